@@ -1,0 +1,65 @@
+// What the runtime throws: one typed hierarchy, mirrored one to one by Python exceptions.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "xpu/abi.h"
+
+namespace xpu {
+
+/// Base of everything the runtime throws. A message says where, what failed, got, expected, what to do.
+struct XPU_API Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// The caller's mistake: an unknown device, a wrong shape, a foreign pointer.
+struct XPU_API UsageError : Error {
+  using Error::Error;
+};
+/// The device or its driver failed, possibly in work queued earlier.
+struct XPU_API DeviceError : Error {
+  using Error::Error;
+};
+/// A check inside a kernel failed (an index out of range, say); found at the next wait.
+struct XPU_API KernelFault : DeviceError {
+  using DeviceError::DeviceError;
+};
+/// Memory ran out after the caches were given back and the allocation was tried again.
+struct XPU_API OutOfMemory : Error {
+  using Error::Error;
+};
+/// This device or backend cannot do it.
+struct XPU_API Unsupported : Error {
+  using Error::Error;
+};
+/// Kernel source did not compile; the message carries the compiler's log.
+struct XPU_API CompileError : Error {
+  using Error::Error;
+};
+/// A broken promise inside the runtime: worth a bug report.
+struct XPU_API InternalError : Error {
+  using Error::Error;
+};
+
+template <class... Parts>
+std::string join(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
+
+/// Throws `E` with the joined parts as its message.
+template <class E, class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  throw E(join(parts...));
+}
+
+/// Throws `E` unless `condition` holds.
+template <class E, class... Parts>
+void expect(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    fail<E>(parts...);
+}
+
+}  // namespace xpu

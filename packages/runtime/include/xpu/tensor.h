@@ -1,0 +1,47 @@
+// A view of device memory with a type, a shape and strides: what kernels and dnn calls take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "xpu/abi.h"
+
+namespace xpu {
+
+enum class DType : std::uint8_t {
+  boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, c64, c128, f8e4m3, f8e5m2, u4, i4
+};
+
+/// Bytes of one element; u4 and i4 are packed two to a byte and give 0.
+XPU_API std::size_t size_of(DType dtype);
+/// "f32", "bf16", "bool", ...
+XPU_API const char* name_of(DType dtype);
+/// The dtype of a name; throws UsageError listing the names.
+XPU_API DType dtype_of(const std::string& name);
+inline bool is_float(DType t) { return (t >= DType::f16 && t <= DType::f64) || t == DType::f8e4m3 || t == DType::f8e5m2; }
+inline bool is_complex(DType t) { return t == DType::c64 || t == DType::c128; }
+inline bool is_integer(DType t) { return !is_float(t) && !is_complex(t) && t != DType::boolean; }
+
+/// Does not own. Strides count elements and may be zero or negative.
+struct XPU_API Tensor {
+  static constexpr int max_dims = 12;
+
+  void* data = nullptr;
+  DType dtype = DType::f32;
+  int ndim = 0;
+  std::int64_t shape[max_dims] = {}, strides[max_dims] = {};
+
+  Tensor() = default;
+  /// Throws UsageError for more than max_dims dimensions or a negative size.
+  Tensor(void* data, DType dtype, int ndim, const std::int64_t* shape, const std::int64_t* strides);
+  /// Row-major.
+  Tensor(void* data, DType dtype, std::initializer_list<std::int64_t> shape);
+
+  std::int64_t numel() const;
+  bool contiguous() const;
+  std::string describe() const;  ///< "f32[2,3]{3,1}"
+};
+
+}  // namespace xpu
