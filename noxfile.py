@@ -1,0 +1,181 @@
+"""Every task of this repository. `nox -l` lists them; `nox -s NAME -- ARGUMENTS` runs one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import nox
+
+sys.path.insert(0, str(Path(__file__).parent / "shared"))
+
+from gate import isa as isa_check
+from gate import stand_ins
+from gate.environments import Environment
+from gate.packages import KITS, PACKAGES, ROOT
+from gate.suites import run_suites
+from gate.wheels import BUILD, DIST, build_wheels, compiler_environment
+
+nox.needs_version = ">=2024.10.9"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.sessions = ["tests"]
+
+PYTHON_CODE = ("noxfile.py", "packages", "shared", "docs")
+
+
+def device_environment(session: nox.Session) -> Environment:
+    """The environment in which the suites run: every wheel of ours with what its tests ask for."""
+    environment = Environment("device")
+    groups = [line for package in PACKAGES for line in package.group("test")]
+    environment.install_wheels(session, build_wheels(session), groups)
+    return environment
+
+
+@nox.session(default=False)
+def demo(session: nox.Session) -> None:
+    """Install all of it as a user would and show it at work: ends with a table and a trace."""
+    wheels = build_wheels(session, PACKAGES)
+    session.install("--quiet", "--find-links", str(DIST), *map(str, wheels))
+    session.install("--quiet", "--force-reinstall", "--no-deps", *map(str, wheels))
+    session.run("xpu-sdk", "demo", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def tests(session: nox.Session) -> None:
+    """Every package's test suite on this machine's own devices. Arguments go to pytest."""
+    run_suites(session, device_environment(session))
+
+
+@nox.session(venv_backend="none", default=False)
+def strict(session: nox.Session) -> None:
+    """The suites with device memory that host code cannot touch, as on a GPU."""
+    run_suites(session, device_environment(session), variables=stand_ins.STRICT)
+
+
+@nox.session(name="virtual-gpu", venv_backend="none", default=False)
+def virtual_gpu(session: nox.Session) -> None:
+    """The suites on Intel's GPU driver with no GPU behind it (dg2, pvc); values not compared."""
+    stand_ins.require_gpu_driver(session)
+    environment = device_environment(session)
+    for product in stand_ins.VIRTUAL_GPUS:
+        # The driver writes *.aub files of 140 MB and more into the working directory.
+        with tempfile.TemporaryDirectory(prefix="xpu-virtual-gpu-") as scratch:
+            run_suites(
+                session,
+                environment,
+                variables=stand_ins.virtual_gpu(product),
+                directory=Path(scratch),
+            )
+
+
+@nox.session(venv_backend="none", default=False)
+def isa(session: nox.Session) -> None:
+    """Build every kernel for real Intel GPUs (dg2, pvc) and report SIMD width, spills and fp64."""
+    stand_ins.require_gpu_driver(session)
+    isa_check.run(session, device_environment(session))
+
+
+@nox.session(venv_backend="none", default=False)
+def generic(session: nox.Session) -> None:
+    """The suites as on a foreign SYCL backend: no oneDNN, no image cache, sub-group size 32."""
+    run_suites(session, device_environment(session), variables=stand_ins.GENERIC)
+
+
+@nox.session(venv_backend="none", default=False)
+def bench(session: nox.Session) -> None:
+    """Measure us beside a named peer in one run: nox -s bench -- AREA [--json FILE]."""
+    environment = Environment("bench")
+    groups = [line for package in PACKAGES for line in package.group("bench")]
+    environment.install_wheels(session, build_wheels(session), groups)
+    environment.python(session, "-m", "xpu_bench", "--root", str(ROOT), *session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
+def sanitize(session: nox.Session) -> None:
+    """The C++ tests under ASan+UBSan and TSan; the suites under UR's validation layer."""
+    environment = Environment("wheels")
+    runtime = PACKAGES[0]
+    environment.install(session, "pip", "wheel", *runtime.project["build-system"]["requires"])
+    for sanitizers in ("address,undefined", "thread"):
+        build = BUILD / f"sanitize-{sanitizers.replace(',', '-')}"
+        options = [
+            f"-DXPU_SANITIZE={sanitizers}",
+            "-DXPU_BUILD_TESTS=ON",
+            "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        ]
+        options += [f"-DPython_EXECUTABLE={environment.bin / 'python'}"]
+        variables = compiler_environment()
+        cmake = shutil.which("cmake") or session.error(
+            "cmake is not installed: sudo apt-get install cmake"
+        )
+        session.run(
+            cmake, "-S", str(runtime.path), "-B", str(build), *options, env=variables, external=True
+        )
+        session.run(cmake, "--build", str(build), env=variables, external=True)
+        session.run("ctest", "--test-dir", str(build), "--output-on-failure", external=True)
+    validation = {
+        "UR_ENABLE_LAYERS": "UR_LAYER_FULL_VALIDATION",
+        "UR_LOG_VALIDATION": "level:error;output:stderr",
+    }
+    run_suites(session, device_environment(session), variables=validation)
+
+
+@nox.session(default=False)
+def lint(session: nox.Session) -> None:
+    """Format, style and types of the Python, format of the C++; `-- --fix` mends."""
+    session.install(
+        "--quiet", "ruff", "mypy", "clang-format==14.0.6", "numpy", "pytest", "rich", "nox"
+    )
+    fix = "--fix" in session.posargs
+    session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
+    session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
+    for package in PACKAGES + KITS:
+        session.run("mypy", str(package.path / "src"))
+    sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()
+    if sources:
+        session.run("clang-format", *(["-i"] if fix else ["--dry-run", "--Werror"]), *sources)
+
+
+@nox.session(venv_backend="none", default=False)
+def docs(session: nox.Session) -> None:
+    """Build the documentation into docs/_build; a warning is an error."""
+    environment = Environment("docs")
+    wheels = build_wheels(session, PACKAGES)
+    environment.install_wheels(
+        session, wheels, ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
+    )
+    environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
+
+
+@nox.session(venv_backend="none", default=False)
+def wheels(session: nox.Session) -> None:
+    """Build every wheel into dist/, once: only what changed is built again."""
+    for wheel in build_wheels(session):
+        session.log(f"{wheel.relative_to(ROOT)}  {wheel.stat().st_size / 2**20:.1f} MiB")
+
+
+@nox.session(venv_backend="none", default=False)
+def install(session: nox.Session) -> None:
+    """The umbrella with each of its extras in an empty environment, and a smoke run."""
+    build_wheels(session, PACKAGES)
+    umbrella = next(package for package in PACKAGES if package.wheel == "xpu-sdk")
+    extras = umbrella.project["project"].get("optional-dependencies", {})
+    for extra in ("", *extras):
+        name = f"install-{extra or 'base'}"
+        shutil.rmtree(ROOT / ".nox" / name, ignore_errors=True)
+        environment = Environment(name)
+        environment.create(session)
+        wanted = f"xpu-sdk[{extra}]" if extra else "xpu-sdk"
+        environment.python(
+            session, "-m", "pip", "install", "--quiet", "--find-links", str(DIST), wanted
+        )
+        environment.python(session, "-m", "pip", "check")
+        with tempfile.TemporaryDirectory() as home:
+            environment.python(
+                session, "-m", "xpu_sdk", "doctor", env={**os.environ, "XDG_CACHE_HOME": home}
+            )
+        shutil.rmtree(environment.path)

@@ -1,0 +1,109 @@
+"""Times a pair in turn: ours, peer, peer, ours, … so that a change of the machine's speed hits both."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from .case import Bar, Case, Pair
+
+SAMPLE_SECONDS = 0.01
+CASE_SECONDS = 1.5
+MIN_REPETITIONS, MAX_REPETITIONS = 7, 101
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured case; times are medians in seconds of one call, spread is the ratio's middle half."""
+
+    name: str
+    ours: float
+    peer: float | None
+    peer_name: str | None
+    ratio: float | None
+    bar: str | None
+    ok: bool
+    spread: tuple[float, float] | None
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def _sample(
+    pair: Pair, call: Callable[[], object], sync: Callable[[], object] | None, inner: int
+) -> float:
+    if pair.before:
+        pair.before()
+    if pair.self_timed:
+        return statistics.fmean(float(call()) for _ in range(inner))  # type: ignore[arg-type]
+    begin = time.perf_counter()
+    for _ in range(inner):
+        call()
+    end = time.perf_counter()
+    if sync:
+        sync()
+        if pair.time_sync:
+            end = time.perf_counter()
+    return (end - begin) / inner
+
+
+def _calls_a_sample(pair: Pair, sides: list[tuple]) -> int:
+    """Enough calls for the quicker side's sample to be well above the clock; also the warm-up."""
+    if pair.inner is not None or pair.self_timed:
+        for call, sync in sides:
+            _sample(pair, call, sync, pair.inner or 1)
+        return pair.inner or 1
+    quickest = min(min(_sample(pair, call, sync, 1) for _ in range(3)) for call, sync in sides)
+    return max(1, min(5000, round(SAMPLE_SECONDS / max(quickest, 1e-9))))
+
+
+def measure(case: Case) -> Row:
+    """Run a case and judge it."""
+    pair = case.setup()
+    try:
+        sides: list[tuple] = [(pair.ours, pair.sync)]
+        if pair.peer is not None:
+            sides.append((pair.peer, pair.peer_sync))
+        inner = _calls_a_sample(pair, sides)
+        times: list[list[float]] = [[] for _ in sides]
+        start = time.perf_counter()
+        least = case.repetitions or MIN_REPETITIONS
+        most = case.repetitions or MAX_REPETITIONS
+        for repetition in range(most):
+            order = range(len(sides)) if repetition % 2 == 0 else reversed(range(len(sides)))
+            for side in order:
+                call, sync = sides[side]
+                times[side].append(_sample(pair, call, sync, inner))
+            if repetition + 1 >= least and time.perf_counter() - start > CASE_SECONDS:
+                break
+    finally:
+        if pair.close:
+            pair.close()
+    return judge(case, times[0], times[1] if pair.peer is not None else None)
+
+
+def judge(case: Case, ours: list[float], peer: list[float] | None) -> Row:
+    """The row of a case from its samples; ratios are taken sample by sample, then their median."""
+    bar = Bar(case.bar) if case.bar else None
+    if peer is None and not (bar and bar.absolute):
+        ratios = None
+    else:
+        comparison = bar or Bar(">= 0")
+        ratios = [comparison.ratio(a, b) for a, b in zip(ours, peer or ours, strict=True)]
+    ratio = statistics.median(ratios) if ratios else None
+    spread = None
+    if ratios and len(ratios) > 1:
+        low, _, high = statistics.quantiles(ratios, n=4)
+        spread = (low, high)
+    return Row(
+        name=case.name,
+        ours=statistics.median(ours),
+        peer=statistics.median(peer) if peer is not None else None,
+        peer_name=case.peer_name,
+        ratio=ratio,
+        bar=case.bar,
+        ok=bar is None or (ratio is not None and bar.cleared_by(ratio)),
+        spread=spread,
+    )

@@ -1,0 +1,76 @@
+"""The harness: what it discovers, how it judges, what it writes."""
+
+import json
+import textwrap
+import time
+
+import pytest
+from xpu_bench import Bar, Case, Pair
+from xpu_bench.__main__ import main
+from xpu_bench.measure import judge, measure
+
+
+def test_bars_compare_the_right_way_round():
+    assert Bar(">= 0.95").ratio(ours=2.0, peer=1.0) == 0.5
+    assert Bar("<= 1.15").ratio(ours=2.0, peer=1.0) == 2.0
+    assert Bar("<= 3 ms").ratio(ours=0.002, peer=1.0) == pytest.approx(2.0)
+    assert Bar(">= 0.95").cleared_by(0.95)
+    assert not Bar("<= 1.15").cleared_by(1.16)
+
+
+@pytest.mark.parametrize("text", ["0.95", "> 1", ">= 1 s", ">= fast"])
+def test_a_bar_that_means_nothing_is_refused(text):
+    with pytest.raises(ValueError, match="expected"):
+        Bar(text)
+
+
+def test_the_sides_run_in_turn_and_are_warmed_up():
+    calls = []
+    pair = Pair(ours=lambda: calls.append("o"), peer=lambda: calls.append("p"), inner=1)
+    measure(Case("c", lambda: pair, bar=">= 0.0", repetitions=4))
+    assert "".join(calls) == "op" + "oppo" * 2
+
+
+def test_a_slower_side_misses_its_bar():
+    pair = Pair(ours=lambda: time.sleep(0.002), peer=lambda: time.sleep(0.001), inner=1)
+    row = measure(Case("c", lambda: pair, peer_name="sleep", bar=">= 1.0", repetitions=3))
+    assert not row.ok
+    assert 0.3 < row.ratio < 0.9
+
+
+def test_a_sync_outside_the_time_is_not_counted():
+    pair = Pair(ours=lambda: None, sync=lambda: time.sleep(0.01), time_sync=False, inner=1)
+    assert measure(Case("c", lambda: pair, bar="<= 5 ms", repetitions=3)).ok
+
+
+def test_a_case_without_bar_is_shown_and_passes():
+    row = judge(Case("c", Pair), [2.0, 2.0], [1.0, 1.0])
+    assert row.ok
+    assert row.ratio == 0.5
+
+
+def test_an_area_writes_its_rows_and_fails_on_a_missed_bar(tmp_path, capsys):
+    folder = tmp_path / "packages" / "thing" / "benchmarks"
+    folder.mkdir(parents=True)
+    (folder / "bench_it.py").write_text(
+        textwrap.dedent("""
+        from xpu_bench import Case, Pair
+        def cases():
+            pair = lambda: Pair(ours=lambda: 0.5, peer=lambda: 1.0, self_timed=True)
+            yield Case("quick", pair, "peer", ">= 1.0")
+            yield Case("slow", pair, "peer", ">= 3.0")
+        """)
+    )
+    file = tmp_path / "rows.json"
+    assert main(["thing", "--root", str(tmp_path), "--json", str(file)]) == 1
+    rows = {row["name"]: row for row in json.loads(file.read_text())}
+    assert {"name", "ours", "peer", "peer_name", "ratio", "bar", "ok"} <= set(rows["quick"])
+    assert (rows["quick"]["ok"], rows["slow"]["ok"]) == (True, False)
+    assert rows["slow"]["ratio"] == 2.0
+    assert "below the bar: slow" in capsys.readouterr().err
+
+
+def test_an_unknown_area_names_the_known_ones(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["nothing", "--root", str(tmp_path)])
+    assert "no such area: nothing; there are: none" in capsys.readouterr().err

@@ -1,0 +1,77 @@
+"""Virtual environments that several sessions share, so that vendor wheels are unpacked once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import nox
+
+from .packages import ROOT
+
+
+class Environment:
+    """A virtualenv under .nox/, filled by pip, that remembers what it was given."""
+
+    def __init__(self, name: str) -> None:
+        self.path = ROOT / ".nox" / name
+        self.bin = self.path / "bin"
+        self._record = self.path / "installed.json"
+
+    def _known(self) -> dict[str, str]:
+        return json.loads(self._record.read_text()) if self._record.exists() else {}
+
+    def _remember(self, **entries: str) -> None:
+        self._record.write_text(json.dumps(self._known() | entries, indent=1))
+
+    def create(self, session: nox.Session) -> None:
+        """Make the environment when it is missing or was made for another Python."""
+        if self._known().get("python") != sys.version:
+            session.run(
+                sys.executable,
+                "-m",
+                "virtualenv",
+                "--quiet",
+                "--clear",
+                str(self.path),
+                external=True,
+            )
+            self._remember(python=sys.version)
+
+    def python(self, session: nox.Session, *arguments: str, **options) -> None:
+        """Run this environment's interpreter."""
+        variables = {
+            "VIRTUAL_ENV": str(self.path),
+            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+        }
+        options["env"] = variables | (options.get("env") or {})
+        session.run(str(self.bin / "python"), *arguments, external=True, **options)
+
+    def install(self, session: nox.Session, *requirements: str) -> None:
+        """Install requirements from the package index, once for each set of them."""
+        self.create(session)
+        wanted = sorted(set(requirements))
+        key = hashlib.sha256(repr(wanted).encode()).hexdigest()[:16]
+        if wanted and key not in self._known():
+            self.python(session, "-m", "pip", "install", "--quiet", *wanted)
+            self._remember(**{key: " ".join(wanted)})
+
+    def install_wheels(
+        self, session: nox.Session, wheels: Sequence[Path], requirements: Sequence[str] = ()
+    ) -> None:
+        """Install our own wheels with their dependencies, replacing any that changed."""
+        self.create(session)
+        known = self._known()
+        digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
+        changed = [wheel for wheel in wheels if known.get(wheel.name) != digests[wheel.name]]
+        dist = str(ROOT / "dist")
+        pip = ("-m", "pip", "install", "--quiet", "--find-links", dist)
+        if changed:
+            self.python(session, *pip, *map(str, changed), *requirements)
+            self.python(session, *pip, "--force-reinstall", "--no-deps", *map(str, changed))
+            self._remember(**{wheel.name: digests[wheel.name] for wheel in changed})
+        self.install(session, *requirements)

@@ -1,0 +1,55 @@
+"""The packages of this repository, one line each, in the order they are built.
+
+To add a package, add its line: every session finds its tests, benchmarks, wheel and
+dependency groups from the folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Package:
+    """A folder that becomes a wheel.
+
+    ``needs`` names the wheels it is compiled against: it is rebuilt when they change.
+    """
+
+    folder: str
+    wheel: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        return ROOT / self.folder
+
+    @property
+    def area(self) -> str:
+        """The short name used on command lines: ``nox -s bench -- runtime``."""
+        return self.path.name
+
+    @property
+    def project(self) -> dict:
+        return nox.project.load_toml(self.path / "pyproject.toml")
+
+    def group(self, name: str) -> list[str]:
+        """Requirements of a dependency group (``test``, ``bench``), empty when it has none."""
+        return list(self.project.get("dependency-groups", {}).get(name, []))
+
+
+PACKAGES = (
+    Package("packages/runtime", "xpu-runtime"),
+    Package("packages/xpu-sdk", "xpu-sdk"),
+)
+
+# Used by the sessions only; never published.
+KITS = (
+    Package("shared/testing", "xpu-testing"),
+    Package("shared/bench", "xpu-bench"),
+)

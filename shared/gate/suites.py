@@ -1,0 +1,45 @@
+"""Runs the packages' pytest suites, each in its own process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import nox
+
+from .environments import Environment
+from .packages import KITS, PACKAGES, ROOT
+
+
+def run_suites(
+    session: nox.Session,
+    environment: Environment,
+    variables: Mapping[str, str] | None = None,
+    directory: Path = ROOT,
+) -> None:
+    """Run every suite, or those the command line names; fail at the end, naming the bad ones.
+
+    ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``.
+    """
+    suites = {package.area: package.path / "tests" for package in PACKAGES + KITS}
+    chosen = [word for word in session.posargs if word in suites] or list(suites)
+    arguments = [word for word in session.posargs if word not in suites]
+    failed = []
+    for area in chosen:
+        if not suites[area].is_dir():
+            continue
+        command = [
+            "-m",
+            "pytest",
+            "-c",
+            str(ROOT / "pyproject.toml"),
+            f"--rootdir={ROOT}",
+            *arguments,
+        ]
+        with session.chdir(directory):
+            try:
+                environment.python(session, *command, str(suites[area]), env=dict(variables or {}))
+            except nox.command.CommandFailed:
+                failed.append(area)
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")

@@ -1,0 +1,93 @@
+"""Builds each package's wheel into dist/, and only when something it is made of changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+import nox
+
+from .environments import Environment
+from .packages import KITS, PACKAGES, ROOT, Package
+
+DIST = ROOT / "dist"
+BUILD = ROOT / ".nox" / "build"
+RECORD = DIST / "built.json"
+
+# Folders of a package that never reach its wheel.
+NOT_IN_WHEEL = {"tests", "benchmarks", "build", "__pycache__", ".pytest_cache", ".ruff_cache"}
+
+
+def source_files(folder: Path) -> Iterable[Path]:
+    """Files a wheel is made of, in a fixed order."""
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder).parts
+        if path.is_file() and not NOT_IN_WHEEL.intersection(inside):
+            yield path
+
+
+def source_key(package: Package) -> str:
+    """A digest of everything the package's wheel is made of, with what it is compiled against."""
+    digest = hashlib.sha256(f"{sys.version}{sysconfig.get_platform()}".encode())
+    for folder in (package.path, ROOT / "shared" / "cmake"):
+        for path in source_files(folder):
+            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    for needed in PACKAGES:
+        if needed.wheel in package.needs:
+            digest.update(source_key(needed).encode())
+    return digest.hexdigest()
+
+
+def build_wheels(session: nox.Session, packages: Iterable[Package] = PACKAGES + KITS) -> list[Path]:
+    """Wheels of ``packages``, built where dist/ does not hold the right one already."""
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    wheels = []
+    for package in packages:
+        key = source_key(package)
+        known = record.get(package.wheel, {})
+        wheel = DIST / known.get("file", "missing")
+        if known.get("key") != key or not wheel.is_file():
+            wheel = _build(session, package)
+            record[package.wheel] = {"key": key, "file": wheel.name}
+            RECORD.write_text(json.dumps(record, indent=1))
+        wheels.append(wheel)
+    return wheels
+
+
+def _build(session: nox.Session, package: Package) -> Path:
+    # One environment at a fixed path, not pip's temporary one: the compiler then sees the same
+    # include paths every time, so the build folder and ccache stay valid.
+    environment = Environment("wheels")
+    environment.install(session, "pip", "wheel", *package.project["build-system"]["requires"])
+    fresh = BUILD / "wheel" / package.wheel
+    shutil.rmtree(fresh, ignore_errors=True)
+    command = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    command += ["--find-links", str(DIST), "--wheel-dir", str(fresh)]
+    if package.project["build-system"]["build-backend"].startswith("scikit_build_core"):
+        command += ["--config-settings", f"build-dir={BUILD / package.wheel}"]
+    session.log(f"building {package.wheel}")
+    environment.python(session, *command, str(package.path), env=compiler_environment())
+    (built,) = fresh.glob("*.whl")
+    DIST.mkdir(exist_ok=True)
+    for old in DIST.glob(f"{package.wheel.replace('-', '_')}-*.whl"):
+        old.unlink()
+    return Path(shutil.move(built, DIST / built.name))
+
+
+def compiler_environment() -> dict[str, str]:
+    """Variables for a native build: every core, and ccache when the machine has it."""
+    variables = {"CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0)))}
+    if shutil.which("ccache"):
+        variables |= {
+            "CMAKE_C_COMPILER_LAUNCHER": "ccache",
+            "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+            "CCACHE_BASEDIR": str(ROOT),
+            "CCACHE_NOHASHDIR": "1",
+        }
+    return variables

@@ -1,0 +1,52 @@
+"""Runs code in a process of its own, for what may end the process or must start from nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ChildResult:
+    """How a child ended: its exit code (negative: the signal that killed it), what it printed."""
+
+    exit_code: int
+    out: str
+    err: str
+
+    def check(self) -> ChildResult:
+        """This result, when the child ended with 0; an assertion with its output otherwise."""
+        assert self.exit_code == 0, (
+            f"child ended with {self.exit_code}\n--- out\n{self.out}\n--- err\n{self.err}"
+        )
+        return self
+
+
+def run_child(
+    code: str,
+    env: Mapping[str, str | None] | None = None,
+    timeout: float = 120,
+    cwd: str | os.PathLike[str] | None = None,
+) -> ChildResult:
+    """Run Python ``code`` in a fresh interpreter; ``env`` adds variables, or takes them away with None."""
+    variables = dict(os.environ)
+    for name, value in (env or {}).items():
+        if value is None:
+            variables.pop(name, None)
+        else:
+            variables[name] = value
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=variables,
+        timeout=timeout,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return ChildResult(done.returncode, done.stdout, done.stderr)

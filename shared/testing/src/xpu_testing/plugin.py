@@ -1,0 +1,70 @@
+"""The pytest plugin: fixtures and markers that every suite may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from .canary import Canary
+from .child import run_child
+from .values import values_checked
+
+MARKERS = {
+    "values": "compares computed values all through: left out on the virtual GPU",
+    "onednn": "needs oneDNN: left out under XPU_GENERIC_BACKEND=1",
+    "cpu_device": "is about the CPU device: left out on the virtual GPU",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, not skip, what has no meaning on the stand-in: the count says what really ran."""
+    absent = set()
+    if not values_checked():
+        absent |= {"values", "cpu_device"}
+    if os.environ.get("XPU_GENERIC_BACKEND") == "1":
+        absent |= {"onednn"}
+    out = [item for item in items if any(mark.name in absent for mark in item.iter_markers())]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item not in out]
+
+
+@pytest.fixture(scope="session")
+def xr():  # type: ignore[no-untyped-def]
+    """The runtime's Python module."""
+    import xpu_runtime
+
+    return xpu_runtime
+
+
+@pytest.fixture
+def device(xr) -> Iterator[object]:  # type: ignore[no-untyped-def]
+    """The first device, made current; nothing may be left running on it."""
+    with xr.device(0) as current:
+        yield current
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers that depend on the test's name only."""
+    return np.random.default_rng(list(request.node.nodeid.encode()))
+
+
+@pytest.fixture
+def canary() -> type[Canary]:
+    """The class of outputs with guarded edges."""
+    return Canary
+
+
+@pytest.fixture
+def child() -> Callable[..., object]:
+    """Runs code in a fresh interpreter: ``child("import xpu_runtime").check()``."""
+    return run_child

@@ -1,0 +1,84 @@
+"""The kit itself: each helper must fail on the fault that it is there to find."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from xpu_testing import Canary, assert_close, assert_repeatable, each_failing_allocation, run_child
+
+
+def test_canary_returns_the_output():
+    canary = Canary((2, 3), np.float32)
+    canary.image[canary.offset : canary.offset + 24].view(np.float32)[:] = np.arange(6)
+    assert canary.take(canary.image).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(("byte", "side"), [(-1, "before"), (24, "after")])
+def test_canary_names_the_first_byte_outside(byte, side):
+    canary = Canary((2, 3), np.float32)
+    canary.image[canary.offset + byte] = 0
+    with pytest.raises(AssertionError, match=f"1 bytes written {side}.*at byte {byte} "):
+        canary.take(canary.image)
+
+
+def test_repeatable_sees_one_differing_bit():
+    results = iter(
+        [np.float32([1, 2]), np.float32([1, np.nextafter(np.float32(2), np.float32(3))])]
+    )
+    with pytest.raises(AssertionError, match="differs in 1 bytes"):
+        assert_repeatable(lambda: next(results))
+
+
+def test_close_checks_dtype_before_values():
+    with pytest.raises(AssertionError, match="dtype float32, expected float64"):
+        assert_close(np.float32([1]), np.float64([1]))
+
+
+def test_values_are_not_compared_where_nothing_is_computed(monkeypatch):
+    monkeypatch.setenv("XPU_VALUES", "0")
+    assert_close(np.float32([1]), np.float32([2]))
+    with pytest.raises(AssertionError, match="shape"):
+        assert_close(np.float32([1]), np.float32([1, 2]))
+
+
+def test_child_reports_exit_code_and_output():
+    result = run_child("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
+    assert (result.exit_code, result.out, result.err) == (3, "out\n", "err\n")
+    with pytest.raises(AssertionError, match="child ended with 3"):
+        result.check()
+
+
+def test_child_killed_by_a_signal_has_a_negative_code():
+    assert run_child("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").exit_code == -11
+
+
+class Pool:
+    """A pool that leaks when told to, and fails at a chosen allocation."""
+
+    def __init__(self, leak):
+        self.used, self.leak, self.countdown = 0, leak, 0
+
+    @contextlib.contextmanager
+    def fail_at(self, k):
+        self.countdown = k
+        yield
+
+    def action(self):
+        for size in (1, 2, 4):
+            self.countdown -= 1
+            if self.countdown == 0:
+                self.used = 1 if self.leak else 0
+                raise MemoryError
+            self.used += size
+        self.used = 0
+
+
+def test_every_allocation_fails_once():
+    pool = Pool(leak=False)
+    assert each_failing_allocation(pool.action, pool.fail_at, MemoryError, lambda: pool.used) == 3
+
+
+def test_a_leak_after_a_failure_is_found():
+    pool = Pool(leak=True)
+    with pytest.raises(AssertionError, match="allocation 1 failed and 1 bytes stayed"):
+        each_failing_allocation(pool.action, pool.fail_at, MemoryError, lambda: pool.used)
