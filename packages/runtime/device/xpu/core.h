@@ -1,0 +1,95 @@
+// Types, kernel declaration, work-item ids and barriers: what every kernel needs.
+//
+// This is header-free SYCL. Including any SYCL header would cost a second per kernel; the few
+// __spirv_* builtins that the compiler does not predeclare are declared here by hand.
+#ifndef XPU_DEVICE_CORE_H
+#define XPU_DEVICE_CORE_H
+
+// The sub-group size is a build-time parameter because it is fixed in the kernel's binary.
+#ifndef XPU_SUB_GROUP
+#define XPU_SUB_GROUP 16
+#endif
+
+#define XPU_FN inline __attribute__((always_inline))
+
+// XPU_KERNEL(dims) name(parameters...) { body }
+// Both facts are given as properties: the standard attribute beside a property draws a warning.
+#define XPU_KERNEL(DIMS)                                                                             \
+  extern "C" __attribute__((sycl_device)) [[__sycl_detail__::add_ir_attributes_function(             \
+      "sycl-nd-range-kernel", "sycl-sub-group-size", DIMS, XPU_SUB_GROUP)]] void
+
+typedef __SIZE_TYPE__ size_t;
+
+#define XPU_ID __attribute__((sycl_device)) __attribute__((const)) extern
+XPU_ID size_t __spirv_BuiltInGlobalInvocationId(int);
+XPU_ID size_t __spirv_BuiltInGlobalSize(int);
+XPU_ID size_t __spirv_BuiltInWorkgroupId(int);
+XPU_ID size_t __spirv_BuiltInNumWorkgroups(int);
+XPU_ID size_t __spirv_BuiltInWorkgroupSize(int);
+XPU_ID size_t __spirv_BuiltInLocalInvocationId(int);
+XPU_ID unsigned __spirv_BuiltInSubgroupId();
+XPU_ID unsigned __spirv_BuiltInNumSubgroups();
+XPU_ID unsigned __spirv_BuiltInSubgroupLocalInvocationId();
+#undef XPU_ID
+
+namespace xpu {
+
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long;
+using half = _Float16;
+
+// Kernel parameters that point into device memory must say so, or every access is a generic one.
+template <class T> using global = __attribute__((opencl_global)) T*;
+
+// Work-item ids. Dimension 0 is the fastest-varying one, as SPIR-V counts (SYCL counts backwards:
+// an nd_range of two numbers {rows, columns} has its columns in dimension 0 here).
+XPU_FN i64 global_id(int dim = 0) { return (i64)__spirv_BuiltInGlobalInvocationId(dim); }
+XPU_FN i64 global_size(int dim = 0) { return (i64)__spirv_BuiltInGlobalSize(dim); }
+XPU_FN i64 group_id(int dim = 0) { return (i64)__spirv_BuiltInWorkgroupId(dim); }
+XPU_FN i64 group_count(int dim = 0) { return (i64)__spirv_BuiltInNumWorkgroups(dim); }
+XPU_FN i32 local_id(int dim = 0) { return (i32)__spirv_BuiltInLocalInvocationId(dim); }
+XPU_FN i32 local_size(int dim = 0) { return (i32)__spirv_BuiltInWorkgroupSize(dim); }
+XPU_FN i32 sub_group_id() { return (i32)__spirv_BuiltInSubgroupId(); }
+XPU_FN i32 sub_group_count() { return (i32)__spirv_BuiltInNumSubgroups(); }
+XPU_FN i32 lane() { return (i32)__spirv_BuiltInSubgroupLocalInvocationId(); }
+
+enum : u32 { kDevice = 1, kWorkGroup = 2, kSubGroup = 3 };  // SPIR-V scopes
+
+// Orders local and global memory among the items of the work-group (or sub-group).
+XPU_FN void barrier() { __spirv_ControlBarrier(kWorkGroup, kWorkGroup, 0x310u); }
+XPU_FN void sub_group_barrier() { __spirv_ControlBarrier(kSubGroup, kSubGroup, 0x310u); }
+XPU_FN void fence() { __spirv_MemoryBarrier(kDevice, 0x310u); }
+
+template <class To, class From> XPU_FN To bits_as(From x) { return __builtin_bit_cast(To, x); }
+
+// Comparison picks: with a NaN the second argument comes back. The NaN rules are in math.h.
+template <class T> XPU_FN T min_of(T a, T b) { return a < b ? a : b; }
+template <class T> XPU_FN T max_of(T a, T b) { return a > b ? a : b; }
+XPU_FN i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+
+// A fixed array with value semantics, for shapes, strides and per-item tiles passed by value.
+template <class T, int N> struct Array {
+  T data[N];
+  XPU_FN T& operator[](int i) { return data[i]; }
+  XPU_FN const T& operator[](int i) const { return data[i]; }
+  static constexpr int size() { return N; }
+};
+
+template <class A, class B> constexpr bool same_type = false;
+template <class A> constexpr bool same_type<A, A> = true;
+template <bool C, class T> struct EnableIf {};
+template <class T> struct EnableIf<true, T> { using type = T; };
+template <bool C, class T> using enable_if = typename EnableIf<C, T>::type;
+
+XPU_FN constexpr float infinity() { return __builtin_inff(); }
+XPU_FN constexpr float nan() { return __builtin_nanf(""); }
+
+}  // namespace xpu
+
+#endif
