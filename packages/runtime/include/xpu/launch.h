@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -21,18 +22,56 @@ struct WorkInfo {
 };
 
 /// Calls a callable without owning or allocating; must not outlive it.
+/// The callable is copied only when a graph keeps it: it then gives `own()`, or holds what it needs by value.
 class Submit {
  public:
-  template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, Submit>>>
-  Submit(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(&f))),
-        call_([](void* o, sycl::queue& q, sycl::event* e) { (*static_cast<std::remove_reference_t<F>*>(o))(q, e); }) {}
-  void operator()(sycl::queue& queue, sycl::event* event) const { call_(object_, queue, event); }
+  template <class F>
+  static constexpr bool other = !std::is_same_v<std::decay_t<F>, Submit>;
+
+  template <class F, class = std::enable_if_t<other<F>>>
+  Submit(F&& f) : object_(const_cast<void*>(static_cast<const void*>(&f))), table_(&table_of<std::remove_reference_t<F>>) {}
+  void operator()(sycl::queue& queue, sycl::event* event) const { table_->call(object_, queue, event); }
+
+  class Owned;
+  /// A copy that keeps what it needs.
+  Owned own() const;
 
  private:
+  struct Table {
+    void (*call)(void*, sycl::queue&, sycl::event*);
+    Owned (*own)(void*);
+  };
+  template <class F>
+  static Owned own_of(void* object);
+  template <class F>
+  static constexpr Table table_of{
+      [](void* o, sycl::queue& q, sycl::event* e) { (*static_cast<F*>(o))(q, e); },
+      [](void* o) { return own_of<F>(o); },
+  };
+
   void* object_;
-  void (*call_)(void*, sycl::queue&, sycl::event*);
+  const Table* table_;
 };
+
+class Submit::Owned {
+ public:
+  template <class F>
+  explicit Owned(F* kept) : object_(kept, [](void* o) { delete static_cast<F*>(o); }), submit_(*kept) {}
+  const Submit& view() const { return submit_; }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> object_;
+  Submit submit_;
+};
+
+template <class F>
+Submit::Owned Submit::own_of(void* object) {
+  F& f = *static_cast<F*>(object);
+  if constexpr (requires { f.own(); }) return Owned(new auto(f.own()));
+  else return Owned(new std::decay_t<F>(f));
+}
+
+inline Submit::Owned Submit::own() const { return table_->own(object_); }
 
 /// Runs `submit(queue, event)` on the stream's queue. When `event` is not null the submission must store its event
 /// there. Adds what every submission needs: the check for a forked child, the strict-memory window, the trace record,

@@ -1,0 +1,24 @@
+// One function for each concept's bindings; module.cpp calls them all.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace xpu::bindings {
+
+namespace py = pybind11;
+/// Blocking calls release the GIL.
+using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+void bind_error(py::module_& m);
+void bind_device(py::module_& m);
+void bind_stream(py::module_& m);
+void bind_event(py::module_& m);
+void bind_kernel(py::module_& m);
+void bind_copy(py::module_& m);
+void bind_memory(py::module_& m);
+void bind_generator(py::module_& m);
+void bind_graph(py::module_& m);
+void bind_trace(py::module_& m);
+void bind_startup(py::module_& m);
+
+}  // namespace xpu::bindings

@@ -1,0 +1,67 @@
+#include <Python.h>
+
+#include <mutex>
+#include <vector>
+
+#include "bindings.h"
+#include "xpu/error.h"
+#include "xpu/log.h"
+
+namespace xpu::bindings {
+namespace {
+
+template <class E>
+py::handle add(py::module_& m, const char* name, py::handle base, const char* doc) {
+  auto type = py::register_exception<E>(m, name, base);
+  type.attr("__module__") = "xpu_runtime";
+  type.attr("__doc__") = doc;
+  return type;
+}
+
+// Messages may come from threads that hold the runtime's locks, so they wait here until the interpreter asks.
+struct Pending {
+  std::mutex mutex;
+  std::vector<std::pair<int, std::string>> messages;
+};
+Pending& pending() {
+  static auto* one = new Pending;
+  return *one;
+}
+
+int flush(void*) {
+  std::vector<std::pair<int, std::string>> messages;
+  {
+    std::lock_guard lock(pending().mutex);
+    messages.swap(pending().messages);
+  }
+  auto logger = py::module_::import("logging").attr("getLogger")("xpu_runtime");
+  for (auto& [level, text] : messages) logger.attr("log")(level, "%s", text);
+  return 0;
+}
+
+void sink(LogLevel level, const std::string& message) {
+  {
+    std::lock_guard lock(pending().mutex);
+    pending().messages.emplace_back(static_cast<int>(level), message);
+  }
+  Py_AddPendingCall(flush, nullptr);
+}
+
+}  // namespace
+
+void bind_error(py::module_& m) {
+  auto base = add<Error>(m, "Error", PyExc_RuntimeError, "Base of everything the runtime raises.");
+  auto bases = [&](PyObject* builtin) { return py::make_tuple(base, py::reinterpret_borrow<py::object>(builtin)); };
+  add<UsageError>(m, "UsageError", bases(PyExc_ValueError), "The caller's mistake.");
+  auto device = add<DeviceError>(m, "DeviceError", base, "The device or its driver failed.");
+  add<KernelFault>(m, "KernelFault", device, "A check inside a kernel failed; found at the next wait.");
+  add<OutOfMemory>(m, "OutOfMemory", bases(PyExc_MemoryError), "Memory ran out after a retry with empty caches.");
+  add<Unsupported>(m, "Unsupported", bases(PyExc_NotImplementedError), "This device or backend cannot do it.");
+  add<CompileError>(m, "CompileError", base, "Kernel source did not compile; carries the compiler's log.");
+  add<InternalError>(m, "InternalError", base, "A bug in the runtime.");
+  set_log_sink(sink);
+  m.def("flush_log", [] { flush(nullptr); }, "Hands pending messages to logging now.");
+  py::module_::import("atexit").attr("register")(py::cpp_function([] { set_log_sink(nullptr); }));
+}
+
+}  // namespace xpu::bindings

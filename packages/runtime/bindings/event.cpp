@@ -1,0 +1,19 @@
+#include "xpu/event.h"
+
+#include "bindings.h"
+
+namespace xpu::bindings {
+
+void bind_event(py::module_& m) {
+  py::class_<Event>(m, "Event", "A point in a stream's work, to wait for or to time.")
+      .def(py::init<bool>(), py::arg("timing") = false)
+      .def("record", &Event::record, py::arg("stream"), Unlocked())
+      .def("query", &Event::query, "True when the point has been reached, or was never recorded.", Unlocked())
+      .def("synchronize", &Event::synchronize, Unlocked())
+      .def("elapsed_ms", &Event::elapsed_ms, py::arg("end"), "Device milliseconds from this event to `end`.", Unlocked())
+      .def_property_readonly("recorded", &Event::recorded)
+      .def_property_readonly("timing", &Event::timing)
+      .def_property_readonly("device", &Event::device);
+}
+
+}  // namespace xpu::bindings

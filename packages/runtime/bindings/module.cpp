@@ -1,0 +1,17 @@
+#include "bindings.h"
+
+PYBIND11_MODULE(_C, m) {
+  using namespace xpu::bindings;
+  m.doc() = "The native half of xpu_runtime; use the Python names around it.";
+  bind_error(m);
+  bind_startup(m);
+  bind_device(m);
+  bind_stream(m);
+  bind_event(m);
+  bind_kernel(m);
+  bind_copy(m);
+  bind_memory(m);
+  bind_generator(m);
+  bind_graph(m);
+  bind_trace(m);
+}

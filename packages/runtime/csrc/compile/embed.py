@@ -1,0 +1,48 @@
+"""Writes the device library and the kernel sources into one C++ file, as text."""
+
+import sys
+from pathlib import Path
+
+HEAD = """#include "compile/embedded.h"
+
+#include "xpu/error.h"
+
+namespace xpu {
+namespace {
+struct File {
+  std::string_view name, text;
+};
+constexpr File files[] = {
+"""
+TAIL = """};
+}  // namespace
+
+std::string_view find_embedded(std::string_view name) {
+  for (auto& file : files)
+    if (file.name == name) return file.text;
+  return {};
+}
+
+std::string_view kernel_source(std::string_view name) {
+  auto text = find_embedded(name);
+  expect<InternalError>(!text.empty(), "no kernel source named ", name, " was built into the library");
+  return text;
+}
+
+}  // namespace xpu
+"""
+
+
+def name_of(path: Path) -> str:
+    return f"xpu/{path.name}" if path.parent.name == "xpu" else path.name
+
+
+def main(out: str, *paths: str) -> None:
+    """Called by CMake with the output and the files to embed."""
+    entries = [f'{{"{name_of(Path(p))}", R"~~~({Path(p).read_text()})~~~"}},\n' for p in paths]
+    entries.append('{"", ""},\n')
+    Path(out).write_text(HEAD + "".join(entries) + TAIL)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

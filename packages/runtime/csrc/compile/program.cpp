@@ -1,0 +1,102 @@
+#include "compile/program.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compile/opencl_program.h"
+#include "sycl_error.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+#include "xpu/process.h"
+
+namespace xpu {
+namespace {
+
+namespace ext = sycl::ext::oneapi::experimental;
+using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
+
+class BundleProgram : public Program {
+ public:
+  BundleProgram(Executable bundle, std::string prefix) : bundle_(std::move(bundle)), prefix_(std::move(prefix)) {}
+  sycl::kernel kernel(const std::string& name) override {
+    expect<UsageError>(bundle_.ext_oneapi_has_kernel(prefix_ + name), "the source has no kernel named \"", name,
+                       "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
+    return bundle_.ext_oneapi_get_kernel(prefix_ + name);
+  }
+  Bytes native() override { return opencl_binary(bundle_); }
+
+ private:
+  Executable bundle_;
+  std::string prefix_;
+};
+
+Bytes spirv_of(const Executable& bundle) {
+  Bytes content;
+  std::size_t images = 0;
+  for (auto& image : bundle) {
+    ++images;
+    for (auto byte : image.ext_oneapi_get_backend_content()) content.push_back(static_cast<std::uint8_t>(byte));
+  }
+  expect<CompileError>(images == 1, "the source compiled to ", images, " images; kernels with different sub-group sizes "
+                       "or device features must be in sources of their own");
+  constexpr std::uint8_t spirv_magic[] = {0x03, 0x02, 0x23, 0x07};
+  return content.size() > 4 && std::equal(spirv_magic, spirv_magic + 4, content.begin()) ? content : Bytes{};
+}
+
+// The compiler names each bundle's file anew, which says nothing to a reader.
+std::string tidy(const std::string& log) {
+  return log.empty() ? std::string("the compiler gave no log") : log;
+}
+
+}  // namespace
+
+CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options) {
+  std::string log;
+  try {
+    auto source = ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
+    auto bundle = ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}, ext::build_options{options}});
+    Bytes spirv = generic_backend() ? Bytes{} : spirv_of(bundle);
+    return {std::make_unique<BundleProgram>(std::move(bundle), ""), std::move(spirv)};
+  } catch (const sycl::exception& e) {
+    if (e.code() == sycl::errc::build) fail<CompileError>("kernel source does not compile:\n", tidy(log.empty() ? e.what() : log));
+    throw_translated(e, "compiling a kernel");
+  }
+}
+
+ProgramPtr load_spirv(int device, const Bytes& spirv) {
+  if (device_info(device).backend == "opencl") return load_opencl_spirv(device, spirv);
+  std::string log;
+  try {
+    std::vector<std::byte> bytes(spirv.size());
+    std::copy(spirv.begin(), spirv.end(), reinterpret_cast<std::uint8_t*>(bytes.data()));
+    auto source = ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::spirv, bytes);
+    return std::make_unique<BundleProgram>(ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}),
+                                           "__sycl_kernel_");
+  } catch (const sycl::exception& e) {
+    if (e.code() == sycl::errc::build) fail<CompileError>("the driver cannot build this SPIR-V:\n", log.empty() ? e.what() : log);
+    throw_translated(e, "loading SPIR-V");
+  }
+}
+
+ProgramPtr load_native(int device, const Bytes& binary) {
+  // Level Zero drivers keep a cache of native binaries themselves.
+  return device_info(device).backend == "opencl" ? load_opencl_binary(device, binary) : nullptr;
+}
+
+const std::string& compiler_id() {
+  static auto* id = [] {
+    namespace fs = std::filesystem;
+    std::error_code missing;
+    auto path = fs::canonical(vendor_folder() + "/libsycl-jit.so", missing);
+    auto size = missing ? 0 : fs::file_size(path, missing);
+    return new std::string(join(path.filename().string(), ":", size));
+  }();
+  return *id;
+}
+
+std::string target_id(int device) {
+  auto& info = device_info(device);
+  return join(info.platform, "|", info.name, "|", info.device_id, "|", info.driver_version, "|", info.version);
+}
+
+}  // namespace xpu

@@ -1,0 +1,37 @@
+// A built program of one device: from source, from SPIR-V, or from a native binary.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sycl/sycl.hpp>
+#include <vector>
+
+#include "compile/disk_cache.h"
+
+namespace xpu {
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// Throws UsageError, naming the kernels there are where the backend can say, when there is no such kernel.
+  virtual sycl::kernel kernel(const std::string& name) = 0;
+  /// The driver's own binary, to be given to load_native in a later process; empty where it cannot be had.
+  virtual Bytes native() { return {}; }
+};
+
+using ProgramPtr = std::unique_ptr<Program>;
+
+struct CompiledSource {
+  ProgramPtr program;
+  Bytes spirv;  ///< empty on backends whose images are something else
+};
+/// `flat` is compiled by the wheel's SYCL compiler. Throws CompileError with its log.
+CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options);
+ProgramPtr load_spirv(int device, const Bytes& spirv);
+/// Null when the backend keeps no binaries of ours or the driver refuses this one.
+ProgramPtr load_native(int device, const Bytes& binary);
+/// Changes when the device or its driver does.
+std::string target_id(int device);
+
+}  // namespace xpu

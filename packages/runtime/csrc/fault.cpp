@@ -1,0 +1,75 @@
+#include "xpu/fault.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "device_table.h"
+#include "stream_state.h"
+#include "sycl_error.h"
+
+namespace xpu {
+namespace {
+
+struct Check {
+  std::string op, text;
+};
+
+struct Faults {
+  std::mutex mutex;
+  std::deque<Check> checks;
+  std::vector<std::atomic<FaultRecord*>> records;
+};
+
+Faults& faults() {
+  static auto* all = new Faults{{}, {}, std::vector<std::atomic<FaultRecord*>>(device_count())};
+  return *all;
+}
+
+void replace(std::string& text, const std::string& name, std::int64_t value) {
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at)) text.replace(at, name.size(), std::to_string(value));
+}
+
+}  // namespace
+
+FaultRecord* fault_record(int device) {
+  device_info(device);
+  auto& all = faults();
+  auto* record = all.records[device].load(std::memory_order_acquire);
+  if (record) [[likely]] return record;
+  std::lock_guard lock(all.mutex);
+  record = all.records[device];
+  if (record) return record;
+  record = guarded("allocating the fault record", [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
+  expect<OutOfMemory>(record != nullptr, "no pinned host memory is left for the fault record of device ", device);
+  *record = {};
+  all.records[device].store(record, std::memory_order_release);
+  return record;
+}
+
+std::uint32_t fault_code(std::string_view op, std::string_view text) {
+  auto& all = faults();
+  std::lock_guard lock(all.mutex);
+  for (std::size_t i = 0; i < all.checks.size(); ++i)
+    if (all.checks[i].op == op && all.checks[i].text == text) return static_cast<std::uint32_t>(i + 1);
+  all.checks.push_back({std::string(op), std::string(text)});
+  return static_cast<std::uint32_t>(all.checks.size());
+}
+
+void throw_pending(int device) {
+  auto& all = faults();
+  auto* record = all.records[device].load(std::memory_order_acquire);
+  if (!record || record->code == 0) [[likely]] return;
+  std::lock_guard lock(all.mutex);
+  FaultRecord seen = *record;
+  *record = {};
+  if (seen.code == 0 || seen.code > all.checks.size()) fail<InternalError>("a kernel reported an unknown fault, code ", seen.code);
+  auto& check = all.checks[seen.code - 1];
+  std::string text = check.text;
+  replace(text, "{a}", seen.a);
+  replace(text, "{b}", seen.b);
+  fail<KernelFault>(check.op, " on device ", device, ": ", text);
+}
+
+}  // namespace xpu

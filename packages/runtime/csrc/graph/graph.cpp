@@ -1,0 +1,104 @@
+#include "xpu/graph.h"
+
+#include <sycl/ext/oneapi/experimental/graph.hpp>
+#include <sycl/sycl.hpp>
+
+#include "env.h"
+#include "graph/recording.h"
+#include "stream_state.h"
+#include "sycl_error.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+
+namespace xpu {
+namespace {
+
+namespace ext = sycl::ext::oneapi::experimental;
+using Modifiable = ext::command_graph<ext::graph_state::modifiable>;
+using Executable = ext::command_graph<ext::graph_state::executable>;
+
+// XPU_GRAPH=list turns native graphs off, to find out whether a driver's graphs are at fault.
+bool use_native(int device) {
+  auto mode = env::text("XPU_GRAPH", "native");
+  expect<UsageError>(mode == "native" || mode == "list", "XPU_GRAPH: got \"", mode, "\", expected native or list");
+  return mode == "native" && device_info(device).graph;
+}
+
+}  // namespace
+
+bool Recording::note(const WorkInfo& info, Submit submit) {
+  std::lock_guard lock(mutex_);
+  ++size_;
+  if (native_) return false;
+  work_.push_back({info.kind, std::string(info.name), info.bytes, submit.own()});
+  return true;
+}
+
+struct Graph::State {
+  Stream stream;
+  std::unique_ptr<Recording> recording;
+  std::optional<Modifiable> modifiable;
+  std::optional<Executable> executable;
+  bool ended = false;
+};
+
+Graph::Graph() : state_(std::make_unique<State>()) {}
+Graph::~Graph() {
+  if (state_->stream && is_capturing(state_->stream)) state_->stream.state()->recording = nullptr;
+}
+
+void Graph::begin(Stream stream) {
+  expect<UsageError>(!state_->recording, "the graph already holds a recording; reset() it first");
+  expect<UsageError>(!is_capturing(stream), "stream ", stream.id(), " is already being recorded into another graph");
+  int device = stream.device();
+  state_->stream = stream;
+  state_->recording = std::make_unique<Recording>(use_native(device));
+  if (state_->recording->native()) {
+    guarded("starting to record a graph", [&] {
+      state_->modifiable.emplace(sycl_context(device), sycl_device(device));
+      state_->modifiable->begin_recording(stream.queue());
+    });
+  }
+  stream.state()->recording = state_->recording.get();
+}
+
+void Graph::end() {
+  expect<UsageError>(state_->recording && !state_->ended, "the graph is not being recorded; begin() first");
+  state_->stream.state()->recording = nullptr;
+  state_->ended = true;
+  if (!state_->recording->native()) return;
+  guarded("finishing a graph", [&] {
+    state_->modifiable->end_recording(state_->stream.queue());
+    state_->executable.emplace(state_->modifiable->finalize());
+  });
+}
+
+void Graph::replay(Stream stream) {
+  expect<UsageError>(state_->ended, "the graph holds no finished recording to replay");
+  expect<UsageError>(stream.device() == state_->stream.device(), "the graph was recorded on device ",
+                     state_->stream.device(), " and cannot be replayed on device ", stream.device());
+  if (state_->recording->native()) {
+    auto run = [&](sycl::queue& queue, sycl::event* event) {
+      if (event) *event = queue.ext_oneapi_graph(*state_->executable);
+      else ext::execute_graph(queue, *state_->executable);
+    };
+    return enqueue(stream, {WorkKind::graph, "graph replay"}, run);
+  }
+  for (auto& work : state_->recording->work()) enqueue(stream, {work.kind, work.name, work.bytes}, work.submit.view());
+}
+
+void Graph::reset() {
+  expect<UsageError>(!state_->stream || !is_capturing(state_->stream), "end() the recording before reset()");
+  *state_ = State{};
+}
+
+bool Graph::recorded() const { return state_->ended; }
+std::size_t Graph::size() const { return state_->recording ? state_->recording->size() : 0; }
+const char* Graph::mode() const {
+  if (!state_->ended) return "";
+  return state_->recording->native() ? "native" : "list";
+}
+
+bool is_capturing(Stream stream) { return stream.state()->recording.load() != nullptr; }
+
+}  // namespace xpu

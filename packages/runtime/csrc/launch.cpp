@@ -1,0 +1,48 @@
+#include "xpu/launch.h"
+
+#include "graph/recording.h"
+#include "memory/strict.h"
+#include "startup.h"
+#include "stream_state.h"
+#include "sycl_error.h"
+#include "trace/recorder.h"
+#include "xpu/error.h"
+
+namespace xpu {
+namespace {
+
+void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
+  sycl::event event;
+  auto begin = trace::now();
+  submit(stream.queue(), &event);
+  trace::note_work(stream, info, begin, trace::now(), event);
+}
+
+// In strict mode the work also ends here: memory is open to the device only while the window is.
+void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
+  strict::Window window;
+  strict::note_kernel(info.name);
+  trace::active() ? submit_traced(stream, info, submit) : submit(stream.queue(), nullptr);
+  if (!stream.state()->recording.load(std::memory_order_relaxed)) stream.queue().wait_and_throw();
+}
+
+}  // namespace
+
+void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
+  startup::require_not_forked();
+  try {
+    if (auto* recording = stream.state()->recording.load(std::memory_order_relaxed)) [[unlikely]] {
+      if (recording->note(info, submit)) return;
+    }
+    if (strict::enabled()) [[unlikely]]
+      submit_strict(stream, info, submit);
+    else if (trace::active()) [[unlikely]]
+      submit_traced(stream, info, submit);
+    else
+      submit(stream.queue(), nullptr);
+  } catch (const sycl::exception& e) {
+    throw_translated(e, info.name);
+  }
+}
+
+}  // namespace xpu

@@ -1,0 +1,259 @@
+#include "xpu/module.h"
+
+#include <deque>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
+#include <sycl/sycl.hpp>
+
+#include "compile/disk_cache.h"
+#include "compile/flatten.h"
+#include "compile/program.h"
+#include "compile/sha256.h"
+#include "env.h"
+#include "startup.h"
+#include "trace/recorder.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+#include "xpu/launch.h"
+#include "xpu/log.h"
+
+namespace xpu {
+
+struct KernelState {
+  std::string name;
+  int device;
+  sycl::kernel kernel;
+  std::size_t max_work_group_size;
+  std::uint32_t arguments;
+};
+
+namespace {
+
+struct Module {
+  ProgramPtr program;
+  std::map<std::string, KernelState> kernels;
+};
+
+struct Modules {
+  std::mutex mutex;
+  std::map<std::string, Module, std::less<>> by_key;
+};
+
+Modules& modules() {
+  static auto* all = new Modules;  // kernels outlive static destructors
+  return *all;
+}
+
+std::string memory_key(int device, std::string_view source, const std::vector<std::string>& options) {
+  std::string key = std::to_string(device);
+  for (auto& option : options) key.append(1, '\0').append(option);
+  return key.append(1, '\n').append(source);
+}
+
+std::string prelude(int device) { return join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n"); }
+
+void dump(const std::string& hash, const std::string& flat, const Bytes& spirv) {
+  static std::string folder = env::text("XPU_DUMP_KERNELS");
+  if (folder.empty()) return;
+  std::ofstream(folder + "/" + hash + ".sycl") << flat;
+  if (!spirv.empty())
+    std::ofstream(folder + "/" + hash + ".spv", std::ios::binary).write(reinterpret_cast<const char*>(spirv.data()), static_cast<std::streamsize>(spirv.size()));
+}
+
+void tell_if_long(std::uint64_t nanoseconds) {
+  static std::atomic<bool> told{false};
+  if (nanoseconds < 1'000'000'000 || told.exchange(true)) return;
+  log(LogLevel::warning, join("compiling a kernel took ", nanoseconds / 1'000'000, " ms; it is cached for the next time (said once)"));
+}
+
+// Native binary, then SPIR-V, then source: each miss fills the caches above it.
+struct Builder {
+  int device;
+  std::string flat, source_hash;
+  const std::vector<std::string>& options;
+
+  Builder(int device_, std::string_view source, const std::vector<std::string>& options_)
+      : device(device_), flat(prelude(device_) + flatten(source)), options(options_) {
+    Sha256 hash;
+    hash.field(compiler_id()).field(flat);
+    for (auto& option : options) hash.field(option);
+    source_hash = hash.hex();
+  }
+
+  std::string native_key(const Bytes& spirv) const {
+    Sha256 hash;
+    hash.add(spirv.data(), spirv.size()).field(target_id(device));
+    return hash.hex() + ".bin";
+  }
+
+  CompiledSource compile() const {
+    auto begin = trace::now();
+    auto compiled = compile_source(device, flat, options);
+    auto end = trace::now();
+    tell_if_long(end - begin);
+    if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin, end);
+    dump(source_hash, flat, compiled.spirv);
+    if (!compiled.spirv.empty()) cache_write(source_hash + ".spv", compiled.spirv);
+    return compiled;
+  }
+
+  ProgramPtr load(const Bytes& spirv) const {
+    auto key = native_key(spirv);
+    if (auto binary = cache_read(key))
+      if (auto program = load_native(device, *binary)) return program;
+    auto program = load_spirv(device, spirv);
+    if (auto binary = program->native(); !binary.empty()) cache_write(key, binary);
+    return program;
+  }
+
+  ProgramPtr build() const {
+    if (generic_backend()) return compile().program;
+    if (auto spirv = cache_read(source_hash + ".spv")) {
+      dump(source_hash, flat, *spirv);
+      return load(*spirv);
+    }
+    auto compiled = compile();
+    if (compiled.spirv.empty()) return std::move(compiled.program);
+    if (auto binary = compiled.program->native(); !binary.empty()) cache_write(native_key(compiled.spirv), binary);
+    return std::move(compiled.program);
+  }
+
+  Bytes spirv() const {
+    if (auto cached = cache_read(source_hash + ".spv")) return *cached;
+    return compile().spirv;
+  }
+};
+
+Kernel kernel_of(Module& module, int device, const std::string& name) {
+  auto found = module.kernels.find(name);
+  if (found == module.kernels.end()) {
+    auto kernel = module.program->kernel(name);
+    namespace query = sycl::info::kernel_device_specific;
+    auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
+    auto arguments = kernel.get_info<sycl::info::kernel::num_args>();
+    found = module.kernels.emplace(name, KernelState{name, device, kernel, limit, arguments}).first;
+  }
+  return Kernel(&found->second);
+}
+
+// Building holds the lock, so two threads that want one kernel build it once.
+template <class Make>
+Kernel find_or_build(int device, std::string key, std::string_view name, Make make) {
+  startup::require_not_forked();
+  auto& all = modules();
+  std::lock_guard lock(all.mutex);
+  auto found = all.by_key.find(key);
+  if (found == all.by_key.end()) found = all.by_key.emplace(std::move(key), Module{make(), {}}).first;
+  return kernel_of(found->second, device, std::string(name));
+}
+
+template <int dims>
+void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& kernel, const NdRange& range, const Args& args) {
+  namespace ext = sycl::ext::oneapi::experimental;
+  sycl::range<dims> global, local;
+  for (int i = 0; i < dims; ++i) {
+    global[i] = range.global[i];
+    local[i] = range.local[i];
+  }
+  auto fill = [&](sycl::handler& handler) {
+    for (std::size_t i = 0; i < args.count(); ++i) {
+      auto& item = args.item(i);
+      if (item.pointer) {
+        void* pointer;
+        std::memcpy(&pointer, args.data(i), sizeof pointer);
+        handler.set_arg(static_cast<int>(i), pointer);
+      } else {
+        handler.set_arg(static_cast<int>(i), ext::raw_kernel_arg(args.data(i), item.size));
+      }
+    }
+    handler.parallel_for(sycl::nd_range<dims>(global, local), kernel.kernel);
+  };
+  if (event) *event = ext::submit_with_event(queue, fill);
+  else ext::submit(queue, fill);
+}
+
+struct OwnedLaunch {
+  KernelState* kernel;
+  NdRange range;
+  Args args;
+  void operator()(sycl::queue& queue, sycl::event* event) const;
+};
+
+struct Launch {
+  KernelState* kernel;
+  const NdRange& range;
+  const Args& args;
+  void operator()(sycl::queue& queue, sycl::event* event) const {
+    switch (range.dims) {
+      case 1: return submit_range<1>(queue, event, *kernel, range, args);
+      case 2: return submit_range<2>(queue, event, *kernel, range, args);
+      default: return submit_range<3>(queue, event, *kernel, range, args);
+    }
+  }
+  OwnedLaunch own() const { return {kernel, range, args}; }
+};
+
+void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const { Launch{kernel, range, args}(queue, event); }
+
+void check(const KernelState& kernel, const NdRange& range, const Args& args, Stream stream) {
+  expect<UsageError>(kernel.device == stream.device(), "kernel \"", kernel.name, "\" was built for device ", kernel.device,
+                     " and cannot run on a stream of device ", stream.device());
+  expect<UsageError>(args.count() == kernel.arguments, "kernel \"", kernel.name, "\": got ", args.count(), " arguments, expected ", kernel.arguments);
+  expect<UsageError>(range.dims >= 1 && range.dims <= 3, "kernel \"", kernel.name, "\": got ", range.dims, " dimensions, expected 1 to 3");
+  std::size_t group = 1;
+  for (int i = 0; i < range.dims; ++i) {
+    expect<UsageError>(range.local[i] > 0 && range.global[i] % range.local[i] == 0, "kernel \"", kernel.name, "\": global size ",
+                       range.global[i], " is not a multiple of group size ", range.local[i], " in dimension ", i);
+    group *= range.local[i];
+  }
+  expect<UsageError>(group <= kernel.max_work_group_size, "kernel \"", kernel.name, "\": a group of ", group, " work-items is over the limit of ",
+                     kernel.max_work_group_size, " for this kernel on ", device_info(kernel.device).name);
+}
+
+bool empty(const NdRange& range) {
+  for (int i = 0; i < range.dims; ++i)
+    if (range.global[i] == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+const std::string& Kernel::name() const { return state_->name; }
+int Kernel::device() const { return state_->device; }
+std::size_t Kernel::max_work_group_size() const { return state_->max_work_group_size; }
+sycl::kernel& Kernel::native() const { return state_->kernel; }
+
+Kernel build_kernel(int device, std::string_view source, std::string_view name, const std::vector<std::string>& options) {
+  return find_or_build(device, memory_key(device, source, options), name,
+                       [&] { return Builder(device, source, options).build(); });
+}
+
+std::vector<std::uint8_t> build_spirv(int device, std::string_view source, const std::vector<std::string>& options) {
+  expect<Unsupported>(!generic_backend(), "SPIR-V is not what this backend takes; build_kernel compiles from source");
+  return Builder(device, source, options).spirv();
+}
+
+Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {
+  expect<UsageError>(spirv.size() >= 20 && spirv.size() % 4 == 0, "SPIR-V: got ", spirv.size(), " bytes, expected whole words and a header");
+  auto key = join(device, "spirv:", Sha256().add(spirv.data(), spirv.size()).hex());
+  return find_or_build(device, key, name, [&] { return load_spirv(device, spirv); });
+}
+
+Args& Args::add_bytes(const void* data, std::size_t size, bool pointer) {
+  std::size_t at = (used_ + 7) / 8 * 8;
+  expect<UsageError>(count_ < max_count && at + size <= max_bytes, "kernel arguments: more than ", max_count, " or over ", max_bytes, " bytes in all");
+  std::memcpy(bytes_ + at, data, size);
+  items_[count_++] = {static_cast<std::uint16_t>(at), static_cast<std::uint16_t>(size), pointer};
+  used_ = at + size;
+  return *this;
+}
+
+void launch(Stream stream, const Kernel& kernel, const NdRange& range, const Args& args, std::size_t bytes) {
+  if (empty(range)) return;
+  check(*kernel.state(), range, args, stream);
+  enqueue(stream, {WorkKind::kernel, kernel.state()->name, bytes}, Launch{kernel.state(), range, args});
+}
+
+}  // namespace xpu

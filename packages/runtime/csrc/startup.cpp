@@ -1,0 +1,72 @@
+#include "startup.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include "xpu/error.h"
+#include "xpu/log.h"
+#include "xpu/process.h"
+
+namespace xpu::startup {
+namespace {
+
+std::atomic<bool> is_initialized{false}, is_forked_child{false};
+
+void require_one_sycl() {
+  auto found = loaded_libraries("libsycl.so");
+  if (found.size() < 2) return;
+  std::string all;
+  for (auto& path : found) all += "\n  " + path;
+  fail<UsageError>("more than one SYCL runtime is loaded in this process:", all,
+                   "\nDevice memory and queues cannot cross between them. Another package brought its own: remove an "
+                   "activated oneAPI environment (unset LD_LIBRARY_PATH, do not source setvars.sh) or the wheel that "
+                   "pins a different intel-sycl-rt, then run: xpu-sdk doctor");
+}
+
+// The loader resolves the driver's own dependencies by soname, so each is loaded by path first.
+void load(const std::string& folder, const char* name) {
+  std::string path = folder + "/" + name;
+  if (access(path.c_str(), R_OK) != 0) return;
+  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) log(LogLevel::warning, join("cannot load ", path, ": ", dlerror()));
+}
+
+// Added to what is there, so that GPU drivers the user or the system names stay visible.
+void offer_cpu_driver(const std::string& folder) {
+  std::string driver = folder + "/libintelocl.so";
+  if (access(driver.c_str(), R_OK) != 0) return;
+  const char* before = std::getenv("OCL_ICD_FILENAMES");
+  std::string list = before ? before : "";
+  if (list.find("libintelocl.so") != std::string::npos) return;
+  setenv("OCL_ICD_FILENAMES", list.empty() ? driver.c_str() : (list + ":" + driver).c_str(), 1);
+}
+
+void prepare_once() {
+  require_one_sycl();
+  std::string folder = vendor_folder();
+  offer_cpu_driver(folder);
+  for (auto* name : {"libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so", "libtbb.so.12", "libOpenCL.so.1"}) load(folder, name);
+  pthread_atfork(nullptr, nullptr, [] { if (is_initialized) is_forked_child = true; });
+}
+
+}  // namespace
+
+void prepare() {
+  static std::once_flag once;
+  std::call_once(once, prepare_once);
+}
+
+void require_not_forked() {
+  expect<DeviceError>(!is_forked_child.load(std::memory_order_relaxed),
+                      "the device was used before this process was forked, and a forked child cannot use it. Start "
+                      "workers with the 'spawn' or 'forkserver' method: multiprocessing.set_start_method('spawn')");
+}
+
+void mark_initialized() { is_initialized = true; }
+bool initialized() { return is_initialized; }
+
+}  // namespace xpu::startup

@@ -1,0 +1,174 @@
+#include "xpu/stream.h"
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "device_table.h"
+#include "memory/strict.h"
+#include "startup.h"
+#include "stream_state.h"
+#include "sycl_error.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+#include "xpu/event.h"
+#include "xpu/fault.h"
+#include "xpu/graph.h"
+
+namespace xpu {
+namespace {
+
+constexpr int pool_size = 8;
+
+struct DeviceStreams {
+  std::mutex mutex;
+  std::deque<StreamState> all;  // a deque keeps addresses
+  StreamState* default_stream = nullptr;
+  std::array<std::array<StreamState*, pool_size>, 3> pool{};
+  std::array<unsigned, 3> next{};
+};
+
+DeviceStreams& streams_of(int device) {
+  device_info(device);  // throws for an unknown device
+  static auto* table = new std::vector<DeviceStreams>(device_count());
+  return (*table)[device];
+}
+
+void store_async_error(sycl::exception_list errors) {
+  for (auto& error : errors) std::rethrow_exception(error);
+}
+
+StreamState* add(DeviceStreams& streams, int device, int priority, sycl::queue queue, bool external) {
+  auto id = static_cast<std::int64_t>(streams.all.size());
+  streams.all.emplace_back(device, id, priority, external, std::move(queue));
+  return &streams.all.back();
+}
+
+StreamState* ensure_default(DeviceStreams& streams, int device) {
+  if (!streams.default_stream) streams.default_stream = add(streams, device, 0, make_queue(device, 0, false), false);
+  return streams.default_stream;
+}
+
+thread_local std::vector<StreamState*> current;  // by device; null means the default stream
+
+}  // namespace
+
+sycl::queue make_queue(int device, int priority, bool profiling) {
+  namespace p = sycl::ext::oneapi::property::queue;
+  sycl::property::queue::in_order order;
+  sycl::property::queue::enable_profiling timed;
+  auto make = [&](auto... properties) {
+    return sycl::queue(sycl_context(device), sycl_device(device), store_async_error, {order, properties...});
+  };
+  return guarded("creating a queue", [&] {
+    if (priority < 0) return profiling ? make(p::priority_high(), timed) : make(p::priority_high());
+    if (priority > 0) return profiling ? make(p::priority_low(), timed) : make(p::priority_low());
+    return profiling ? make(timed) : make();
+  });
+}
+
+sycl::queue& timer_queue(StreamState& stream) {
+  if (!stream.timer) stream.timer = make_queue(stream.device, stream.priority, true);
+  return *stream.timer;
+}
+
+int Stream::device() const { return state_->device; }
+std::int64_t Stream::id() const { return state_->id; }
+int Stream::priority() const { return state_->priority; }
+sycl::queue& Stream::queue() const { return state_->queue; }
+
+bool Stream::query() const {
+  startup::require_not_forked();
+  strict::Window window;
+  return state_->queue.khr_empty();
+}
+
+void Stream::synchronize() const {
+  startup::require_not_forked();
+  expect<UsageError>(!is_capturing(*this), "stream ", id(), " of device ", device(),
+                     " is being recorded into a graph, so it cannot be waited for; end the recording first");
+  {
+    strict::Window window;
+    guarded("waiting for a stream", [&] { state_->queue.wait_and_throw(); });
+  }
+  throw_pending(state_->device);
+}
+
+void Stream::wait(const Event& event) const {
+  if (!event.recorded()) return;
+  startup::require_not_forked();
+  strict::Window window;
+  guarded("waiting for an event on a stream", [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });
+}
+
+void Stream::wait(Stream other) const {
+  if (other == *this) return;
+  Event event;
+  event.record(other);
+  wait(event);
+}
+
+Stream default_stream(int device) {
+  auto& streams = streams_of(device);
+  std::lock_guard lock(streams.mutex);
+  return Stream(ensure_default(streams, device));
+}
+
+Stream current_stream(int device) {
+  if (device >= 0 && static_cast<std::size_t>(device) < current.size() && current[device]) return Stream(current[device]);
+  return default_stream(device);
+}
+
+Stream exchange_stream(Stream stream) {
+  expect<UsageError>(static_cast<bool>(stream), "an empty stream cannot be made current");
+  int device = stream.device();
+  Stream before = current_stream(device);
+  if (current.size() <= static_cast<std::size_t>(device)) current.resize(device_count());
+  current[device] = stream.state();
+  return before;
+}
+
+Stream pool_stream(int device, int priority) {
+  expect<UsageError>(priority >= -1 && priority <= 1, "stream priority: got ", priority, ", expected -1 (high), 0 or 1 (low)");
+  auto& streams = streams_of(device);
+  std::lock_guard lock(streams.mutex);
+  ensure_default(streams, device);
+  auto& slot = streams.pool[priority + 1][streams.next[priority + 1]++ % pool_size];
+  if (!slot) slot = add(streams, device, priority, make_queue(device, priority, false), false);
+  return Stream(slot);
+}
+
+Stream stream_of_id(int device, std::int64_t id) {
+  auto& streams = streams_of(device);
+  std::lock_guard lock(streams.mutex);
+  ensure_default(streams, device);
+  expect<UsageError>(id >= 0 && id < static_cast<std::int64_t>(streams.all.size()), "device ", device, " has no stream ", id);
+  return Stream(&streams.all[id]);
+}
+
+Stream external_stream(sycl::queue& queue) {
+  expect<UsageError>(queue.is_in_order(), "an external queue must be in order: create it with sycl::property::queue::in_order");
+  for (int device = 0; device < device_count(); ++device) {
+    if (sycl_device(device) != queue.get_device()) continue;
+    expect<UsageError>(sycl_context(device) == queue.get_context(), "the external queue has a context of its own, so memory of "
+                       "this process cannot be used on it; create it with xpu::sycl_context(", device, ")");
+    auto& streams = streams_of(device);
+    std::lock_guard lock(streams.mutex);
+    ensure_default(streams, device);
+    for (auto& state : streams.all)
+      if (state.queue == queue) return Stream(&state);
+    return Stream(add(streams, device, 0, queue, true));
+  }
+  fail<UsageError>("the external queue's device is none of this process's xpu devices");
+}
+
+std::vector<Stream> live_streams(int device) {
+  auto& streams = streams_of(device);
+  std::lock_guard lock(streams.mutex);
+  std::vector<Stream> found;
+  for (auto& state : streams.all) found.push_back(Stream(&state));
+  return found;
+}
+
+}  // namespace xpu

@@ -1,0 +1,175 @@
+#include "trace/recorder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <sys/syscall.h>
+
+#include "stream_state.h"
+#include "sycl_error.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+
+namespace xpu::trace {
+namespace {
+
+struct Entry {
+  Record record;
+  sycl::event event;
+  bool on_device = false;
+};
+
+struct Recorder {
+  std::mutex mutex;
+  std::vector<Entry> entries;
+  std::uint64_t next = 1;
+  std::size_t settled = 0;                // entries before this one have their device times
+  std::map<int, std::int64_t> clock_gap;  // device clock less ours, by device
+};
+
+std::atomic<bool> is_active{false};
+Recorder& recorder() {
+  static auto* one = new Recorder;
+  return *one;
+}
+
+std::uint64_t thread_id() {
+  thread_local std::uint64_t id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  return id;
+}
+
+constexpr Record::Kind kind_of(WorkKind kind) { return static_cast<Record::Kind>(static_cast<int>(kind)); }
+static_assert(kind_of(WorkKind::marker) == Record::Kind::marker);
+
+std::uint64_t device_time(const sycl::event& event, bool end) {
+  using namespace sycl::info::event_profiling;
+  return end ? event.get_profiling_info<command_end>() : event.get_profiling_info<command_start>();
+}
+
+// Tried a few times: the smallest gap is the one with the least waiting in it.
+std::int64_t measure_gap(int device) {
+  std::int64_t best = INT64_MAX;
+  auto queue = make_queue(device, 0, true);
+  for (int i = 0; i < 5; ++i) {
+    auto mark = queue.ext_oneapi_submit_barrier();
+    mark.wait();
+    auto host = static_cast<std::int64_t>(now());
+    best = std::min(best, host - static_cast<std::int64_t>(device_time(mark, true)));
+  }
+  return best;
+}
+
+void settle(Recorder& r, Entry& entry) {
+  if (!entry.on_device || entry.record.device_end) return;
+  auto gap = r.clock_gap[entry.record.device];
+  entry.record.device_begin = device_time(entry.event, false) + gap;
+  entry.record.device_end = device_time(entry.event, true) + gap;
+  entry.event = {};
+}
+
+// Driver events are a limited resource: take the times of finished work as the trace grows.
+void settle_finished(Recorder& r) {
+  using sycl::info::event_command_status;
+  for (; r.settled < r.entries.size(); ++r.settled) {
+    auto& entry = r.entries[r.settled];
+    if (!entry.on_device) continue;
+    if (entry.event.get_info<sycl::info::event::command_execution_status>() != event_command_status::complete) return;
+    settle(r, entry);
+  }
+}
+
+void swap_queues(bool profiling) {
+  for (int device = 0; device < device_count(); ++device) {
+    for (Stream stream : live_streams(device)) {
+      stream.synchronize();
+      if (stream.state()->external) continue;
+      stream.state()->queue = make_queue(device, stream.priority(), profiling);
+    }
+  }
+}
+
+void add(Record record, sycl::event event, bool on_device) {
+  auto& r = recorder();
+  record.thread = thread_id();
+  std::lock_guard lock(r.mutex);
+  record.correlation = r.next++;
+  r.entries.push_back({std::move(record), std::move(event), on_device});
+  if (r.entries.size() % 1024 == 0) settle_finished(r);
+}
+
+}  // namespace
+
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+bool active() { return is_active.load(std::memory_order_relaxed); }
+
+void start() {
+  auto& r = recorder();
+  std::lock_guard lock(r.mutex);
+  expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
+  r.entries.clear();
+  r.settled = 0;
+  guarded("starting a trace", [&] {
+    swap_queues(true);
+    for (int device = 0; device < device_count(); ++device) r.clock_gap[device] = measure_gap(device);
+  });
+  is_active = true;
+}
+
+std::vector<Record> stop() {
+  expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
+  auto& r = recorder();
+  std::lock_guard lock(r.mutex);
+  std::vector<Record> records;
+  guarded("stopping a trace", [&] {
+    swap_queues(false);
+    for (auto& entry : r.entries) {
+      settle(r, entry);
+      records.push_back(std::move(entry.record));
+    }
+  });
+  r.entries.clear();
+  std::stable_sort(records.begin(), records.end(), [](auto& a, auto& b) { return a.host_begin < b.host_begin; });
+  return records;
+}
+
+void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end, sycl::event event) {
+  Record record{kind_of(info.kind), std::string(info.name), stream.device(), stream.id()};
+  record.host_begin = begin;
+  record.host_end = end;
+  record.bytes = info.bytes;
+  bool timed = stream.queue().has_property<sycl::property::queue::enable_profiling>();
+  add(std::move(record), std::move(event), timed);
+}
+
+void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total) {
+  Record record{allocate ? Record::Kind::allocate : Record::Kind::free, allocate ? "allocate" : "free", device, stream};
+  record.host_begin = record.host_end = now();
+  record.bytes = bytes;
+  record.counter = total;
+  add(std::move(record), {}, false);
+}
+
+void note_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end) {
+  Record record{kind, std::string(name)};
+  record.host_begin = begin;
+  record.host_end = end;
+  add(std::move(record), {}, false);
+}
+
+Span::Span(std::string_view name) {
+  if (!active()) return;
+  name_ = name;
+  begin_ = now();
+}
+
+Span::~Span() {
+  if (begin_ && active()) note_host(Record::Kind::span, name_, begin_, now());
+}
+
+}  // namespace xpu::trace

@@ -1,0 +1,99 @@
+"""One SYCL runtime for every framework in the process.
+
+Importing this touches no device and loads no vendor library: both wait for the first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module it lives in. Modules themselves are public names too.
+_HOME = {
+    "Array": "array",
+    "empty": "array",
+    "from_numpy": "array",
+    "zeros": "array",
+    "Device": "device",
+    "current_device": "device",
+    "device": "device",
+    "device_count": "device",
+    "devices": "device",
+    "set_device": "device",
+    "synchronize": "device",
+    "Event": "stream",
+    "Stream": "stream",
+    "current_stream": "stream",
+    "default_stream": "stream",
+    "stream": "stream",
+    "Kernel": "kernel",
+    "Module": "kernel",
+    "compile": "kernel",
+    "from_spirv": "kernel",
+    "launch": "kernel",
+    "Graph": "graph",
+    "Generator": "random",
+    "default_generator": "random",
+    "manual_seed": "random",
+    "Error": "errors",
+    "UsageError": "errors",
+    "DeviceError": "errors",
+    "KernelFault": "errors",
+    "OutOfMemory": "errors",
+    "Unsupported": "errors",
+    "CompileError": "errors",
+    "InternalError": "errors",
+    "abi_version": "process",
+    "generic_backend": "process",
+    "is_initialized": "process",
+    "library_paths": "process",
+}
+_MODULES = ("cache", "dnn", "env", "errors", "kernels", "memory", "process", "trace")
+
+__all__ = [*_HOME, *_MODULES]
+
+if TYPE_CHECKING:
+    from . import cache, dnn, env, errors, kernels, memory, process, trace
+    from .array import Array, empty, from_numpy, zeros
+    from .device import (
+        Device,
+        current_device,
+        device,
+        device_count,
+        devices,
+        set_device,
+        synchronize,
+    )
+    from .errors import (
+        CompileError,
+        DeviceError,
+        Error,
+        InternalError,
+        KernelFault,
+        OutOfMemory,
+        Unsupported,
+        UsageError,
+    )
+    from .graph import Graph
+    from .kernel import Kernel, Module, compile, from_spirv, launch
+    from .process import abi_version, generic_backend, is_initialized, library_paths
+    from .random import Generator, default_generator, manual_seed
+    from .stream import Event, Stream, current_stream, default_stream, stream
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # A function may share its module's name ("device", "stream"): the public name is the function.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

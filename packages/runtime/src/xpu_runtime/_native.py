@@ -1,0 +1,34 @@
+"""Loads the native module, and says what is wrong when it cannot be loaded."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+from types import ModuleType
+
+
+def _preload_vendor_libraries() -> None:
+    # The wheels put their libraries in the environment's lib folder, where the native module looks. An install with
+    # --user or --target puts them elsewhere: then they are loaded by the path their own record gives.
+    for distribution, library in (("intel-sycl-rt", "libsycl.so.9"), ("onednn", "libdnnl.so.3")):
+        for path in importlib.metadata.files(distribution) or ():
+            if path.name == library:
+                ctypes.CDLL(str(path.locate()), mode=ctypes.RTLD_GLOBAL)
+
+
+def _load() -> ModuleType:
+    try:
+        from . import _C
+    except ImportError as first:
+        try:
+            _preload_vendor_libraries()
+            from . import _C
+        except (ImportError, OSError, importlib.metadata.PackageNotFoundError) as second:
+            raise ImportError(
+                f"xpu_runtime cannot load its native module: {first}. The libraries of the wheels intel-sycl-rt and "
+                f"onednn were looked for too: {second}. Run: python -m pip install --force-reinstall xpu-runtime"
+            ) from first
+    return _C
+
+
+C = _load()

@@ -1,0 +1,169 @@
+"""A typed, strided array on a device: enough to feed kernels and to look at results; not a numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ._native import C
+from .errors import UsageError
+from .stream import Stream, current_stream
+
+# numpy has no bf16 or fp8: their host side is the bits in an unsigned integer.
+_NUMPY = {
+    "bool": np.bool_,
+    "u8": np.uint8,
+    "i8": np.int8,
+    "u16": np.uint16,
+    "i16": np.int16,
+    "u32": np.uint32,
+    "i32": np.int32,
+    "u64": np.uint64,
+    "i64": np.int64,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "c64": np.complex64,
+    "c128": np.complex128,
+    "bf16": np.uint16,
+    "f8e4m3": np.uint8,
+    "f8e5m2": np.uint8,
+}
+_NAMES = {np.dtype(v): k for k, v in reversed(_NUMPY.items())}
+
+
+class _Buffer:
+    """Owns one block of device memory."""
+
+    def __init__(self, nbytes: int, stream: Stream) -> None:
+        self.pointer = C.allocate(nbytes, stream)
+
+    def __del__(self) -> None:
+        if C is not None and getattr(self, "pointer", 0):
+            C.deallocate(self.pointer)
+
+
+def bf16_bits(values: np.ndarray) -> np.ndarray:
+    """float32 rounded to the nearest bf16, ties to even, as its 16 bits."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
+
+
+def bf16_values(bits: np.ndarray) -> np.ndarray:
+    """The float32 that 16 bits of bf16 stand for."""
+    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+
+
+class Array:
+    """Device memory with a dtype name ("f32", "bf16", ...), a shape and strides in elements."""
+
+    def __init__(
+        self,
+        buffer: _Buffer,
+        dtype: str,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        offset: int,
+        device: int,
+    ) -> None:
+        self._buffer, self.dtype, self.device, self.offset = buffer, dtype, device, offset
+        self.shape, self.strides = tuple(shape), tuple(strides)
+
+    @property
+    def pointer(self) -> int:
+        """Address of the first element."""
+        return self._buffer.pointer + self.offset * self.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return np.dtype(_NUMPY[self.dtype]).itemsize
+
+    @property
+    def size(self) -> int:
+        """Elements in all."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def contiguous(self) -> bool:
+        """True when the elements lie one after another, row-major."""
+        return self.size == 0 or self.strides == _row_major(self.shape)
+
+    def view(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Array:
+        """The same memory with another shape and strides, which must stay inside it."""
+        return Array(self._buffer, self.dtype, shape, strides, self.offset + offset, self.device)
+
+    def transpose(self, *axes: int) -> Array:
+        """The same memory with its axes in another order, reversed by default."""
+        order = axes or tuple(reversed(range(len(self.shape))))
+        return self.view([self.shape[a] for a in order], [self.strides[a] for a in order])
+
+    def numpy(self, stream: Stream | None = None) -> np.ndarray:
+        """A copy on the host, after all work queued on the stream. bf16 comes back as float32."""
+        if not self.contiguous:
+            raise UsageError(f"numpy() copies contiguous arrays; strides are {self.strides} for shape {self.shape}")
+        host = np.empty(self.shape, _NUMPY[self.dtype])
+        stream = stream or current_stream(self.device)
+        C.copy(stream, host.ctypes.data, self.pointer, host.nbytes)
+        stream.synchronize()
+        return bf16_values(host) if self.dtype == "bf16" else host
+
+    def copy_from(self, values: np.ndarray, stream: Stream | None = None) -> Array:
+        """Overwrites the elements; waits until the host memory is free again."""
+        host = _host(values, self.dtype)
+        if host.shape != self.shape or not self.contiguous:
+            raise UsageError(f"copy_from: got shape {host.shape}, expected {self.shape} and a contiguous array")
+        stream = stream or current_stream(self.device)
+        C.copy(stream, self.pointer, host.ctypes.data, host.nbytes)
+        stream.synchronize()
+        return self
+
+    def __repr__(self) -> str:
+        return f"<xpu array {self.dtype}{list(self.shape)} on device {self.device}>"
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _host(values: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype == "bf16" and values.dtype != np.uint16:
+        return bf16_bits(values)
+    return np.ascontiguousarray(values, _NUMPY[dtype])
+
+
+def empty(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None = None) -> Array:
+    """Uninitialised."""
+    if dtype not in _NUMPY:
+        raise UsageError(f"dtype: got {dtype!r}, expected one of {', '.join(_NUMPY)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(n < 0 for n in shape):
+        raise UsageError(f"shape: got {shape}, expected sizes >= 0")
+    stream = stream or current_stream()
+    nbytes = math.prod(shape) * np.dtype(_NUMPY[dtype]).itemsize
+    return Array(_Buffer(nbytes, stream), dtype, shape, _row_major(shape), 0, stream.device)
+
+
+def zeros(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None = None) -> Array:
+    """All bits zero."""
+    array = empty(shape, dtype, stream)
+    if array.nbytes:
+        C.fill_bytes(stream or current_stream(array.device), array.pointer, 0, array.nbytes)
+    return array
+
+
+def from_numpy(values: np.ndarray, dtype: str | None = None, stream: Stream | None = None) -> Array:
+    """A copy on the device. `dtype` converts on the host; "bf16" takes floats, or uint16 as bits."""
+    values = np.asarray(values)
+    name = dtype or _NAMES.get(values.dtype)
+    if name is None:
+        raise UsageError(f"dtype: numpy's {values.dtype} has no counterpart; pass one of {', '.join(_NUMPY)}")
+    return empty(values.shape, name, stream).copy_from(values, stream)

@@ -1,0 +1,35 @@
+"""The registry of environment variables."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One environment variable the SDK reads."""
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+
+    @property
+    def value(self) -> str | None:
+        """What it is set to, or None."""
+        return os.environ.get(self.name)
+
+
+def registry() -> list[Variable]:
+    """Every variable, in the order of env.toml."""
+    table = tomllib.loads(resources.files(__package__).joinpath("env.toml").read_text())
+    return [Variable(name, **fields) for name, fields in table.items()]
+
+
+def unknown() -> list[str]:
+    """XPU_ variables that are set but that nothing reads: most likely misspelt."""
+    known = {variable.name for variable in registry()}
+    return sorted(name for name in os.environ if name.startswith("XPU_") and name not in known)

@@ -1,0 +1,18 @@
+"""Random state: Philox 4x32-10, the same stream of numbers for a seed on every device."""
+
+from __future__ import annotations
+
+from ._native import C
+
+Generator = C.Generator
+
+
+def default_generator(device: int | None = None) -> Generator:
+    """The generator every framework of the process shares on the device."""
+    return C.default_generator(C.current_device() if device is None else device)
+
+
+def manual_seed(seed: int) -> None:
+    """Seeds the default generator of every device."""
+    for index in range(C.device_count()):
+        C.default_generator(index).seed = seed
