@@ -68,5 +68,6 @@ void require_not_forked() {
 
 void mark_initialized() { is_initialized = true; }
 bool initialized() { return is_initialized; }
+bool forked() { return is_forked_child.load(std::memory_order_relaxed); }
 
 }  // namespace xpu::startup

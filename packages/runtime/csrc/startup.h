@@ -11,5 +11,7 @@ void require_not_forked();
 /// Called once devices exist, so that a later fork is noticed.
 void mark_initialized();
 bool initialized();
+/// True in a child forked after that.
+bool forked();
 
 }  // namespace xpu::startup

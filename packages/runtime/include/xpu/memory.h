@@ -10,22 +10,23 @@
 #include <vector>
 
 #include "xpu/abi.h"
+#include "xpu/memory_resource.h"
 #include "xpu/stream.h"
 
 namespace xpu::memory {
 
-/// Who holds a block ("torch", "jax", ...), for statistics and out-of-memory messages. 0 is "xpu" itself.
-using Owner = std::uint8_t;
-/// The number for a name, the same one each time.
+/// The number for a name, the same one each time; at most 255 names.
 XPU_API Owner owner(std::string_view name);
 XPU_API std::string owner_name(Owner owner);
 
 /// Memory usable by work queued on `stream` from now on. Zero bytes give null. Throws OutOfMemory.
 XPU_API void* allocate(std::size_t bytes, Stream stream, Owner owner = 0);
-/// Gives it back to the pool. Reused at once by the same stream, by others when the recorded streams have passed.
-/// Null is fine; a pointer the pool does not know is logged and left alone: frees do not throw.
+/// Gives it back to the pool: reused at once by the stream it was allocated on, or, when other streams were
+/// recorded, after they have passed. Null is fine; a pointer the pool does not know is logged and left alone: frees
+/// do not throw.
 XPU_API void deallocate(void* ptr) noexcept;
-/// Says that work on `stream` uses the block, so that it is not reused before that work has ended.
+/// Says that work on `stream` uses the block, so that it is not reused before that work has ended. `ptr` may point
+/// anywhere into it; one the pool does not know is ignored, as memory of others needs no such care here.
 XPU_API void record_stream(void* ptr, Stream stream);
 
 struct BlockInfo {
@@ -41,6 +42,16 @@ XPU_API BlockInfo find(const void* ptr);
 /// A counter with its history: `allocated - freed == current`.
 struct Stat {
   std::int64_t current = 0, peak = 0, allocated = 0, freed = 0;
+
+  void increase(std::int64_t by) {
+    current += by;
+    allocated += by;
+    if (current > peak) peak = current;
+  }
+  void decrease(std::int64_t by) {
+    current -= by;
+    freed += by;
+  }
 };
 enum StatKind { all = 0, small_pool = 1, large_pool = 2 };
 /// PyTorch's statistics, key by key.
@@ -58,9 +69,9 @@ XPU_API Stats stats(int device);
 XPU_API void reset_peak_stats(int device);
 XPU_API void reset_accumulated_stats(int device);
 
-/// Gives unused segments back to the device; returns the bytes given back.
+/// Gives unused segments back to the device, after waiting for the work that used them; returns the bytes given back.
 XPU_API std::size_t empty_cache(int device);
-/// The most the pool may reserve; returns the limit before. 0 means no limit of ours.
+/// The most the pool may reserve; returns the limit before. 0 means no limit of ours. What is already reserved stays.
 XPU_API std::size_t set_limit(int device, std::size_t bytes);
 XPU_API std::size_t limit(int device);
 
@@ -82,11 +93,17 @@ struct SnapshotSegment {
 XPU_API std::vector<SnapshotSegment> snapshot();
 
 /// Private pools, for graphs: while one is open on a thread, its allocations on that device come from the pool,
-/// whose memory goes to nobody else until the pool is released.
+/// whose memory goes to nobody else, and not back to the device, until every use of the pool is released.
 using PoolId = std::uint64_t;
 XPU_API PoolId create_pool();
+/// Opens the pool on the calling thread; counts as a use of it. Opened pools nest: the innermost one serves.
 XPU_API void open_pool(int device, PoolId pool);
+/// Ends what open_pool began; the pool keeps its memory.
 XPU_API void close_pool(int device, PoolId pool);
+/// One use more, without opening it.
+XPU_API void retain_pool(int device, PoolId pool);
+/// One use less. With the last one the memory joins the common pool of the streams it was allocated on, which must
+/// by then be ordered after all work that uses it.
 XPU_API void release_pool(int device, PoolId pool);
 
 /// Writes one CSV line for each allocate and free ("" stops); replayable by benchmarks/replay.

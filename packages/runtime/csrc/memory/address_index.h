@@ -1,0 +1,67 @@
+// From an address to the block that starts there, and to the segment that contains it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "xpu/abi.h"
+
+namespace xpu::memory {
+
+struct Block;
+struct Segment;
+
+/// Blocks given out, in open-addressing tables behind 64 locks, so that threads seldom meet; segments, which
+/// change seldom, in an ordered map.
+class XPU_API AddressIndex {
+ public:
+  AddressIndex() = default;
+  AddressIndex(const AddressIndex&) = delete;
+
+  void put(void* ptr, Block* block);
+  Block* get(const void* ptr);
+  /// The block, which is then forgotten; null for an address that is not, or no longer, given out.
+  Block* take(const void* ptr);
+
+  void add(Segment* segment);
+  void remove(Segment* segment);
+  /// Calls `visit(segment)` for the segment around `ptr`, which stays one while it runs. False when there is none.
+  template <class Visit>
+  bool with_segment(const void* ptr, Visit&& visit) {
+    std::shared_lock lock(segments_mutex_);
+    Segment* segment = around(ptr);
+    if (segment) visit(*segment);
+    return segment != nullptr;
+  }
+
+ private:
+  struct Entry {
+    std::uintptr_t key;
+    Block* block;
+  };
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::vector<Entry> table;  // a power of two of entries, key 0 is empty
+    std::size_t used = 0;
+    void insert(std::uintptr_t key, Block* block);
+    std::size_t find(std::uintptr_t key) const;
+    void erase(std::size_t at);
+    void grow();
+  };
+  static std::uint64_t hash(std::uintptr_t key) { return (key >> 6) * 0x9E3779B97F4A7C15ull; }
+  /// The top bits choose the shard, middle ones the entry: the low ones are alike for aligned addresses.
+  Shard& shard_of(std::uintptr_t key) { return shards_[hash(key) >> 58]; }
+  static std::size_t home(std::uintptr_t key, std::size_t mask) { return (hash(key) >> 24) & mask; }
+  Segment* around(const void* ptr) const;
+
+  std::array<Shard, 64> shards_;
+  mutable std::shared_mutex segments_mutex_;
+  std::map<std::uintptr_t, Segment*> segments_;
+};
+
+}  // namespace xpu::memory

@@ -1,0 +1,241 @@
+#include "memory/caching.h"
+
+#include <algorithm>
+
+#include "memory/counting.h"
+#include "memory/thread_pools.h"
+#include "xpu/error.h"
+#include "xpu/log.h"
+
+namespace xpu::memory {
+namespace {
+
+constexpr std::size_t mega = std::size_t{1} << 20;
+constexpr std::size_t small_limit = mega;          // larger blocks come from segments for large ones
+constexpr std::size_t small_segment = 2 * mega;    // for blocks up to small_limit
+constexpr std::size_t large_segment = 20 * mega;   // for blocks up to shared_limit
+constexpr std::size_t shared_limit = 10 * mega;    // larger blocks get segments of their own
+constexpr std::size_t own_rounding = 2 * mega;     // whose sizes are multiples of this
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+CachingResource::CachingResource(Resource& upstream, AddressIndex& index, Options options)
+    : upstream_(upstream), index_(index), options_(std::move(options)), owners_(256) {}
+
+std::size_t CachingResource::rounded(std::size_t bytes) const {
+  return options_.keep ? round_up(bytes, Bins::unit) : bytes;
+}
+
+std::size_t CachingResource::segment_size(std::size_t size) const {
+  if (!options_.keep) return size;
+  std::size_t wanted = size <= small_limit    ? small_segment
+                       : size < shared_limit ? large_segment
+                                             : round_up(size, own_rounding);
+  bool too_large = options_.max_allocation && wanted > options_.max_allocation;
+  return too_large ? size : wanted;
+}
+
+Arena& CachingResource::arena(Stream stream, PoolId pool) {
+  if (last_arena_ && last_arena_->stream == stream && last_arena_->pool == pool) [[likely]]
+    return *last_arena_;
+  auto& slot = arenas_[{stream.state(), pool}];
+  if (!slot) {
+    slot = std::make_unique<Arena>();
+    slot->stream = stream;
+    slot->pool = pool;
+  }
+  return *(last_arena_ = slot.get());
+}
+
+void* CachingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
+  if (options_.max_allocation && bytes > options_.max_allocation) [[unlikely]]
+    fail_allocation(bytes, stream, owner, join("one allocation of this device may have at most ", options_.max_allocation, " bytes"));
+  expect<OutOfMemory>(bytes <= ~std::size_t{0} / 2, "an allocation of ", bytes, " bytes is larger than any address space");
+  const std::size_t size = rounded(bytes);
+  const PoolId pool = thread_pool(options_.device);
+  Block* block;
+  {
+    std::lock_guard lock(mutex_);
+    if (pending_) [[unlikely]]
+      poll();
+    block = take_cached(stream, pool, size);
+    if (block) give_out(block, size, bytes, owner);
+  }
+  if (!block) [[unlikely]]
+    block = grow(bytes, size, stream, pool, owner);
+  index_.put(block->ptr, block);
+  return block->ptr;
+}
+
+Block* CachingResource::take_cached(Stream stream, PoolId pool, std::size_t size) {
+  auto& from = arena(stream, pool);
+  return (size <= small_limit ? from.small : from.large).take(size);
+}
+
+Block* CachingResource::give_out(Block* block, std::size_t size, std::size_t requested, Owner owner) {
+  Segment& segment = *block->segment;
+  const bool small = segment.small, was_split = block->split();
+  const std::size_t rest = block->size - size;
+  if (options_.keep && (small ? rest >= Bins::unit : rest > small_limit)) {
+    Block* tail = blocks_.take();
+    tail->ptr = block->ptr + size;
+    tail->size = rest;
+    tail->requested = 0;
+    tail->segment = &segment;
+    tail->state = BlockState::free;
+    tail->prev = block;
+    tail->next = block->next;
+    if (block->next) block->next->prev = tail;
+    block->next = tail;
+    block->size = size;
+    segment.bins().insert(tail);
+    if (was_split) {
+      down(stats_.inactive_split_bytes, small, size);
+    } else {
+      up(stats_.inactive_split_bytes, small, rest);
+      up(stats_.inactive_split, small, 1);
+    }
+  } else if (was_split) {
+    down(stats_.inactive_split_bytes, small, block->size);
+    down(stats_.inactive_split, small, 1);
+  }
+  block->state = BlockState::allocated;
+  block->requested = requested;
+  block->owner = owner;
+  up(stats_.allocation, small, 1);
+  up(stats_.active, small, 1);
+  up(stats_.allocated_bytes, small, block->size);
+  up(stats_.active_bytes, small, block->size);
+  up(stats_.requested_bytes, small, requested);
+  owners_[owner].increase(static_cast<std::int64_t>(block->size));
+  return block;
+}
+
+Block* CachingResource::grow(std::size_t bytes, std::size_t size, Stream stream, PoolId pool, Owner owner) {
+  std::lock_guard growing(grow_mutex_);
+  record_deferred();
+  auto cached = [&]() -> Block* {
+    std::lock_guard lock(mutex_);
+    poll();
+    Block* block = take_cached(stream, pool, size);
+    return block ? give_out(block, size, bytes, owner) : nullptr;
+  };
+  // While this thread waited for its turn another may have freed or added what is needed.
+  if (Block* block = cached()) return block;
+  if (!options_.keep) return_dead();
+
+  std::string reason;
+  auto ask = [&](std::size_t segment_bytes) -> void* {
+    try {
+      return upstream_.allocate(segment_bytes, stream, owner);
+    } catch (const OutOfMemory& e) {
+      reason = e.what();
+      return nullptr;
+    }
+  };
+  const bool small = size <= small_limit;
+  std::size_t segment_bytes = segment_size(size);
+  void* memory = ask(segment_bytes);
+  if (!memory) {
+    {
+      std::lock_guard lock(mutex_);
+      ++stats_.num_alloc_retries;
+    }
+    drain();
+    if (Block* block = cached()) return block;
+    release_locked();
+    if (options_.keep && !small) segment_bytes = std::min(segment_bytes, round_up(size, own_rounding));
+    memory = ask(segment_bytes);
+  }
+  if (!memory) fail_allocation(bytes, stream, owner, reason);
+  Segment* segment;
+  try {
+    segment = add_segment(memory, segment_bytes, stream, pool, small);
+  } catch (...) {
+    upstream_.deallocate(memory, segment_bytes, stream);
+    throw;
+  }
+  std::lock_guard lock(mutex_);
+  return give_out(segment->first, size, bytes, owner);
+}
+
+void CachingResource::fail_allocation(std::size_t bytes, Stream stream, Owner owner, const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    ++stats_.num_ooms;
+  }
+  throw OutOfMemory(options_.explain ? options_.explain(bytes, stream, owner, reason) : reason);
+}
+
+void CachingResource::deallocate(void* ptr, std::size_t bytes, Stream) noexcept {
+  Block* block = index_.take(ptr);
+  if (!block || block->segment->resource != this) [[unlikely]] {
+    if (block) index_.put(ptr, block);
+    log(LogLevel::error, join("deallocate: ", ptr, " (", bytes, " bytes) is not memory this pool gave out, or it was freed "
+                              "before; it is left alone"));
+    return;
+  }
+  std::vector<Stream> uses;
+  Segment* unused = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    const bool small = block->segment->small;
+    down(stats_.allocation, small, 1);
+    down(stats_.allocated_bytes, small, block->size);
+    owners_[block->owner].decrease(static_cast<std::int64_t>(block->size));
+    if (block->uses.empty()) [[likely]] {
+      unused = give_back(block);
+    } else {
+      block->state = BlockState::pending;
+      block->waits = static_cast<std::uint32_t>(block->uses.size());
+      uses.swap(block->uses);
+      ++pending_;
+    }
+  }
+  if (!uses.empty()) [[unlikely]]
+    wait_for_uses(block, std::move(uses));
+  if (unused) [[unlikely]]
+    return_upstream(unused);
+}
+
+void CachingResource::merge(Block* block, Block* neighbour) {
+  if (!neighbour || neighbour->state != BlockState::free) return;
+  const bool small = block->segment->small;
+  block->segment->bins().remove(neighbour);
+  down(stats_.inactive_split, small, 1);
+  down(stats_.inactive_split_bytes, small, neighbour->size);
+  if (neighbour == block->prev) {
+    block->ptr = neighbour->ptr;
+    block->prev = neighbour->prev;
+    (block->prev ? block->prev->next : block->segment->first) = block;
+  } else {
+    block->next = neighbour->next;
+    if (block->next) block->next->prev = block;
+  }
+  block->size += neighbour->size;
+  blocks_.give(neighbour);
+}
+
+Segment* CachingResource::give_back(Block* block) {
+  Segment& segment = *block->segment;
+  down(stats_.active, segment.small, 1);
+  down(stats_.active_bytes, segment.small, block->size);
+  down(stats_.requested_bytes, segment.small, block->requested);
+  block->state = BlockState::free;
+  block->requested = 0;
+  merge(block, block->prev);
+  merge(block, block->next);
+  segment.bins().insert(block);
+  if (block->split()) {
+    up(stats_.inactive_split, segment.small, 1);
+    up(stats_.inactive_split_bytes, segment.small, block->size);
+  }
+  if (options_.keep) [[likely]]
+    return nullptr;
+  detach(&segment);
+  return &segment;
+}
+
+}  // namespace xpu::memory

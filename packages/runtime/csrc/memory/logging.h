@@ -1,0 +1,40 @@
+// An adaptor that writes a line of CSV for each allocate and free.
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "xpu/memory_resource.h"
+
+namespace xpu::memory {
+
+/// The file, shared by the pools of all devices: time_ns,thread,action,address,bytes,device,stream,owner.
+class XPU_API Journal {
+ public:
+  /// Starts a new file; "" closes. Throws UsageError when the file cannot be written.
+  void open(const std::string& path);
+  bool is_open() const { return open_.load(std::memory_order_relaxed); }
+  void write(const char* action, const void* ptr, std::size_t bytes, Stream stream, Owner owner) noexcept;
+
+ private:
+  std::atomic<bool> open_{false};
+  std::mutex mutex_;
+  std::FILE* file_ = nullptr;
+  std::string path_;
+};
+
+class XPU_API LoggingResource final : public Resource {
+ public:
+  LoggingResource(Resource& upstream, Journal& journal) : upstream_(upstream), journal_(journal) {}
+  void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
+  void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
+  std::size_t release_unused() override { return upstream_.release_unused(); }
+
+ private:
+  Resource& upstream_;
+  Journal& journal_;
+};
+
+}  // namespace xpu::memory

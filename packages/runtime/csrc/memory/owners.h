@@ -1,0 +1,11 @@
+// Names of owners that stay where they are.
+#pragma once
+
+#include "xpu/memory.h"
+
+namespace xpu::memory {
+
+/// Valid for the life of the process.
+const char* owner_text(Owner owner);
+
+}  // namespace xpu::memory

@@ -1,0 +1,91 @@
+#include "memory/pool.h"
+
+#include <mutex>
+#include <sstream>
+#include <vector>
+
+#include "env.h"
+#include "memory/strict.h"
+#include "memory/strict_source.h"
+#include "memory/units.h"
+#include "memory/usm_source.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+
+namespace xpu::memory {
+namespace {
+
+std::unique_ptr<Resource> make_source(int device) {
+  if (strict::enabled()) return std::make_unique<strict::StrictSource>(device);
+  return std::make_unique<DeviceSource>(device);
+}
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<std::atomic<DevicePool*>> all;
+};
+Pools& pools() {
+  static auto* one = new Pools{{}, std::vector<std::atomic<DevicePool*>>(static_cast<std::size_t>(device_count()))};
+  return *one;
+}
+
+}  // namespace
+
+Shared& shared() {
+  static auto* one = new Shared;
+  return *one;
+}
+
+DevicePool::DevicePool(int device, Shared& shared)
+    : shared_(shared),
+      source_(make_source(device)),
+      statistics_(*source_),
+      limiting_(statistics_, env::number("XPU_MEMORY_LIMIT", 0)),
+      caching_(limiting_, shared.index,
+               {device, device_info(device).max_allocation, !strict::enabled(),
+                [this](auto... figures) { return explain(figures...); }}),
+      notifying_(caching_, shared.observer),
+      logging_(notifying_, shared.journal),
+      failing_(logging_, shared.countdown) {}
+
+std::string DevicePool::explain(std::size_t bytes, Stream stream, Owner owner, const std::string& reason) {
+  int device = caching_.options().device;
+  auto info = memory_info(device);
+  auto totals = caching_.totals();
+  auto owners = caching_.owner_stats();
+  std::ostringstream text;
+  text << "out of memory on device " << device << " (" << device_info(device).name << ")"
+       << "\n  asked: " << human(bytes) << " for " << owner_name(owner) << " on stream " << stream.id() << "\n  why: " << reason
+       << "\n  free on the device: " << human(info.free) << " of " << human(info.total)
+       << "\n  reserved by the pool: " << human(static_cast<std::uint64_t>(totals.reserved))
+       << "\n  allocated: " << human(static_cast<std::uint64_t>(totals.allocated));
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    if (owners[i].current)
+      text << "\n    by " << owner_name(static_cast<Owner>(i)) << ": " << human(static_cast<std::uint64_t>(owners[i].current));
+  text << "\n  largest free block: " << human(caching_.largest_free()) << "\n  limit: ";
+  std::size_t limit = limiting_.limit();
+  limit ? text << human(limit) : text << "none";
+  text << "\n  The unused cache was given back and the allocation tried again. Free arrays that are no longer needed, ask "
+          "for less at once, or raise the limit with xpu_runtime.memory.set_limit or XPU_MEMORY_LIMIT; "
+          "xpu_runtime.memory.empty_cache() helps other processes";
+  return text.str();
+}
+
+DevicePool& device_pool(int device) {
+  auto& table = pools();
+  if (device < 0 || static_cast<std::size_t>(device) >= table.all.size()) [[unlikely]]
+    device_info(device);  // throws
+  auto& slot = table.all[static_cast<std::size_t>(device)];
+  if (auto* pool = slot.load(std::memory_order_acquire)) [[likely]]
+    return *pool;
+  std::lock_guard lock(table.mutex);
+  if (!slot.load()) slot = new DevicePool(device, shared());
+  return *slot.load();
+}
+
+DevicePool* existing_pool(int device) {
+  auto& table = pools();
+  return device < 0 || static_cast<std::size_t>(device) >= table.all.size() ? nullptr : table.all[static_cast<std::size_t>(device)].load();
+}
+
+}  // namespace xpu::memory

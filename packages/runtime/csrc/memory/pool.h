@@ -1,0 +1,65 @@
+// The device pool: the stack of resources behind xpu/memory.h.
+//
+//   failing -> logging -> notifying -> caching -> limiting -> statistics -> source
+// The first three are passed by while nothing watches.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "memory/caching.h"
+#include "memory/failing.h"
+#include "memory/limiting.h"
+#include "memory/logging.h"
+#include "memory/notifying.h"
+#include "memory/statistics.h"
+#include "xpu/memory.h"
+#include "xpu/trace.h"
+
+namespace xpu::memory {
+
+/// What the pools of all devices share. Never destroyed: work may outlive static destructors.
+struct Shared {
+  AddressIndex index;
+  Journal journal;
+  Countdown countdown;
+  std::atomic<Observer> observer{nullptr};
+  std::atomic<bool> watched{false};  ///< one of the three above is in use
+
+  void update_watched() { watched = journal.is_open() || countdown.running() || observer.load() != nullptr; }
+};
+Shared& shared();
+
+class DevicePool {
+ public:
+  DevicePool(int device, Shared& shared);
+
+  /// Where allocations and frees of users enter.
+  Resource& top() {
+    bool watched = shared_.watched.load(std::memory_order_relaxed) || trace::active();
+    if (watched) [[unlikely]]
+      return failing_;
+    return caching_;
+  }
+  CachingResource& caching() { return caching_; }
+  LimitingResource& limiting() { return limiting_; }
+
+ private:
+  std::string explain(std::size_t bytes, Stream stream, Owner owner, const std::string& reason);
+
+  Shared& shared_;
+  std::unique_ptr<Resource> source_;
+  StatisticsResource statistics_;
+  LimitingResource limiting_;
+  CachingResource caching_;
+  NotifyingResource notifying_;
+  LoggingResource logging_;
+  FailingResource failing_;
+};
+
+/// Throws UsageError for an unknown device.
+DevicePool& device_pool(int device);
+/// Null when the device's memory was never used; throws nothing.
+DevicePool* existing_pool(int device);
+
+}  // namespace xpu::memory

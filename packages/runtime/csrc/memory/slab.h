@@ -1,0 +1,27 @@
+// Headers of blocks and segments, recycled and never given back: an old pointer to one still points at one.
+#pragma once
+
+#include <deque>
+
+namespace xpu::memory {
+
+template <class T>
+class Slab {
+ public:
+  T* take() {
+    if (!free_) return &all_.emplace_back();
+    T* item = free_;
+    free_ = item->next;
+    return item;
+  }
+  void give(T* item) {
+    item->next = free_;
+    free_ = item;
+  }
+
+ private:
+  std::deque<T> all_;
+  T* free_ = nullptr;
+};
+
+}  // namespace xpu::memory

@@ -1,0 +1,150 @@
+#include "memory/strict_range.h"
+
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <new>
+
+#include "memory/strict_fault.h"
+#include "memory/owners.h"
+#include "xpu/error.h"
+#include "xpu/log.h"
+
+namespace xpu::strict {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t most_allocations = std::size_t{1} << 24;
+constexpr unsigned char canary = 0xC5;
+
+std::atomic<Range*> the_range{nullptr};
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+void* reserve(std::size_t bytes, int protection) {
+  void* at = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+bool intact(std::uintptr_t from, std::uintptr_t to) {
+  return std::all_of(reinterpret_cast<unsigned char*>(from), reinterpret_cast<unsigned char*>(to),
+                     [](unsigned char c) { return c == canary; });
+}
+
+void fill(std::uintptr_t from, std::uintptr_t to) { std::memset(reinterpret_cast<void*>(from), canary, to - from); }
+
+}  // namespace
+
+Range& Range::get() {
+  static Range* one = [] {
+    auto* range = new Range;
+    the_range = range;
+    install_fault_handler();
+    return range;
+  }();
+  return *one;
+}
+
+Range* Range::existing() { return the_range.load(std::memory_order_acquire); }
+
+Range::Range() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+  for (span_ = std::size_t{1} << 45; span_ >= std::size_t{1} << 34; span_ /= 2)
+    if (void* at = reserve(span_, PROT_NONE)) {
+      base_ = top_ = reinterpret_cast<std::uintptr_t>(at);
+      break;
+    }
+  expect<OutOfMemory>(base_, "strict memory cannot reserve addresses: ", std::strerror(errno), ". Is there a ulimit -v?");
+  all_ = static_cast<Allocation*>(reserve(most_allocations * sizeof(Allocation), PROT_READ | PROT_WRITE));
+  expect<OutOfMemory>(all_, "strict memory cannot reserve its table: ", std::strerror(errno));
+  empty_file_ = memfd_create("xpu-strict-memory", MFD_CLOEXEC);
+  expect<OutOfMemory>(empty_file_ >= 0, "strict memory cannot make its empty file: ", std::strerror(errno));
+}
+
+void Range::protect(std::uintptr_t begin, std::size_t bytes, int protection) {
+  if (bytes == 0 || mprotect(reinterpret_cast<void*>(begin), bytes, protection) == 0) return;
+  fail<OutOfMemory>("strict memory: mprotect failed: ", std::strerror(errno),
+                    ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count");
+}
+
+void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory::Owner owner) {
+  std::lock_guard lock(mutex_);
+  std::size_t filled = round_up(bytes, alignment), pages = round_up(filled, page_);
+  std::uint64_t serial = count_.load(std::memory_order_relaxed);
+  expect<OutOfMemory>(serial < most_allocations && pages + page_ <= base_ + span_ - top_, "strict memory never uses an address "
+                      "again, and has none left after ", serial, " allocations: run fewer in one process");
+  Allocation& a = *new (&all_[serial]) Allocation;
+  a.begin = top_;
+  a.guard = top_ + pages;
+  a.end = a.guard + page_;
+  a.ptr = a.guard - filled;
+  a.bytes = bytes;
+  a.stream = stream;
+  a.device = device;
+  a.owner = memory::owner_text(owner);
+  a.freed = false;
+  a.frames = static_cast<std::uint8_t>(std::max(0, backtrace(a.stack, std::size(a.stack))));
+
+  int closed = is_open() ? PROT_READ | PROT_WRITE : PROT_NONE;
+  void* guard = mmap(reinterpret_cast<void*>(a.guard), page_, closed, MAP_SHARED | MAP_FIXED, empty_file_,
+                     static_cast<off_t>(a.guard - base_));
+  expect<OutOfMemory>(guard != MAP_FAILED, "strict memory: mmap failed: ", std::strerror(errno),
+                      ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count");
+  protect(a.begin, pages, PROT_READ | PROT_WRITE);
+  fill(a.begin, a.ptr);
+  fill(a.ptr + bytes, a.guard);
+  if (closed == PROT_NONE) protect(a.begin, pages, PROT_NONE);
+  top_ = a.end;
+  count_.store(serial + 1, std::memory_order_release);
+  return reinterpret_cast<void*>(a.ptr);
+}
+
+void Range::deallocate(void* ptr) noexcept {
+  std::lock_guard lock(mutex_);
+  std::uint64_t serial = last_before(reinterpret_cast<std::uintptr_t>(ptr));
+  Allocation& a = all_[serial];
+  protect(a.begin, a.guard - a.begin, PROT_READ | PROT_WRITE);
+  if (!intact(a.begin, a.ptr)) die_of_overwrite(a, serial, true);
+  if (!intact(a.ptr + a.bytes, a.guard)) die_of_overwrite(a, serial, false);
+  a.freed = true;
+  void* at = mmap(reinterpret_cast<void*>(a.begin), a.end - a.begin, is_open() ? PROT_READ | PROT_WRITE : PROT_NONE,
+                  MAP_SHARED | MAP_FIXED, empty_file_, static_cast<off_t>(a.begin - base_));
+  if (at == MAP_FAILED) log(LogLevel::error, join("strict memory: freed pages could not be unmapped: ", std::strerror(errno)));
+}
+
+void Range::open() {
+  std::lock_guard lock(mutex_);
+  if (windows_.load(std::memory_order_relaxed) == 0) {
+    install_fault_handler();
+    protect(base_, top_ - base_, PROT_READ | PROT_WRITE);
+  }
+  ++windows_;
+}
+
+void Range::close() noexcept {
+  std::lock_guard lock(mutex_);
+  if (--windows_ == 0) protect(base_, top_ - base_, PROT_NONE);
+}
+
+// The serial of the last allocation that begins at or before `address`; there must be one.
+std::uint64_t Range::last_before(std::uintptr_t address) const {
+  std::uint64_t low = 0, high = count_.load(std::memory_order_acquire);
+  while (high - low > 1) {
+    std::uint64_t middle = low + (high - low) / 2;
+    (all_[middle].begin <= address ? low : high) = middle;
+  }
+  return low;
+}
+
+Touch Range::touch(std::uintptr_t address) const {
+  std::uint64_t count = count_.load(std::memory_order_acquire);
+  if (count == 0 || address >= all_[count - 1].end) return {nullptr, 0, 0};
+  std::uint64_t serial = last_before(address);
+  return {&all_[serial], serial, static_cast<std::int64_t>(address - all_[serial].ptr)};
+}
+
+}  // namespace xpu::strict

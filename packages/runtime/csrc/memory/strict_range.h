@@ -1,0 +1,67 @@
+// The address range of strict memory: which pages are whose, and whether they are open.
+//
+// Layout of an allocation: [slack][bytes][fill to 64][guard page]. Slack and fill hold a canary. Guards and freed
+// pages are mapped from an empty file, so that touching them is SIGBUS even when they are open: opening and closing
+// is then one mprotect over everything.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "xpu/memory_resource.h"
+
+namespace xpu::strict {
+
+struct Allocation {
+  std::uintptr_t begin, ptr, guard, end;  ///< first page, first byte given out, guard page, first byte after it
+  std::size_t bytes;
+  std::int64_t stream;
+  int device;
+  const char* owner;
+  std::atomic<bool> freed;
+  std::uint8_t frames;
+  void* stack[8];  ///< of the host when it was allocated
+};
+
+/// What the fault handler must say about an address.
+struct Touch {
+  const Allocation* allocation;  ///< null when nothing was ever allocated there
+  std::uint64_t serial;
+  std::int64_t offset;  ///< from the allocation's first byte
+};
+
+class Range {
+ public:
+  /// The one range of the process. Throws OutOfMemory when the address space is limited (ulimit -v).
+  static Range& get();
+  /// Null before the first allocation; async-signal-safe.
+  static Range* existing();
+
+  void* allocate(std::size_t bytes, int device, std::int64_t stream, memory::Owner owner);
+  /// Dies with a message when the canary around the bytes was overwritten.
+  void deallocate(void* ptr) noexcept;
+  void open();
+  void close() noexcept;
+
+  /// Async-signal-safe.
+  bool contains(std::uintptr_t address) const { return address >= base_ && address < base_ + span_; }
+  bool is_open() const { return windows_.load(std::memory_order_relaxed) > 0; }
+  Touch touch(std::uintptr_t address) const;
+
+ private:
+  Range();
+  void protect(std::uintptr_t begin, std::size_t bytes, int protection);
+  std::uint64_t last_before(std::uintptr_t address) const;
+
+  std::mutex mutex_;
+  std::uintptr_t base_ = 0, top_ = 0;
+  std::size_t span_ = 0, page_ = 0;
+  int empty_file_ = -1;
+  std::atomic<int> windows_{0};
+  Allocation* all_ = nullptr;  // in the order of their addresses, never removed
+  std::atomic<std::uint64_t> count_{0};
+};
+
+}  // namespace xpu::strict

@@ -1,0 +1,14 @@
+// The private pools that the calling thread has open.
+#pragma once
+
+#include "xpu/memory.h"
+
+namespace xpu::memory {
+
+/// The innermost private pool of the thread on `device`, 0 for the common one.
+PoolId thread_pool(int device);
+void push_thread_pool(int device, PoolId pool);
+/// Throws UsageError when the thread does not have it open.
+void pop_thread_pool(int device, PoolId pool);
+
+}  // namespace xpu::memory

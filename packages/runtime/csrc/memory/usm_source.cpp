@@ -1,0 +1,48 @@
+#include "memory/usm_source.h"
+
+#include <sycl/sycl.hpp>
+
+#include "memory/units.h"
+#include "memory/waiting.h"
+#include "sycl_error.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+#include "xpu/log.h"
+
+namespace xpu::memory {
+namespace {
+
+void give_back(void* ptr, int device, Stream stream) noexcept {
+  if (stream) wait_for_end(stream);
+  try {
+    sycl::free(ptr, sycl_context(device));
+  } catch (const std::exception& e) {
+    log(LogLevel::error, join("the driver did not take back memory at ", ptr, " of device ", device, ": ", e.what()));
+  }
+}
+
+}  // namespace
+
+DeviceSource::DeviceSource(int device) : device_(device) {}
+
+void* DeviceSource::allocate(std::size_t bytes, Stream, Owner) {
+  std::size_t most = device_info(device_).max_allocation;
+  expect<OutOfMemory>(!most || bytes <= most, "one allocation of device ", device_, " may have at most ", human(most),
+                      ", asked ", human(bytes));
+  void* ptr = guarded("allocating device memory",
+                      [&] { return sycl::malloc_device(bytes, sycl_device(device_), sycl_context(device_)); });
+  expect<OutOfMemory>(ptr, "the driver has no ", human(bytes), " left on device ", device_);
+  return ptr;
+}
+
+void DeviceSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept { give_back(ptr, device_, stream); }
+
+void* HostSource::allocate(std::size_t bytes, Stream, Owner) {
+  void* ptr = guarded("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
+  expect<OutOfMemory>(ptr, "the driver could not pin ", human(bytes), " of host memory");
+  return ptr;
+}
+
+void HostSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept { give_back(ptr, 0, stream); }
+
+}  // namespace xpu::memory

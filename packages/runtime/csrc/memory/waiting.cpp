@@ -1,0 +1,32 @@
+#include "memory/waiting.h"
+
+#include <sycl/sycl.hpp>
+
+#include "memory/strict.h"
+#include "xpu/error.h"
+#include "xpu/log.h"
+
+namespace xpu::memory {
+namespace {
+
+template <class Wait>
+void quietly(Wait&& wait) noexcept {
+  try {
+    strict::Window window;
+    wait();
+  } catch (const std::exception& e) {
+    log(LogLevel::error, join("waiting for work before its memory is given back: ", e.what()));
+  }
+}
+
+}  // namespace
+
+void wait_for_end(const Event& event) noexcept {
+  if (event.recorded()) quietly([&] { event.native()->wait(); });
+}
+
+void wait_for_end(Stream stream) noexcept {
+  quietly([&] { stream.queue().wait(); });
+}
+
+}  // namespace xpu::memory
