@@ -1,6 +1,8 @@
 #include "compile/flatten.h"
 
+#include <regex>
 #include <set>
+#include <vector>
 
 #include "compile/embedded.h"
 #include "xpu/error.h"
@@ -44,7 +46,38 @@ struct Flattener {
   }
 };
 
+// The compiler counts physical lines, so each is looked up in the `#line` marks before it.
+std::vector<std::string> places_of(std::string_view flat) {
+  std::vector<std::string> places{""};
+  std::string file = "kernel";
+  std::size_t line = 1;
+  while (!flat.empty()) {
+    auto text = flat.substr(0, flat.find('\n'));
+    flat.remove_prefix(std::min(flat.size(), text.size() + 1));
+    places.push_back(join(file, ":", line++));
+    if (text.rfind("#line ", 0) != 0) continue;
+    auto open = text.find('"');
+    line = std::stoul(std::string(text.substr(6)));
+    file = text.substr(open + 1, text.rfind('"') - open - 1);
+  }
+  return places;
+}
+
 }  // namespace
+
+std::string name_places(const std::string& log, std::string_view flat) {
+  static const std::regex place(R"(rtc_\d+\.cpp:(\d+))");
+  auto places = places_of(flat);
+  std::string out;
+  auto rest = log.begin();
+  for (std::sregex_iterator at(log.begin(), log.end(), place), end; at != end; ++at) {
+    out.append(rest, log.begin() + at->position());
+    auto line = std::stoul((*at)[1]);
+    out += line < places.size() ? places[line] : at->str();
+    rest = log.begin() + at->position() + at->length();
+  }
+  return out.append(rest, log.end());
+}
 
 std::string flatten(std::string_view source) {
   Flattener flattener;

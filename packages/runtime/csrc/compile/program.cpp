@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compile/flatten.h"
 #include "compile/opencl_program.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
@@ -43,11 +44,6 @@ Bytes spirv_of(const Executable& bundle) {
   return content.size() > 4 && std::equal(spirv_magic, spirv_magic + 4, content.begin()) ? content : Bytes{};
 }
 
-// The compiler names each bundle's file anew, which says nothing to a reader.
-std::string tidy(const std::string& log) {
-  return log.empty() ? std::string("the compiler gave no log") : log;
-}
-
 }  // namespace
 
 CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options) {
@@ -58,7 +54,7 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
     Bytes spirv = generic_backend() ? Bytes{} : spirv_of(bundle);
     return {std::make_unique<BundleProgram>(std::move(bundle), ""), std::move(spirv)};
   } catch (const sycl::exception& e) {
-    if (e.code() == sycl::errc::build) fail<CompileError>("kernel source does not compile:\n", tidy(log.empty() ? e.what() : log));
+    if (e.code() == sycl::errc::build) fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat));
     throw_translated(e, "compiling a kernel");
   }
 }

@@ -33,3 +33,8 @@ def unknown() -> list[str]:
     """XPU_ variables that are set but that nothing reads: most likely misspelt."""
     known = {variable.name for variable in registry()}
     return sorted(name for name in os.environ if name.startswith("XPU_") and name not in known)
+
+
+def is_set(name: str) -> bool:
+    """True when a switch is on."""
+    return os.environ.get(name) == "1"

@@ -20,5 +20,5 @@ def generic_backend() -> bool:
 
 def library_paths() -> dict[str, list[str]]:
     """The vendor libraries in this process, by name, with the paths they were loaded from."""
-    names = ("libsycl.so", "libdnnl.so", "libsycl-jit.so", "libur_loader.so", "libOpenCL.so", "libintelocl.so")
+    names = ("libsycl.so", "libdnnl.so", "libsycl-jit.so", "libur_loader.so", "libOpenCL.so", "libintelocl.so", "libxpu_runtime.so")
     return {name: C.loaded_libraries(name) for name in names}

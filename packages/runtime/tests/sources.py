@@ -1,0 +1,29 @@
+"""Small kernels that several tests use."""
+
+SAXPY = """
+#include <xpu/core.h>
+XPU_KERNEL(1) saxpy(float a, xpu::global<const float> x, xpu::global<float> y, long n) {
+  long i = xpu::global_id();
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+
+# Long enough that work queued behind it is still waiting when the host looks.
+SLOW = """
+#include <xpu/core.h>
+XPU_KERNEL(1) slow(xpu::global<float> y, long rounds) {
+  float v = y[xpu::global_id()];
+  for (long i = 0; i < rounds; ++i) v = v * 0.5f + 1.0f;
+  y[xpu::global_id()] = v;
+}
+"""
+
+FAULTY = """
+#include <xpu/core.h>
+#include <xpu/fault.h>
+XPU_KERNEL(1) pick(xpu::global<xpu::FaultRecord> record, unsigned code, xpu::global<const long> index,
+                   xpu::global<const float> x, xpu::global<float> y, long size) {
+  long i = xpu::global_id();
+  y[i] = x[xpu::checked_index(record, code, index[i], size)];
+}
+"""

@@ -1,0 +1,197 @@
+"""Kernels from source: right results, three caches, errors that help."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+import sources
+
+pytestmark = pytest.mark.usefixtures("device")
+
+BUILD = """
+    import sys, time
+    import xpu_runtime as xr
+    xr.device_count()
+    source = sys.stdin.read() if False else {source!r}
+    begin = time.perf_counter()
+    xr.compile(source).kernel("saxpy")
+    print(time.perf_counter() - begin)
+"""
+
+
+@pytest.mark.values
+def test_saxpy(xr, rng):
+    x, y = rng.standard_normal(1000, np.float32), rng.standard_normal(1000, np.float32)
+    kernel = xr.compile(sources.SAXPY).kernel("saxpy")
+    out = xr.from_numpy(y)
+    xr.launch(kernel, 1024, 64, [np.float32(2), xr.from_numpy(x), out, np.int64(1000)])
+    np.testing.assert_allclose(out.numpy(), 2 * x + y, rtol=1e-6)
+
+
+@pytest.mark.values
+def test_struct_arguments_go_by_value(xr):
+    source = """
+    #include <xpu/core.h>
+    struct Pair { long n; float scale; int pad; };
+    XPU_KERNEL(1) scale(Pair p, xpu::global<float> y) { if (xpu::global_id() < p.n) y[xpu::global_id()] *= p.scale; }
+    """
+    source = "\n".join(line.strip() for line in source.splitlines())
+    y = xr.from_numpy(np.ones(64, np.float32))
+    struct = np.array([(32, 3.0, 0)], dtype=[("n", "i8"), ("scale", "f4"), ("pad", "i4")]).tobytes()
+    xr.launch(xr.compile(source).kernel("scale"), 64, 64, [struct, y])
+    np.testing.assert_array_equal(y.numpy(), [3.0] * 32 + [1.0] * 32)
+
+
+def test_log_has_the_lines_of_the_users_source(xr):
+    source = "#include <xpu/core.h>\n\nXPU_KERNEL(1) k(xpu::global<float> y) {\n  y[0] = nonsense;\n}\n"
+    with pytest.raises(xr.CompileError, match=r"kernel:4:\d+: error: use of undeclared identifier 'nonsense'"):
+        xr.compile(source).kernel("k")
+
+
+def test_unknown_device_header_and_kernel_names(xr):
+    with pytest.raises(xr.CompileError, match=r"kernel:1: the device library has no file <xpu/none\.h>"):
+        xr.compile("#include <xpu/none.h>\n").kernel("k")
+    with pytest.raises(xr.UsageError, match='no kernel named "other"'):
+        xr.compile(sources.SAXPY).kernel("other")
+
+
+def test_wrong_launches_are_refused_and_the_process_goes_on(xr):
+    kernel = xr.compile(sources.SAXPY).kernel("saxpy")
+    y = xr.zeros(64)
+    args = [np.float32(1), y, y, np.int64(64)]
+    with pytest.raises(xr.UsageError, match="got 1 arguments, expected 4"):
+        xr.launch(kernel, 64, 64, [y])
+    with pytest.raises(xr.UsageError, match="not a multiple"):
+        xr.launch(kernel, 100, 64, args)
+    with pytest.raises(xr.UsageError, match="over the limit"):
+        xr.launch(kernel, 2**20, 2**20, args)
+    with pytest.raises(xr.UsageError, match="numpy scalar"):
+        xr.launch(kernel, 64, 64, [1.0, y, y, 64])
+    xr.launch(kernel, 0, 64, args)
+    xr.launch(kernel, 64, 64, args)
+    xr.synchronize()
+
+
+@pytest.mark.values
+def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
+    from xpu_runtime._native import C
+
+    kernel = xr.compile(sources.FAULTY).kernel("pick")
+    x, y = xr.from_numpy(np.arange(10, dtype=np.float32)), xr.zeros(16)
+    code = C.fault_code("pick", "index {a} is out of range for a dimension of {b}")
+
+    class Record:
+        pointer = C.fault_record(0)
+
+    index = np.arange(16) % 10
+    index[7] = 99
+    xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
+    with pytest.raises(xr.KernelFault, match="pick on device 0: index 99 is out of range for a dimension of 10"):
+        xr.synchronize()
+    index[7] = -1
+    xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
+    assert y.numpy()[7] == 9
+
+
+@pytest.mark.onednn
+def test_spirv_travels(xr):
+    spirv = xr.compile(sources.SAXPY).spirv()
+    assert spirv[:4] == bytes([3, 2, 0x23, 7])
+    y = xr.from_numpy(np.ones(64, np.float32))
+    xr.launch(xr.from_spirv(spirv, "saxpy"), 64, 64, [np.float32(2), y, y, np.int64(64)])
+    y.numpy()
+    with pytest.raises(xr.UsageError, match="SPIR-V"):
+        xr.from_spirv(b"abc", "saxpy")
+
+
+@pytest.mark.onednn
+def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
+    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    code = BUILD.format(source=sources.SAXPY + f"// {time.time()}\n")
+    cold = float(child(code, env=env).check().out)
+    kept = sorted(p.suffix for p in (tmp_path / "kernels").iterdir())
+    assert ".spv" in kept
+    warm = float(child(code, env=env).check().out)
+    assert warm < cold / 2
+
+
+@pytest.mark.onednn
+@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "foreign"])
+def test_a_damaged_cache_file_is_a_miss_and_one_warning(child, tmp_path, damage):
+    folder = tmp_path / "kernels"
+    code = BUILD.format(source=sources.SAXPY + f"// {damage}\n")
+    child(code, env={"XPU_CACHE_DIR": str(folder)}).check()
+    for path in folder.iterdir():
+        data = path.read_bytes()
+        broken = {
+            "truncate": data[: len(data) // 2],
+            "flip": data[:-1] + bytes([data[-1] ^ 1]),
+            "empty": b"",
+            "foreign": b"something else altogether" * 10,
+        }
+        path.write_bytes(broken[damage])
+    again = child(code, env={"XPU_CACHE_DIR": str(folder)}).check()
+    assert again.err.count("is damaged") == 1
+    assert "is damaged" not in child(code, env={"XPU_CACHE_DIR": str(folder)}).check().err
+
+
+@pytest.mark.onednn
+def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    os.chmod(folder, 0o777)
+    result = child(BUILD.format(source=sources.SAXPY), env={"XPU_CACHE_DIR": str(folder)}).check()
+    assert "chmod 700" in result.err
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.onednn
+def test_a_full_disk_is_a_warning(child, tmp_path):
+    # A folder under a plain file can be neither made nor written, whoever the user is.
+    (tmp_path / "file").write_text("")
+    result = child(BUILD.format(source=sources.SAXPY), env={"XPU_CACHE_DIR": str(tmp_path / "file" / "kernels")})
+    assert "kernel cache is off" in result.check().err
+
+
+@pytest.mark.onednn
+def test_writes_that_fail_are_a_warning(child, tmp_path):
+    code = """
+        import resource
+        import xpu_runtime as xr
+        xr.device_count()
+        import signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+    """ + BUILD.format(source=sources.SAXPY)
+    result = child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
+    assert "going on without it" in result.err
+    assert not list((tmp_path / "kernels").iterdir())
+
+
+@pytest.mark.onednn
+def test_least_recently_used_files_make_room(child, tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir(mode=0o700)
+    old = folder / ("0" * 64 + ".bin")
+    old.write_bytes(bytes(100_000))
+    os.utime(old, (1, 1))
+    env = {"XPU_CACHE_DIR": str(folder), "XPU_CACHE_SIZE": "50K"}
+    child(BUILD.format(source=sources.SAXPY), env=env).check()
+    assert not old.exists()
+
+
+@pytest.mark.onednn
+def test_two_writers_at_once(child, tmp_path):
+    import concurrent.futures
+
+    code = BUILD.format(source=sources.SAXPY + "// two\n")
+    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for result in pool.map(lambda _: child(code, env=env), range(2)):
+            assert result.check().err == ""
+
+
+def test_cache_module(xr):
+    assert set(xr.cache.stats()) == {"SPIR-V files", "SPIR-V bytes", "native files", "native bytes"}
+    assert xr.cache.verify() == []

@@ -1,0 +1,71 @@
+"""One trace of everything, that Chrome's viewer can load."""
+
+import json
+
+import numpy as np
+import pytest
+import sources
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def run(xr):
+    kernel = xr.compile(sources.SAXPY).kernel("saxpy")
+    with xr.trace.span("phase"):
+        y = xr.from_numpy(np.ones(64, np.float32))
+        xr.launch(kernel, 64, 64, [np.float32(2), y, y, np.int64(64)])
+        y.numpy()
+        del y
+
+
+def test_records_have_times_and_kinds(xr):
+    xr.trace.start()
+    run(xr)
+    records = xr.trace.stop()
+    kinds = [r.kind.name for r in records]
+    assert {"kernel", "copy", "span", "allocate", "free"} <= set(kinds)
+    kernel = next(r for r in records if r.kind.name == "kernel")
+    assert kernel.name == "saxpy"
+    assert kernel.host_begin <= kernel.host_end
+    assert 0 < kernel.device_begin <= kernel.device_end
+    assert len({r.correlation for r in records}) == len(records)
+    allocate = next(r for r in records if r.kind.name == "allocate")
+    assert allocate.counter >= allocate.bytes >= 256
+
+
+@pytest.mark.values
+def test_device_times_are_on_the_hosts_clock(xr):
+    xr.trace.start()
+    run(xr)
+    kernel = next(r for r in xr.trace.stop() if r.kind.name == "kernel")
+    assert abs(kernel.device_begin - kernel.host_begin) < 100e6
+
+
+def test_chrome_file_loads(xr, tmp_path):
+    path = tmp_path / "run.json"
+    with xr.trace.record(path):
+        run(xr)
+    events = json.loads(path.read_text())["traceEvents"]
+    assert {"X", "C", "s", "f"} <= {e["ph"] for e in events}
+    starts = {e["id"] for e in events if e["ph"] == "s"}
+    assert starts == {e["id"] for e in events if e["ph"] == "f"}
+    assert all(e["dur"] >= 0 for e in events if e["ph"] == "X")
+    assert any(e["ph"] == "C" and e["args"]["bytes"] > 0 for e in events)
+
+
+def test_start_and_stop_pair(xr):
+    with pytest.raises(xr.UsageError, match="no trace"):
+        xr.trace.stop()
+    xr.trace.start()
+    with pytest.raises(xr.UsageError, match="already"):
+        xr.trace.start()
+    assert xr.trace.active()
+    assert xr.trace.stop() == []
+
+
+def test_streams_work_after_a_trace(xr):
+    stream = xr.Stream()
+    xr.trace.start()
+    xr.trace.stop()
+    run(xr)
+    stream.synchronize()
