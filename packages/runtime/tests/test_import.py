@@ -53,7 +53,7 @@ def test_every_environment_variable_in_the_code_is_registered(xr):
     reads = re.compile(r"(?:env::\w+|getenv|environ(?:\.get)?)[(\[]\s*\"(XPU_\w+)\"")
     used = {name for source in sources for name in reads.findall(source.read_text())}
     assert used
-    assert used <= known
+    assert used <= known, used - known
 
 
 def test_library_knows_no_framework_and_no_python(xr):

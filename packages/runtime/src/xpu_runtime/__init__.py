@@ -16,18 +16,18 @@ _HOME = {
     "empty": "array",
     "from_numpy": "array",
     "zeros": "array",
-    "Device": "device",
-    "current_device": "device",
-    "device": "device",
-    "device_count": "device",
-    "devices": "device",
-    "set_device": "device",
-    "synchronize": "device",
-    "Event": "stream",
-    "Stream": "stream",
-    "current_stream": "stream",
-    "default_stream": "stream",
-    "stream": "stream",
+    "Device": "_device",
+    "current_device": "_device",
+    "device": "_device",
+    "device_count": "_device",
+    "devices": "_device",
+    "set_device": "_device",
+    "synchronize": "_device",
+    "Event": "_stream",
+    "Stream": "_stream",
+    "current_stream": "_stream",
+    "default_stream": "_stream",
+    "stream": "_stream",
     "Kernel": "kernel",
     "Module": "kernel",
     "compile": "kernel",
@@ -57,7 +57,7 @@ __all__ = [*_HOME, *_MODULES]
 if TYPE_CHECKING:
     from . import cache, dnn, env, errors, kernels, memory, process, trace
     from .array import Array, empty, from_numpy, zeros
-    from .device import (
+    from ._device import (
         Device,
         current_device,
         device,
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from .kernel import Kernel, Module, compile, from_spirv, launch
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed
-    from .stream import Event, Stream, current_stream, default_stream, stream
+    from ._stream import Event, Stream, current_stream, default_stream, stream
 
 
 def __getattr__(name: str) -> Any:
@@ -90,7 +90,6 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # A function may share its module's name ("device", "stream"): the public name is the function.
     globals()[name] = value
     return value
 

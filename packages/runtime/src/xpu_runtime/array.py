@@ -9,7 +9,7 @@ import numpy as np
 
 from ._native import C
 from .errors import UsageError
-from .stream import Stream, current_stream
+from ._stream import Stream, current_stream
 
 # numpy has no bf16 or fp8: their host side is the bits in an unsigned integer.
 _NUMPY = {

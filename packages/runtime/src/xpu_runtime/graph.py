@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._native import C
-from .stream import Stream, current_stream
+from ._stream import Stream, current_stream
 
 
 class Graph:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._native import C
-from .stream import Stream, current_stream
+from ._stream import Stream, current_stream
 
 Kernel = C.Kernel
 
