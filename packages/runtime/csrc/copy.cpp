@@ -3,7 +3,7 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
-#include "xpu/device.h"
+#include "peer_copy.h"
 #include "xpu/error.h"
 #include "xpu/launch.h"
 
@@ -58,6 +58,7 @@ struct Sixteen {
 void copy(Stream stream, void* dst, const void* src, std::size_t bytes) {
   if (bytes == 0) return;
   expect<UsageError>(dst && src, "copy of ", bytes, " bytes: the ", dst ? "source" : "destination", " is null");
+  if (copy_between_devices(stream, dst, src, bytes)) return;
   enqueue(stream, {WorkKind::copy, "copy", bytes}, Copy{dst, src, bytes});
 }
 

@@ -156,14 +156,14 @@ def test_a_full_disk_is_a_warning(child, tmp_path):
 
 @pytest.mark.onednn
 def test_writes_that_fail_are_a_warning(child, tmp_path):
-    code = """
-        import resource
-        import xpu_runtime as xr
-        xr.device_count()
-        import signal
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
-    """ + BUILD.format(source=sources.SAXPY)
+    limit = """
+    import resource, signal
+    import xpu_runtime as xr
+    xr.device_count()
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+    """
+    code = limit + BUILD.format(source=sources.SAXPY)
     result = child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
     assert "going on without it" in result.err
     assert not list((tmp_path / "kernels").iterdir())
