@@ -1,0 +1,158 @@
+"""The runtime's own costs: import, start, compile, launch, replay, trace."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from xpu_bench import Case, Pair, native_library
+
+SAXPY = """
+#include <xpu/core.h>
+#include <xpu/exp.h>
+XPU_KERNEL(1) saxpy(float a, xpu::global<const float> x, xpu::global<float> y, long n) {
+  long i = xpu::global_id();
+  if (i < n) y[i] = a * xpu::exp(x[i]) + y[i];
+}
+"""
+
+FIRST = f"""
+import numpy as np
+import xpu_runtime as xr
+kernel = xr.compile({SAXPY!r}).kernel("saxpy")
+x = xr.from_numpy(np.ones(64, np.float32))
+xr.launch(kernel, 64, 64, [np.float32(2), x, x, np.int64(64)])
+x.numpy()
+"""
+
+_serial = itertools.count()
+
+
+def timed_child(code: str, cache: str) -> float:
+    """Seconds from starting a Python to its end."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "XPU_CACHE_DIR": cache})
+    return time.perf_counter() - begin
+
+
+def import_time() -> float:
+    code = "import time; t = time.perf_counter(); import xpu_runtime; print(time.perf_counter() - t)"
+    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
+
+
+def first_result(warm: bool) -> Pair:
+    folder = tempfile.mkdtemp()
+    fresh = (f"{folder}/{i}" for i in itertools.count())
+    return Pair(ours=lambda: timed_child(FIRST, f"{folder}/warm" if warm else next(fresh)), self_timed=True)
+
+
+def compile_cold() -> Pair:
+    import xpu_runtime as xr
+
+    def build() -> float:
+        # A new comment makes it new source to every cache.
+        source = SAXPY + f"// {os.getpid()} {next(_serial)}\n"
+        begin = time.perf_counter()
+        xr.compile(source).kernel("saxpy")
+        return time.perf_counter() - begin
+
+    return Pair(ours=build, self_timed=True)
+
+
+def cache_hit(native: bool) -> Pair:
+    """Each sample is a process of its own: a kernel once built stays in memory."""
+    folder = tempfile.mkdtemp()
+    code = f"""
+import time
+import xpu_runtime as xr
+xr.compile({SAXPY!r} + "// other").kernel("saxpy")
+begin = time.perf_counter()
+xr.compile({SAXPY!r}).kernel("saxpy")
+print(time.perf_counter() - begin)
+"""
+
+    def child() -> float:
+        if not native:
+            for path in Path(folder).glob("**/*.bin"):
+                path.unlink()
+        out = subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "XPU_CACHE_DIR": f"{folder}/kernels"},
+        ).stdout
+        return float(out)
+
+    child()
+    return Pair(ours=child, self_timed=True)
+
+
+def launch_library() -> ctypes.CDLL:
+    import xpu_runtime as xr
+
+    xr.device_count()
+    package = Path(xr.__file__).parent
+    library = Path(xr.library_paths()["libxpu_runtime.so"][0])
+    flags = ("-O3", f"-I{package / 'include'}", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}")
+    loaded = native_library(Path(__file__).parent / "launch_cost.cpp", ["sycl"], flags)
+    for name in ("launch_ours", "launch_bare", "replay_ours"):
+        getattr(loaded, name).restype = ctypes.c_double
+    return loaded
+
+
+def launch() -> Pair:
+    native = launch_library()
+    return Pair(ours=native.launch_ours, peer=native.launch_bare, self_timed=True, inner=20)
+
+
+def replay() -> Pair:
+    native = launch_library()
+    return Pair(ours=native.replay_ours, peer=native.launch_ours, self_timed=True, inner=20)
+
+
+def trace(on: bool) -> Pair:
+    """A mixed run: copies, allocations and kernels of 4 MB, with and without what is measured."""
+    import numpy as np
+    import xpu_runtime as xr
+
+    kernel = xr.compile(SAXPY).kernel("saxpy")
+    host = np.ones(1 << 20, np.float32)
+
+    def run() -> float:
+        begin = time.perf_counter()
+        for _ in range(20):
+            x = xr.from_numpy(host)
+            y = xr.zeros(host.size)
+            for _ in range(10):
+                xr.launch(kernel, host.size, 256, [np.float32(2), x, y, np.int64(host.size)])
+            y.numpy()
+        return time.perf_counter() - begin
+
+    def traced() -> float:
+        if not on:
+            return run()
+        xr.trace.start()
+        taken = run()
+        xr.trace.stop()
+        return taken
+
+    return Pair(ours=traced, peer=run, self_timed=True)
+
+
+def cases() -> Iterator[Case]:
+    yield Case("import", lambda: Pair(ours=import_time, self_timed=True), bar="<= 0.10 s")
+    yield Case("first result, warm", lambda: first_result(True), bar="<= 0.5 s")
+    yield Case("first result, empty caches", lambda: first_result(False), bar="<= 0.9 s")
+    yield Case("compile, cold", compile_cold, bar="<= 0.15 s")
+    yield Case("compile, SPIR-V hit", lambda: cache_hit(False), bar="<= 50 ms")
+    yield Case("compile, native hit", lambda: cache_hit(True), bar="<= 3 ms")
+    yield Case("launch", launch, peer_name="bare SYCL submit", bar="<= 1.15")
+    yield Case("replay of 100", replay, peer_name="100 launches", bar="<= 0.6")
+    yield Case("trace on", lambda: trace(True), peer_name="trace off", bar="<= 1.05")
