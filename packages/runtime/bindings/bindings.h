@@ -16,8 +16,10 @@ void bind_event(py::module_& m);
 void bind_kernel(py::module_& m);
 void bind_copy(py::module_& m);
 void bind_memory(py::module_& m);
+void bind_dnn(py::module_& m);
 void bind_generator(py::module_& m);
 void bind_graph(py::module_& m);
+void bind_tensor(py::module_& m);
 void bind_trace(py::module_& m);
 void bind_startup(py::module_& m);
 

@@ -11,7 +11,9 @@ PYBIND11_MODULE(_C, m) {
   bind_kernel(m);
   bind_copy(m);
   bind_memory(m);
+  bind_dnn(m);
   bind_generator(m);
   bind_graph(m);
+  bind_tensor(m);
   bind_trace(m);
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +78,10 @@ class Array:
     def pointer(self) -> int:
         """Address of the first element."""
         return self._buffer.pointer + self.offset * self.itemsize
+
+    @cached_property
+    def _tensor(self) -> Any:
+        return C.Tensor(self.pointer, self.dtype, self.shape, self.strides)
 
     @property
     def itemsize(self) -> int:

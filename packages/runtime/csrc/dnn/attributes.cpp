@@ -1,0 +1,122 @@
+#include "dnn/attributes.h"
+
+#include "dnn/candidates.h"
+#include "dnn/descriptor.h"
+
+namespace xpu::dnn {
+namespace {
+
+using dnnl::algorithm;
+
+struct Eltwise {
+  algorithm kind;
+  float alpha, beta;
+};
+
+Eltwise eltwise_of(const PostOp& op) {
+  using K = PostOp::Kind;
+  switch (op.kind) {
+    case K::relu: return {algorithm::eltwise_relu, op.alpha, 0};
+    case K::gelu_erf: return {algorithm::eltwise_gelu_erf, 0, 0};
+    case K::gelu_tanh: return {algorithm::eltwise_gelu_tanh, 0, 0};
+    case K::silu: return {algorithm::eltwise_swish, 1, 0};
+    case K::tanh: return {algorithm::eltwise_tanh, 0, 0};
+    case K::sigmoid: return {algorithm::eltwise_logistic, 0, 0};
+    case K::abs: return {algorithm::eltwise_abs, 0, 0};
+    case K::sqrt: return {algorithm::eltwise_sqrt, 0, 0};
+    case K::square: return {algorithm::eltwise_square, 0, 0};
+    case K::elu: return {algorithm::eltwise_elu, op.alpha, 0};
+    case K::clip: return {algorithm::eltwise_clip, op.alpha, op.beta};
+    case K::linear: return {algorithm::eltwise_linear, op.alpha, op.beta};
+    case K::hardswish: return {algorithm::eltwise_hardswish, op.alpha, op.beta};
+    default: fail<InternalError>("not an elementwise post-op");
+  }
+}
+
+algorithm binary_of(PostOp::Kind kind) {
+  using K = PostOp::Kind;
+  switch (kind) {
+    case K::add: return algorithm::binary_add;
+    case K::sub: return algorithm::binary_sub;
+    case K::mul: return algorithm::binary_mul;
+    case K::div: return algorithm::binary_div;
+    case K::max: return algorithm::binary_max;
+    case K::min: return algorithm::binary_min;
+    default: fail<InternalError>("not a binary post-op");
+  }
+}
+
+// Which dimensions a scale differs along, and how many elements share one along the last two.
+struct Spread {
+  int mask = 0;
+  dnnl::memory::dims groups = {};
+};
+
+Spread spread_of(const Tensor& scale, const Tensor& of) {
+  Spread spread;
+  if (scale.ndim == 0) return spread;
+  bool grouped = false;
+  for (int d = 0; d < of.ndim; ++d) {
+    if (scale.shape[d] != 1) spread.mask |= 1 << d;
+    bool shared = scale.shape[d] != 1 && scale.shape[d] != of.shape[d];
+    refuse_unless(!shared || d >= of.ndim - 2, "groups along a batch dimension");
+    grouped |= shared;
+  }
+  // A single group along K is still a group for oneDNN, when the other dimension differs.
+  if (grouped)
+    for (int d = of.ndim - 2; d < of.ndim; ++d) {
+      spread.mask |= 1 << d;
+      spread.groups.push_back(of.shape[d] / scale.shape[d]);
+    }
+  return spread;
+}
+
+dnnl::memory::desc flat(const Tensor& t) {
+  refuse_unless(t.contiguous(), "scales or zero points that are not contiguous");
+  return {{t.numel()}, data_type_of(t.dtype), dnnl::memory::format_tag::a};
+}
+
+}  // namespace
+
+void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
+                  const Extras& extras, int ndim, Extra first) {
+  dnnl::post_ops list;
+  auto append_binary = [&](algorithm kind, Extra extra) {
+    refuse_unless(extra.tensor != nullptr, "a binary post-op has no operand");
+    refuse_unless(extra.tensor->ndim <= ndim, "an operand has more dimensions than the result");
+    auto desc = describe(with_leading_ones(*extra.tensor, ndim));
+    arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, desc, extra.operand});
+    list.append_binary(kind, desc);
+  };
+  if (first.tensor) append_binary(algorithm::binary_add, first);
+  for (std::size_t i = 0; i < post_ops.size(); ++i) {
+    auto& op = post_ops[i];
+    if (op.kind == PostOp::Kind::sum) {
+      list.append_sum(op.alpha);
+    } else if (op.kind < PostOp::Kind::add) {
+      auto eltwise = eltwise_of(op);
+      list.append_eltwise(eltwise.kind, eltwise.alpha, eltwise.beta);
+    } else {
+      append_binary(binary_of(op.kind), extras.operand(i));
+    }
+  }
+  attributes.set_post_ops(list);
+}
+
+void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of, Extra scale,
+                      Extra zero_point) {
+  if (scale.tensor) {
+    auto spread = spread_of(*scale.tensor, of);
+    auto desc = flat(*scale.tensor);
+    attributes.set_scales(id, spread.mask, spread.groups, desc.get_data_type());
+    arguments.push_back({DNNL_ARG_ATTR_SCALES | id, desc, scale.operand});
+  }
+  if (zero_point.tensor) {
+    auto spread = spread_of(*zero_point.tensor, of);
+    auto desc = flat(*zero_point.tensor);
+    attributes.set_zero_points(id, spread.mask, spread.groups, desc.get_data_type());
+    arguments.push_back({DNNL_ARG_ATTR_ZERO_POINTS | id, desc, zero_point.operand});
+  }
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,20 @@
+// oneDNN attributes from ours: post-ops, scales and zero points, with the arguments they need at each run.
+#pragma once
+
+#include <vector>
+
+#include "dnn/epilogue.h"
+#include "dnn/primitive.h"
+
+namespace xpu::dnn {
+
+using Arguments = std::vector<PrimitiveStep::Argument>;
+
+/// Post-ops on a result of `ndim` dimensions, after adding `first` when there is one.
+void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
+                  const Extras& extras, int ndim, Extra first = {});
+/// Scale and zero point of the argument `id`, which is `of`.
+void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of, Extra scale,
+                      Extra zero_point);
+
+}  // namespace xpu::dnn

@@ -1,0 +1,57 @@
+#include "dnn/descriptor.h"
+
+#include "dnn/candidates.h"
+
+namespace xpu::dnn {
+
+dnnl::memory::data_type data_type_of(DType dtype) {
+  using To = dnnl::memory::data_type;
+  switch (dtype) {
+    case DType::u8: return To::u8;
+    case DType::i8: return To::s8;
+    case DType::i32: return To::s32;
+    case DType::f16: return To::f16;
+    case DType::bf16: return To::bf16;
+    case DType::f32: return To::f32;
+    case DType::f64: return To::f64;
+    case DType::f8e4m3: return To::f8_e4m3;
+    case DType::f8e5m2: return To::f8_e5m2;
+    case DType::u4: return To::u4;
+    case DType::i4: return To::s4;
+    default: throw Refusal{join("oneDNN has no type ", name_of(dtype))};
+  }
+}
+
+namespace {
+dnnl::memory::dims sizes_of(const Tensor& t) { return {t.shape, t.shape + t.ndim}; }
+}  // namespace
+
+// The stride along a dimension of size 1 says nothing, and odd ones there hide plain layouts from oneDNN.
+dnnl::memory::desc describe(const Tensor& t) {
+  dnnl::memory::dims strides(t.strides, t.strides + t.ndim);
+  for (int i = t.ndim - 1; i >= 0; --i) {
+    if (t.shape[i] == 1) strides[i] = i + 1 < t.ndim ? strides[i + 1] * t.shape[i + 1] : 1;
+    refuse_unless(strides[i] >= 0, "negative stride");
+    refuse_unless(strides[i] > 0 || t.shape[i] <= 1, "a dimension is broadcast by a stride of 0");
+  }
+  return {sizes_of(t), data_type_of(t.dtype), strides};
+}
+
+dnnl::memory::desc any_layout(const Tensor& t) {
+  return {sizes_of(t), data_type_of(t.dtype), dnnl::memory::format_tag::any};
+}
+
+Tensor with_leading_ones(const Tensor& t, int ndim) {
+  Tensor wide;
+  wide.data = t.data;
+  wide.dtype = t.dtype;
+  wide.ndim = ndim;
+  int added = ndim - t.ndim;
+  for (int i = 0; i < ndim; ++i) {
+    wide.shape[i] = i < added ? 1 : t.shape[i - added];
+    wide.strides[i] = i < added ? 0 : t.strides[i - added];
+  }
+  return wide;
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,70 @@
+#include "dnn/engine.h"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <oneapi/dnnl/dnnl_sycl.hpp>
+#include <sycl/sycl.hpp>
+#include <vector>
+
+#include "dnn/host_task.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+
+namespace xpu::dnn {
+namespace {
+
+struct Engine {
+  std::once_flag once;
+  dnnl::engine engine;
+  std::string refusal;
+};
+
+void make(Engine& entry, int device) {
+  if (generic_backend()) {
+    entry.refusal = "oneDNN is not used on a generic SYCL backend";
+    return;
+  }
+  try {
+    entry.engine = dnnl::sycl_interop::make_engine(sycl_device(device), sycl_context(device));
+  } catch (const dnnl::error& e) {
+    entry.refusal = join("oneDNN has no engine for ", device_info(device).name, ": ", e.what());
+  }
+}
+
+Engine& entry_of(int device) {
+  static auto* engines = new std::vector<Engine>(device_count());  // primitives outlive static destructors
+  auto& entry = engines->at(device);
+  std::call_once(entry.once, make, std::ref(entry), device);
+  return entry;
+}
+
+struct Known {
+  sycl::queue queue;
+  QueueStream stream;
+};
+
+}  // namespace
+
+const std::string& refusal_of(int device) { return entry_of(device).refusal; }
+
+const dnnl::engine& engine_of(int device) {
+  auto& entry = entry_of(device);
+  expect<Unsupported>(entry.refusal.empty(), entry.refusal);
+  return entry.engine;
+}
+
+// Work in flight points to its oneDNN stream, so streams are never given back: as many as there are queues.
+QueueStream& stream_of(int device, sycl::queue& queue) {
+  thread_local Known* last = nullptr;
+  if (last && last->queue == queue) return last->stream;
+  static std::mutex mutex;
+  static auto* known = new std::deque<Known>;
+  std::lock_guard lock(mutex);
+  for (auto& k : *known)
+    if (k.queue == queue) return (last = &k)->stream;
+  known->push_back({queue, {dnnl::sycl_interop::make_stream(engine_of(device), queue), native_kernel_queue(queue)}});
+  return (last = &known->back())->stream;
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,23 @@
+// One oneDNN engine for each device and one oneDNN stream for each queue.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+
+#include "xpu/sycl_fwd.h"
+
+namespace xpu::dnn {
+
+/// Why oneDNN cannot be used on the device; empty when it can.
+const std::string& refusal_of(int device);
+/// Throws Unsupported with refusal_of() when there is one.
+const dnnl::engine& engine_of(int device);
+
+struct QueueStream {
+  dnnl::stream stream;
+  void* native;  ///< see native_kernel_queue()
+};
+/// The stream on `queue`, which is one of `device`; made at first use.
+QueueStream& stream_of(int device, sycl::queue& queue);
+
+}  // namespace xpu::dnn

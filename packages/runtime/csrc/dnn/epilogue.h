@@ -1,0 +1,68 @@
+// The source text of what a plain kernel does around its sum: dequantise operands, add the bias, apply post-ops,
+// quantise the result. Each becomes a function over the element's coordinates; what they read becomes parameters.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dnn/kernel_step.h"
+#include "xpu/dnn/attributes.h"
+
+namespace xpu::dnn {
+
+/// An optional tensor of the call with the operand index under which it was added to the problem.
+struct Extra {
+  const Tensor* tensor = nullptr;
+  int operand = -1;
+};
+
+class Epilogue {
+ public:
+  /// `ndim` coordinates; `type` is what is computed in ("float", "double", "xpu::i32").
+  Epilogue(int ndim, const char* type) : ndim_(ndim), type_(type) {}
+
+  /// NAME(v, index): scale * (v - zero point) for an operand of shape `of`.
+  void dequantize(const char* name, const Tensor& of, Extra scale, Extra zero_point);
+  /// Steps of xpu_epilogue(v, index, before), in order.
+  void add(Extra operand) { binary(PostOp::Kind::add, operand); }
+  void apply(const PostOp& op, Extra operand);
+  void quantize(const Tensor& of, Extra scale, Extra zero_point);
+
+  /// Comes before the kernel's source: functions, and macros XPU_EXTRA_PARAMS and XPU_EXTRA_ARGS.
+  std::string source() const;
+  const KernelArguments& arguments() const { return arguments_; }
+  /// True when a step reads the result's memory from before.
+  bool reads_result() const { return reads_result_; }
+
+ private:
+  std::string element(Extra extra, const Tensor* of);
+  void binary(PostOp::Kind kind, Extra operand);
+  void step(const std::string& text) { steps_ += "  " + text + "\n"; }
+
+  int ndim_;
+  const char* type_;
+  int count_ = 0;
+  bool reads_result_ = false;
+  std::string parameters_, names_, functions_, steps_;
+  KernelArguments arguments_;
+};
+
+/// Every post-op's operand and the bias, added to a problem in the order in which plans look for them.
+class Extras {
+ public:
+  Extra add(Problem& problem, const std::optional<Tensor>& tensor) {
+    problem.number(tensor.has_value());
+    return tensor ? Extra{&*tensor, problem.add(*tensor)} : Extra{};
+  }
+  void add(Problem& problem, const std::vector<PostOp>& post_ops);
+  Extra operand(std::size_t post_op) const { return operands_[post_op]; }
+
+  static constexpr std::size_t max_post_ops = 8;
+
+ private:
+  std::array<Extra, max_post_ops> operands_;
+};
+
+}  // namespace xpu::dnn

@@ -1,0 +1,55 @@
+// A plan's step that is one of our kernels: built once, its arguments put together from operands and constants.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dnn/plan.h"
+#include "xpu/module.h"
+
+namespace xpu::dnn {
+
+/// Arguments of a kernel in order: operands by index, structs by value.
+class KernelArguments {
+ public:
+  KernelArguments& operand(int index) {
+    items_.emplace_back(index);
+    return *this;
+  }
+  template <class T>
+  KernelArguments& value(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return bytes(&value, sizeof value);
+  }
+  KernelArguments& bytes(const void* data, std::size_t size) {
+    auto begin = static_cast<const unsigned char*>(data);
+    items_.emplace_back(std::vector<unsigned char>(begin, begin + size));
+    return *this;
+  }
+  KernelArguments& append(const KernelArguments& more) {
+    items_.insert(items_.end(), more.items_.begin(), more.items_.end());
+    return *this;
+  }
+  Args with(void* const* pointers) const;
+
+ private:
+  std::vector<std::variant<int, std::vector<unsigned char>>> items_;
+};
+
+class KernelStep : public Step {
+ public:
+  KernelStep(Kernel kernel, NdRange range, KernelArguments arguments)
+      : kernel_(kernel), range_(range), arguments_(std::move(arguments)) {}
+  void run(Stream stream, const std::shared_ptr<const Plan>& plan, void* const* pointers) const override;
+
+ private:
+  Kernel kernel_;
+  NdRange range_;
+  KernelArguments arguments_;
+};
+
+/// The name of a type in kernel source: "float", "xpu::bf16", "xpu::u4x2".
+const char* kernel_type(DType dtype);
+
+}  // namespace xpu::dnn

@@ -1,0 +1,94 @@
+#include "dnn/primitive.h"
+
+#include <array>
+#include <oneapi/dnnl/dnnl_debug.h>
+#include <oneapi/dnnl/dnnl_sycl.h>
+#include <sycl/sycl.hpp>
+
+#include "dnn/candidates.h"
+#include "dnn/engine.h"
+#include "dnn/host_task.h"
+#include "xpu/error.h"
+#include "xpu/launch.h"
+
+namespace xpu::dnn {
+namespace {
+
+void check(dnnl_status_t status, const std::string& name, const char* what) {
+  if (status == dnnl_success) [[likely]] return;
+  expect<OutOfMemory>(status != dnnl_out_of_memory, name, ": oneDNN ran out of memory while ", what);
+  fail<DeviceError>(name, ": oneDNN failed while ", what, ": ", dnnl_status2str(status));
+}
+
+// oneDNN's memory objects of one run. Work in flight reads addresses from them later, so each run has its own;
+// oneDNN keeps what is still in use after they are destroyed here.
+struct Memories {
+  std::array<dnnl_exec_arg_t, PrimitiveStep::max_arguments> list;
+  int count = 0;
+  ~Memories() {
+    for (int i = 0; i < count; ++i) dnnl_memory_destroy(list[i].memory);
+  }
+};
+
+}  // namespace
+
+// Two forms of the same submission: borrowing for the call at hand, owning for a graph that replays it.
+struct PrimitiveStep::Work {
+  const PrimitiveStep* step;
+  void* const* pointers;
+  const std::shared_ptr<const Plan>* plan;
+
+  struct Owning {
+    const PrimitiveStep* step;
+    std::array<void*, max_operands> pointers;
+    std::shared_ptr<const Plan> plan;
+    void operator()(sycl::queue& queue, sycl::event* event) const { Work{step, pointers.data(), &plan}(queue, event); }
+  };
+  Owning own() const {
+    Owning kept{step, {}, *plan};
+    for (auto& argument : step->arguments_) kept.pointers[argument.operand] = pointers[argument.operand];
+    return kept;
+  }
+
+  void operator()(sycl::queue& queue, sycl::event* event) const {
+    auto& on = stream_of(step->device_, queue);
+    auto engine = engine_of(step->device_).get();
+    Memories memories;
+    for (auto& argument : step->arguments_) {
+      auto& slot = memories.list[memories.count];
+      slot.arg = argument.id;
+      check(dnnl_sycl_interop_memory_create(&slot.memory, argument.desc.get(), engine, dnnl_sycl_interop_usm, pointers[argument.operand]),
+            step->name_, "describing memory");
+      ++memories.count;
+    }
+    static const std::vector<sycl::event> none;  // the queue is in order: nothing else to wait for
+    auto execute = [&](sycl::event* done) {
+      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), on.stream.get(), memories.count, memories.list.data(), &none, done),
+            step->name_, "submitting");
+    };
+    if (!on.native) return execute(event);
+    HostTaskCatcher catcher;
+    execute(event);
+    catcher.submit(queue, on.native, event);
+  }
+};
+
+PrimitiveStep::PrimitiveStep(Plan& plan, int device, const dnnl::primitive_desc_base& desc, dnnl::primitive primitive,
+                             std::vector<Argument> arguments)
+    : device_(device), name_(join("onednn ", desc.impl_info_str())), primitive_(std::move(primitive)), arguments_(std::move(arguments)) {
+  if (auto scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
+    arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratch, plan.temporary(scratch.get_size())});
+  refuse_unless(arguments_.size() <= max_arguments, "more than ", max_arguments, " tensors");
+}
+
+void PrimitiveStep::run(Stream stream, const std::shared_ptr<const Plan>& plan, void* const* pointers) const {
+  enqueue(stream, {WorkKind::dnn, name_}, Work{this, pointers, &plan});
+}
+
+std::string fast_implementation(const dnnl::primitive_desc_base& desc) {
+  std::string name = desc.impl_info_str();
+  refuse_unless(!name.starts_with("ref"), "only oneDNN's reference code (", name, ") takes this");
+  return name;
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "xpu/abi.h"
+#include "xpu/dnn/attributes.h"
+#include "xpu/stream.h"
+
+namespace xpu::dnn {
+
+struct MatmulOptions {
+  std::optional<Tensor> bias = {};  ///< broadcasts against the result
+  std::vector<PostOp> post_ops = {};
+  Quantization a = {}, b = {}, c = {};
+  bool deterministic = false;
+  bool allow_tf32 = false;  ///< f32 operands may lose mantissa bits on hardware that gains by it
+};
+
+/// c = post_ops(a @ b + bias). Two or more dimensions, batch dimensions broadcast, any strides.
+/// Floats of one kind (c may be wider), u8/i8 into i32 or a float, other integers into their own type, and quantised
+/// operands: u8, i8, fp8, and u4 or i4 for b.
+XPU_API void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, const MatmulOptions& options = {});
+
+}  // namespace xpu::dnn

@@ -1,0 +1,152 @@
+"""Matrix work: oneDNN where it is best, plain SYCL kernels where it cannot.
+
+>>> c = xpu_runtime.dnn.matmul(a, b, bias=bias, post_ops=[PostOp("relu")])
+>>> xpu_runtime.dnn.explain()
+['onednn brg_matmul:avx512_core: used']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._native import C
+from .array import Array, empty
+from .errors import UsageError
+from ._stream import Stream, current_stream
+
+
+class PackedArray:
+    """An array of "u4" or "i4": two elements in a byte of a "u8" array, the low half first."""
+
+    def __init__(self, data: Array, dtype: str, shape: Sequence[int], strides: Sequence[int] | None = None) -> None:
+        if dtype not in ("u4", "i4"):
+            raise UsageError(f"dtype: got {dtype!r}, expected 'u4' or 'i4'")
+        self.data, self.dtype, self.shape = data, dtype, tuple(shape)
+        steps = [1]
+        for size in reversed(self.shape[1:]):
+            steps.insert(0, steps[0] * size)
+        self.strides = tuple(strides) if strides is not None else tuple(steps[: len(self.shape)])
+        last = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+        if any(s < 0 for s in self.strides) or (last + 2) // 2 > data.nbytes:
+            raise UsageError(f"packed array of shape {self.shape} and strides {self.strides} needs more than {data.nbytes} bytes")
+
+    @property
+    def pointer(self) -> int:
+        """Address of the first pair."""
+        return self.data.pointer
+
+    @cached_property
+    def _tensor(self) -> Any:
+        return C.Tensor(self.pointer, self.dtype, self.shape, self.strides)
+
+    @property
+    def device(self) -> int:
+        """Where the memory is."""
+        return self.data.device
+
+
+Operand = Array | PackedArray
+
+
+@dataclass(frozen=True)
+class PostOp:
+    """A step applied to the result: "relu", "gelu_erf", "add", "mul", "sum", ... See xpu/dnn/attributes.h."""
+
+    kind: str
+    alpha: float = 0.0
+    beta: float = 0.0
+    operand: Array | None = None
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """What an operand's numbers stand for: scale * (number - zero_point).
+
+    No dimension means one value for all; otherwise as many dimensions as the operand, each of size 1, the operand's,
+    or a divisor of it (elements that share one).
+    """
+
+    scale: Array | None = None
+    zero_point: Operand | None = None
+
+
+class CacheStats(NamedTuple):
+    """Of the cache of chosen primitives and kernels."""
+
+    entries: int
+    hits: int
+    misses: int
+
+
+def matmul(
+    a: Operand,
+    b: Operand,
+    out: Array | None = None,
+    *,
+    bias: Array | None = None,
+    post_ops: Sequence[PostOp] = (),
+    a_quantization: Quantization | None = None,
+    b_quantization: Quantization | None = None,
+    out_quantization: Quantization | None = None,
+    dtype: str | None = None,
+    deterministic: bool = False,
+    allow_tf32: bool = False,
+    stream: Stream | None = None,
+) -> Array:
+    """`post_ops(a @ b + bias)`; batch dimensions broadcast. `dtype` is the result's: a's, or "i32" for integers."""
+    stream = stream or current_stream(a.device)
+    if out is None:
+        if len(a.shape) < 2 or len(b.shape) < 2:
+            raise UsageError(f"matmul: expected two or more dimensions; got shapes {a.shape} and {b.shape}")
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        out = empty((*batch, a.shape[-2], b.shape[-1]), dtype or _result_dtype(a.dtype), stream)
+    C.matmul(
+        stream,
+        a,
+        b,
+        out,
+        bias,
+        post_ops,
+        a_quantization,
+        b_quantization,
+        out_quantization,
+        deterministic,
+        allow_tf32,
+    )
+    return out
+
+
+def _result_dtype(dtype: str) -> str:
+    return "i32" if dtype in ("u8", "i8") else dtype
+
+
+def explain() -> list[str]:
+    """The candidates of this thread's last call, in order, and what became of each."""
+    return list(C.dnn_explain())
+
+
+def cache_stats() -> CacheStats:
+    """Entries, hits and misses since the start or the last clear_cache()."""
+    return CacheStats(*C.dnn_cache_stats())
+
+
+def clear_cache() -> None:
+    """Forgets every choice made."""
+    C.dnn_clear_cache()
+
+
+@contextmanager
+def only_candidate(name: str) -> Iterator[None]:
+    """Within this block only the candidate of that name ("onednn", "sycl") is asked, on every thread."""
+    before = C.dnn_forced_candidate()
+    C.dnn_force_candidate(name)
+    try:
+        yield
+    finally:
+        C.dnn_force_candidate(before)
