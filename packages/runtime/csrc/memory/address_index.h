@@ -30,7 +30,8 @@ class XPU_API AddressIndex {
 
   void add(Segment* segment);
   void remove(Segment* segment);
-  /// Calls `visit(segment)` for the segment around `ptr`, which stays one while it runs. False when there is none.
+  /// Calls `visit(segment)` for the segment around `ptr`, which stays one while it runs. False when there is
+  /// none.
   template <class Visit>
   bool with_segment(const void* ptr, Visit&& visit) {
     std::shared_lock lock(segments_mutex_);

@@ -54,7 +54,8 @@ void Bins::remove(Block* block) {
 
 Block* Bins::take(std::size_t size) {
   std::size_t bin = occupied(bin_of(size));
-  // A wide bin holds sizes on both sides of `size`; the search is bounded because any block of a later bin will do.
+  // A wide bin holds sizes on both sides of `size`; the search is bounded because any block of a later bin
+  // will do.
   for (int searched_bins = 0; bin < count; bin = occupied(bin + 1), ++searched_bins) {
     Block* best = nullptr;
     int left = searched_bins == 0 ? 64 : 8;

@@ -9,8 +9,8 @@ namespace xpu::memory {
 
 struct Block;
 
-/// Sizes are multiples of `unit`. Below `exact * unit` bytes (2 MB) every size has a bin of its own; above, each
-/// power of two has 32. Links are inside the blocks.
+/// Sizes are multiples of `unit`. Below `exact * unit` bytes (2 MB) every size has a bin of its own; above,
+/// each power of two has 32. Links are inside the blocks.
 class Bins {
  public:
   static constexpr std::size_t unit = 512;

@@ -23,7 +23,7 @@ struct Block {
   Block *bin_prev = nullptr, *bin_next = nullptr;  ///< neighbours in a bin, while free
   BlockState state = BlockState::free;
   Owner owner = 0;
-  std::uint32_t waits = 0;       ///< events not yet reached, while pending
+  std::uint32_t waits = 0;        ///< events not yet reached, while pending
   std::vector<Stream> uses = {};  ///< recorded streams other than the segment's own
 
   bool split() const { return prev || next; }
@@ -40,7 +40,7 @@ struct Segment {
   char* base = nullptr;
   std::size_t size = 0;
   bool small = false;
-  Stream stream = {};     ///< never changes, so frees may read it without the pool's lock
+  Stream stream = {};  ///< never changes, so frees may read it without the pool's lock
   Arena* arena = nullptr;
   CachingResource* resource = nullptr;
   Block* first = nullptr;

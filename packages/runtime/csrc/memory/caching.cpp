@@ -11,13 +11,15 @@ namespace xpu::memory {
 namespace {
 
 constexpr std::size_t mega = std::size_t{1} << 20;
-constexpr std::size_t small_limit = mega;          // larger blocks come from segments for large ones
-constexpr std::size_t small_segment = 2 * mega;    // for blocks up to small_limit
-constexpr std::size_t large_segment = 20 * mega;   // for blocks up to shared_limit
-constexpr std::size_t shared_limit = 10 * mega;    // larger blocks get segments of their own
-constexpr std::size_t own_rounding = 2 * mega;     // whose sizes are multiples of this
+constexpr std::size_t small_limit = mega;         // larger blocks come from segments for large ones
+constexpr std::size_t small_segment = 2 * mega;   // for blocks up to small_limit
+constexpr std::size_t large_segment = 20 * mega;  // for blocks up to shared_limit
+constexpr std::size_t shared_limit = 10 * mega;   // larger blocks get segments of their own
+constexpr std::size_t own_rounding = 2 * mega;    // whose sizes are multiples of this
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
 
 }  // namespace
 
@@ -30,7 +32,7 @@ std::size_t CachingResource::rounded(std::size_t bytes) const {
 
 std::size_t CachingResource::segment_size(std::size_t size) const {
   if (!options_.keep) return size;
-  std::size_t wanted = size <= small_limit    ? small_segment
+  std::size_t wanted = size <= small_limit   ? small_segment
                        : size < shared_limit ? large_segment
                                              : round_up(size, own_rounding);
   bool too_large = options_.max_allocation && wanted > options_.max_allocation;
@@ -51,8 +53,11 @@ Arena& CachingResource::arena(Stream stream, PoolId pool) {
 
 void* CachingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
   if (options_.max_allocation && bytes > options_.max_allocation) [[unlikely]]
-    fail_allocation(bytes, stream, owner, join("one allocation of this device may have at most ", options_.max_allocation, " bytes"));
-  expect<OutOfMemory>(bytes <= ~std::size_t{0} / 2, "an allocation of ", bytes, " bytes is larger than any address space");
+    fail_allocation(
+        bytes, stream, owner,
+        join("one allocation of this device may have at most ", options_.max_allocation, " bytes"));
+  expect<OutOfMemory>(bytes <= ~std::size_t{0} / 2, "an allocation of ", bytes,
+                      " bytes is larger than any address space");
   const std::size_t size = rounded(bytes);
   const PoolId pool = thread_pool(options_.device);
   Block* block;
@@ -161,7 +166,8 @@ Block* CachingResource::grow(std::size_t bytes, std::size_t size, Stream stream,
   return give_out(segment->first, size, bytes, owner);
 }
 
-void CachingResource::fail_allocation(std::size_t bytes, Stream stream, Owner owner, const std::string& reason) {
+void CachingResource::fail_allocation(std::size_t bytes, Stream stream, Owner owner,
+                                      const std::string& reason) {
   {
     std::lock_guard lock(mutex_);
     ++stats_.num_ooms;
@@ -173,7 +179,8 @@ void CachingResource::deallocate(void* ptr, std::size_t bytes, Stream) noexcept 
   Block* block = index_.take(ptr);
   if (!block || block->segment->resource != this) [[unlikely]] {
     if (block) index_.put(ptr, block);
-    log(LogLevel::error, join("deallocate: ", ptr, " (", bytes, " bytes) is not memory this pool gave out, or it was freed "
+    log(LogLevel::error, join("deallocate: ", ptr, " (", bytes,
+                              " bytes) is not memory this pool gave out, or it was freed "
                               "before; it is left alone"));
     return;
   }

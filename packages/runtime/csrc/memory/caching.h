@@ -1,7 +1,8 @@
 // The pool itself: segments from upstream, cut into blocks that are reused in stream order.
 //
-// Locks, in the order they may be taken: grow_mutex_ (everything that talks to upstream or waits for the device),
-// the index's segment lock, mutex_ (blocks, bins, counters; never held while waiting for the device).
+// Locks, in the order they may be taken: grow_mutex_ (everything that talks to upstream or waits for the
+// device), the index's segment lock, mutex_ (blocks, bins, counters; never held while waiting for the
+// device).
 #pragma once
 
 #include <deque>
@@ -23,11 +24,12 @@ namespace xpu::memory {
 class XPU_API CachingResource final : public Resource {
  public:
   struct Options {
-    int device = -1;                ///< -1 for memory that belongs to no device
+    int device = -1;                 ///< -1 for memory that belongs to no device
     std::size_t max_allocation = 0;  ///< of upstream; 0 when it has no such limit
-    bool keep = true;               ///< false: every allocation is a segment, given back when it is freed
+    bool keep = true;                ///< false: every allocation is a segment, given back when it is freed
     /// The whole message for an allocation that failed for `reason`; without it the reason is the message.
-    std::function<std::string(std::size_t bytes, Stream stream, Owner owner, const std::string& reason)> explain = {};
+    std::function<std::string(std::size_t bytes, Stream stream, Owner owner, const std::string& reason)>
+        explain = {};
   };
 
   CachingResource(Resource& upstream, AddressIndex& index, Options options);
@@ -120,9 +122,10 @@ class XPU_API CachingResource final : public Resource {
   std::unordered_map<PoolId, int> pool_uses_;
 
   std::deque<Lane> lanes_;
-  std::vector<std::pair<Block*, Stream>> deferred_;  ///< events not recorded yet: the stream was being captured
-  std::vector<Segment*> dead_;                       ///< with keep = false: freed by a poll, not yet given back
-  std::size_t pending_ = 0;                          ///< blocks in lanes_ or deferred_
+  std::vector<std::pair<Block*, Stream>>
+      deferred_;                ///< events not recorded yet: the stream was being captured
+  std::vector<Segment*> dead_;  ///< with keep = false: freed by a poll, not yet given back
+  std::size_t pending_ = 0;     ///< blocks in lanes_ or deferred_
 
   Stats stats_;
   std::vector<Stat> owners_;

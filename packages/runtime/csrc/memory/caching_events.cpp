@@ -50,7 +50,8 @@ bool CachingResource::note_use(Block* block, Stream stream) noexcept {
     lanes_.back().waiting.push_back({std::move(event), block});
     return true;
   } catch (const std::exception& e) {
-    log(LogLevel::warning, join("a freed block stays reserved: no event could be taken on a stream that uses it: ", e.what()));
+    log(LogLevel::warning,
+        join("a freed block stays reserved: no event could be taken on a stream that uses it: ", e.what()));
     return false;
   }
 }

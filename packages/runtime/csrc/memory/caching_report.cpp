@@ -39,7 +39,8 @@ std::vector<Stat> CachingResource::owner_stats() const {
 std::size_t CachingResource::largest_free() const {
   std::lock_guard lock(mutex_);
   std::size_t largest = 0;
-  for (auto& [key, arena] : arenas_) largest = std::max({largest, arena->small.largest(), arena->large.largest()});
+  for (auto& [key, arena] : arenas_)
+    largest = std::max({largest, arena->small.largest(), arena->large.largest()});
   return largest;
 }
 

@@ -17,13 +17,22 @@ CachingResource::~CachingResource() {
   }
 }
 
-Segment* CachingResource::add_segment(void* memory, std::size_t bytes, Stream stream, PoolId pool, bool small) {
+Segment* CachingResource::add_segment(void* memory, std::size_t bytes, Stream stream, PoolId pool,
+                                      bool small) {
   Segment* segment;
   {
     std::lock_guard lock(mutex_);
     segment = segments_.take();
     Block* block = blocks_.take();
-    *segment = {static_cast<char*>(memory), bytes, small, stream, &arena(stream, pool), this, block, nullptr, first_segment_};
+    *segment = {static_cast<char*>(memory),
+                bytes,
+                small,
+                stream,
+                &arena(stream, pool),
+                this,
+                block,
+                nullptr,
+                first_segment_};
     if (first_segment_) first_segment_->prev = segment;
     first_segment_ = segment;
     block->ptr = segment->base;
@@ -101,8 +110,8 @@ void CachingResource::retain_pool(PoolId pool) {
 void CachingResource::release_pool(PoolId pool) {
   std::lock_guard lock(mutex_);
   auto uses = pool_uses_.find(pool);
-  expect<UsageError>(uses != pool_uses_.end(), "release_pool: private pool ", pool, " is not in use on device ",
-                     options_.device);
+  expect<UsageError>(uses != pool_uses_.end(), "release_pool: private pool ", pool,
+                     " is not in use on device ", options_.device);
   if (--uses->second > 0) return;
   pool_uses_.erase(uses);
   for (Segment* segment = first_segment_; segment; segment = segment->next) {

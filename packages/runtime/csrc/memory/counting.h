@@ -18,8 +18,9 @@ inline void down(Stat (&stat)[3], bool small, std::size_t by) {
 /// Calls `change` with each counter of `stats` but those of owners.
 template <class F>
 void each_stat(Stats& stats, F&& change) {
-  for (auto* group : {&stats.allocation, &stats.segment, &stats.active, &stats.inactive_split, &stats.allocated_bytes,
-                      &stats.reserved_bytes, &stats.active_bytes, &stats.inactive_split_bytes, &stats.requested_bytes})
+  for (auto* group :
+       {&stats.allocation, &stats.segment, &stats.active, &stats.inactive_split, &stats.allocated_bytes,
+        &stats.reserved_bytes, &stats.active_bytes, &stats.inactive_split_bytes, &stats.requested_bytes})
     for (Stat& stat : *group) change(stat);
 }
 

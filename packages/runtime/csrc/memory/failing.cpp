@@ -13,7 +13,8 @@ bool Countdown::strike() {
 }
 
 void* FailingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
-  expect<OutOfMemory>(!countdown_.strike(), "this allocation of ", human(bytes), " failed because memory.fail_allocation asked for it");
+  expect<OutOfMemory>(!countdown_.strike(), "this allocation of ", human(bytes),
+                      " failed because memory.fail_allocation asked for it");
   return upstream_.allocate(bytes, stream, owner);
 }
 

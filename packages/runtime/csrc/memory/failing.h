@@ -7,7 +7,8 @@
 
 namespace xpu::memory {
 
-/// How many allocations are left until one fails, that one included; 0 when none will. Resources may share it.
+/// How many allocations are left until one fails, that one included; 0 when none will. Resources may share
+/// it.
 class XPU_API Countdown {
  public:
   void start(std::uint64_t k) { left_ = k; }

@@ -33,7 +33,9 @@ void deallocate(void* ptr) noexcept {
   pool().caching.deallocate(ptr, pool().caching.size_of(ptr), {});
 }
 
-void record_stream(void* ptr, Stream stream) { pool().caching.record_stream(ptr, stream); }
+void record_stream(void* ptr, Stream stream) {
+  pool().caching.record_stream(ptr, stream);
+}
 
 bool is_pinned(const void* ptr) {
   if (!ptr || !startup::initialized()) return false;
@@ -43,14 +45,18 @@ bool is_pinned(const void* ptr) {
   return false;
 }
 
-std::size_t empty_cache() { return pool().caching.release_unused(); }
+std::size_t empty_cache() {
+  return pool().caching.release_unused();
+}
 
 Stats stats() {
   auto all = pool().caching.stats();
-  return {all.allocation[0], all.allocated_bytes[0], all.reserved_bytes[0], all.active_bytes[0], all.num_device_alloc,
-          all.num_device_free};
+  return {all.allocation[0],   all.allocated_bytes[0], all.reserved_bytes[0],
+          all.active_bytes[0], all.num_device_alloc,   all.num_device_free};
 }
 
-void reset_peak_stats() { pool().caching.reset_peak(); }
+void reset_peak_stats() {
+  pool().caching.reset_peak();
+}
 
 }  // namespace xpu::host_memory

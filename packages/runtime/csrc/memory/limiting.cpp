@@ -8,8 +8,9 @@ namespace xpu::memory {
 void* LimitingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
   std::size_t limit = limit_, used = used_;
   do {
-    expect<OutOfMemory>(limit == 0 || (used <= limit && bytes <= limit - used), human(bytes), " more would go over the limit of ",
-                        human(limit), "; ", human(used), " are reserved");
+    expect<OutOfMemory>(limit == 0 || (used <= limit && bytes <= limit - used), human(bytes),
+                        " more would go over the limit of ", human(limit), "; ", human(used),
+                        " are reserved");
   } while (!used_.compare_exchange_weak(used, used + bytes));
   try {
     return upstream_.allocate(bytes, stream, owner);

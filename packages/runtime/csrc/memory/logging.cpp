@@ -27,13 +27,14 @@ void Journal::open(const std::string& path) {
   open_ = true;
 }
 
-void Journal::write(const char* action, const void* ptr, std::size_t bytes, Stream stream, Owner owner) noexcept {
+void Journal::write(const char* action, const void* ptr, std::size_t bytes, Stream stream,
+                    Owner owner) noexcept {
   using namespace std::chrono;
   auto time = duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
   std::lock_guard lock(mutex_);
   if (!file_) return;
-  int written = std::fprintf(file_, "%lld,%ld,%s,%p,%zu,%d,%lld,%s\n", static_cast<long long>(time), syscall(SYS_gettid),
-                             action, ptr, bytes, stream ? stream.device() : -1,
+  int written = std::fprintf(file_, "%lld,%ld,%s,%p,%zu,%d,%lld,%s\n", static_cast<long long>(time),
+                             syscall(SYS_gettid), action, ptr, bytes, stream ? stream.device() : -1,
                              stream ? static_cast<long long>(stream.id()) : -1, owner_name(owner).c_str());
   if (written >= 0) return;
   log(LogLevel::error, join("the allocation log ", path_, " stops here: ", std::strerror(errno)));

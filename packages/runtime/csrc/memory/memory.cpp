@@ -24,7 +24,8 @@ void deallocate(void* ptr) noexcept {
   if (!ptr || startup::forked()) return;
   Block* block = shared().index.get(ptr);
   if (!block) [[unlikely]] {
-    log(LogLevel::error, join("deallocate: ", ptr, " is not device memory this process gave out, or it was freed before; "
+    log(LogLevel::error, join("deallocate: ", ptr,
+                              " is not device memory this process gave out, or it was freed before; "
                               "it is left alone"));
     return;
   }
@@ -34,7 +35,8 @@ void deallocate(void* ptr) noexcept {
 
 void record_stream(void* ptr, Stream stream) {
   startup::require_not_forked();
-  expect<UsageError>(static_cast<bool>(stream), "record_stream: got an empty stream, expected one of a device");
+  expect<UsageError>(static_cast<bool>(stream),
+                     "record_stream: got an empty stream, expected one of a device");
   CachingResource* resource = nullptr;
   shared().index.with_segment(ptr, [&](Segment& segment) { resource = segment.resource; });
   if (resource) resource->record_stream(ptr, stream);
@@ -55,16 +57,24 @@ Stats stats(int device) {
   return result;
 }
 
-void reset_peak_stats(int device) { device_pool(device).caching().reset_peak(); }
-void reset_accumulated_stats(int device) { device_pool(device).caching().reset_accumulated(); }
+void reset_peak_stats(int device) {
+  device_pool(device).caching().reset_peak();
+}
+void reset_accumulated_stats(int device) {
+  device_pool(device).caching().reset_accumulated();
+}
 
 std::size_t empty_cache(int device) {
   startup::require_not_forked();
   return device_pool(device).caching().release_unused();
 }
 
-std::size_t set_limit(int device, std::size_t bytes) { return device_pool(device).limiting().set_limit(bytes); }
-std::size_t limit(int device) { return device_pool(device).limiting().limit(); }
+std::size_t set_limit(int device, std::size_t bytes) {
+  return device_pool(device).limiting().set_limit(bytes);
+}
+std::size_t limit(int device) {
+  return device_pool(device).limiting().limit();
+}
 
 std::vector<SnapshotSegment> snapshot() {
   std::vector<SnapshotSegment> segments;
@@ -83,9 +93,15 @@ void open_pool(int device, PoolId pool) {
   push_thread_pool(device, pool);
   retain_pool(device, pool);
 }
-void close_pool(int device, PoolId pool) { pop_thread_pool(device, pool); }
-void retain_pool(int device, PoolId pool) { device_pool(device).caching().retain_pool(pool); }
-void release_pool(int device, PoolId pool) { device_pool(device).caching().release_pool(pool); }
+void close_pool(int device, PoolId pool) {
+  pop_thread_pool(device, pool);
+}
+void retain_pool(int device, PoolId pool) {
+  device_pool(device).caching().retain_pool(pool);
+}
+void release_pool(int device, PoolId pool) {
+  device_pool(device).caching().release_pool(pool);
+}
 
 void set_log(const std::string& path) {
   shared().journal.open(path);

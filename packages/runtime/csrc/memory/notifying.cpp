@@ -10,7 +10,8 @@ void NotifyingResource::tell(bool allocated, void* ptr, std::size_t bytes, Strea
   if (Observer observer = observer_.load(std::memory_order_acquire))
     observer(ptr, allocated ? change : -change, pool_.options().device, totals.allocated, totals.reserved);
   if (trace::active())
-    trace::note_memory(allocated, bytes, pool_.options().device, stream.id(), static_cast<std::uint64_t>(totals.allocated));
+    trace::note_memory(allocated, bytes, pool_.options().device, stream.id(),
+                       static_cast<std::uint64_t>(totals.allocated));
 }
 
 void* NotifyingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {

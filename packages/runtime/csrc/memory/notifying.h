@@ -9,13 +9,15 @@ namespace xpu::memory {
 
 class XPU_API NotifyingResource final : public Resource {
  public:
-  NotifyingResource(CachingResource& pool, std::atomic<Observer>& observer) : pool_(pool), observer_(observer) {}
+  NotifyingResource(CachingResource& pool, std::atomic<Observer>& observer)
+      : pool_(pool), observer_(observer) {}
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
   std::size_t release_unused() override { return pool_.release_unused(); }
 
  private:
-  void tell(bool allocated, void* ptr, std::size_t bytes, Stream stream, CachingResource::Totals totals) const;
+  void tell(bool allocated, void* ptr, std::size_t bytes, Stream stream,
+            CachingResource::Totals totals) const;
 
   CachingResource& pool_;
   std::atomic<Observer>& observer_;

@@ -37,6 +37,8 @@ const char* owner_text(Owner owner) {
   return owner < known.all.size() ? known.all[owner].c_str() : "?";
 }
 
-std::string owner_name(Owner owner) { return owner_text(owner); }
+std::string owner_name(Owner owner) {
+  return owner_text(owner);
+}
 
 }  // namespace xpu::memory

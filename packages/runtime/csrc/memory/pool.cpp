@@ -25,7 +25,8 @@ struct Pools {
   std::vector<std::atomic<DevicePool*>> all;
 };
 Pools& pools() {
-  static auto* one = new Pools{{}, std::vector<std::atomic<DevicePool*>>(static_cast<std::size_t>(device_count()))};
+  static auto* one =
+      new Pools{{}, std::vector<std::atomic<DevicePool*>>(static_cast<std::size_t>(device_count()))};
   return *one;
 }
 
@@ -55,17 +56,20 @@ std::string DevicePool::explain(std::size_t bytes, Stream stream, Owner owner, c
   auto owners = caching_.owner_stats();
   std::ostringstream text;
   text << "out of memory on device " << device << " (" << device_info(device).name << ")"
-       << "\n  asked: " << human(bytes) << " for " << owner_name(owner) << " on stream " << stream.id() << "\n  why: " << reason
-       << "\n  free on the device: " << human(info.free) << " of " << human(info.total)
+       << "\n  asked: " << human(bytes) << " for " << owner_name(owner) << " on stream " << stream.id()
+       << "\n  why: " << reason << "\n  free on the device: " << human(info.free) << " of "
+       << human(info.total)
        << "\n  reserved by the pool: " << human(static_cast<std::uint64_t>(totals.reserved))
        << "\n  allocated: " << human(static_cast<std::uint64_t>(totals.allocated));
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (owners[i].current)
-      text << "\n    by " << owner_name(static_cast<Owner>(i)) << ": " << human(static_cast<std::uint64_t>(owners[i].current));
+      text << "\n    by " << owner_name(static_cast<Owner>(i)) << ": "
+           << human(static_cast<std::uint64_t>(owners[i].current));
   text << "\n  largest free block: " << human(caching_.largest_free()) << "\n  limit: ";
   std::size_t limit = limiting_.limit();
   limit ? text << human(limit) : text << "none";
-  text << "\n  The unused cache was given back and the allocation tried again. Free arrays that are no longer needed, ask "
+  text << "\n  The unused cache was given back and the allocation tried again. Free arrays that are no "
+          "longer needed, ask "
           "for less at once, or raise the limit with xpu_runtime.memory.set_limit or XPU_MEMORY_LIMIT; "
           "xpu_runtime.memory.empty_cache() helps other processes";
   return text.str();
@@ -85,7 +89,9 @@ DevicePool& device_pool(int device) {
 
 DevicePool* existing_pool(int device) {
   auto& table = pools();
-  return device < 0 || static_cast<std::size_t>(device) >= table.all.size() ? nullptr : table.all[static_cast<std::size_t>(device)].load();
+  return device < 0 || static_cast<std::size_t>(device) >= table.all.size()
+             ? nullptr
+             : table.all[static_cast<std::size_t>(device)].load();
 }
 
 }  // namespace xpu::memory

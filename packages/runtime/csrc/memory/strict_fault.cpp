@@ -64,11 +64,14 @@ void print_stack(const char* title, void* const* frames, int count) {
   backtrace_symbols_fd(frames, count, STDERR_FILENO);
 }
 
-const Work* work_of_this_thread() {
+// While a window is open only guards and freed memory are closed, and it is the device that runs: on threads
+// of its driver, or on one that waits in a window.
+bool device_runs_here(const Range& range) {
+  if (!range.is_open()) return false;
   long thread = syscall(SYS_gettid);
   for (const Work& work : works)
-    if (work.thread == thread) return &work;
-  return nullptr;
+    if (work.thread == thread) return true;
+  return thread != getpid();
 }
 
 void name_works(Message& message) {
@@ -94,10 +97,9 @@ void report(const Range& range, std::uintptr_t address, const void* context) {
   {
     Message message;
     message << "\nxpu strict memory: ";
-    // While a window is open only guards and freed memory are closed, and it is the device that runs.
-    bool device = range.is_open();
+    bool device = device_runs_here(range);
     if (device) {
-      message << (work_of_this_thread() ? "kernel " : "kernel (or host code beside it) ");
+      message << "kernel ";
       name_works(message);
     } else {
       message << "host code";
@@ -120,14 +122,15 @@ void report(const Range& range, std::uintptr_t address, const void* context) {
     }
     describe(message, *a, touch.serial);
     message << "\n";
-    if (!device) message << "  Copy it to the host first: this would be an invalid access on a GPU.\n";
+    if (!device && !a->freed)
+      message << "  Copy it to the host first: this would be an invalid access on a GPU.\n";
   }
   print_stack("allocated by:", touch.allocation->stack, touch.allocation->frames);
 }
 
-void print_stack_here() {
+void print_stack_here(const char* title) {
   void* frames[32];
-  print_stack("touched by:", frames, backtrace(frames, std::size(frames)));
+  print_stack(title, frames, backtrace(frames, std::size(frames)));
   if (auto print = stack_printer.load()) print(STDERR_FILENO);
 }
 
@@ -148,7 +151,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     long none = 0, thread = syscall(SYS_gettid);
     if (reporter.compare_exchange_strong(none, thread)) {
       report(*range, address, context);
-      print_stack_here();
+      print_stack_here("touched by:");
     } else if (none != thread) {
       for (;;) pause();  // another thread faulted first and is ending the process
     }
@@ -189,15 +192,21 @@ void install_fault_handler() {
 void die_of_overwrite(const Allocation& allocation, std::uint64_t serial, bool before) {
   {
     Message message;
-    message << "\nxpu strict memory: something wrote " << (before ? "just before the start" : "just past the end")
+    message << "\nxpu strict memory: something wrote "
+            << (before ? "just before the start" : "just past the end")
             << " of memory, found when it was freed: ";
     describe(message, allocation, serial);
     message << "\n";
   }
   print_stack("allocated by:", allocation.stack, allocation.frames);
+  print_stack_here("freed by:");
+  // Drivers take this signal too, to ask for bug reports.
+  signal(SIGABRT, SIG_DFL);
   std::abort();
 }
 
-void set_stack_printer(void (*print)(int file)) { stack_printer = print; }
+void set_stack_printer(void (*print)(int file)) {
+  stack_printer = print;
+}
 
 }  // namespace xpu::strict

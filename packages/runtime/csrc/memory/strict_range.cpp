@@ -10,10 +10,16 @@
 #include <iterator>
 #include <new>
 
-#include "memory/strict_fault.h"
 #include "memory/owners.h"
+#include "memory/strict_fault.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
+
+// Of the linker: where this library lies.
+extern "C" {
+extern __attribute__((visibility("hidden"))) char __ehdr_start[];
+extern __attribute__((visibility("hidden"))) char _end[];
+}
 
 namespace xpu::strict {
 namespace {
@@ -21,14 +27,28 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t most_allocations = std::size_t{1} << 24;
 constexpr unsigned char canary = 0xC5;
+// Freed stretches of up to this size cost less to change with their neighbours than to leave out.
+constexpr std::size_t near = 128 * 1024;
 
 std::atomic<Range*> the_range{nullptr};
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
 
 void* reserve(std::size_t bytes, int protection) {
   void* at = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
+}
+
+// The callers of this library: its own frames tell nobody anything.
+std::uint8_t note_stack(void** into, std::size_t capacity) {
+  void* frames[24];
+  int count = backtrace(frames, std::size(frames)), first = 0;
+  while (first < count && frames[first] >= __ehdr_start && frames[first] < _end) ++first;
+  std::size_t kept = std::min(static_cast<std::size_t>(count - first), capacity);
+  std::copy_n(frames + first, kept, into);
+  return static_cast<std::uint8_t>(kept);
 }
 
 bool intact(std::uintptr_t from, std::uintptr_t to) {
@@ -36,7 +56,9 @@ bool intact(std::uintptr_t from, std::uintptr_t to) {
                      [](unsigned char c) { return c == canary; });
 }
 
-void fill(std::uintptr_t from, std::uintptr_t to) { std::memset(reinterpret_cast<void*>(from), canary, to - from); }
+void fill(std::uintptr_t from, std::uintptr_t to) {
+  std::memset(reinterpret_cast<void*>(from), canary, to - from);
+}
 
 }  // namespace
 
@@ -50,7 +72,9 @@ Range& Range::get() {
   return *one;
 }
 
-Range* Range::existing() { return the_range.load(std::memory_order_acquire); }
+Range* Range::existing() {
+  return the_range.load(std::memory_order_acquire);
+}
 
 Range::Range() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
   for (span_ = std::size_t{1} << 45; span_ >= std::size_t{1} << 34; span_ /= 2)
@@ -58,7 +82,8 @@ Range::Range() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
       base_ = top_ = reinterpret_cast<std::uintptr_t>(at);
       break;
     }
-  expect<OutOfMemory>(base_, "strict memory cannot reserve addresses: ", std::strerror(errno), ". Is there a ulimit -v?");
+  expect<OutOfMemory>(base_, "strict memory cannot reserve addresses: ", std::strerror(errno),
+                      ". Is there a ulimit -v?");
   all_ = static_cast<Allocation*>(reserve(most_allocations * sizeof(Allocation), PROT_READ | PROT_WRITE));
   expect<OutOfMemory>(all_, "strict memory cannot reserve its table: ", std::strerror(errno));
   empty_file_ = memfd_create("xpu-strict-memory", MFD_CLOEXEC);
@@ -71,12 +96,27 @@ void Range::protect(std::uintptr_t begin, std::size_t bytes, int protection) {
                     ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count");
 }
 
+void Range::protect_live(int protection) {
+  for (std::size_t i = 0; i < live_.size();) {
+    std::uintptr_t begin = all_[live_[i]].begin, end = all_[live_[i]].end;
+    while (++i < live_.size() && all_[live_[i]].begin - end <= near) end = all_[live_[i]].end;
+    protect(begin, end - begin, protection);
+  }
+}
+
+void* Range::map_empty(std::uintptr_t begin, std::uintptr_t end) {
+  return mmap(reinterpret_cast<void*>(begin), end - begin, PROT_NONE, MAP_SHARED | MAP_FIXED, empty_file_,
+              static_cast<off_t>(begin - base_));
+}
+
 void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory::Owner owner) {
   std::lock_guard lock(mutex_);
   std::size_t filled = round_up(bytes, alignment), pages = round_up(filled, page_);
   std::uint64_t serial = count_.load(std::memory_order_relaxed);
-  expect<OutOfMemory>(serial < most_allocations && pages + page_ <= base_ + span_ - top_, "strict memory never uses an address "
-                      "again, and has none left after ", serial, " allocations: run fewer in one process");
+  expect<OutOfMemory>(serial < most_allocations && pages + page_ <= base_ + span_ - top_,
+                      "strict memory never uses an address "
+                      "again, and has none left after ",
+                      serial, " allocations: run fewer in one process");
   Allocation& a = *new (&all_[serial]) Allocation;
   a.begin = top_;
   a.guard = top_ + pages;
@@ -87,19 +127,18 @@ void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory
   a.device = device;
   a.owner = memory::owner_text(owner);
   a.freed = false;
-  a.frames = static_cast<std::uint8_t>(std::max(0, backtrace(a.stack, std::size(a.stack))));
+  a.frames = note_stack(a.stack, std::size(a.stack));
 
-  int closed = is_open() ? PROT_READ | PROT_WRITE : PROT_NONE;
-  void* guard = mmap(reinterpret_cast<void*>(a.guard), page_, closed, MAP_SHARED | MAP_FIXED, empty_file_,
-                     static_cast<off_t>(a.guard - base_));
-  expect<OutOfMemory>(guard != MAP_FAILED, "strict memory: mmap failed: ", std::strerror(errno),
+  expect<OutOfMemory>(map_empty(a.guard, a.end) != MAP_FAILED,
+                      "strict memory: mmap failed: ", std::strerror(errno),
                       ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count");
   protect(a.begin, pages, PROT_READ | PROT_WRITE);
   fill(a.begin, a.ptr);
   fill(a.ptr + bytes, a.guard);
-  if (closed == PROT_NONE) protect(a.begin, pages, PROT_NONE);
+  if (!is_open()) protect(a.begin, pages, PROT_NONE);
   top_ = a.end;
   count_.store(serial + 1, std::memory_order_release);
+  live_.push_back(serial);
   return reinterpret_cast<void*>(a.ptr);
 }
 
@@ -111,23 +150,23 @@ void Range::deallocate(void* ptr) noexcept {
   if (!intact(a.begin, a.ptr)) die_of_overwrite(a, serial, true);
   if (!intact(a.ptr + a.bytes, a.guard)) die_of_overwrite(a, serial, false);
   a.freed = true;
-  void* at = mmap(reinterpret_cast<void*>(a.begin), a.end - a.begin, is_open() ? PROT_READ | PROT_WRITE : PROT_NONE,
-                  MAP_SHARED | MAP_FIXED, empty_file_, static_cast<off_t>(a.begin - base_));
-  if (at == MAP_FAILED) log(LogLevel::error, join("strict memory: freed pages could not be unmapped: ", std::strerror(errno)));
+  live_.erase(std::lower_bound(live_.begin(), live_.end(), serial));
+  if (map_empty(a.begin, a.end) == MAP_FAILED)
+    log(LogLevel::error, join("strict memory: freed pages could not be unmapped: ", std::strerror(errno)));
 }
 
 void Range::open() {
   std::lock_guard lock(mutex_);
   if (windows_.load(std::memory_order_relaxed) == 0) {
     install_fault_handler();
-    protect(base_, top_ - base_, PROT_READ | PROT_WRITE);
+    protect_live(PROT_READ | PROT_WRITE);
   }
   ++windows_;
 }
 
 void Range::close() noexcept {
   std::lock_guard lock(mutex_);
-  if (--windows_ == 0) protect(base_, top_ - base_, PROT_NONE);
+  if (--windows_ == 0) protect_live(PROT_NONE);
 }
 
 // The serial of the last allocation that begins at or before `address`; there must be one.

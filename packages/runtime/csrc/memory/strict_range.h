@@ -1,21 +1,23 @@
 // The address range of strict memory: which pages are whose, and whether they are open.
 //
-// Layout of an allocation: [slack][bytes][fill to 64][guard page]. Slack and fill hold a canary. Guards and freed
-// pages are mapped from an empty file, so that touching them is SIGBUS even when they are open: opening and closing
-// is then one mprotect over everything.
+// Layout of an allocation: [slack][bytes][fill to 64][guard page]. Slack and fill hold a canary. Guards and
+// freed pages are mapped from an empty file, so that touching them is SIGBUS even when they are open:
+// neighbours are then opened and closed together, guards and all.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include "xpu/memory_resource.h"
 
 namespace xpu::strict {
 
 struct Allocation {
-  std::uintptr_t begin, ptr, guard, end;  ///< first page, first byte given out, guard page, first byte after it
+  std::uintptr_t begin, ptr, guard,
+      end;  ///< first page, first byte given out, guard page, first byte after it
   std::size_t bytes;
   std::int64_t stream;
   int device;
@@ -53,6 +55,8 @@ class Range {
  private:
   Range();
   void protect(std::uintptr_t begin, std::size_t bytes, int protection);
+  void protect_live(int protection);
+  void* map_empty(std::uintptr_t begin, std::uintptr_t end);
   std::uint64_t last_before(std::uintptr_t address) const;
 
   std::mutex mutex_;
@@ -62,6 +66,7 @@ class Range {
   std::atomic<int> windows_{0};
   Allocation* all_ = nullptr;  // in the order of their addresses, never removed
   std::atomic<std::uint64_t> count_{0};
+  std::vector<std::uint64_t> live_;  // serials in order
 };
 
 }  // namespace xpu::strict

@@ -23,7 +23,8 @@ PoolId thread_pool(int device) {
 }
 
 void push_thread_pool(int device, PoolId pool) {
-  expect<UsageError>(open_count < capacity, "open_pool: this thread already has ", capacity, " private pools open");
+  expect<UsageError>(open_count < capacity, "open_pool: this thread already has ", capacity,
+                     " private pools open");
   open[open_count++] = {device, pool};
 }
 

@@ -11,7 +11,8 @@ std::string human(std::uint64_t bytes) {
   int unit = 0;
   for (; value >= 1024 && unit < 3; ++unit) value /= 1024;
   char text[64];
-  std::snprintf(text, sizeof text, "%.2f %s (%llu bytes)", value, names[unit], static_cast<unsigned long long>(bytes));
+  std::snprintf(text, sizeof text, "%.2f %s (%llu bytes)", value, names[unit],
+                static_cast<unsigned long long>(bytes));
   return text;
 }
 

@@ -17,7 +17,8 @@ void give_back(void* ptr, int device, Stream stream) noexcept {
   try {
     sycl::free(ptr, sycl_context(device));
   } catch (const std::exception& e) {
-    log(LogLevel::error, join("the driver did not take back memory at ", ptr, " of device ", device, ": ", e.what()));
+    log(LogLevel::error,
+        join("the driver did not take back memory at ", ptr, " of device ", device, ": ", e.what()));
   }
 }
 
@@ -27,22 +28,28 @@ DeviceSource::DeviceSource(int device) : device_(device) {}
 
 void* DeviceSource::allocate(std::size_t bytes, Stream, Owner) {
   std::size_t most = device_info(device_).max_allocation;
-  expect<OutOfMemory>(!most || bytes <= most, "one allocation of device ", device_, " may have at most ", human(most),
-                      ", asked ", human(bytes));
-  void* ptr = guarded("allocating device memory",
-                      [&] { return sycl::malloc_device(bytes, sycl_device(device_), sycl_context(device_)); });
+  expect<OutOfMemory>(!most || bytes <= most, "one allocation of device ", device_, " may have at most ",
+                      human(most), ", asked ", human(bytes));
+  void* ptr = guarded("allocating device memory", [&] {
+    return sycl::malloc_device(bytes, sycl_device(device_), sycl_context(device_));
+  });
   expect<OutOfMemory>(ptr, "the driver has no ", human(bytes), " left on device ", device_);
   return ptr;
 }
 
-void DeviceSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept { give_back(ptr, device_, stream); }
+void DeviceSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept {
+  give_back(ptr, device_, stream);
+}
 
 void* HostSource::allocate(std::size_t bytes, Stream, Owner) {
-  void* ptr = guarded("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
+  void* ptr =
+      guarded("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
   expect<OutOfMemory>(ptr, "the driver could not pin ", human(bytes), " of host memory");
   return ptr;
 }
 
-void HostSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept { give_back(ptr, 0, stream); }
+void HostSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept {
+  give_back(ptr, 0, stream);
+}
 
 }  // namespace xpu::memory

@@ -22,11 +22,12 @@ XPU_API std::string owner_name(Owner owner);
 /// Memory usable by work queued on `stream` from now on. Zero bytes give null. Throws OutOfMemory.
 XPU_API void* allocate(std::size_t bytes, Stream stream, Owner owner = 0);
 /// Gives it back to the pool: reused at once by the stream it was allocated on, or, when other streams were
-/// recorded, after they have passed. Null is fine; a pointer the pool does not know is logged and left alone: frees
-/// do not throw.
+/// recorded, after they have passed. Null is fine; a pointer the pool does not know is logged and left alone:
+/// frees do not throw.
 XPU_API void deallocate(void* ptr) noexcept;
-/// Says that work on `stream` uses the block, so that it is not reused before that work has ended. `ptr` may point
-/// anywhere into it; one the pool does not know is ignored, as memory of others needs no such care here.
+/// Says that work on `stream` uses the block, so that it is not reused before that work has ended. `ptr` may
+/// point anywhere into it; one the pool does not know is ignored, as memory of others needs no such care
+/// here.
 XPU_API void record_stream(void* ptr, Stream stream);
 
 struct BlockInfo {
@@ -69,9 +70,11 @@ XPU_API Stats stats(int device);
 XPU_API void reset_peak_stats(int device);
 XPU_API void reset_accumulated_stats(int device);
 
-/// Gives unused segments back to the device, after waiting for the work that used them; returns the bytes given back.
+/// Gives unused segments back to the device, after waiting for the work that used them; returns the bytes
+/// given back.
 XPU_API std::size_t empty_cache(int device);
-/// The most the pool may reserve; returns the limit before. 0 means no limit of ours. What is already reserved stays.
+/// The most the pool may reserve; returns the limit before. 0 means no limit of ours. What is already
+/// reserved stays.
 XPU_API std::size_t set_limit(int device, std::size_t bytes);
 XPU_API std::size_t limit(int device);
 
@@ -85,15 +88,16 @@ struct SnapshotSegment {
   std::uintptr_t address = 0;
   std::size_t total_size = 0, allocated_size = 0, active_size = 0, requested_size = 0;
   std::int64_t stream = 0;
-  std::string type;                 ///< "small" or "large"
-  std::uint64_t pool = 0;           ///< 0: the common pool; otherwise a private pool
+  std::string type;        ///< "small" or "large"
+  std::uint64_t pool = 0;  ///< 0: the common pool; otherwise a private pool
   std::vector<SnapshotBlock> blocks;
 };
 /// All segments of all devices with who holds what.
 XPU_API std::vector<SnapshotSegment> snapshot();
 
-/// Private pools, for graphs: while one is open on a thread, its allocations on that device come from the pool,
-/// whose memory goes to nobody else, and not back to the device, until every use of the pool is released.
+/// Private pools, for graphs: while one is open on a thread, its allocations on that device come from the
+/// pool, whose memory goes to nobody else, and not back to the device, until every use of the pool is
+/// released.
 using PoolId = std::uint64_t;
 XPU_API PoolId create_pool();
 /// Opens the pool on the calling thread; counts as a use of it. Opened pools nest: the innermost one serves.
@@ -102,8 +106,8 @@ XPU_API void open_pool(int device, PoolId pool);
 XPU_API void close_pool(int device, PoolId pool);
 /// One use more, without opening it.
 XPU_API void retain_pool(int device, PoolId pool);
-/// One use less. With the last one the memory joins the common pool of the streams it was allocated on, which must
-/// by then be ordered after all work that uses it.
+/// One use less. With the last one the memory joins the common pool of the streams it was allocated on, which
+/// must by then be ordered after all work that uses it.
 XPU_API void release_pool(int device, PoolId pool);
 
 /// Writes one CSV line for each allocate and free ("" stops); replayable by benchmarks/replay.
@@ -112,7 +116,8 @@ XPU_API void set_log(const std::string& path);
 XPU_API void fail_allocation(std::uint64_t k);
 
 /// Called on each allocate and free of any pool: for framework profilers. Null removes it.
-using Observer = void (*)(void* ptr, std::int64_t bytes, int device, std::int64_t total_allocated, std::int64_t total_reserved);
+using Observer = void (*)(void* ptr, std::int64_t bytes, int device, std::int64_t total_allocated,
+                          std::int64_t total_reserved);
 XPU_API void set_observer(Observer observer);
 
 }  // namespace xpu::memory

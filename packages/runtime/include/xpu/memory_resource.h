@@ -20,7 +20,8 @@ class Resource {
   virtual void* allocate(std::size_t bytes, Stream stream, Owner owner) = 0;
   /// `ptr` and `bytes` as given out by this resource; work queued on `stream` before may still use it.
   virtual void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept = 0;
-  /// Gives back to the device what this resource holds unused, after the work that used it; returns the bytes.
+  /// Gives back to the device what this resource holds unused, after the work that used it; returns the
+  /// bytes.
   virtual std::size_t release_unused() { return 0; }
 };
 
