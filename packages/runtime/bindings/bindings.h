@@ -21,6 +21,7 @@ void bind_generator(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_trace(py::module_& m);
+void bind_kernels(py::module_& m);
 void bind_startup(py::module_& m);
 
 }  // namespace xpu::bindings

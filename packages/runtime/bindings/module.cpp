@@ -16,4 +16,5 @@ PYBIND11_MODULE(_C, m) {
   bind_graph(m);
   bind_tensor(m);
   bind_trace(m);
+  bind_kernels(m);
 }

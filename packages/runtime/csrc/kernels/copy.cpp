@@ -1,0 +1,49 @@
+#include "xpu/kernels/copy.h"
+
+#include "kernels/dtype_text.h"
+#include "kernels/packed_copy.h"
+#include "xpu/copy.h"
+#include "xpu/error.h"
+#include "xpu/kernels/elementwise.h"
+
+namespace xpu::kernels {
+namespace {
+
+bool same_shape(const Tensor& a, const Tensor& b) {
+  if (a.ndim != b.ndim) return false;
+  for (int d = 0; d < a.ndim; ++d)
+    if (a.shape[d] != b.shape[d]) return false;
+  return true;
+}
+
+const Elementwise& copy_op() {
+  static auto* op = new Elementwise({.name = "copy", .outputs = {"a0"}, .headers = {}, .own_type = 1});
+  return *op;
+}
+
+// A copy within a dtype moves bits: one kernel for all dtypes of a size, and nothing asks for fp64.
+Tensor as_bits(const Tensor& t) {
+  Tensor view = t;
+  view.dtype = bits_type(t.dtype);
+  if (t.dtype != DType::c128 || t.ndim == Tensor::max_dims) return view;
+  view.dtype = DType::u64;
+  for (int d = 0; d < view.ndim; ++d) view.strides[d] *= 2;
+  view.shape[view.ndim] = 2;
+  view.strides[view.ndim++] = 1;
+  return view;
+}
+
+}  // namespace
+
+void copy(Stream stream, const Tensor& dst, const Tensor& src) {
+  std::int64_t count = dst.numel();
+  if (count == 0 && same_shape(dst, src)) return;
+  if (size_of(dst.dtype) == 0 || size_of(src.dtype) == 0) return copy_packed(stream, dst, src);
+  if (dst.dtype != src.dtype) return copy_op()(stream, {&dst, 1}, {&src, 1});
+  if (same_shape(dst, src) && dst.contiguous() && src.contiguous())
+    return xpu::copy(stream, dst.data, src.data, static_cast<std::size_t>(count) * size_of(dst.dtype));
+  Tensor to = as_bits(dst), from = as_bits(src);
+  copy_op()(stream, {&to, 1}, {&from, 1});
+}
+
+}  // namespace xpu::kernels

@@ -1,0 +1,199 @@
+#include "kernels/elementwise_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "xpu/error.h"
+
+namespace xpu::kernels {
+namespace {
+
+// Rows shorter than this leave too many lanes idle.
+constexpr std::int64_t short_row = 32;
+// Columns of a tile that gathers, in vectors: few, so that the lines brought in stay in the nearest cache.
+constexpr std::int64_t gather_vectors = 4;
+
+bool all_contiguous(std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+  const Tensor& first = outputs[0];
+  auto like_first = [&](const Tensor& t) {
+    if (t.ndim != first.ndim) return false;
+    std::int64_t step = 1;
+    for (int d = t.ndim - 1; d >= 0; --d) {
+      if (t.shape[d] != first.shape[d] || (t.strides[d] != step && t.shape[d] != 1)) return false;
+      step *= t.shape[d];
+    }
+    return true;
+  };
+  return std::all_of(outputs.begin(), outputs.end(), like_first) && std::all_of(inputs.begin(), inputs.end(), like_first);
+}
+
+// The most elements a lane can take at once: as many as fill `lane_bytes` with the widest operand, if all are aligned.
+std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+  std::size_t widest = 1;
+  for (auto& t : outputs) widest = std::max(widest, size_of(t.dtype));
+  for (auto& t : inputs) widest = std::max(widest, size_of(t.dtype));
+  std::size_t length = static_cast<std::size_t>(tuning.lane_bytes) / widest;
+  auto aligned = [&](const Tensor& t) { return reinterpret_cast<std::uintptr_t>(t.data) % (length * size_of(t.dtype)) == 0; };
+  if (length < 2) return 1;
+  bool all = std::all_of(outputs.begin(), outputs.end(), aligned) && std::all_of(inputs.begin(), inputs.end(), aligned);
+  return all ? static_cast<std::uint8_t>(length) : 1;
+}
+
+// Puts the longest dimension into the rows when the fastest one is short: its elements are then gathered, and the
+// short dimension's neighbours come from the same cache lines.
+void lengthen_rows(Geometry& g) {
+  if (g.size[0] >= short_row) return;
+  int longest = static_cast<int>(std::max_element(g.size.begin(), g.size.begin() + g.dims) - g.size.begin());
+  if (g.size[longest] < 2 * short_row) return;
+  auto to_front = [&](auto& list) { std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1); };
+  to_front(g.size);
+  for (int k = 0; k < g.operands; ++k) to_front(g.stride[k]);
+}
+
+std::uint32_t row_kinds(const Geometry& g) {
+  std::uint32_t kinds = 0;
+  for (int k = 0; k < g.operands; ++k) {
+    auto step = g.stride[k][0];
+    kinds |= (step == 0 || step == 1 ? static_cast<std::uint32_t>(step) : 2u) << 2 * k;
+  }
+  return kinds;
+}
+
+std::uint8_t kernel_dims(int dims, std::initializer_list<int> offered) {
+  for (int d : offered)
+    if (dims <= d) return static_cast<std::uint8_t>(d);
+  return Geometry::max_dims;
+}
+
+// The structs below are the kernel's, with as many dimensions as it has: written field by field into a buffer.
+class Packed {
+ public:
+  template <class T>
+  Packed& add(T value) {
+    used_ = (used_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    std::memcpy(bytes_ + used_, &value, sizeof(T));
+    used_ += sizeof(T);
+    return *this;
+  }
+  Packed& add_shape(const Geometry& g, int dims) {
+    for (int d = 0; d < dims; ++d) add<std::int64_t>(d < g.dims ? g.size[d] : 1);
+    for (int k = 0; k < g.operands; ++k)
+      for (int d = 0; d < dims; ++d) add<std::int64_t>(d < g.dims ? g.stride[k][d] : 0);
+    return *this;
+  }
+  void pass(Args& args) {
+    used_ = (used_ + 7) / 8 * 8;
+    args.add_bytes(bytes_, used_);
+  }
+
+ private:
+  std::size_t used_ = 0;
+  alignas(8) unsigned char bytes_[Args::max_bytes];
+};
+
+NdRange add_linear(Args& args, const Tuning& tuning, const Plan& plan) {
+  std::int64_t step = tuning.sub_group * plan.variant.vector, steps = (plan.count + step - 1) / step;
+  std::int32_t length = tile_length(tuning, steps);
+  args.add(plan.count).add(length);
+  return tile_range(tuning, (steps + length - 1) / length);
+}
+
+NdRange add_rows(Args& args, const Tuning& tuning, const Plan& plan) {
+  auto& g = plan.geometry;
+  std::int64_t columns = g.size[0], rows = g.dims > 1 ? g.size[1] : 1, outer = g.count / (columns * rows);
+  std::int64_t row_vectors = (columns + tuning.sub_group - 1) / tuning.sub_group;
+  std::int64_t length = tile_length(tuning, row_vectors * rows * outer);
+  std::int64_t widest = plan.variant.gathers() && rows > 1 ? std::min(length, gather_vectors) : length;
+  std::int64_t column_tiles = (row_vectors + widest - 1) / widest;
+  std::int64_t vectors = (row_vectors + column_tiles - 1) / column_tiles;
+  std::int64_t height = std::clamp<std::int64_t>(length / vectors, 1, rows), row_tiles = (rows + height - 1) / height;
+  std::int64_t tiles = column_tiles * row_tiles * outer;
+  Packed packed;
+  packed.add(columns).add(rows).add(column_tiles).add(row_tiles).add(tiles);
+  packed.add(static_cast<std::int32_t>(vectors)).add(static_cast<std::int32_t>(height));
+  packed.add_shape(g, plan.variant.dims).pass(args);
+  return tile_range(tuning, tiles);
+}
+
+NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
+  std::int64_t steps = (plan.count + tuning.sub_group - 1) / tuning.sub_group;
+  std::int32_t length = tile_length(tuning, steps);
+  Packed packed;
+  packed.add(plan.count).add(length);
+  for (int d = 0; d < plan.variant.dims; ++d) {
+    auto divisor = static_cast<std::uint32_t>(d < plan.geometry.dims ? plan.geometry.size[d] : 1);
+    // The smallest power of two not below the divisor, and the multiplier that makes up for it.
+    std::uint32_t shift = 0;
+    while (shift < 31 && (1u << shift) < divisor) ++shift;
+    std::uint64_t one = 1;
+    auto multiplier = divisor ? (one << 32) * ((one << shift) - divisor) / divisor + 1 : 0;
+    packed.add(divisor).add(static_cast<std::uint32_t>(multiplier)).add(shift);
+  }
+  packed.add_shape(plan.geometry, plan.variant.dims).pass(args);
+  return tile_range(tuning, (steps + length - 1) / length);
+}
+
+}  // namespace
+
+bool Variant::gathers() const {
+  for (int k = 0; k < operands; ++k)
+    if (kind(k) == 2) return true;
+  return false;
+}
+
+KernelKey Variant::key(int device) const {
+  KernelKey key;
+  for (int k = 0; k < operands; ++k) key.high = key.high << 5 | static_cast<std::uint64_t>(dtype[k]);
+  key.low = kinds;
+  auto append = [&](int bits, std::uint64_t value) { key.low = key.low << bits | value; };
+  append(5, static_cast<std::uint64_t>(compute));
+  append(2, static_cast<std::uint64_t>(path));
+  append(1, wide_index);
+  append(4, dims);
+  append(5, vector);
+  append(8, static_cast<std::uint64_t>(device));
+  return key;
+}
+
+Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<const Tensor> outputs,
+               std::span<const Tensor> inputs, DType compute) {
+  Plan plan;
+  auto& v = plan.variant;
+  v.outputs = static_cast<std::uint8_t>(outputs.size());
+  v.operands = static_cast<std::uint8_t>(outputs.size() + inputs.size());
+  v.compute = compute;
+  int k = 0;
+  for (auto& t : outputs) v.dtype[k++] = t.dtype;
+  for (auto& t : inputs) v.dtype[k++] = t.dtype;
+  if (all_contiguous(outputs, inputs)) {
+    plan.count = outputs[0].numel();
+    v.vector = vector_length(tuning, outputs, inputs);
+    return plan;
+  }
+  auto& g = plan.geometry;
+  g = coalesce(outputs, inputs, expression.name.c_str(), expression.uses_index);
+  plan.count = g.count;
+  if (g.count == 0) return plan;
+  if (!expression.uses_index) lengthen_rows(g);
+  if (g.linear()) return plan;
+  v.wide_index = !g.fits_32_bits();
+  if (g.dims == 1 || g.size[0] >= short_row) {
+    v.path = Path::rows;
+    v.dims = kernel_dims(g.dims, {2, 4});
+    v.kinds = row_kinds(g);
+  } else {
+    v.path = Path::strided;
+    v.dims = kernel_dims(g.dims, {2, 3, 4});
+  }
+  return plan;
+}
+
+NdRange add_geometry(Args& args, const Tuning& tuning, const Plan& plan) {
+  switch (plan.variant.path) {
+    case Path::linear: return add_linear(args, tuning, plan);
+    case Path::rows: return add_rows(args, tuning, plan);
+    default: return add_strided(args, tuning, plan);
+  }
+}
+
+}  // namespace xpu::kernels

@@ -1,0 +1,128 @@
+#include "kernels/geometry.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "xpu/error.h"
+
+namespace xpu::kernels {
+namespace {
+
+void check_output(const Tensor& out, const Tensor& first, std::size_t number, const char* name) {
+  bool same = out.ndim == first.ndim;
+  for (int d = 0; same && d < out.ndim; ++d) same = out.shape[d] == first.shape[d];
+  expect<UsageError>(same, name, ": output ", number, " is ", out.describe(), ", expected the shape of output 0, ", first.describe());
+  for (int d = 0; d < out.ndim; ++d)
+    expect<UsageError>(out.strides[d] != 0 || out.shape[d] <= 1, name, ": output ", number, " is ", out.describe(),
+                       ", whose elements overlap in dimension ", d, "; write to a tensor of its own and copy");
+}
+
+/// The input's stride in dimension d of the output, 0 where it broadcasts.
+std::int64_t broadcast_stride(const Tensor& in, const Tensor& out, int d, std::size_t number, const char* name) {
+  int own = d - (out.ndim - in.ndim);
+  if (own < 0 || (in.shape[own] == 1 && out.shape[d] != 1)) return 0;
+  expect<UsageError>(in.shape[own] == out.shape[d], name, ": input ", number, " is ", in.describe(), ", which does not broadcast to the output ",
+                     out.describe());
+  return in.strides[own];
+}
+
+struct Coalescer {
+  Geometry g;
+
+  void swap(int a, int b) {
+    std::swap(g.size[a], g.size[b]);
+    for (int k = 0; k < g.operands; ++k) std::swap(g.stride[k][a], g.stride[k][b]);
+  }
+
+  /// The first operand that can tell which of two dimensions is the faster one decides.
+  bool faster(int a, int b) const {
+    for (int k = 0; k < g.operands; ++k) {
+      auto x = std::abs(g.stride[k][a]), y = std::abs(g.stride[k][b]);
+      if (x != y && x != 0 && y != 0) return x < y;
+    }
+    return false;
+  }
+
+  void order() {
+    for (int i = 1; i < g.dims; ++i)
+      for (int j = i; j > 0 && faster(j, j - 1); --j) swap(j, j - 1);
+  }
+
+  /// A dimension that the first output walks backwards is walked forwards by all.
+  void turn_round() {
+    for (int d = 0; d < g.dims; ++d) {
+      if (g.stride[0][d] >= 0) continue;
+      for (int k = 0; k < g.operands; ++k) {
+        g.offset[k] += (g.size[d] - 1) * g.stride[k][d];
+        g.stride[k][d] = -g.stride[k][d];
+      }
+    }
+  }
+
+  bool joins(int inner, int outer) const {
+    for (int k = 0; k < g.operands; ++k)
+      if (g.stride[k][outer] != g.size[inner] * g.stride[k][inner]) return false;
+    return true;
+  }
+
+  void merge() {
+    int last = 0;
+    for (int d = 1; d < g.dims; ++d) {
+      if (joins(last, d)) {
+        g.size[last] *= g.size[d];
+      } else {
+        swap(++last, d);
+      }
+    }
+    g.dims = last + 1;
+  }
+};
+
+}  // namespace
+
+bool Geometry::linear() const {
+  if (dims != 1) return false;
+  for (int k = 0; k < operands; ++k)
+    if (stride[k][0] != 1 && size[0] != 1) return false;
+  return true;
+}
+
+bool Geometry::fits_32_bits() const {
+  constexpr std::int64_t limit = 0x7fffffff;
+  if (count > limit) return false;
+  for (int k = 0; k < operands; ++k) {
+    std::int64_t reach = 0;
+    for (int d = 0; d < dims; ++d) reach += (size[d] - 1) * std::abs(stride[k][d]);
+    if (reach > limit) return false;
+  }
+  return true;
+}
+
+Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name, bool keep_order) {
+  Coalescer c;
+  auto& g = c.g;
+  const Tensor& shape = outputs[0];
+  g.operands = static_cast<int>(outputs.size() + inputs.size());
+  for (std::size_t k = 0; k < outputs.size(); ++k) check_output(outputs[k], shape, k, name);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    expect<UsageError>(inputs[i].ndim <= shape.ndim, name, ": input ", i, " is ", inputs[i].describe(), ", with more dimensions than the output ",
+                       shape.describe());
+  for (int d = shape.ndim - 1; d >= 0; --d) {
+    g.count *= shape.shape[d];
+    std::size_t k = 0;
+    for (auto& out : outputs) g.stride[k++][g.dims] = out.strides[d];
+    for (std::size_t i = 0; i < inputs.size(); ++i) g.stride[k++][g.dims] = broadcast_stride(inputs[i], shape, d, i, name);
+    if (shape.shape[d] != 1) g.size[g.dims++] = shape.shape[d];
+  }
+  if (g.dims == 0) {
+    g.dims = 1;
+    g.size[0] = 1;
+    for (int k = 0; k < g.operands; ++k) g.stride[k][0] = 1;
+  } else if (g.count > 0) {
+    if (!keep_order) c.turn_round(), c.order();
+    c.merge();
+  }
+  return g;
+}
+
+}  // namespace xpu::kernels

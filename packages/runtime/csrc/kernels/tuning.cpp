@@ -1,0 +1,32 @@
+#include "kernels/tuning.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "xpu/device.h"
+
+namespace xpu::kernels {
+namespace {
+
+Tuning tune(int device) {
+  auto& info = device_info(device);
+  int lanes = static_cast<int>(info.sub_group_size), units = static_cast<int>(info.max_compute_units);
+  // The generic mode takes the GPU's shape, so that the CPU device checks that shape's results.
+  bool gpu_shape = info.is_gpu || generic_backend();
+  if (!gpu_shape) return {lanes, 1, 0, 32, 256, units * 8};
+  int group = static_cast<int>(std::min<std::size_t>(info.max_work_group_size, 256));
+  return {lanes, std::max(1, group / lanes), 16, 1, 16, units * 16};
+}
+
+}  // namespace
+
+const Tuning& tuning(int device) {
+  static auto* all = [] {
+    auto* list = new std::vector<Tuning>;
+    for (int i = 0; i < device_count(); ++i) list->push_back(tune(i));
+    return list;
+  }();
+  return (*all)[static_cast<std::size_t>(device)];
+}
+
+}  // namespace xpu::kernels
