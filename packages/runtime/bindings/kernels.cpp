@@ -17,7 +17,8 @@ Scalar scalar_of(py::handle value) {
   }
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (PyComplex_Check(value.ptr())) return value.cast<std::complex<double>>();
-  fail<UsageError>("scalar: got ", py::str(py::type::of(value)).cast<std::string>(), ", expected bool, int, float or complex");
+  fail<UsageError>("scalar: got ", py::str(py::type::of(value)).cast<std::string>(),
+                   ", expected bool, int, float or complex");
 }
 
 std::vector<Scalar> scalars_of(const py::sequence& values) {
@@ -32,8 +33,9 @@ std::optional<DType> dtype_or_none(const std::optional<std::string>& name) {
 
 using kernels::Elementwise;
 
-Elementwise* make_elementwise(const std::string& name, const std::vector<std::string>& outputs, int inputs, int scalars, const std::string& body,
-                              const std::vector<std::string>& headers, const std::string& helpers, std::uint32_t own_type, bool uses_index) {
+Elementwise* make_elementwise(const std::string& name, const std::vector<std::string>& outputs, int inputs,
+                              int scalars, const std::string& body, const std::vector<std::string>& headers,
+                              const std::string& helpers, std::uint32_t own_type, bool uses_index) {
   return new Elementwise({name, outputs, inputs, scalars, body, headers, helpers, own_type, uses_index});
 }
 
@@ -41,32 +43,50 @@ Elementwise* make_elementwise(const std::string& name, const std::vector<std::st
 
 void bind_kernels(py::module_& m) {
   py::class_<Elementwise>(m, "Elementwise", "An elementwise operation from C++ expressions.")
-      .def(py::init(&make_elementwise), py::arg("name"), py::arg("outputs"), py::arg("inputs"), py::arg("scalars"), py::arg("body"),
-           py::arg("headers"), py::arg("helpers"), py::arg("own_type"), py::arg("uses_index"))
-      .def("__call__", [](const Elementwise& op, Stream stream, const py::sequence& out, const py::sequence& in, const py::sequence& scalars,
-                          const std::optional<std::string>& compute) {
-        auto outputs = tensors_of(out), inputs = tensors_of(in);
-        auto values = scalars_of(scalars);
-        auto dtype = dtype_or_none(compute);
+      .def(py::init(&make_elementwise), py::arg("name"), py::arg("outputs"), py::arg("inputs"),
+           py::arg("scalars"), py::arg("body"), py::arg("headers"), py::arg("helpers"), py::arg("own_type"),
+           py::arg("uses_index"))
+      .def(
+          "__call__",
+          [](const Elementwise& op, Stream stream, const py::sequence& out, const py::sequence& in,
+             const py::sequence& scalars, const std::optional<std::string>& compute) {
+            auto outputs = tensors_of(out), inputs = tensors_of(in);
+            auto values = scalars_of(scalars);
+            auto dtype = dtype_or_none(compute);
+            py::gil_scoped_release unlocked;
+            op(stream, outputs, inputs, values, dtype);
+          },
+          py::arg("stream"), py::arg("outputs"), py::arg("inputs"), py::arg("scalars"), py::arg("compute"))
+      .def(
+          "source",
+          [](const Elementwise& op, int device, const py::sequence& out, const py::sequence& in,
+             const std::optional<std::string>& compute) {
+            return op.source(device, tensors_of(out), tensors_of(in), dtype_or_none(compute));
+          },
+          py::arg("device"), py::arg("outputs"), py::arg("inputs"), py::arg("compute"));
+  m.def(
+      "copy_strided",
+      [](Stream stream, py::handle dst, py::handle src) {
+        Tensor to = tensor_of(dst), from = tensor_of(src);
         py::gil_scoped_release unlocked;
-        op(stream, outputs, inputs, values, dtype);
-      }, py::arg("stream"), py::arg("outputs"), py::arg("inputs"), py::arg("scalars"), py::arg("compute"))
-      .def("source", [](const Elementwise& op, int device, const py::sequence& out, const py::sequence& in, const std::optional<std::string>& compute) {
-        return op.source(device, tensors_of(out), tensors_of(in), dtype_or_none(compute));
-      }, py::arg("device"), py::arg("outputs"), py::arg("inputs"), py::arg("compute"));
-  m.def("copy_strided", [](Stream stream, py::handle dst, py::handle src) {
-    Tensor to = tensor_of(dst), from = tensor_of(src);
-    py::gil_scoped_release unlocked;
-    kernels::copy(stream, to, from);
-  }, py::arg("stream"), py::arg("dst"), py::arg("src"));
-  m.def("fill", [](Stream stream, py::handle dst, py::handle value) {
-    Tensor to = tensor_of(dst);
-    Scalar scalar = scalar_of(value);
-    py::gil_scoped_release unlocked;
-    kernels::fill(stream, to, scalar);
-  }, py::arg("stream"), py::arg("dst"), py::arg("value"));
-  m.def("promote", [](const std::string& a, const std::string& b) { return name_of(kernels::promote(dtype_of(a), dtype_of(b))); },
-        py::arg("a"), py::arg("b"));
+        kernels::copy(stream, to, from);
+      },
+      py::arg("stream"), py::arg("dst"), py::arg("src"));
+  m.def(
+      "fill",
+      [](Stream stream, py::handle dst, py::handle value) {
+        Tensor to = tensor_of(dst);
+        Scalar scalar = scalar_of(value);
+        py::gil_scoped_release unlocked;
+        kernels::fill(stream, to, scalar);
+      },
+      py::arg("stream"), py::arg("dst"), py::arg("value"));
+  m.def(
+      "promote",
+      [](const std::string& a, const std::string& b) {
+        return name_of(kernels::promote(dtype_of(a), dtype_of(b)));
+      },
+      py::arg("a"), py::arg("b"));
 }
 
 }  // namespace xpu::bindings

@@ -22,21 +22,25 @@ bool is_identifier(const std::string& name) {
 }
 
 void check(const Expression& e) {
-  expect<UsageError>(is_identifier(e.name), "elementwise: the name is \"", e.name, "\", expected letters, digits and underscores");
+  expect<UsageError>(is_identifier(e.name), "elementwise: the name is \"", e.name,
+                     "\", expected letters, digits and underscores");
   expect<UsageError>(!e.outputs.empty(), "elementwise ", e.name, ": there is no output expression");
   auto operands = static_cast<int>(e.outputs.size()) + e.inputs;
-  expect<UsageError>(e.inputs >= 0 && operands <= Elementwise::max_operands, "elementwise ", e.name, ": got ", operands,
-                     " operands, expected at most ", Elementwise::max_operands);
-  expect<UsageError>(e.scalars >= 0 && e.scalars <= Elementwise::max_scalars, "elementwise ", e.name, ": got ", e.scalars,
-                     " scalars, expected at most ", Elementwise::max_scalars);
+  expect<UsageError>(e.inputs >= 0 && operands <= Elementwise::max_operands, "elementwise ", e.name, ": got ",
+                     operands, " operands, expected at most ", Elementwise::max_operands);
+  expect<UsageError>(e.scalars >= 0 && e.scalars <= Elementwise::max_scalars, "elementwise ", e.name,
+                     ": got ", e.scalars, " scalars, expected at most ", Elementwise::max_scalars);
 }
 
 void check_call(const Expression& e, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
-  expect<UsageError>(outputs.size() == e.outputs.size() && inputs.size() == static_cast<std::size_t>(e.inputs), "elementwise ", e.name, ": got ",
-                     outputs.size(), " outputs and ", inputs.size(), " inputs, expected ", e.outputs.size(), " and ", e.inputs);
+  expect<UsageError>(
+      outputs.size() == e.outputs.size() && inputs.size() == static_cast<std::size_t>(e.inputs),
+      "elementwise ", e.name, ": got ", outputs.size(), " outputs and ", inputs.size(), " inputs, expected ",
+      e.outputs.size(), " and ", e.inputs);
 }
 
-DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inputs, std::optional<DType> asked) {
+DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                    std::optional<DType> asked) {
   if (asked) return *asked;
   if (inputs.empty()) return outputs[0].dtype;
   DType common = inputs[0].dtype;
@@ -60,8 +64,10 @@ void add_scalars(Args& args, DType compute, std::span<const Scalar> scalars) {
       narrow[i] = static_cast<float>(wide[i] = s.real()), ++i;
       narrow[i] = static_cast<float>(wide[i] = s.imag()), ++i;
     }
-    if (compute == DType::c64) args.add_bytes(narrow, 2 * n * sizeof(float));
-    else args.add_bytes(wide, 2 * n * sizeof(double));
+    if (compute == DType::c64)
+      args.add_bytes(narrow, 2 * n * sizeof(float));
+    else
+      args.add_bytes(wide, 2 * n * sizeof(double));
   } else if (compute == DType::f64) {
     for (auto& s : scalars) wide[i++] = s.real();
     args.add_bytes(wide, n * sizeof(double));
@@ -85,14 +91,16 @@ Elementwise::Elementwise(Expression expression) {
 
 Elementwise::~Elementwise() = default;
 
-const Expression& Elementwise::expression() const { return state_->expression; }
+const Expression& Elementwise::expression() const {
+  return state_->expression;
+}
 
 void Elementwise::operator()(Stream stream, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                              std::span<const Scalar> scalars, std::optional<DType> compute) const {
   auto& e = state_->expression;
   check_call(e, outputs, inputs);
-  expect<UsageError>(scalars.size() == static_cast<std::size_t>(e.scalars), "elementwise ", e.name, ": got ", scalars.size(), " scalars, expected ",
-                     e.scalars);
+  expect<UsageError>(scalars.size() == static_cast<std::size_t>(e.scalars), "elementwise ", e.name, ": got ",
+                     scalars.size(), " scalars, expected ", e.scalars);
   int device = stream.device();
   auto& shape = tuning(device);
   Plan plan = make_plan(shape, e, outputs, inputs, compute_dtype(outputs, inputs, compute));

@@ -24,28 +24,36 @@ bool all_contiguous(std::span<const Tensor> outputs, std::span<const Tensor> inp
     }
     return true;
   };
-  return std::all_of(outputs.begin(), outputs.end(), like_first) && std::all_of(inputs.begin(), inputs.end(), like_first);
+  return std::all_of(outputs.begin(), outputs.end(), like_first) &&
+         std::all_of(inputs.begin(), inputs.end(), like_first);
 }
 
-// The most elements a lane can take at once: as many as fill `lane_bytes` with the widest operand, if all are aligned.
-std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+// The most elements a lane can take at once: as many as fill `lane_bytes` with the widest operand, if all are
+// aligned.
+std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs,
+                           std::span<const Tensor> inputs) {
   std::size_t widest = 1;
   for (auto& t : outputs) widest = std::max(widest, size_of(t.dtype));
   for (auto& t : inputs) widest = std::max(widest, size_of(t.dtype));
   std::size_t length = static_cast<std::size_t>(tuning.lane_bytes) / widest;
-  auto aligned = [&](const Tensor& t) { return reinterpret_cast<std::uintptr_t>(t.data) % (length * size_of(t.dtype)) == 0; };
+  auto aligned = [&](const Tensor& t) {
+    return reinterpret_cast<std::uintptr_t>(t.data) % (length * size_of(t.dtype)) == 0;
+  };
   if (length < 2) return 1;
-  bool all = std::all_of(outputs.begin(), outputs.end(), aligned) && std::all_of(inputs.begin(), inputs.end(), aligned);
+  bool all = std::all_of(outputs.begin(), outputs.end(), aligned) &&
+             std::all_of(inputs.begin(), inputs.end(), aligned);
   return all ? static_cast<std::uint8_t>(length) : 1;
 }
 
-// Puts the longest dimension into the rows when the fastest one is short: its elements are then gathered, and the
-// short dimension's neighbours come from the same cache lines.
+// Puts the longest dimension into the rows when the fastest one is short: its elements are then gathered, and
+// the short dimension's neighbours come from the same cache lines.
 void lengthen_rows(Geometry& g) {
   if (g.size[0] >= short_row) return;
   int longest = static_cast<int>(std::max_element(g.size.begin(), g.size.begin() + g.dims) - g.size.begin());
   if (g.size[longest] < 2 * short_row) return;
-  auto to_front = [&](auto& list) { std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1); };
+  auto to_front = [&](auto& list) {
+    std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1);
+  };
   to_front(g.size);
   for (int k = 0; k < g.operands; ++k) to_front(g.stride[k]);
 }
@@ -65,7 +73,8 @@ std::uint8_t kernel_dims(int dims, std::initializer_list<int> offered) {
   return Geometry::max_dims;
 }
 
-// The structs below are the kernel's, with as many dimensions as it has: written field by field into a buffer.
+// The structs below are the kernel's, with as many dimensions as it has: written field by field into a
+// buffer.
 class Packed {
  public:
   template <class T>
@@ -106,7 +115,8 @@ NdRange add_rows(Args& args, const Tuning& tuning, const Plan& plan) {
   std::int64_t widest = plan.variant.gathers() && rows > 1 ? std::min(length, gather_vectors) : length;
   std::int64_t column_tiles = (row_vectors + widest - 1) / widest;
   std::int64_t vectors = (row_vectors + column_tiles - 1) / column_tiles;
-  std::int64_t height = std::clamp<std::int64_t>(length / vectors, 1, rows), row_tiles = (rows + height - 1) / height;
+  std::int64_t height = std::clamp<std::int64_t>(length / vectors, 1, rows),
+               row_tiles = (rows + height - 1) / height;
   std::int64_t tiles = column_tiles * row_tiles * outer;
   Packed packed;
   packed.add(columns).add(rows).add(column_tiles).add(row_tiles).add(tiles);
@@ -190,9 +200,12 @@ Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<con
 
 NdRange add_geometry(Args& args, const Tuning& tuning, const Plan& plan) {
   switch (plan.variant.path) {
-    case Path::linear: return add_linear(args, tuning, plan);
-    case Path::rows: return add_rows(args, tuning, plan);
-    default: return add_strided(args, tuning, plan);
+    case Path::linear:
+      return add_linear(args, tuning, plan);
+    case Path::rows:
+      return add_rows(args, tuning, plan);
+    default:
+      return add_strided(args, tuning, plan);
   }
 }
 

@@ -118,13 +118,16 @@ struct Writer {
     line("XPU_FN Outputs compute(Inputs in, const Parameters& parameters, i64 index) {");
     for (int i = 0; i < inputs(); ++i) {
       const char* type = expression.own_type >> i & 1 ? math_type(input(i)) : "T";
-      line("  [[maybe_unused]] ", type, " a", i, " = ", cast, "<", type, ">(in.a", i, input(i) == DType::boolean ? " != 0);" : ");");
+      line("  [[maybe_unused]] ", type, " a", i, " = ", cast, "<", type, ">(in.a", i,
+           input(i) == DType::boolean ? " != 0);" : ");");
     }
-    for (int s = 0; s < expression.scalars; ++s) line("  [[maybe_unused]] T p", s, " = (T)parameters.value[", s, "];");
+    for (int s = 0; s < expression.scalars; ++s)
+      line("  [[maybe_unused]] T p", s, " = (T)parameters.value[", s, "];");
     line("  ", expression.body);
     line("  Outputs out;");
     for (int k = 0; k < v.outputs; ++k)
-      line("  out.r", k, " = (", storage_type(v.dtype[k]), ")", cast, "<", value_type(v.dtype[k]), ">(", expression.outputs[k], ");");
+      line("  out.r", k, " = (", storage_type(v.dtype[k]), ")", cast, "<", value_type(v.dtype[k]), ">(",
+           expression.outputs[k], ");");
     line("  return out;");
     line("}");
   }
@@ -132,7 +135,9 @@ struct Writer {
 
 }  // namespace
 
-std::string elementwise_kernel_name(const Expression& expression) { return "elementwise_" + expression.name; }
+std::string elementwise_kernel_name(const Expression& expression) {
+  return "elementwise_" + expression.name;
+}
 
 std::string elementwise_source(const Tuning& tuning, const Expression& expression, const Variant& variant) {
   Writer writer{tuning, expression, variant};

@@ -9,21 +9,28 @@ namespace xpu::kernels {
 namespace {
 
 void check_output(const Tensor& out, const Tensor& first, std::size_t number, const char* name) {
-  bool same = out.ndim == first.ndim;
+  bool same = out.ndim == first.ndim, empty = out.numel() == 0;
   for (int d = 0; same && d < out.ndim; ++d) same = out.shape[d] == first.shape[d];
-  expect<UsageError>(same, name, ": output ", number, " is ", out.describe(), ", expected the shape of output 0, ", first.describe());
+  expect<UsageError>(same, name, ": output ", number, " is ", out.describe(),
+                     ", expected the shape of output 0, ", first.describe());
   for (int d = 0; d < out.ndim; ++d)
-    expect<UsageError>(out.strides[d] != 0 || out.shape[d] <= 1, name, ": output ", number, " is ", out.describe(),
-                       ", whose elements overlap in dimension ", d, "; write to a tensor of its own and copy");
+    expect<UsageError>(out.strides[d] != 0 || empty || out.shape[d] <= 1, name, ": output ", number, " is ",
+                       out.describe(), ", whose elements overlap in dimension ", d,
+                       "; write to a tensor of its own and copy");
+}
+
+void check_input(const Tensor& in, const Tensor& out, std::size_t number, const char* name) {
+  int missing = out.ndim - in.ndim;
+  bool fits = missing >= 0;
+  for (int d = 0; fits && d < in.ndim; ++d) fits = in.shape[d] == 1 || in.shape[d] == out.shape[d + missing];
+  expect<UsageError>(fits, name, ": input ", number, " is ", in.describe(),
+                     ", which does not broadcast to the output ", out.describe());
 }
 
 /// The input's stride in dimension d of the output, 0 where it broadcasts.
-std::int64_t broadcast_stride(const Tensor& in, const Tensor& out, int d, std::size_t number, const char* name) {
+std::int64_t broadcast_stride(const Tensor& in, const Tensor& out, int d) {
   int own = d - (out.ndim - in.ndim);
-  if (own < 0 || (in.shape[own] == 1 && out.shape[d] != 1)) return 0;
-  expect<UsageError>(in.shape[own] == out.shape[d], name, ": input ", number, " is ", in.describe(), ", which does not broadcast to the output ",
-                     out.describe());
-  return in.strides[own];
+  return own < 0 || in.shape[own] == 1 ? 0 : in.strides[own];
 }
 
 struct Coalescer {
@@ -98,20 +105,23 @@ bool Geometry::fits_32_bits() const {
   return true;
 }
 
-Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name, bool keep_order) {
+void check_shapes(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) check_output(outputs[k], outputs[0], k, name);
+  for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], outputs[0], i, name);
+}
+
+Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name,
+                  bool keep_order) {
+  check_shapes(outputs, inputs, name);
   Coalescer c;
   auto& g = c.g;
   const Tensor& shape = outputs[0];
   g.operands = static_cast<int>(outputs.size() + inputs.size());
-  for (std::size_t k = 0; k < outputs.size(); ++k) check_output(outputs[k], shape, k, name);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    expect<UsageError>(inputs[i].ndim <= shape.ndim, name, ": input ", i, " is ", inputs[i].describe(), ", with more dimensions than the output ",
-                       shape.describe());
   for (int d = shape.ndim - 1; d >= 0; --d) {
     g.count *= shape.shape[d];
     std::size_t k = 0;
     for (auto& out : outputs) g.stride[k++][g.dims] = out.strides[d];
-    for (std::size_t i = 0; i < inputs.size(); ++i) g.stride[k++][g.dims] = broadcast_stride(inputs[i], shape, d, i, name);
+    for (auto& in : inputs) g.stride[k++][g.dims] = broadcast_stride(in, shape, d);
     if (shape.shape[d] != 1) g.size[g.dims++] = shape.shape[d];
   }
   if (g.dims == 0) {

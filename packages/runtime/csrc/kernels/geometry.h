@@ -17,7 +17,8 @@ struct Geometry {
   // Fastest dimension first; strides count elements.
   std::array<std::int64_t, max_dims> size;
   std::array<std::array<std::int64_t, max_dims>, max_operands> stride;
-  std::array<std::int64_t, max_operands> offset{};  ///< of the first element, not 0 where a dimension was turned round
+  std::array<std::int64_t, max_operands>
+      offset{};  ///< of the first element, not 0 where a dimension was turned round
 
   /// Every operand is walked with stride 1 from end to end.
   bool linear() const;
@@ -25,9 +26,13 @@ struct Geometry {
   bool fits_32_bits() const;
 };
 
-/// The operands' broadcast shape is that of the first `outputs` of them. `name` is for errors. Dimensions change
-/// places and direction to suit the outputs unless `keep_order`.
-/// Throws UsageError for shapes that do not agree and for outputs that overlap themselves.
-Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name, bool keep_order);
+/// Throws UsageError for shapes that do not agree and for outputs that overlap themselves; `name` is for the
+/// message.
+void check_shapes(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name);
+
+/// The operands' broadcast shape is that of the first `outputs` of them. Dimensions change places and
+/// direction to suit the outputs unless `keep_order`. Checks the shapes first.
+Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name,
+                  bool keep_order);
 
 }  // namespace xpu::kernels

@@ -9,28 +9,34 @@
 namespace xpu::kernels {
 namespace {
 
-bool is_packed(const Tensor& t) { return size_of(t.dtype) == 0; }
+bool is_packed(const Tensor& t) {
+  return size_of(t.dtype) == 0;
+}
 
 void check(const Tensor& dst, const Tensor& src) {
   bool same = dst.ndim == src.ndim;
   for (int d = 0; same && d < dst.ndim; ++d) same = dst.shape[d] == src.shape[d];
-  expect<UsageError>(same && dst.contiguous() && src.contiguous(), "copy: from ", src.describe(), " to ", dst.describe(),
+  expect<UsageError>(same && dst.contiguous() && src.contiguous(), "copy: from ", src.describe(), " to ",
+                     dst.describe(),
                      ": with a dtype that is packed two to a byte both must be contiguous and of one shape");
-  expect<Unsupported>(!is_complex(dst.dtype) && !is_complex(src.dtype), "copy: from ", src.describe(), " to ", dst.describe(),
-                      ": there is no conversion between complex and packed integers");
+  expect<Unsupported>(!is_complex(dst.dtype) && !is_complex(src.dtype), "copy: from ", src.describe(), " to ",
+                      dst.describe(), ": there is no conversion between complex and packed integers");
 }
 
 Kernel build(int device, DType element, bool is_signed, bool packs) {
-  auto source = join("#include <xpu/complex.h>\nusing Element = ", storage_type(element), ";\nusing Value = ", value_type(element),
-                     ";\n#define XPU_SIGNED ", is_signed ? 1 : 0, "\n", kernel_source("packed.sycl"));
+  auto source = join("#include <xpu/complex.h>\nusing Element = ", storage_type(element),
+                     ";\nusing Value = ", value_type(element), ";\n#define XPU_SIGNED ", is_signed ? 1 : 0,
+                     "\n", kernel_source("packed.sycl"));
   return build_kernel(device, source, packs ? "pack" : "unpack");
 }
 
-void run(Stream stream, void* dst, const void* src, DType element, DType packed, bool packs, std::int64_t count) {
+void run(Stream stream, void* dst, const void* src, DType element, DType packed, bool packs,
+         std::int64_t count) {
   static auto* kernels = new KernelTable;
   bool is_signed = packed == DType::i4;
   int device = stream.device();
-  KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(element) << 2 | (is_signed ? 2u : 0u) | (packs ? 1u : 0u)};
+  KernelKey key{static_cast<std::uint64_t>(device),
+                static_cast<std::uint64_t>(element) << 2 | (is_signed ? 2u : 0u) | (packs ? 1u : 0u)};
   Kernel kernel = kernels->find_or_make(key, [&] { return build(device, element, is_signed, packs); });
   constexpr std::size_t group = 256;
   auto items = static_cast<std::size_t>(count + 1) / 2;

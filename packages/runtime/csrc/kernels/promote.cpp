@@ -5,10 +5,16 @@
 namespace xpu::kernels {
 namespace {
 
-bool is_fp8(DType t) { return t == DType::f8e4m3 || t == DType::f8e5m2; }
-bool is_signed(DType t) { return t == DType::i8 || t == DType::i16 || t == DType::i32 || t == DType::i64 || t == DType::i4; }
+bool is_fp8(DType t) {
+  return t == DType::f8e4m3 || t == DType::f8e5m2;
+}
+bool is_signed(DType t) {
+  return t == DType::i8 || t == DType::i16 || t == DType::i32 || t == DType::i64 || t == DType::i4;
+}
 
-int category(DType t) { return is_complex(t) ? 3 : is_float(t) ? 2 : is_integer(t) ? 1 : 0; }
+int category(DType t) {
+  return is_complex(t) ? 3 : is_float(t) ? 2 : is_integer(t) ? 1 : 0;
+}
 
 DType promote_floats(DType a, DType b) {
   if (is_fp8(a)) return is_fp8(b) ? DType::f32 : b;
@@ -23,10 +29,14 @@ DType promote_integers(DType a, DType b) {
   if (size_of(with_sign) > size_of(without)) return with_sign;
   // The next wider signed type holds both; beside u64 there is none.
   switch (size_of(without)) {
-    case 0: return DType::i8;
-    case 1: return DType::i16;
-    case 2: return DType::i32;
-    default: return DType::i64;
+    case 0:
+      return DType::i8;
+    case 1:
+      return DType::i16;
+    case 2:
+      return DType::i32;
+    default:
+      return DType::i64;
   }
 }
 

@@ -1,7 +1,7 @@
 // How a device likes its work cut: into tiles that one sub-group walks.
 //
-// On the CPU device a work-group is a task of a core and a sub-group its vector, so a group is one sub-group with a
-// long tile, contiguous in memory. A GPU wants many sub-groups in flight and 16 bytes a lane.
+// On the CPU device a work-group is a task of a core and a sub-group its vector, so a group is one sub-group
+// with a long tile, contiguous in memory. A GPU wants many sub-groups in flight and 16 bytes a lane.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace xpu::kernels {
 
 struct Tuning {
-  int sub_group;       ///< lanes
-  int sub_groups;      ///< in a work-group
-  int lane_bytes;      ///< what a lane should load at once; 0: one element
+  int sub_group;          ///< lanes
+  int sub_groups;         ///< in a work-group
+  int lane_bytes;         ///< what a lane should load at once; 0: one element
   int shortest, longest;  ///< vectors in a tile
-  int tiles;           ///< enough to fill the device
+  int tiles;              ///< enough to fill the device
 };
 
 const Tuning& tuning(int device);
@@ -23,7 +23,9 @@ const Tuning& tuning(int device);
 /// Vectors a tile of a problem of `vectors` should have.
 inline std::int32_t tile_length(const Tuning& t, std::int64_t vectors) {
   std::int64_t length = (vectors + t.tiles - 1) / t.tiles;
-  return static_cast<std::int32_t>(length < t.shortest ? t.shortest : length > t.longest ? t.longest : length);
+  return static_cast<std::int32_t>(length < t.shortest  ? t.shortest
+                                   : length > t.longest ? t.longest
+                                                        : length);
 }
 
 /// The range that gives each of `tiles` tiles a sub-group.

@@ -5,20 +5,38 @@
 
 namespace xpu {
 
-template <int BYTES> struct Wide;
-template <> struct Wide<1> { using type = u8; };
-template <> struct Wide<2> { using type = u16; };
-template <> struct Wide<4> { using type = u32; };
-template <> struct Wide<8> { using type = u64; };
-template <> struct Wide<16> { using type = u32 __attribute__((ext_vector_type(4))); };
+template <int BYTES>
+struct Wide;
+template <>
+struct Wide<1> {
+  using type = u8;
+};
+template <>
+struct Wide<2> {
+  using type = u16;
+};
+template <>
+struct Wide<4> {
+  using type = u32;
+};
+template <>
+struct Wide<8> {
+  using type = u64;
+};
+template <>
+struct Wide<16> {
+  using type = u32 __attribute__((ext_vector_type(4)));
+};
 
-template <int N, class T> XPU_FN Array<T, N> load_wide(global<const T> p) {
-  using Word = typename Wide<N * (int)sizeof(T)>::type;
+template <int N, class T>
+XPU_FN Array<T, N> load_wide(global<const T> p) {
+  using Word = typename Wide<N*(int)sizeof(T)>::type;
   return bits_as<Array<T, N>>(*(global<const Word>)p);
 }
 
-template <int N, class T> XPU_FN void store_wide(global<T> p, Array<T, N> values) {
-  using Word = typename Wide<N * (int)sizeof(T)>::type;
+template <int N, class T>
+XPU_FN void store_wide(global<T> p, Array<T, N> values) {
+  using Word = typename Wide<N*(int)sizeof(T)>::type;
   *(global<Word>)p = bits_as<Word>(values);
 }
 

@@ -107,6 +107,13 @@ class Array:
         """The same memory with another shape and strides, which must stay inside it."""
         return Array(self._buffer, self.dtype, shape, strides, self.offset + offset, self.device)
 
+    def reinterpret(self, dtype: str) -> Array:
+        """The same bytes as a one-dimensional array of another dtype."""
+        size, first = np.dtype(_NUMPY[dtype]).itemsize, self.offset * self.itemsize
+        if not self.contiguous or self.nbytes % size or first % size:
+            raise UsageError(f"reinterpret: {self!r} is not contiguous or does not hold whole elements of {dtype}")
+        return Array(self._buffer, dtype, (self.nbytes // size,), (1,), first // size, self.device)
+
     def transpose(self, *axes: int) -> Array:
         """The same memory with its axes in another order, reversed by default."""
         order = axes or tuple(reversed(range(len(self.shape))))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ._native import C
+from ._stream import Stream, current_stream
 from .array import Array
-from .stream import Stream, current_stream
 
 Scalar = bool | int | float | complex
 
@@ -58,7 +58,10 @@ class Elementwise:
         self._op(stream or current_stream(written[0].device), written, inputs, scalars, compute)
 
     def source(
-        self, outputs: Array | Sequence[Array], inputs: Sequence[Array] = (), compute: str | None = None
+        self,
+        outputs: Array | Sequence[Array],
+        inputs: Sequence[Array] = (),
+        compute: str | None = None,
     ) -> str:
         """The kernel source such a call would use."""
         written = _listed(outputs)

@@ -1,5 +1,5 @@
-// Elementwise operations from C++ expressions: one kernel source, built at run time for the types and the memory
-// layout of a call.
+// Elementwise operations from C++ expressions: one kernel source, built at run time for the types and the
+// memory layout of a call.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ namespace xpu::kernels {
 ///   T             the arithmetic type of the compute dtype: float for f16, bf16 and fp8
 ///   index         with `uses_index`: the element's row-major position in the output, as i64
 struct Expression {
-  std::string name;                    ///< a C identifier, for traces and errors
-  std::vector<std::string> outputs;    ///< one expression each; converted to the output's dtype by xpu::to
+  std::string name;                  ///< a C identifier, for traces and errors
+  std::vector<std::string> outputs;  ///< one expression each; converted to the output's dtype by xpu::to
   int inputs = 1;
   int scalars = 0;
-  std::string body = {};               ///< statements before the expressions, such as "T s = xpu::exp(a0);"
+  std::string body = {};  ///< statements before the expressions, such as "T s = xpu::exp(a0);"
   std::vector<std::string> headers = {"math"};  ///< files of the device library
-  std::string helpers = {};            ///< functions the body calls, at namespace scope
-  std::uint32_t own_type = 0;          ///< bit i: input i keeps its own arithmetic type instead of T
+  std::string helpers = {};                     ///< functions the body calls, at namespace scope
+  std::uint32_t own_type = 0;                   ///< bit i: input i keeps its own arithmetic type instead of T
   bool uses_index = false;
 };
 
-/// An operation and the kernels made of it so far. Make it once and keep it: the identity is the key of its kernels.
-/// Threads may share it.
+/// An operation and the kernels made of it so far. Make it once and keep it: the identity is the key of its
+/// kernels. Threads may share it.
 class XPU_API Elementwise {
  public:
   static constexpr int max_operands = 12, max_scalars = 8;
@@ -47,9 +47,10 @@ class XPU_API Elementwise {
 
   const Expression& expression() const;
 
-  /// Queues `outputs = op(inputs, scalars)`. Outputs have one shape, to which inputs broadcast. Any strides, except
-  /// that an output must not overlap itself. An input may be the same view as an output, but must not otherwise
-  /// overlap it. `compute` is the dtype arithmetic is done in; by default what the inputs promote to.
+  /// Queues `outputs = op(inputs, scalars)`. Outputs have one shape, to which inputs broadcast. Any strides,
+  /// except that an output must not overlap itself. An input may be the same view as an output, but must not
+  /// otherwise overlap it. `compute` is the dtype arithmetic is done in; by default what the inputs promote
+  /// to.
   void operator()(Stream stream, std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                   std::span<const Scalar> scalars = {}, std::optional<DType> compute = {}) const;
 

@@ -15,8 +15,10 @@ class Scalar {
  public:
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Scalar(T value) {
-    if constexpr (std::is_floating_point_v<T>) re_ = value;
-    else integral_ = true, integer_ = static_cast<std::uint64_t>(value), re_ = static_cast<double>(value);
+    if constexpr (std::is_floating_point_v<T>)
+      re_ = value;
+    else
+      integral_ = true, integer_ = static_cast<std::uint64_t>(value), re_ = static_cast<double>(value);
   }
   Scalar(std::complex<double> value) : re_(value.real()), im_(value.imag()) {}
 
