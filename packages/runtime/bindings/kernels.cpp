@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "tensor.h"
+#include "xpu/error.h"
 #include "xpu/kernels/copy.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"

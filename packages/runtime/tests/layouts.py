@@ -7,6 +7,7 @@ import numpy as np
 from xpu_testing import values_checked
 
 import xpu_runtime as xr
+from xpu_runtime._native import C
 
 NUMPY = {
     "bool": np.dtype(bool),
@@ -89,5 +90,5 @@ class Packed:
     """u4 or i4 elements in the bytes of an array, as kernels take them."""
 
     def __init__(self, stored: xr.Array, dtype: str, count: int) -> None:
-        self.pointer, self.device, self.dtype = stored.pointer, stored.device, dtype
-        self.shape, self.strides, self._stored = (count,), (1,), stored
+        self.device, self._stored = stored.device, stored
+        self._tensor = C.Tensor(stored.pointer, dtype, (count,), (1,))
