@@ -2,26 +2,12 @@
 
 import numpy as np
 import pytest
+from dnn_reference import check, rounded
 from xpu_testing import Canary, assert_close, assert_repeatable
 
 pytestmark = pytest.mark.usefixtures("device")
 
 CANDIDATES = [*(pytest.param(name, marks=pytest.mark.onednn) for name in ("onednn", "onednn+sycl")), "sycl"]
-TOLERANCE = {"f32": 1e-5, "f64": 1e-13, "bf16": 8e-3, "f16": 1e-3}
-
-
-def rounded(values, dtype):
-    """What is left of `values` once stored as `dtype`, as float64."""
-    from xpu_runtime.array import bf16_bits, bf16_values
-
-    if dtype == "bf16":
-        return bf16_values(bf16_bits(values)).astype(np.float64)
-    return values.astype({"f16": np.float16, "f32": np.float32, "f64": np.float64}[dtype]).astype(np.float64)
-
-
-def check(got, expected, dtype):
-    scale = np.abs(expected).max() + 1
-    assert_close(got.astype(np.float64), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
 
 
 @pytest.fixture(params=CANDIDATES)

@@ -85,6 +85,17 @@ void Epilogue::binary(PostOp::Kind kind, Extra operand) {
   }
 }
 
+void Epilogue::add_channel(Extra operand) {
+  if (!operand.tensor) return;
+  Tensor wide;
+  wide.dtype = operand.tensor->dtype;
+  wide.ndim = ndim_;
+  for (int d = 0; d < ndim_; ++d) wide.shape[d] = 1;
+  wide.shape[1] = operand.tensor->shape[0];
+  wide.strides[1] = operand.tensor->strides[0];
+  binary(PostOp::Kind::add, {&wide, operand.operand});
+}
+
 void Epilogue::apply(const PostOp& op, Extra operand) {
   if (op.kind == PostOp::Kind::sum) {
     reads_result_ = true;

@@ -1,0 +1,189 @@
+#include "dnn/attributes.h"
+#include "dnn/candidates.h"
+#include "dnn/conv_problem.h"
+#include "dnn/descriptor.h"
+#include "dnn/engine.h"
+#include "dnn/epilogue_step.h"
+#include "dnn/reorder_step.h"
+
+namespace xpu::dnn {
+namespace {
+
+using dnnl::memory;
+
+struct Geometry {
+  memory::dims stride, dilation, padding_l, padding_r;
+  explicit Geometry(const ConvProblem& p) {
+    for (int d = 0; d < p.spatial; ++d) {
+      stride.push_back(p.stride[d]);
+      dilation.push_back(p.dilation[d] - 1);  // oneDNN counts the holes
+      padding_l.push_back(p.padding_l[d]);
+      // oneDNN wants the padding that the last window uses, which may be less than what was given.
+      auto reach = p.dilation[d] * (p.w.shape[2 + d] - 1) + 1;
+      padding_r.push_back((p.y.shape[2 + d] - 1) * p.stride[d] + reach - p.x.shape[2 + d] - p.padding_l[d]);
+    }
+  }
+};
+
+// The three tensors as given, and the layouts to offer oneDNN.
+struct Descriptors {
+  memory::desc x, w, y, any_x, any_w, any_y;
+  explicit Descriptors(const ConvProblem& p)
+      : x(describe(p.x)), w(describe(weights(p))), y(describe(p.y)), any_x(activation(p, p.x)), any_w(any_layout(weights(p))), any_y(activation(p, p.y)) {}
+
+  static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
+  // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses its own.
+  static memory::desc activation(const ConvProblem& p, const Tensor& t) {
+    bool keep = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
+    return keep ? describe(t) : any_layout(t);
+  }
+};
+
+void check_problem(const ConvProblem& p) {
+  refuse_unless(refusal_of(p.problem.device()).empty(), refusal_of(p.problem.device()));
+  for (auto* t : {&p.x, &p.w, &p.y}) refuse_unless(t->numel() > 0, "an operand is empty");
+}
+
+dnnl::primitive_attr attributes_of(const ConvProblem& p) {
+  auto attributes = basic_attributes(p.options.deterministic);
+  if (p.options.allow_tf32) attributes.set_fpmath_mode(dnnl::fpmath_mode::tf32);
+  return attributes;
+}
+
+struct Pass {
+  const ConvProblem& p;
+  Plan& plan;
+  Geometry geometry{p};
+  Descriptors d{p};
+  Place x{d.x, 0}, w{d.w, 1}, y{d.y, 2};
+  int device = p.problem.device();
+  const dnnl::engine& engine = engine_of(device);
+  static constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+
+  std::string add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive, Arguments arguments) {
+    auto name = fast_implementation(desc);
+    plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, primitive, std::move(arguments)));
+    return name;
+  }
+
+  Tensor split(Extra extra) const { return extra.tensor && p.groups > 1 ? split_groups(*extra.tensor, p.groups) : extra.tensor ? *extra.tensor : Tensor(); }
+  static Extra with(const Tensor& tensor, Extra extra) { return {extra.tensor ? &tensor : nullptr, extra.operand}; }
+
+  memory::desc bias_desc() const {
+    if (!p.bias.tensor) return {};
+    return describe(*p.bias.tensor);
+  }
+
+  dnnl::convolution_forward::primitive_desc forward_desc(dnnl::prop_kind kind, const memory::desc& bias, const memory::desc& y_desc,
+                                                         const dnnl::primitive_attr& attributes) const {
+    auto& g = geometry;
+    if (bias.is_zero())
+      return {engine, kind, algorithm, d.any_x, d.any_w, y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
+    return {engine, kind, algorithm, d.any_x, d.any_w, bias, y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
+  }
+
+  // y = x * w. `to` is y itself or the place of bare sums.
+  std::string sum_y(const Place& to, const memory::desc& to_any, bool bare) {
+    auto attributes = attributes_of(p);
+    Arguments arguments;
+    memory::desc bias;
+    if (p.forward) {
+      add_quantization(attributes, arguments, DNNL_ARG_SRC, p.x, p.scale_src, p.zero_src);
+      auto scale = split(p.scale_weights), zero = split(p.zero_weights);
+      add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, Descriptors::weights(p), with(scale, p.scale_weights), with(zero, p.zero_weights));
+    }
+    if (p.forward && !bare) {
+      add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);
+      add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.y.ndim);
+      bias = bias_desc();
+      if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias, p.bias.operand});
+    }
+    auto desc = forward_desc(dnnl::prop_kind::forward_inference, bias, to_any, attributes);
+    fast_implementation(desc);
+    auto source = read_as(plan, device, x, desc.src_desc()), weights = read_as(plan, device, w, desc.weights_desc());
+    bool reads = !bare && reads_result();
+    auto target = reads ? read_as(plan, device, to, desc.dst_desc()) : write_as(plan, to, desc.dst_desc());
+    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand}, {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
+                                       {DNNL_ARG_DST, target.desc, target.operand}});
+    auto name = add(desc, dnnl::convolution_forward(desc), std::move(arguments));
+    finish_write(plan, device, target, to);
+    return name;
+  }
+
+  bool reads_result() const {
+    if (!p.forward) return false;
+    for (auto& op : p.options.post_ops)
+      if (op.kind == PostOp::Kind::sum) return true;
+    return false;
+  }
+
+  std::string sum_x(const Place& to, const memory::desc& to_any) {
+    auto attributes = attributes_of(p);
+    auto& g = geometry;
+    dnnl::convolution_forward::primitive_desc hint(engine, dnnl::prop_kind::forward_training, algorithm, to_any, d.any_w, d.any_y,
+                                                   g.stride, g.dilation, g.padding_l, g.padding_r, attributes);
+    dnnl::convolution_backward_data::primitive_desc desc(engine, algorithm, to_any, d.any_w, d.any_y, g.stride, g.dilation,
+                                                         g.padding_l, g.padding_r, hint, attributes);
+    fast_implementation(desc);
+    auto source = read_as(plan, device, y, desc.diff_dst_desc()), weights = read_as(plan, device, w, desc.weights_desc());
+    auto target = write_as(plan, to, desc.diff_src_desc());
+    auto name = add(desc, dnnl::convolution_backward_data(desc),
+                    {{DNNL_ARG_DIFF_DST, source.desc, source.operand}, {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
+                     {DNNL_ARG_DIFF_SRC, target.desc, target.operand}});
+    finish_write(plan, device, target, to);
+    return name;
+  }
+
+  std::string sum_w() {
+    auto attributes = attributes_of(p);
+    refuse_unless(!p.bias.tensor || !p.options.transposed, "the bias belongs to the other side of a transposed convolution");
+    auto bias = bias_desc();
+    auto hint = forward_desc(dnnl::prop_kind::forward_training, bias, d.any_y, attributes);
+    auto& g = geometry;
+    using Desc = dnnl::convolution_backward_weights::primitive_desc;
+    auto desc = bias.is_zero() ? Desc(engine, algorithm, d.any_x, d.any_w, d.any_y, g.stride, g.dilation, g.padding_l, g.padding_r, hint, attributes)
+                               : Desc(engine, algorithm, d.any_x, d.any_w, bias, d.any_y, g.stride, g.dilation, g.padding_l, g.padding_r, hint, attributes);
+    fast_implementation(desc);
+    auto source = read_as(plan, device, x, desc.src_desc()), grad = read_as(plan, device, y, desc.diff_dst_desc());
+    auto target = write_as(plan, w, desc.diff_weights_desc());
+    Arguments arguments{{DNNL_ARG_SRC, source.desc, source.operand}, {DNNL_ARG_DIFF_DST, grad.desc, grad.operand},
+                        {DNNL_ARG_DIFF_WEIGHTS, target.desc, target.operand}};
+    if (!bias.is_zero()) arguments.push_back({DNNL_ARG_DIFF_BIAS, bias, p.bias.operand});
+    auto name = add(desc, dnnl::convolution_backward_weights(desc), std::move(arguments));
+    finish_write(plan, device, target, w);
+    return name;
+  }
+};
+
+}  // namespace
+
+std::string conv_onednn(const ConvProblem& p, Plan& plan) {
+  check_problem(p);
+  Pass pass{p, plan};
+  switch (p.sum) {
+    case ConvSum::y: return pass.sum_y(pass.y, pass.d.any_y, false);
+    case ConvSum::w: return pass.sum_w();
+    case ConvSum::x: refuse_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work"); return pass.sum_x(pass.x, pass.d.any_x);
+  }
+  fail<InternalError>("unknown convolution pass");
+}
+
+std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
+  check_problem(p);
+  refuse_unless(p.sum == ConvSum::y || !p.quantized(), "oneDNN sums no quantised transposed convolution");
+  auto& result = p.result();
+  bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.quantized();
+  auto sum_type = integers ? DType::i32 : DType::f32;
+  memory::dims size(result.shape, result.shape + result.ndim), dense(result.ndim, 1);
+  for (int d = result.ndim - 2; d >= 0; --d) dense[d] = dense[d + 1] * size[d + 1];
+  memory::desc sums(size, data_type_of(sum_type), dense);
+  memory::desc any(size, data_type_of(sum_type), memory::format_tag::any);
+  Place to{sums, plan.temporary(sums.get_size())};
+  Pass pass{p, plan};
+  auto name = p.sum == ConvSum::y ? pass.sum_y(to, any, true) : pass.sum_x(to, any);
+  bool whole = integers && p.options.post_ops.empty() && !is_float(result.dtype);
+  add_epilogue_step(plan, p.problem.device(), to.operand, sum_type, result, p.result_operand(), conv_epilogue(p, whole ? "xpu::i32" : "float"));
+  return name;
+}
+
+}  // namespace xpu::dnn

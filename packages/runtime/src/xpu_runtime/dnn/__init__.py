@@ -1,0 +1,34 @@
+"""Matrix work: oneDNN where it is best, plain SYCL kernels where it cannot.
+
+>>> c = xpu_runtime.dnn.matmul(a, b, bias=bias, post_ops=[PostOp("relu")])
+>>> xpu_runtime.dnn.explain()
+['onednn brg_matmul:avx512_core: used']
+"""
+
+from ._common import (
+    CacheStats,
+    PackedArray,
+    PostOp,
+    Quantization,
+    cache_stats,
+    clear_cache,
+    explain,
+    only_candidate,
+)
+from ._convolution import convolution, convolution_backward_data, convolution_backward_weights
+from ._matmul import matmul
+
+__all__ = [
+    "CacheStats",
+    "PackedArray",
+    "PostOp",
+    "Quantization",
+    "cache_stats",
+    "clear_cache",
+    "convolution",
+    "convolution_backward_data",
+    "convolution_backward_weights",
+    "explain",
+    "matmul",
+    "only_candidate",
+]
