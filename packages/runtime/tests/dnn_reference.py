@@ -1,8 +1,9 @@
 """What the dnn tests compare with and how closely."""
 
 import numpy as np
-from xpu_runtime.array import bf16_bits, bf16_values
 from xpu_testing import assert_close
+
+from xpu_runtime.array import bf16_bits, bf16_values
 
 TOLERANCE = {"f32": 1e-5, "f64": 1e-13, "bf16": 8e-3, "f16": 1e-3}
 NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
@@ -17,4 +18,6 @@ def rounded(values, dtype):
 def check(got, expected, dtype):
     """Close to the float64 reference, by the type's precision relative to the largest value."""
     scale = np.abs(expected).max() + 1
-    assert_close(got.astype(np.float64), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
+    assert_close(
+        got.astype(np.float64), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale
+    )

@@ -9,7 +9,10 @@ from xpu_testing import assert_close, assert_repeatable
 
 pytestmark = pytest.mark.usefixtures("device")
 
-FORWARD = [*(pytest.param(name, marks=pytest.mark.onednn) for name in ("onednn", "onednn+sycl")), "sycl"]
+FORWARD = [
+    *(pytest.param(name, marks=pytest.mark.onednn) for name in ("onednn", "onednn+sycl")),
+    "sycl",
+]
 BACKWARD = [pytest.param("onednn", marks=pytest.mark.onednn), "sycl"]
 
 # name: source shape, weights shape, options
@@ -22,7 +25,11 @@ CASES = {
     "2d dilated": ((1, 4, 12, 11), (6, 4, 3, 3), {"dilation": 2, "padding": 2}),
     "2d grouped": ((2, 8, 6, 6), (12, 4, 3, 3), {"groups": 2, "padding": 1}),
     "2d depthwise": ((2, 16, 6, 6), (16, 1, 3, 3), {"groups": 16, "padding": 1}),
-    "2d uneven": ((1, 3, 10, 9), (5, 3, 4, 2), {"stride": (2, 1), "padding": (1, 0), "padding_r": (2, 1)}),
+    "2d uneven": (
+        (1, 3, 10, 9),
+        (5, 3, 4, 2),
+        {"stride": (2, 1), "padding": (1, 0), "padding_r": (2, 1)},
+    ),
     "2d one image row": ((1, 3, 1, 20), (8, 3, 1, 7), {"stride": (1, 2), "padding": (0, 3)}),
     "2d stem": ((1, 3, 21, 21), (16, 3, 7, 7), {"stride": 2, "padding": 3}),
     "3d": ((1, 3, 5, 6, 7), (4, 3, 2, 3, 3), {"padding": (0, 1, 1)}),
@@ -37,10 +44,16 @@ def three(value, spatial, otherwise):
 def taps(w_shape, y_shape, options):
     """For each tap of the kernel: its index, and the slices of a padded x that meet y."""
     spatial = len(w_shape) - 2
-    s, d = three(options.get("stride", 1), spatial, 1), three(options.get("dilation", 1), spatial, 1)
+    s, d = (
+        three(options.get("stride", 1), spatial, 1),
+        three(options.get("dilation", 1), spatial, 1),
+    )
     kernel, out = [1] * (3 - spatial) + list(w_shape[2:]), [1] * (3 - spatial) + list(y_shape[2:])
     for tap in itertools.product(*map(range, kernel)):
-        window = tuple(slice(t * dd, t * dd + (o - 1) * ss + 1, ss) for t, dd, o, ss in zip(tap, d, out, s, strict=True))
+        window = tuple(
+            slice(t * dd, t * dd + (o - 1) * ss + 1, ss)
+            for t, dd, o, ss in zip(tap, d, out, s, strict=True)
+        )
         yield tap, window
 
 
@@ -62,7 +75,9 @@ def reference(x, w, y_shape, options):
     y = np.zeros((y_shape[0], y_shape[1], *[1] * (5 - len(y_shape)), *y_shape[2:]))
     w5 = five(w)
     for tap, window in taps(w.shape, y_shape, options):
-        part = wide[(slice(None), slice(None), *window)].reshape(x.shape[0], groups, -1, *y.shape[2:])
+        part = wide[(slice(None), slice(None), *window)].reshape(
+            x.shape[0], groups, -1, *y.shape[2:]
+        )
         weight = w5[(slice(None), slice(None), *tap)].reshape(groups, -1, w.shape[1])
         y += np.einsum("ngcdhw,goc->ngodhw", part, weight).reshape(y.shape)
     return y.reshape(y_shape)
@@ -77,7 +92,9 @@ def reference_data(w, y, x_shape, options):
     for tap, window in taps(w.shape, y.shape, options):
         weight = w5[(slice(None), slice(None), *tap)].reshape(groups, -1, w.shape[1])
         part = np.einsum("ngodhw,goc->ngcdhw", grouped, weight)
-        wide[(slice(None), slice(None), *window)] += part.reshape(x_shape[0], x_shape[1], *y5.shape[2:])
+        wide[(slice(None), slice(None), *window)] += part.reshape(
+            x_shape[0], x_shape[1], *y5.shape[2:]
+        )
     size = five(np.empty(x_shape)).shape[2:]
     inside = tuple(slice(n, n + m) for n, m in zip(left, size, strict=True))
     return wide[(slice(None), slice(None), *inside)].reshape(x_shape)
@@ -91,8 +108,12 @@ def reference_weights(x, y, w_shape, options):
     grouped = y5.reshape(y.shape[0], groups, -1, *y5.shape[2:])
     w = np.zeros(five(np.empty(w_shape)).shape)
     for tap, window in taps(w_shape, y.shape, options):
-        part = wide[(slice(None), slice(None), *window)].reshape(x.shape[0], groups, -1, *y5.shape[2:])
-        w[(slice(None), slice(None), *tap)] = np.einsum("ngcdhw,ngodhw->goc", part, grouped).reshape(w_shape[:2])
+        part = wide[(slice(None), slice(None), *window)].reshape(
+            x.shape[0], groups, -1, *y5.shape[2:]
+        )
+        w[(slice(None), slice(None), *tap)] = np.einsum(
+            "ngcdhw,ngodhw->goc", part, grouped
+        ).reshape(w_shape[:2])
     return w.reshape(w_shape)
 
 
@@ -100,8 +121,13 @@ def y_shape_of(x, w, options):
     spatial = len(x) - 2
     left = three(options.get("padding", 0), spatial, 0)[3 - spatial :]
     right = three(options.get("padding_r", options.get("padding", 0)), spatial, 0)[3 - spatial :]
-    stride, dilation = (three(options.get(k, 1), spatial, 1)[3 - spatial :] for k in ("stride", "dilation"))
-    sizes = [(x[2 + d] + left[d] + right[d] - dilation[d] * (w[2 + d] - 1) - 1) // stride[d] + 1 for d in range(spatial)]
+    stride, dilation = (
+        three(options.get(k, 1), spatial, 1)[3 - spatial :] for k in ("stride", "dilation")
+    )
+    sizes = [
+        (x[2 + d] + left[d] + right[d] - dilation[d] * (w[2 + d] - 1) - 1) // stride[d] + 1
+        for d in range(spatial)
+    ]
     return (x[0], w[0], *sizes)
 
 
@@ -144,7 +170,9 @@ def test_forward(xr, rng, force, candidate, name, dtype, channels_last):
     x_shape, w_shape, options = CASES[name]
     x, w = rng.standard_normal(x_shape), rng.standard_normal(w_shape)
     y = xr.dnn.convolution(place(xr, x, dtype, channels_last), xr.from_numpy(w, dtype), **options)
-    expected = reference(rounded(x, dtype), rounded(w, dtype), y_shape_of(x_shape, w_shape, options), options)
+    expected = reference(
+        rounded(x, dtype), rounded(w, dtype), y_shape_of(x_shape, w_shape, options), options
+    )
     check(fetch(y), expected, dtype)
 
 
@@ -158,7 +186,9 @@ def test_backward_data(xr, rng, force, candidate, name, dtype, channels_last):
     y_shape = y_shape_of(x_shape, w_shape, options)
     y, w = rng.standard_normal(y_shape), rng.standard_normal(w_shape)
     x = place(xr, np.zeros(x_shape), dtype, channels_last)
-    xr.dnn.convolution_backward_data(place(xr, y, dtype, channels_last), xr.from_numpy(w, dtype), x, **options)
+    xr.dnn.convolution_backward_data(
+        place(xr, y, dtype, channels_last), xr.from_numpy(w, dtype), x, **options
+    )
     check(fetch(x), reference_data(rounded(w, dtype), rounded(y, dtype), x_shape, options), dtype)
 
 
@@ -176,7 +206,9 @@ def test_backward_weights(xr, rng, force, candidate, name, dtype, channels_last,
     xr.dnn.convolution_backward_weights(
         place(xr, x, dtype, channels_last), place(xr, y, dtype, channels_last), w, bias, **options
     )
-    check(w.numpy(), reference_weights(rounded(x, dtype), rounded(y, dtype), w_shape, options), dtype)
+    check(
+        w.numpy(), reference_weights(rounded(x, dtype), rounded(y, dtype), w_shape, options), dtype
+    )
     if with_bias:
         check(bias.numpy(), rounded(y, dtype).sum((0, *range(2, y.ndim))), dtype)
 
@@ -220,13 +252,19 @@ def test_transposed_backward(xr, rng, force, candidate, name):
     force("" if candidate == "default" else candidate)
     src_shape, w_shape, options = TRANSPOSED[name]
     src, w = rng.standard_normal(src_shape), rng.standard_normal(w_shape)
-    probe = xr.dnn.convolution(xr.from_numpy(src, "f32"), xr.from_numpy(w, "f32"), transposed=True, **options)
+    probe = xr.dnn.convolution(
+        xr.from_numpy(src, "f32"), xr.from_numpy(w, "f32"), transposed=True, **options
+    )
     grad = rng.standard_normal(probe.shape)
     device_grad, device_w = xr.from_numpy(grad, "f32"), xr.from_numpy(w, "f32")
-    grad_src = xr.dnn.convolution_backward_data(device_grad, device_w, xr.empty(src_shape), transposed=True, **options)
+    grad_src = xr.dnn.convolution_backward_data(
+        device_grad, device_w, xr.empty(src_shape), transposed=True, **options
+    )
     check(grad_src.numpy(), reference(grad, w, src_shape, options), "f32")
     grad_w, grad_bias = xr.empty(w_shape), xr.empty(grad.shape[1])
-    xr.dnn.convolution_backward_weights(xr.from_numpy(src, "f32"), device_grad, grad_w, grad_bias, transposed=True, **options)
+    xr.dnn.convolution_backward_weights(
+        xr.from_numpy(src, "f32"), device_grad, grad_w, grad_bias, transposed=True, **options
+    )
     check(grad_w.numpy(), reference_weights(grad, src, w_shape, options), "f32")
     check(grad_bias.numpy(), grad.sum((0, *range(2, grad.ndim))), "f32")
 
@@ -235,12 +273,21 @@ def test_transposed_backward(xr, rng, force, candidate, name):
 @pytest.mark.parametrize("candidate", FORWARD)
 def test_bias_and_post_ops(xr, rng, force, candidate, channels_last):
     force(candidate)
-    x, w, bias = rng.standard_normal((2, 16, 7, 7)), rng.standard_normal((24, 16, 3, 3)), rng.standard_normal(24)
+    x, w, bias = (
+        rng.standard_normal((2, 16, 7, 7)),
+        rng.standard_normal((24, 16, 3, 3)),
+        rng.standard_normal(24),
+    )
     before = rng.standard_normal((2, 24, 7, 7))
     y = place(xr, before, "f32", channels_last)
     ops = [xr.dnn.PostOp("sum", 1.0), xr.dnn.PostOp("relu")]
     xr.dnn.convolution(
-        place(xr, x, "f32", channels_last), xr.from_numpy(w, "f32"), y, padding=1, bias=xr.from_numpy(bias, "f32"), post_ops=ops
+        place(xr, x, "f32", channels_last),
+        xr.from_numpy(w, "f32"),
+        y,
+        padding=1,
+        bias=xr.from_numpy(bias, "f32"),
+        post_ops=ops,
     )
     expected = reference(x, w, before.shape, {"padding": 1}) + bias.reshape(-1, 1, 1) + before
     check(fetch(y), np.maximum(expected, 0), "f32")
@@ -271,7 +318,10 @@ def test_repeats_bit_for_bit(xr, rng, force, candidate):
     w = xr.from_numpy(rng.standard_normal((8, 8, 3, 3)), "f32")
     assert_repeatable(lambda: xr.dnn.convolution(x, w, padding=1, deterministic=True).numpy(), 3)
     assert_repeatable(
-        lambda: xr.dnn.convolution_backward_weights(x, grad, xr.empty((8, 8, 3, 3)), padding=1, deterministic=True).numpy(), 3
+        lambda: xr.dnn.convolution_backward_weights(
+            x, grad, xr.empty((8, 8, 3, 3)), padding=1, deterministic=True
+        ).numpy(),
+        3,
     )
 
 

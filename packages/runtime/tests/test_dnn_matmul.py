@@ -1,5 +1,7 @@
 """Matmul by every candidate against numpy in float64."""
 
+import itertools
+
 import numpy as np
 import pytest
 from dnn_reference import check, rounded
@@ -7,7 +9,10 @@ from xpu_testing import Canary, assert_close, assert_repeatable
 
 pytestmark = pytest.mark.usefixtures("device")
 
-CANDIDATES = [*(pytest.param(name, marks=pytest.mark.onednn) for name in ("onednn", "onednn+sycl")), "sycl"]
+CANDIDATES = [
+    *(pytest.param(name, marks=pytest.mark.onednn) for name in ("onednn", "onednn+sycl")),
+    "sycl",
+]
 
 
 @pytest.fixture(params=CANDIDATES)
@@ -17,13 +22,17 @@ def candidate(request, xr):
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 7), (64, 64, 64), (65, 130, 33), (1, 300, 200)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (3, 5, 7), (64, 64, 64), (65, 130, 33), (1, 300, 200)]
+)
 def test_shapes_and_types(xr, rng, candidate, dtype, shape):
     m, n, k = shape
     a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
     out = xr.dnn.matmul(xr.from_numpy(a, dtype), xr.from_numpy(b, dtype))
     check(out.numpy(), rounded(a, dtype) @ rounded(b, dtype), dtype)
-    assert any(line.startswith(candidate + " ") and line.endswith(": used") for line in xr.dnn.explain())
+    assert any(
+        line.startswith(candidate + " ") and line.endswith(": used") for line in xr.dnn.explain()
+    )
 
 
 def test_f64_is_done_by_the_plain_kernel(xr, rng):
@@ -37,7 +46,13 @@ def test_f64_is_done_by_the_plain_kernel(xr, rng):
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [((4, 5, 6), (4, 6, 7)), ((4, 5, 6), (6, 7)), ((5, 6), (3, 6, 7)), ((2, 1, 5, 6), (3, 6, 7)), ((1, 1, 5, 6), (2, 3, 6, 7))],
+    [
+        ((4, 5, 6), (4, 6, 7)),
+        ((4, 5, 6), (6, 7)),
+        ((5, 6), (3, 6, 7)),
+        ((2, 1, 5, 6), (3, 6, 7)),
+        ((1, 1, 5, 6), (2, 3, 6, 7)),
+    ],
 )
 def test_batches_broadcast(xr, rng, candidate, left, right):
     a, b = rng.standard_normal(left), rng.standard_normal(right)
@@ -48,7 +63,11 @@ def test_batches_broadcast(xr, rng, candidate, left, right):
 @pytest.mark.parametrize("turned", ["a", "b", "c", "ab", "abc"])
 def test_transposed_operands(xr, rng, candidate, turned):
     def make(values, name):
-        return xr.from_numpy(np.ascontiguousarray(values.T), "f32").transpose() if name in turned else xr.from_numpy(values, "f32")
+        return (
+            xr.from_numpy(np.ascontiguousarray(values.T), "f32").transpose()
+            if name in turned
+            else xr.from_numpy(values, "f32")
+        )
 
     a, b = rng.standard_normal((40, 30)), rng.standard_normal((30, 50))
     out = xr.zeros((50, 40)).transpose() if "c" in turned else xr.zeros((40, 50))
@@ -72,14 +91,22 @@ def test_odd_strides_go_to_the_plain_kernel(xr, rng):
 def test_refusal_says_why(xr, rng):
     a = xr.from_numpy(rng.standard_normal((4, 8)), "f32").view((4, 4), (8, 2))
     xr.dnn.matmul(a, a)
-    assert xr.dnn.explain()[0] == "onednn: refused (neither of the last two dimensions of a is dense)"
-    with xr.dnn.only_candidate("onednn"), pytest.raises(xr.Unsupported, match="neither of the last two"):
+    assert (
+        xr.dnn.explain()[0] == "onednn: refused (neither of the last two dimensions of a is dense)"
+    )
+    with (
+        xr.dnn.only_candidate("onednn"),
+        pytest.raises(xr.Unsupported, match="neither of the last two"),
+    ):
         xr.dnn.matmul(a, a)
 
 
 def test_unknown_candidate(xr):
     a = xr.zeros((4, 4))
-    with xr.dnn.only_candidate("cublas"), pytest.raises(xr.Unsupported, match=r"onednn: not asked \(cublas is forced\)"):
+    with (
+        xr.dnn.only_candidate("cublas"),
+        pytest.raises(xr.Unsupported, match=r"onednn: not asked \(cublas is forced\)"),
+    ):
         xr.dnn.matmul(a, a)
 
 
@@ -124,10 +151,14 @@ POST_OPS = {
 @pytest.mark.parametrize("kind", POST_OPS)
 def test_post_op(xr, rng, candidate, kind):
     a, b = rng.standard_normal((19, 12)), rng.standard_normal((12, 33))
-    out = xr.dnn.matmul(xr.from_numpy(a, "f32"), xr.from_numpy(b, "f32"), post_ops=[xr.dnn.PostOp(kind, 0.5, 1.5)])
+    out = xr.dnn.matmul(
+        xr.from_numpy(a, "f32"), xr.from_numpy(b, "f32"), post_ops=[xr.dnn.PostOp(kind, 0.5, 1.5)]
+    )
     x = a @ b
     expected = np.where(x > 0, x, 0.5 * x) if kind == "relu" else POST_OPS[kind](x)
-    assert_close(out.numpy().astype(float), expected, rtol=1e-4, atol=2e-3 if kind == "gelu_erf" else 2e-4)
+    assert_close(
+        out.numpy().astype(float), expected, rtol=1e-4, atol=2e-3 if kind == "gelu_erf" else 2e-4
+    )
 
 
 @pytest.mark.parametrize("kind", ["add", "sub", "mul", "div", "max", "min"])
@@ -135,21 +166,42 @@ def test_post_op(xr, rng, candidate, kind):
 def test_binary_post_op(xr, rng, candidate, kind, shape):
     if candidate == "onednn" and shape == (19, 1):
         pytest.skip("oneDNN's fast code takes no operand that differs from row to row")
-    a, b, w = rng.standard_normal((19, 12)), rng.standard_normal((12, 33)), rng.uniform(0.5, 2, shape)
+    a, b, w = (
+        rng.standard_normal((19, 12)),
+        rng.standard_normal((12, 33)),
+        rng.uniform(0.5, 2, shape),
+    )
     op = xr.dnn.PostOp(kind, operand=xr.from_numpy(w, "f32"))
     out = xr.dnn.matmul(xr.from_numpy(a, "f32"), xr.from_numpy(b, "f32"), post_ops=[op])
-    numpy = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum}[kind]
+    numpy = {
+        "add": np.add,
+        "sub": np.subtract,
+        "mul": np.multiply,
+        "div": np.divide,
+        "max": np.maximum,
+        "min": np.minimum,
+    }[kind]
     check(out.numpy(), numpy(a @ b, w), "f32")
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize("bias_shape", [(33,), (1, 33), (19, 33)])
 def test_bias_and_chain(xr, rng, candidate, dtype, bias_shape):
-    a, b, bias = rng.standard_normal((19, 12)), rng.standard_normal((12, 33)), rng.standard_normal(bias_shape)
+    a, b, bias = (
+        rng.standard_normal((19, 12)),
+        rng.standard_normal((12, 33)),
+        rng.standard_normal(bias_shape),
+    )
     before = rng.standard_normal((19, 33))
     out = xr.from_numpy(before, dtype)
     ops = [xr.dnn.PostOp("sum", 2.0), xr.dnn.PostOp("relu"), xr.dnn.PostOp("linear", 3.0, -1.0)]
-    xr.dnn.matmul(xr.from_numpy(a, dtype), xr.from_numpy(b, dtype), out, bias=xr.from_numpy(bias, dtype), post_ops=ops)
+    xr.dnn.matmul(
+        xr.from_numpy(a, dtype),
+        xr.from_numpy(b, dtype),
+        out,
+        bias=xr.from_numpy(bias, dtype),
+        post_ops=ops,
+    )
     x = rounded(a, dtype) @ rounded(b, dtype) + rounded(bias, dtype) + 2 * rounded(before, dtype)
     check(out.numpy(), 3 * np.maximum(x, 0) - 1, dtype)
 
@@ -168,7 +220,10 @@ def test_empty_result(xr):
 def test_writes_only_its_result(xr, rng, candidate, dtype):
     shape = (37, 41)
     guarded = Canary(shape, np.float32 if dtype == "f32" else np.uint16)
-    image = xr.from_numpy(guarded.image.view(np.float32 if dtype == "f32" else np.uint16), dtype if dtype == "f32" else None)
+    image = xr.from_numpy(
+        guarded.image.view(np.float32 if dtype == "f32" else np.uint16),
+        dtype if dtype == "f32" else None,
+    )
     if dtype == "bf16":
         image.dtype = "bf16"
     out = image.view(shape, (shape[1], 1), guarded.offset // image.itemsize)
@@ -188,7 +243,7 @@ def test_repeats_bit_for_bit(xr, rng, candidate):
 def test_calls_in_flight_keep_their_own_operands(xr, rng, candidate):
     a = [rng.standard_normal((96, 96)) for _ in range(20)]
     arrays = [xr.from_numpy(x, "f32") for x in a]
-    outs = [xr.dnn.matmul(x, y) for x, y in zip(arrays, arrays[1:], strict=False)]
+    outs = [xr.dnn.matmul(x, y) for x, y in itertools.pairwise(arrays)]
     for out, x, y in zip(outs, a, a[1:], strict=False):
         check(out.numpy(), x @ y, "f32")
 

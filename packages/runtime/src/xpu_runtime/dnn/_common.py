@@ -16,7 +16,9 @@ from ..errors import UsageError
 class PackedArray:
     """An array of "u4" or "i4": two elements in a byte of a "u8" array, the low half first."""
 
-    def __init__(self, data: Array, dtype: str, shape: Sequence[int], strides: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, data: Array, dtype: str, shape: Sequence[int], strides: Sequence[int] | None = None
+    ) -> None:
         if dtype not in ("u4", "i4"):
             raise UsageError(f"dtype: got {dtype!r}, expected 'u4' or 'i4'")
         self.data, self.dtype, self.shape = data, dtype, tuple(shape)
@@ -26,7 +28,10 @@ class PackedArray:
         self.strides = tuple(strides) if strides is not None else tuple(steps[: len(self.shape)])
         last = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         if any(s < 0 for s in self.strides) or (last + 2) // 2 > data.nbytes:
-            raise UsageError(f"packed array of shape {self.shape} and strides {self.strides} needs more than {data.nbytes} bytes")
+            raise UsageError(
+                f"packed array of shape {self.shape} and strides {self.strides}: "
+                f"{data.nbytes} bytes are too few"
+            )
 
     @property
     def pointer(self) -> int:
@@ -60,8 +65,8 @@ class PostOp:
 class Quantization:
     """What an operand's numbers stand for: scale * (number - zero_point).
 
-    No dimension means one value for all; otherwise as many dimensions as the operand, each of size 1, the operand's,
-    or a divisor of it (elements that share one).
+    No dimension means one value for all; otherwise as many dimensions as the operand, each of
+    size 1, the operand's, or a divisor of it (elements that share one).
     """
 
     scale: Array | None = None

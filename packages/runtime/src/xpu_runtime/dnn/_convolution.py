@@ -17,7 +17,9 @@ def each(value: Sizes, spatial: int, name: str) -> list[int]:
     """One number for all spatial dimensions, or one for each."""
     values = [value] * spatial if isinstance(value, int) else list(value)
     if len(values) != spatial:
-        raise UsageError(f"{name}: got {len(values)} values, expected one for each of the {spatial} spatial dimensions")
+        raise UsageError(
+            f"{name}: got {len(values)} values, expected one for each of the {spatial} spatial dimensions"
+        )
     return values
 
 
@@ -50,7 +52,9 @@ def convolution(
     allow_tf32: bool = False,
     stream: Stream | None = None,
 ) -> Array:
-    """`post_ops(src * weights + bias)` for shapes N C [D [H]] W; weights are O I/groups K..., transposed I O/groups K...
+    """`post_ops(src * weights + bias)` for shapes N C [D [H]] W.
+
+    Weights are O I/groups K..., and I O/groups K... when transposed.
 
     `padding` is on the left, and on the right too unless `padding_r` is given (a transposed convolution's
     output padding is padding - padding_r).
@@ -59,7 +63,9 @@ def convolution(
     geometry = _geometry(len(src.shape) - 2, stride, padding, padding_r, dilation)
     if dst is None:
         shape = _output_shape(src, weights, geometry, groups, transposed)
-        dst = empty_like_layout(shape, src, dtype or ("i32" if src.dtype in ("u8", "i8") else src.dtype), stream)
+        dst = empty_like_layout(
+            shape, src, dtype or ("i32" if src.dtype in ("u8", "i8") else src.dtype), stream
+        )
     C.convolution(
         stream,
         src,
@@ -123,7 +129,16 @@ def convolution_backward_weights(
     stream = stream or current_stream(grad_dst.device)
     geometry = _geometry(len(src.shape) - 2, stride, padding, padding_r, dilation)
     C.convolution_backward_weights(
-        stream, src, grad_dst, grad_weights, grad_bias, geometry, groups, transposed, deterministic, allow_tf32
+        stream,
+        src,
+        grad_dst,
+        grad_weights,
+        grad_bias,
+        geometry,
+        groups,
+        transposed,
+        deterministic,
+        allow_tf32,
     )
     return grad_weights
 
@@ -148,5 +163,7 @@ def _output_shape(
             sizes.append((size + left + right - reach) // max(stride, 1) + 1)
     channels = weights.shape[1] * groups if transposed else weights.shape[0]
     if any(size < 0 for size in sizes):
-        raise UsageError(f"convolution: a window of {weights.shape[2:]} does not fit into {src.shape[2:]}")
+        raise UsageError(
+            f"convolution: a window of {weights.shape[2:]} does not fit into {src.shape[2:]}"
+        )
     return (src.shape[0], channels, *sizes)

@@ -28,11 +28,16 @@ def matmul(
     allow_tf32: bool = False,
     stream: Stream | None = None,
 ) -> Array:
-    """`post_ops(a @ b + bias)`; batch dimensions broadcast. `dtype` is the result's: a's, or "i32" for integers."""
+    """`post_ops(a @ b + bias)`; batch dimensions broadcast.
+
+    `dtype` is the result's: by default a's, or "i32" for integers.
+    """
     stream = stream or current_stream(a.device)
     if out is None:
         if len(a.shape) < 2 or len(b.shape) < 2:
-            raise UsageError(f"matmul: expected two or more dimensions; got shapes {a.shape} and {b.shape}")
+            raise UsageError(
+                f"matmul: expected two or more dimensions; got shapes {a.shape} and {b.shape}"
+            )
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         out = empty((*batch, a.shape[-2], b.shape[-1]), dtype or _result_dtype(a.dtype), stream)
     C.matmul(
