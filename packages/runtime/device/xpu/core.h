@@ -73,6 +73,10 @@ template <class T> XPU_FN T min_of(T a, T b) { return a < b ? a : b; }
 template <class T> XPU_FN T max_of(T a, T b) { return a > b ? a : b; }
 XPU_FN i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 
+// Both values computed, one taken: written as `c ? f(x) : g(x)` the compiler may make a branch of it,
+// and lanes that part run several times slower than both sides together.
+template <class T> XPU_FN T select(bool c, T a, T b) { return c ? a : b; }
+
 // A fixed array with value semantics, for shapes, strides and per-item tiles passed by value.
 template <class T, int N> struct Array {
   T data[N];

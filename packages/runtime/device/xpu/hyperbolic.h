@@ -14,7 +14,9 @@ XPU_MATH1(asinh, return __spirv_ocl_asinh(x);)
 XPU_MATH1(
     acosh, T t = x - (T)1; T far = __spirv_ocl_log(x) + (T)0.6931471805599453;
     T near = log1p(t + __spirv_ocl_sqrt(t * ((T)2 + t)));
-    return x > (T)0x1p28 ? far : near;)
+    
+    T r = select(x > (T)0x1p28, far, near);
+    return select(x < (T)1, (T)nan(), r);)
 XPU_MATH1(
     atanh, T a = __spirv_ocl_fabs(x);
     return __spirv_ocl_copysign((T)0.5 * log1p((T)2 * a / ((T)1 - a)), x);)

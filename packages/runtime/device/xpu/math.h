@@ -99,7 +99,7 @@ XPU_MATH2(sub, return x - y;)
 XPU_MATH2(mul, return x * y;)
 XPU_MATH2(div, return x / y;)
 XPU_MATH3(fma, return __spirv_ocl_fma(x, y, z);)
-XPU_MATH2(fdim, return x != x ? x : y != y ? y : x > y ? x - y : (T)0;)
+XPU_MATH2(fdim, return x != x ? x : y != y ? y : select(x > y, x - y, (T)0);)
 XPU_MATH2(hypot, return __spirv_ocl_hypot(x, y);)
 XPU_MATH2(heaviside, return x != x ? x : x == (T)0 ? y : (T)(x > (T)0);)
 XPU_MATH2(trunc_div, return __spirv_ocl_trunc(x / y);)
@@ -108,17 +108,17 @@ XPU_MATH2(trunc_div, return __spirv_ocl_trunc(x / y);)
 XPU_MATH2(fmod, return __spirv_ocl_fmod(x, y);)
 
 // Python's %: the result has the divisor's sign.
-XPU_MATH2(remainder, T m = fmod(x, y); return m != (T)0 && (y < (T)0) != (m < (T)0) ? m + y : m;)
+XPU_MATH2(remainder, T m = fmod(x, y); return select(m != (T)0 && (y < (T)0) != (m < (T)0), m + y, m);)
 
 // Python's //, consistent with remainder; division by zero gives x / y.
 XPU_MATH2(
     floor_div, T m = fmod(x, y); T d = (x - m) / y;
-    d = m != (T)0 && (y < (T)0) != (m < (T)0) ? d - (T)1 : d; T f = __spirv_ocl_floor(d);
-    f = d - f > (T)0.5 ? f + (T)1 : f; f = d != (T)0 ? f : __spirv_ocl_copysign((T)0, x / y);
-    return y == (T)0 ? x / y : f;)
+    d = select(m != (T)0 && (y < (T)0) != (m < (T)0), d - (T)1, d); T f = __spirv_ocl_floor(d);
+    f = select(d - f > (T)0.5, f + (T)1, f); f = select(d != (T)0, f, __spirv_ocl_copysign((T)0, x / y));
+    return select(y == (T)0, x / y, f);)
 
 // x + z * (y - x), from whichever end is nearer, so that weight 1 gives y exactly.
-XPU_MATH3(lerp, return z < (T)0.5 ? x + z * (y - x) : y - (y - x) * ((T)1 - z);)
+XPU_MATH3(lerp, return select(z < (T)0.5, x + z * (y - x), y - (y - x) * ((T)1 - z));)
 
 XPU_FN float ldexp(float x, int e) { return __spirv_ocl_ldexp(x, e); }
 XPU_FN double ldexp(double x, int e) { return __spirv_ocl_ldexp(x, e); }

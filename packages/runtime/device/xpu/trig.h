@@ -1,4 +1,4 @@
-// Circular functions.
+// Circular functions. The builtins reduce their argument exactly at any size.
 #ifndef XPU_DEVICE_TRIG_H
 #define XPU_DEVICE_TRIG_H
 #include <xpu/math.h>
@@ -8,17 +8,22 @@ namespace xpu {
 XPU_MATH1(sin, return __spirv_ocl_sin(x);)
 XPU_MATH1(cos, return __spirv_ocl_cos(x);)
 XPU_MATH1(tan, return __spirv_ocl_tan(x);)
+XPU_MATH1(sinpi, return __spirv_ocl_sinpi(x);)
+XPU_MATH1(cospi, return __spirv_ocl_cospi(x);)
+XPU_MATH1(tanpi, return __spirv_ocl_tanpi(x);)
 XPU_MATH1(asin, return __spirv_ocl_asin(x);)
 XPU_MATH1(acos, return __spirv_ocl_acos(x);)
 XPU_MATH1(atan, return __spirv_ocl_atan(x);)
 XPU_MATH2(atan2, return __spirv_ocl_atan2(x, y);)
-XPU_MATH1(sinpi, return __spirv_ocl_sinpi(x);)
-XPU_MATH1(cospi, return __spirv_ocl_cospi(x);)
-XPU_MATH1(tanpi, return __spirv_ocl_tanpi(x);)
+XPU_MATH1(asinpi, return __spirv_ocl_asinpi(x);)
+XPU_MATH1(acospi, return __spirv_ocl_acospi(x);)
+XPU_MATH1(atanpi, return __spirv_ocl_atanpi(x);)
 XPU_MATH1(deg2rad, return x * (T)0.017453292519943295;)
 XPU_MATH1(rad2deg, return x * (T)57.29577951308232;)
 // sin(pi x) / (pi x)
-XPU_MATH1(sinc, return x == (T)0 ? (T)1 : __spirv_ocl_sinpi(x) / ((T)3.14159265358979324 * x);)
+XPU_MATH1(
+    sinc, T r = __spirv_ocl_sinpi(x) / ((T)3.14159265358979324 * x);
+    return select(x == (T)0, (T)1, r);)
 
 }  // namespace xpu
 
