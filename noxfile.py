@@ -62,14 +62,7 @@ def virtual_gpu(session: nox.Session) -> None:
     stand_ins.require_gpu_driver(session)
     environment = device_environment(session)
     for product in stand_ins.VIRTUAL_GPUS:
-        # The driver writes *.aub files of 140 MB and more into the working directory.
-        with tempfile.TemporaryDirectory(prefix="xpu-virtual-gpu-") as scratch:
-            run_suites(
-                session,
-                environment,
-                variables=stand_ins.virtual_gpu(product),
-                directory=Path(scratch),
-            )
+        run_suites(session, environment, variables=stand_ins.virtual_gpu(product))
 
 
 @nox.session(venv_backend="none", default=False)

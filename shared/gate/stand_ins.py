@@ -20,6 +20,10 @@ def virtual_gpu(product: str) -> dict[str, str]:
         "SetCommandStreamReceiver": "1",
         "ProductFamilyOverride": product,
         "HardwareInfoOverride": "8x4x16",
+        # Nothing executes, so nothing would ever write the timestamps that waits look at on pvc.
+        "EnableTimestampPacket": "0",
+        # Otherwise the driver captures 140 MB and more into the working directory.
+        "AUBDumpCaptureFileName": "/dev/null",
         "OCL_ICD_FILENAMES": str(GPU_DRIVER),
         "ONEAPI_DEVICE_SELECTOR": "opencl:gpu",
         "XPU_VALUES": "0",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import nox
 
@@ -15,7 +14,6 @@ def run_suites(
     session: nox.Session,
     environment: Environment,
     variables: Mapping[str, str] | None = None,
-    directory: Path = ROOT,
 ) -> None:
     """Run every suite, or those the command line names; fail at the end, naming the bad ones.
 
@@ -36,10 +34,9 @@ def run_suites(
             f"--rootdir={ROOT}",
             *arguments,
         ]
-        with session.chdir(directory):
-            try:
-                environment.python(session, *command, str(suites[area]), env=dict(variables or {}))
-            except nox.command.CommandFailed:
-                failed.append(area)
+        try:
+            environment.python(session, *command, str(suites[area]), env=dict(variables or {}))
+        except nox.command.CommandFailed:
+            failed.append(area)
     if failed:
         session.error(f"failed: {', '.join(failed)}")

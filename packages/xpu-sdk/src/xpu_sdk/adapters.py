@@ -1,0 +1,36 @@
+"""Framework adapters, found by entry point and never imported by name.
+
+An adapter's wheel declares, in the group ``xpu_sdk.adapters``, a callable without arguments that returns
+a mapping with ``version``, ``framework`` (what it adapts, with the version found) and ``abi`` (the
+``XPU_RUNTIME_ABI`` it was compiled against). It must not touch a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+GROUP = "xpu_sdk.adapters"
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """An installed adapter, or why it cannot be used."""
+
+    name: str
+    wheel: str
+    about: Mapping[str, object] | None
+    error: str | None = None
+
+
+def installed() -> list[Adapter]:
+    """Every adapter that announces itself."""
+    found = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        wheel = entry.dist.name if entry.dist else entry.value
+        try:
+            found.append(Adapter(entry.name, wheel, dict(entry.load()())))
+        except Exception as error:  # noqa: BLE001 - whatever a foreign package does is what we report
+            found.append(Adapter(entry.name, wheel, None, f"{type(error).__name__}: {error}"))
+    return found

@@ -1,0 +1,1 @@
+"""The commands of ``xpu-sdk``, one a file."""

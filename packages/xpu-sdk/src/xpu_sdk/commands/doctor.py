@@ -1,0 +1,47 @@
+"""Checks every layer in turn, from the wheels to the adapters; each failure comes with its cause and its cure."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from .. import show
+from ..health import caches, devices, drivers, libraries, surroundings, wheels
+from ..health.finding import Finding
+
+HELP = "check every layer; exit code 1 when one fails"
+
+LAYERS = (wheels, libraries, drivers, devices, caches, surroundings)
+MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fail": "[bold red]FAIL[/]"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding; what is above a runtime that does not start is not looked at."""
+    for layer in LAYERS:
+        failed = False
+        for finding in layer.check():
+            failed |= finding.state == "fail"
+            yield finding
+        if failed and layer in (wheels, libraries):
+            return
+
+
+def run(options: argparse.Namespace) -> int:
+    findings = []
+    for finding in examine():
+        findings.append(finding)
+        if not options.json:
+            show.console.print(MARKS[finding.state], f"[bold]{finding.layer}[/]:", finding.found, soft_wrap=True)
+            if finding.fix:
+                show.console.print("     do:", finding.fix, soft_wrap=True, markup=False)
+    failures = sum(finding.state == "fail" for finding in findings)
+    if options.json:
+        show.as_json([asdict(finding) for finding in findings])
+    else:
+        show.console.print(f"{len(findings)} checks, {failures} failed")
+    return 1 if failures else 0

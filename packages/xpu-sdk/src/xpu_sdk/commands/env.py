@@ -1,0 +1,28 @@
+"""The environment variables the packages read: type, default, meaning and value."""
+
+from __future__ import annotations
+
+import argparse
+
+from .. import show
+
+HELP = "the environment variables and their values"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(options: argparse.Namespace) -> int:
+    from xpu_runtime import env
+
+    rows = [(v.name, v.type, v.default, v.value, v.meaning) for v in env.registry()]
+    columns = ("name", "type", "default", "value", "meaning")
+    if options.json:
+        show.as_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        readable = [tuple("-" if cell in (None, "") else cell for cell in row) for row in rows]
+        show.table("Environment variables", columns, readable)
+    for name in env.unknown():
+        show.console.print(f"{name} is set, but nothing reads it: is it misspelt?")
+    return 0

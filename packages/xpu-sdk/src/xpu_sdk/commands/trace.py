@@ -1,0 +1,44 @@
+"""Runs a Python program and writes what the device did, for chrome://tracing or ui.perfetto.dev."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+
+from .. import show
+
+HELP = "run a Python program and write its trace"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", default="xpu.trace.json", metavar="FILE")
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+
+
+def run(options: argparse.Namespace) -> int:
+    import xpu_runtime as xr
+
+    sys.argv = [options.program, *options.arguments]
+    code = 0
+    xr.trace.start()
+    try:
+        if options.module:
+            sys.path.insert(0, "")
+            runpy.run_module(options.program, run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, str(Path(options.program).resolve().parent))
+            runpy.run_path(options.program, run_name="__main__")
+    except SystemExit as end:
+        # A program may end with a message instead of a number, which Python prints and counts as 1.
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        records = xr.trace.stop()
+        xr.trace.save(options.output, records)
+        show.console.print(f"{len(records)} records in {Path(options.output).resolve()}")
+    return code

@@ -1,0 +1,72 @@
+"""The kernel cache: a folder of the user's own, writable, sound, within its size."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import show
+from .finding import Finding
+
+
+def check() -> Iterator[Finding]:
+    """The folder, its rights, its files, the room on its disk."""
+    folder = chosen_folder()
+    if os.environ.get("XPU_CACHE_SIZE") == "0":
+        yield Finding("kernel cache", "note", "turned off by XPU_CACHE_SIZE=0", "unset XPU_CACHE_SIZE")
+        return
+    if folder is None:
+        fix = "export XPU_CACHE_DIR=a folder of your own"
+        yield Finding("kernel cache", "fail", "no place for it: HOME is not set", fix)
+        return
+    yield _rights(folder)
+    if not folder.is_dir():
+        return
+    files = [path for path in folder.iterdir() if path.suffix in (".spv", ".bin")]
+    taken = sum(path.stat().st_size for path in files)
+    yield Finding("cached kernels", "ok", f"{len(files)} files, {show.size(taken)}")
+    yield _soundness()
+    free = shutil.disk_usage(folder).free
+    if free < 64 * 2**20:
+        yield Finding("disk", "fail", f"{show.size(free)} free at {folder}", "xpu-sdk cache clear")
+
+
+def chosen_folder() -> Path | None:
+    """Where the runtime would keep kernels, without asking it: it says nothing when it refuses."""
+    if named := os.environ.get("XPU_CACHE_DIR"):
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("HOME") and f"{os.environ['HOME']}/.cache")
+    return Path(home) / "xpu-sdk" / "kernels" if home else None
+
+
+def _rights(folder: Path) -> Finding:
+    if not folder.exists():
+        parent = next(p for p in folder.parents if p.exists())
+        if os.access(parent, os.W_OK):
+            return Finding("kernel cache", "ok", f"{folder}, made at the first use")
+        fix = f"sudo chown -R $USER {parent}, or: export XPU_CACHE_DIR=a folder of your own"
+        return Finding("kernel cache", "fail", f"cannot be made: {parent} is not writable", fix)
+    if not folder.is_dir():
+        return Finding("kernel cache", "fail", f"{folder} is not a folder", f"rm {folder}")
+    about = folder.stat()
+    if about.st_uid != os.geteuid():
+        fix = f"sudo chown -R $USER {folder}"
+        return Finding("kernel cache", "fail", f"{folder} belongs to user {about.st_uid}", fix)
+    if about.st_mode & 0o022:
+        fix = f"chmod 700 {folder}"
+        return Finding("kernel cache", "fail", f"others may write {folder}: cached kernels are code", fix)
+    if not os.access(folder, os.W_OK):
+        return Finding("kernel cache", "fail", f"{folder} is read-only", f"chmod u+w {folder}")
+    return Finding("kernel cache", "ok", str(folder))
+
+
+def _soundness() -> Finding:
+    from xpu_runtime import cache
+
+    damaged = cache.verify()
+    if not damaged:
+        return Finding("cached files", "ok", "every checksum is right")
+    names = ", ".join(path.name for path in damaged[:3])
+    return Finding("cached files", "fail", f"{len(damaged)} damaged: {names}", "xpu-sdk cache clear")

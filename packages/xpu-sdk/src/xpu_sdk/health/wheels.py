@@ -1,0 +1,40 @@
+"""The wheels: present, and of the versions that the runtime asks for."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import struct
+import sys
+from collections.abc import Iterator
+
+from packaging.requirements import Requirement
+
+from .. import facts
+from .finding import Finding
+
+
+def check() -> Iterator[Finding]:
+    """Python and the platform, then each wheel the runtime needs."""
+    machine = platform.machine()
+    fit = (sys.platform, machine, struct.calcsize("P")) == ("linux", "x86_64", 8)
+    found = f"Python {platform.python_version()} on {sys.platform} {machine}"
+    yield Finding("platform", "ok" if fit else "fail", found, "" if fit else "use 64-bit Linux on x86-64")
+    try:
+        needed = importlib.metadata.requires("xpu-runtime") or []
+    except importlib.metadata.PackageNotFoundError:
+        fix = f"{sys.executable} -m pip install xpu-sdk"
+        yield Finding("wheel xpu-runtime", "fail", "not installed", fix)
+        return
+    yield Finding("wheel xpu-runtime", "ok", importlib.metadata.version("xpu-runtime"))
+    for requirement in map(Requirement, needed):
+        if requirement.marker and not requirement.marker.evaluate():
+            continue
+        layer, version = f"wheel {requirement.name}", facts.version(requirement.name)
+        fix = f'{sys.executable} -m pip install "{requirement.name}{requirement.specifier}"'
+        if version is None:
+            yield Finding(layer, "fail", "not installed", fix)
+        elif not requirement.specifier.contains(version, prereleases=True):
+            yield Finding(layer, "fail", f"{version}, but {requirement.specifier} is needed", fix)
+        else:
+            yield Finding(layer, "ok", version)
