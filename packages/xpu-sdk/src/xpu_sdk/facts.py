@@ -45,7 +45,9 @@ def variables() -> dict[str, str]:
     """Variables that are set and that change what a process gets."""
     mine = {name for name in os.environ if name.startswith("XPU_")}
     return {
-        name: os.environ[name] for name in sorted(mine | set(FOREIGN_VARIABLES)) if name in os.environ
+        name: os.environ[name]
+        for name in sorted(mine | set(FOREIGN_VARIABLES))
+        if name in os.environ
     }
 
 

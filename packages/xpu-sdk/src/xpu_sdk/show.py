@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 console = Console(highlight=False)
 
@@ -18,7 +19,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for column in columns:
         shown.add_column(column, overflow="fold")
     for row in rows:
-        shown.add_row(*(str(cell) for cell in row))
+        shown.add_row(*(Text(str(cell)) for cell in row))  # Text: no markup in it
     if shown.row_count:
         console.print(shown)
 

@@ -77,7 +77,11 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for device in xr.devices():
         cells = [
-            (row["name"], show.duration(row["seconds"]), f"{row['rate']:.4g} {row['unit']}" if row["unit"] else "-")
+            (
+                row["name"],
+                show.duration(row["seconds"]),
+                f"{row['rate']:.4g} {row['unit']}" if row["unit"] else "-",
+            )
             for row in rows
             if row["device"] == device.index
         ]  # type: ignore[arg-type]

@@ -28,7 +28,12 @@ def run(options: argparse.Namespace) -> int:
 def _list(cache, folder) -> int:  # type: ignore[no-untyped-def]
     now = time.time()
     rows = [
-        (entry.path.name, entry.kind, show.size(entry.size), f"{(now - entry.used) / 3600:.1f} h ago")
+        (
+            entry.path.name,
+            entry.kind,
+            show.size(entry.size),
+            f"{(now - entry.used) / 3600:.1f} h ago",
+        )
         for entry in cache.list()
     ]
     show.table(str(folder), ("file", "kind", "size", "used"), rows)
@@ -56,5 +61,7 @@ def _verify(cache, folder) -> int:  # type: ignore[no-untyped-def]
         show.console.print(f"damaged: {path}")
     show.console.print(f"{len(cache.list())} files in {folder}, {len(damaged)} damaged")
     if damaged:
-        show.console.print("A damaged file is built again when it is needed. Remove all: xpu-sdk cache clear")
+        show.console.print(
+            "A damaged file is built again when it is needed. Remove all: xpu-sdk cache clear"
+        )
     return 1 if damaged else 0

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from rich.markup import escape
+
 from .. import show
 from ..health import caches, devices, drivers, libraries, surroundings, wheels
 from ..health.finding import Finding
@@ -36,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     for finding in examine():
         findings.append(finding)
         if not options.json:
-            show.console.print(MARKS[finding.state], f"[bold]{finding.layer}[/]:", finding.found, soft_wrap=True)
+            found = f"[bold]{finding.layer}[/]: {escape(finding.found)}"
+            show.console.print(MARKS[finding.state], found, soft_wrap=True)
             if finding.fix:
                 show.console.print("     do:", finding.fix, soft_wrap=True, markup=False)
     failures = sum(finding.state == "fail" for finding in findings)

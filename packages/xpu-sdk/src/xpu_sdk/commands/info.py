@@ -24,6 +24,8 @@ def collect() -> dict[str, Any]:
         about["abi"] = xr.abi_version
         about["libraries"] = xr.library_paths()
         about["cache"] = str(xr.cache.folder() or "off")
+        if not about["devices"]:
+            about["error"] = "no device was found"
     except (ImportError, xr.Error) as error:
         about["devices"] = []
         about["error"] = f"{type(error).__name__}: {error}"
@@ -41,7 +43,9 @@ def run(options: argparse.Namespace) -> int:
     show.table("Software", ("what", "version"), software.items())
     if "libraries" in about:
         paths = [(name, path) for name, found in about["libraries"].items() for path in found]
-        show.table(f"Libraries in the process (runtime ABI {about['abi']})", ("name", "path"), paths)
+        show.table(
+            f"Libraries in the process (runtime ABI {about['abi']})", ("name", "path"), paths
+        )
     drivers = [(name, library or "-") for name, library in about["opencl_drivers"].items()]
     show.table("OpenCL drivers", ("named by", "library"), drivers)
     show.table("Render nodes", ("node", "PCI vendor"), about["render_nodes"].items())
@@ -51,6 +55,6 @@ def run(options: argparse.Namespace) -> int:
     if "cache" in about:
         show.console.print(f"Kernel cache: {about['cache']}")
     if "error" in about:
-        show.console.print(f"The runtime does not start: {about['error']}\nRun: xpu-sdk doctor")
+        show.console.print(f"{about['error']}\nRun: xpu-sdk doctor")
         return 1
     return 0

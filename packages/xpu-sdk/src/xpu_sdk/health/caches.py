@@ -15,7 +15,9 @@ def check() -> Iterator[Finding]:
     """The folder, its rights, its files, the room on its disk."""
     folder = chosen_folder()
     if os.environ.get("XPU_CACHE_SIZE") == "0":
-        yield Finding("kernel cache", "note", "turned off by XPU_CACHE_SIZE=0", "unset XPU_CACHE_SIZE")
+        yield Finding(
+            "kernel cache", "note", "turned off by XPU_CACHE_SIZE=0", "unset XPU_CACHE_SIZE"
+        )
         return
     if folder is None:
         fix = "export XPU_CACHE_DIR=a folder of your own"
@@ -37,7 +39,9 @@ def chosen_folder() -> Path | None:
     """Where the runtime would keep kernels, without asking it: it says nothing when it refuses."""
     if named := os.environ.get("XPU_CACHE_DIR"):
         return Path(named)
-    home = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("HOME") and f"{os.environ['HOME']}/.cache")
+    home = os.environ.get("XDG_CACHE_HOME") or (
+        os.environ.get("HOME") and f"{os.environ['HOME']}/.cache"
+    )
     return Path(home) / "xpu-sdk" / "kernels" if home else None
 
 
@@ -56,7 +60,9 @@ def _rights(folder: Path) -> Finding:
         return Finding("kernel cache", "fail", f"{folder} belongs to user {about.st_uid}", fix)
     if about.st_mode & 0o022:
         fix = f"chmod 700 {folder}"
-        return Finding("kernel cache", "fail", f"others may write {folder}: cached kernels are code", fix)
+        return Finding(
+            "kernel cache", "fail", f"others may write {folder}: cached kernels are code", fix
+        )
     if not os.access(folder, os.W_OK):
         return Finding("kernel cache", "fail", f"{folder} is read-only", f"chmod u+w {folder}")
     return Finding("kernel cache", "ok", str(folder))
@@ -69,4 +75,6 @@ def _soundness() -> Finding:
     if not damaged:
         return Finding("cached files", "ok", "every checksum is right")
     names = ", ".join(path.name for path in damaged[:3])
-    return Finding("cached files", "fail", f"{len(damaged)} damaged: {names}", "xpu-sdk cache clear")
+    return Finding(
+        "cached files", "fail", f"{len(damaged)} damaged: {names}", "xpu-sdk cache clear"
+    )

@@ -41,5 +41,7 @@ def ask(code: str, variables: Mapping[str, str] | None = None) -> Any:
 def _last(text: str) -> str:
     """The exception of a traceback, or the last line of whatever there is."""
     lines = [line for line in text.splitlines() if line.strip()]
-    starts = [i for i, line in enumerate(lines) if line[:1].strip() and "Error" in line.split(":")[0]]
+    starts = [
+        i for i, line in enumerate(lines) if line[:1].strip() and "Error" in line.split(":")[0]
+    ]
     return "\n".join(lines[starts[-1] :][:12]) if starts else (lines or ["no output"])[-1]

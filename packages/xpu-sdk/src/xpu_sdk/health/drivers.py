@@ -23,7 +23,9 @@ def check() -> Iterator[Finding]:
         yield Finding("CPU driver", "ok", str(cpu))
     nodes = facts.render_nodes()
     if not nodes:
-        yield Finding("render nodes", "note", "none: this machine shows no GPU, the CPU device is used")
+        yield Finding(
+            "render nodes", "note", "none: this machine shows no GPU, the CPU device is used"
+        )
     for node, vendor in nodes.items():
         yield _node(node, vendor)
 
@@ -35,7 +37,11 @@ def _driver(named_by: str, library: str | None) -> Finding:
     there = Path(library).exists() if "/" in library else _loader_knows(library)
     if there:
         return Finding(layer, "ok", library)
-    fix = "unset OCL_ICD_FILENAMES" if named_by == library else f"sudo rm {named_by}, or install its package"
+    fix = (
+        "unset OCL_ICD_FILENAMES"
+        if named_by == library
+        else f"sudo rm {named_by}, or install its package"
+    )
     return Finding(layer, "fail", f"{named_by} names {library}, which does not exist", fix)
 
 

@@ -35,6 +35,12 @@ def _adapter(adapter: adapters.Adapter) -> Finding:
         return Finding(layer, "fail", f"does not load: {adapter.error}", fix)
     abi = adapter.about.get("abi")
     if abi != xpu_runtime.abi_version:
-        found = f"built against runtime ABI {abi}, but the runtime here has {xpu_runtime.abi_version}"
+        found = (
+            f"built against runtime ABI {abi}, but the runtime here has {xpu_runtime.abi_version}"
+        )
         return Finding(layer, "fail", found, fix)
-    return Finding(layer, "ok", f"{adapter.about.get('version')} for {adapter.about.get('framework')}, ABI {abi}")
+    return Finding(
+        layer,
+        "ok",
+        f"{adapter.about.get('version')} for {adapter.about.get('framework')}, ABI {abi}",
+    )

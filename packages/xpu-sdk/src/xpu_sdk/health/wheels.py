@@ -19,7 +19,9 @@ def check() -> Iterator[Finding]:
     machine = platform.machine()
     fit = (sys.platform, machine, struct.calcsize("P")) == ("linux", "x86_64", 8)
     found = f"Python {platform.python_version()} on {sys.platform} {machine}"
-    yield Finding("platform", "ok" if fit else "fail", found, "" if fit else "use 64-bit Linux on x86-64")
+    yield Finding(
+        "platform", "ok" if fit else "fail", found, "" if fit else "use 64-bit Linux on x86-64"
+    )
     try:
         needed = importlib.metadata.requires("xpu-runtime") or []
     except importlib.metadata.PackageNotFoundError:
