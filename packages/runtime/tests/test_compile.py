@@ -195,3 +195,15 @@ def test_two_writers_at_once(child, tmp_path):
 def test_cache_module(xr):
     assert set(xr.cache.stats()) == {"SPIR-V files", "SPIR-V bytes", "native files", "native bytes"}
     assert xr.cache.verify() == []
+
+
+@pytest.mark.onednn
+def test_common_kernels_ship_with_the_wheel(child, tmp_path):
+    code = """
+        import xpu_runtime as xr
+        assert any(xr.cache.shipped().glob("*.spv"))
+        xr.kernels.fill(xr.empty((64, 64)).transpose(), 1)
+        xr.synchronize()
+        assert "libsycl-jit" not in open("/proc/self/maps").read()
+    """
+    child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
