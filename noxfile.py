@@ -61,8 +61,9 @@ def virtual_gpu(session: nox.Session) -> None:
     """The suites on Intel's GPU driver with no GPU behind it (dg2, pvc); values not compared."""
     stand_ins.require_gpu_driver(session)
     environment = device_environment(session)
-    for product in stand_ins.VIRTUAL_GPUS:
-        run_suites(session, environment, variables=stand_ins.virtual_gpu(product))
+    for product, variables in stand_ins.VIRTUAL_GPUS.items():
+        session.log(f"as {product}")
+        run_suites(session, environment, variables=variables)
 
 
 @nox.session(venv_backend="none", default=False)

@@ -24,9 +24,14 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         console.print(shown)
 
 
+def to_json(value: Any) -> str:
+    """JSON as every command writes it."""
+    return json.dumps(value, indent=1, default=str)
+
+
 def as_json(value: Any) -> None:
     """Print JSON and nothing else."""
-    print(json.dumps(value, indent=1, default=str))
+    print(to_json(value))
 
 
 def size(bytes_: float) -> str:

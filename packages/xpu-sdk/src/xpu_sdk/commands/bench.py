@@ -1,4 +1,4 @@
-"""What this device does: launch cost, memory bandwidth, matrix products. No peer: `nox -s bench` has those."""
+"""What this machine's devices do: launch cost, memory bandwidth, matrix products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks every layer in turn, from the wheels to the adapters; each failure comes with its cause and its cure."""
+"""Checks every layer in turn, from the wheels to the adapters; a failure comes with cause and cure."""
 
 from __future__ import annotations
 
