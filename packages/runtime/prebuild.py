@@ -1,7 +1,7 @@
 """Compiles the kernels a user meets first, so that their SPIR-V ships in the wheel.
 
-Run by the build: ``prebuild.py PACKAGE_PARENT OUT``, with the package just built importable from PACKAGE_PARENT.
-Each call below builds what its dtypes and layouts need; the kernel cache, pointed at OUT, keeps the result.
+Run by the build: ``prebuild.py PACKAGE_PARENT OUT``, with the package just built importable from
+PACKAGE_PARENT. Each call below builds what its dtypes and layouts need; the kernel cache keeps the result.
 """
 
 import os

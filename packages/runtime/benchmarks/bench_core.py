@@ -38,19 +38,27 @@ _serial = itertools.count()
 def timed_child(code: str, cache: str) -> float:
     """Seconds from starting a Python to its end."""
     begin = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "XPU_CACHE_DIR": cache})
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, env={**os.environ, "XPU_CACHE_DIR": cache}
+    )
     return time.perf_counter() - begin
 
 
 def import_time() -> float:
-    code = "import time; t = time.perf_counter(); import xpu_runtime; print(time.perf_counter() - t)"
-    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
+    code = (
+        "import time; t = time.perf_counter(); import xpu_runtime; print(time.perf_counter() - t)"
+    )
+    return float(
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout
+    )
 
 
 def first_result(warm: bool) -> Pair:
     folder = tempfile.mkdtemp()
     fresh = (f"{folder}/{i}" for i in itertools.count())
-    return Pair(ours=lambda: timed_child(FIRST, f"{folder}/warm" if warm else next(fresh)), self_timed=True)
+    return Pair(
+        ours=lambda: timed_child(FIRST, f"{folder}/warm" if warm else next(fresh)), self_timed=True
+    )
 
 
 def compile_cold() -> Pair:
@@ -100,7 +108,13 @@ def launch_library() -> ctypes.CDLL:
     xr.device_count()
     package = Path(xr.__file__).parent
     library = Path(xr.library_paths()["libxpu_runtime.so"][0])
-    flags = ("-O3", f"-I{package / 'include'}", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}")
+    flags = (
+        "-O3",
+        f"-I{package / 'include'}",
+        "-Wl,--no-as-needed",
+        str(library),
+        f"-Wl,-rpath,{library.parent}",
+    )
     loaded = native_library(Path(__file__).parent / "launch_cost.cpp", ["sycl"], flags)
     for name in ("launch_ours", "launch_bare", "replay_ours"):
         getattr(loaded, name).restype = ctypes.c_double
@@ -120,6 +134,7 @@ def replay() -> Pair:
 def trace(on: bool) -> Pair:
     """A mixed run: copies, allocations and kernels of 4 MB, with and without what is measured."""
     import numpy as np
+
     import xpu_runtime as xr
 
     kernel = xr.compile(SAXPY).kernel("saxpy")

@@ -34,7 +34,9 @@ def test_struct_arguments_go_by_value(xr):
     source = """
     #include <xpu/core.h>
     struct Pair { long n; float scale; int pad; };
-    XPU_KERNEL(1) scale(Pair p, xpu::global<float> y) { if (xpu::global_id() < p.n) y[xpu::global_id()] *= p.scale; }
+    XPU_KERNEL(1) scale(Pair p, xpu::global<float> y) {
+      if (xpu::global_id() < p.n) y[xpu::global_id()] *= p.scale;
+    }
     """
     source = "\n".join(line.strip() for line in source.splitlines())
     y = xr.from_numpy(np.ones(64, np.float32))
@@ -44,13 +46,19 @@ def test_struct_arguments_go_by_value(xr):
 
 
 def test_log_has_the_lines_of_the_users_source(xr):
-    source = "#include <xpu/core.h>\n\nXPU_KERNEL(1) k(xpu::global<float> y) {\n  y[0] = nonsense;\n}\n"
-    with pytest.raises(xr.CompileError, match=r"kernel:4:\d+: error: use of undeclared identifier 'nonsense'"):
+    source = (
+        "#include <xpu/core.h>\n\nXPU_KERNEL(1) k(xpu::global<float> y) {\n  y[0] = nonsense;\n}\n"
+    )
+    with pytest.raises(
+        xr.CompileError, match=r"kernel:4:\d+: error: use of undeclared identifier 'nonsense'"
+    ):
         xr.compile(source).kernel("k")
 
 
 def test_unknown_device_header_and_kernel_names(xr):
-    with pytest.raises(xr.CompileError, match=r"kernel:1: the device library has no file <xpu/none\.h>"):
+    with pytest.raises(
+        xr.CompileError, match=r"kernel:1: the device library has no file <xpu/none\.h>"
+    ):
         xr.compile("#include <xpu/none.h>\n").kernel("k")
     with pytest.raises(xr.UsageError, match='no kernel named "other"'):
         xr.compile(sources.SAXPY).kernel("other")
@@ -87,7 +95,9 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
     index = np.arange(16) % 10
     index[7] = 99
     xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
-    with pytest.raises(xr.KernelFault, match="pick on device 0: index 99 is out of range for a dimension of 10"):
+    with pytest.raises(
+        xr.KernelFault, match="pick on device 0: index 99 is out of range for a dimension of 10"
+    ):
         xr.synchronize()
     index[7] = -1
     xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
@@ -150,7 +160,10 @@ def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
 def test_a_full_disk_is_a_warning(child, tmp_path):
     # A folder under a plain file can be neither made nor written, whoever the user is.
     (tmp_path / "file").write_text("")
-    result = child(BUILD.format(source=sources.SAXPY), env={"XPU_CACHE_DIR": str(tmp_path / "file" / "kernels")})
+    result = child(
+        BUILD.format(source=sources.SAXPY),
+        env={"XPU_CACHE_DIR": str(tmp_path / "file" / "kernels")},
+    )
     assert "kernel cache is off" in result.check().err
 
 

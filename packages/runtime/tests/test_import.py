@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-VENDOR = ("libsycl", "libdnnl", "libOpenCL", "libintelocl", "libur_", "libze_", "libtbb", "libxpu_runtime")
+VENDOR = (
+    "libsycl",
+    "libdnnl",
+    "libOpenCL",
+    "libintelocl",
+    "libur_",
+    "libze_",
+    "libtbb",
+    "libxpu_runtime",
+)
 
 
 def test_import_maps_no_vendor_library(child):
@@ -59,7 +68,9 @@ def test_every_environment_variable_in_the_code_is_registered(xr):
 def test_library_knows_no_framework_and_no_python(xr):
     xr.device_count()
     library = Path(xr.library_paths()["libxpu_runtime.so"][0])
-    needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    needed = subprocess.run(
+        ["readelf", "-d", library], capture_output=True, text=True, check=True
+    ).stdout
     assert "libsycl.so" in needed
     for stranger in ("python", "torch", "jax", "libc10"):
         assert stranger not in needed

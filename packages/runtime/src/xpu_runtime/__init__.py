@@ -56,7 +56,6 @@ __all__ = [*_HOME, *_MODULES]
 
 if TYPE_CHECKING:
     from . import cache, dnn, env, errors, kernels, memory, process, trace
-    from .array import Array, empty, from_numpy, zeros
     from ._device import (
         Device,
         current_device,
@@ -66,6 +65,8 @@ if TYPE_CHECKING:
         set_device,
         synchronize,
     )
+    from ._stream import Event, Stream, current_stream, default_stream, stream
+    from .array import Array, empty, from_numpy, zeros
     from .errors import (
         CompileError,
         DeviceError,
@@ -80,7 +81,6 @@ if TYPE_CHECKING:
     from .kernel import Kernel, Module, compile, from_spirv, launch
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed
-    from ._stream import Event, Stream, current_stream, default_stream, stream
 
 
 def __getattr__(name: str) -> Any:

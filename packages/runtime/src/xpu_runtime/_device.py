@@ -8,7 +8,7 @@ from ._native import C
 
 
 class Device:
-    """A device of this process. Properties are those of the driver: name, total_memory, fp64, sub_group_sizes, ..."""
+    """A device of this process with its driver's properties: name, total_memory, fp64, ..."""
 
     def __init__(self, index: int) -> None:
         self.index = index

@@ -8,8 +8,8 @@ from types import ModuleType
 
 
 def _preload_vendor_libraries() -> None:
-    # The wheels put their libraries in the environment's lib folder, where the native module looks. An install with
-    # --user or --target puts them elsewhere: then they are loaded by the path their own record gives.
+    # The wheels put their libraries in the environment's lib folder, where the native module looks. An
+    # install with --user or --target puts them elsewhere: then they are loaded by the path on record.
     for distribution, library in (("intel-sycl-rt", "libsycl.so.9"), ("onednn", "libdnnl.so.3")):
         for path in importlib.metadata.files(distribution) or ():
             if path.name == library:
@@ -25,8 +25,9 @@ def _load() -> ModuleType:
             from . import _C
         except (ImportError, OSError, importlib.metadata.PackageNotFoundError) as second:
             raise ImportError(
-                f"xpu_runtime cannot load its native module: {first}. The libraries of the wheels intel-sycl-rt and "
-                f"onednn were looked for too: {second}. Run: python -m pip install --force-reinstall xpu-runtime"
+                f"xpu_runtime cannot load its native module: {first}. The libraries of the wheels "
+                f"intel-sycl-rt and onednn were looked for too: {second}. "
+                "Run: python -m pip install --force-reinstall xpu-runtime"
             ) from first
     return _C
 

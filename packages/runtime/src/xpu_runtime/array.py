@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ._native import C
-from .errors import UsageError
 from ._stream import Stream, current_stream
+from .errors import UsageError
 
 # numpy has no bf16 or fp8: their host side is the bits in an unsigned integer.
 _NUMPY = {
@@ -111,7 +111,9 @@ class Array:
         """The same bytes as a one-dimensional array of another dtype."""
         size, first = np.dtype(_NUMPY[dtype]).itemsize, self.offset * self.itemsize
         if not self.contiguous or self.nbytes % size or first % size:
-            raise UsageError(f"reinterpret: {self!r} is not contiguous or does not hold whole elements of {dtype}")
+            raise UsageError(
+                f"reinterpret: {self!r} is not contiguous or does not hold whole elements of {dtype}"
+            )
         return Array(self._buffer, dtype, (self.nbytes // size,), (1,), first // size, self.device)
 
     def transpose(self, *axes: int) -> Array:
@@ -122,7 +124,9 @@ class Array:
     def numpy(self, stream: Stream | None = None) -> np.ndarray:
         """A copy on the host, after all work queued on the stream. bf16 comes back as float32."""
         if not self.contiguous:
-            raise UsageError(f"numpy() copies contiguous arrays; strides are {self.strides} for shape {self.shape}")
+            raise UsageError(
+                f"numpy() copies contiguous arrays; strides are {self.strides} for shape {self.shape}"
+            )
         host = np.empty(self.shape, _NUMPY[self.dtype])
         stream = stream or current_stream(self.device)
         C.copy(stream, host.ctypes.data, self.pointer, host.nbytes)
@@ -133,7 +137,9 @@ class Array:
         """Overwrites the elements; waits until the host memory is free again."""
         host = _host(values, self.dtype)
         if host.shape != self.shape or not self.contiguous:
-            raise UsageError(f"copy_from: got shape {host.shape}, expected {self.shape} and a contiguous array")
+            raise UsageError(
+                f"copy_from: got shape {host.shape}, expected {self.shape} and a contiguous array"
+            )
         stream = stream or current_stream(self.device)
         C.copy(stream, self.pointer, host.ctypes.data, host.nbytes)
         stream.synchronize()
@@ -178,5 +184,7 @@ def from_numpy(values: np.ndarray, dtype: str | None = None, stream: Stream | No
     values = np.asarray(values)
     name = dtype or _NAMES.get(values.dtype)
     if name is None:
-        raise UsageError(f"dtype: numpy's {values.dtype} has no counterpart; pass one of {', '.join(_NUMPY)}")
+        raise UsageError(
+            f"dtype: numpy's {values.dtype} has no counterpart; pass one of {', '.join(_NUMPY)}"
+        )
     return empty(values.shape, name, stream).copy_from(values, stream)

@@ -32,7 +32,7 @@ def shipped() -> Path:
     return Path(C.shipped_folder())
 
 
-def list() -> "builtins.list[Entry]":  # noqa: A001
+def list() -> builtins.list[Entry]:
     """The files, most recently used first."""
     where = folder()
     if where is None:
@@ -53,7 +53,7 @@ def stats() -> dict[str, int]:
     return counts
 
 
-def verify() -> "builtins.list[Path]":
+def verify() -> builtins.list[Path]:
     """The files that are damaged; the runtime would treat each as a miss."""
     return [entry.path for entry in list() if not _sound(entry.path.read_bytes())]
 
@@ -68,4 +68,7 @@ def clear() -> int:
 
 def _sound(data: bytes) -> bool:
     head = len(_MAGIC)
-    return data[:head] == _MAGIC and hashlib.sha256(data[head + 32 :]).digest() == data[head : head + 32]
+    return (
+        data[:head] == _MAGIC
+        and hashlib.sha256(data[head + 32 :]).digest() == data[head : head + 32]
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
+
+import tomllib
 
 
 @dataclass(frozen=True)

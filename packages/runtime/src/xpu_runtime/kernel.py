@@ -45,4 +45,10 @@ def launch(
 ) -> None:
     """Queues the kernel. Arguments are Arrays, numpy scalars (whose width is known), or bytes for structs."""
     as_tuple = lambda size: (size,) if isinstance(size, int) else tuple(size)  # noqa: E731
-    C.launch(stream or current_stream(kernel.device), kernel, as_tuple(global_size), as_tuple(local_size), args)
+    C.launch(
+        stream or current_stream(kernel.device),
+        kernel,
+        as_tuple(global_size),
+        as_tuple(local_size),
+        args,
+    )

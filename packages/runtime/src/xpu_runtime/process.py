@@ -14,11 +14,19 @@ def is_initialized() -> bool:
 
 
 def generic_backend() -> bool:
-    """True when only plain SYCL is used: XPU_GENERIC_BACKEND=1, or a backend other than Level Zero and OpenCL."""
+    """True when only plain SYCL is used: XPU_GENERIC_BACKEND=1, or neither Level Zero nor OpenCL."""
     return C.generic_backend()
 
 
 def library_paths() -> dict[str, list[str]]:
     """The vendor libraries in this process, by name, with the paths they were loaded from."""
-    names = ("libsycl.so", "libdnnl.so", "libsycl-jit.so", "libur_loader.so", "libOpenCL.so", "libintelocl.so", "libxpu_runtime.so")
+    names = (
+        "libsycl.so",
+        "libdnnl.so",
+        "libsycl-jit.so",
+        "libur_loader.so",
+        "libOpenCL.so",
+        "libintelocl.so",
+        "libxpu_runtime.so",
+    )
     return {name: C.loaded_libraries(name) for name in names}

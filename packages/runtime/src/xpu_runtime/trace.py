@@ -1,4 +1,4 @@
-"""One trace of everything: launches, copies, oneDNN calls, allocations, compiles, and the user's own spans."""
+"""One trace of everything: launches, copies, oneDNN calls, allocations, compiles, the user's own spans."""
 
 from __future__ import annotations
 
@@ -51,25 +51,41 @@ def record(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def save(path: str | os.PathLike[str], records: list[Any]) -> None:
     """Writes records as a Chrome trace."""
-    Path(path).write_text(json.dumps({"traceEvents": chrome_events(records), "displayTimeUnit": "ns"}))
+    Path(path).write_text(
+        json.dumps({"traceEvents": chrome_events(records), "displayTimeUnit": "ns"})
+    )
 
 
 def chrome_events(records: list[Any]) -> list[dict[str, Any]]:
-    """The records as Chrome trace events: host rows by thread, device rows by stream, arrows between, memory counters."""
+    """Chrome trace events: host rows by thread, device rows by stream, arrows between, memory counters."""
     pid, events = os.getpid(), []
     for r in records:
         kind = r.kind.name
         args = {"correlation": r.correlation, "bytes": r.bytes, "kind": kind}
-        host = {"name": r.name, "cat": kind, "ph": "X", "pid": pid, "tid": r.thread, "ts": r.host_begin / 1e3}
+        host = {
+            "name": r.name,
+            "cat": kind,
+            "ph": "X",
+            "pid": pid,
+            "tid": r.thread,
+            "ts": r.host_begin / 1e3,
+        }
         events.append({**host, "dur": (r.host_end - r.host_begin) / 1e3, "args": args})
         if kind in ("allocate", "free"):
-            counter = {"name": f"xpu:{r.device} allocated", "ph": "C", "pid": pid, "ts": r.host_begin / 1e3}
+            counter = {
+                "name": f"xpu:{r.device} allocated",
+                "ph": "C",
+                "pid": pid,
+                "ts": r.host_begin / 1e3,
+            }
             events.append({**counter, "args": {"bytes": r.counter}})
         elif kind in _ON_DEVICE and r.device_end:
             where = {"pid": f"xpu:{r.device}", "tid": f"stream {r.stream}"}
             work = {"name": r.name, "cat": kind, "ph": "X", **where, "ts": r.device_begin / 1e3}
             events.append({**work, "dur": (r.device_end - r.device_begin) / 1e3, "args": args})
             flow = {"name": "launch", "cat": "launch", "id": r.correlation}
-            events.append({**flow, "ph": "s", "pid": pid, "tid": r.thread, "ts": r.host_begin / 1e3})
+            events.append(
+                {**flow, "ph": "s", "pid": pid, "tid": r.thread, "ts": r.host_begin / 1e3}
+            )
             events.append({**flow, "ph": "f", "bp": "e", **where, "ts": r.device_begin / 1e3})
     return events
