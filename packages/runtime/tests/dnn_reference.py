@@ -21,3 +21,26 @@ def check(got, expected, dtype):
     assert_close(
         got.astype(np.float64), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale
     )
+
+
+def fp8_values(bits, dtype):
+    """What bytes of e4m3fn or e5m2 stand for."""
+    exponent_bits, bias = {"f8e4m3": (4, 7), "f8e5m2": (5, 15)}[dtype]
+    mantissa_bits = 7 - exponent_bits
+    bits = np.asarray(bits, np.int64)
+    exponent, mantissa = (
+        bits >> mantissa_bits & (1 << exponent_bits) - 1,
+        bits & (1 << mantissa_bits) - 1,
+    )
+    fraction = mantissa / (1 << mantissa_bits)
+    value = np.where(
+        exponent == 0, fraction * 2.0 ** (1 - bias), (1 + fraction) * 2.0 ** (exponent - bias)
+    )
+    return np.where(bits & 0x80, -value, value)
+
+
+def pack_int4(values):
+    """Two in a byte, the low half first."""
+    flat = np.asarray(values).reshape(-1).astype(np.int64) & 15
+    flat = np.pad(flat, (0, flat.size % 2))
+    return (flat[::2] | flat[1::2] << 4).astype(np.uint8)

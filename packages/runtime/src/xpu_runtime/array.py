@@ -49,7 +49,7 @@ class _Buffer:
 
 def bf16_bits(values: np.ndarray) -> np.ndarray:
     """float32 rounded to the nearest bf16, ties to even, as its 16 bits."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    bits = np.asarray(values, np.float32, order="C").view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
@@ -156,7 +156,7 @@ def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
 def _host(values: np.ndarray, dtype: str) -> np.ndarray:
     if dtype == "bf16" and values.dtype != np.uint16:
         return bf16_bits(values)
-    return np.ascontiguousarray(values, _NUMPY[dtype])
+    return np.asarray(values, _NUMPY[dtype], order="C")  # keeps a scalar a scalar
 
 
 def empty(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None = None) -> Array:
