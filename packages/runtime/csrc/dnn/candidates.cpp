@@ -78,7 +78,8 @@ PlanPtr choose(const Problem& problem, const std::vector<Candidate>& candidates)
     } catch (const Refusal& refusal) {
       said.push_back(join(candidate.name, ": refused (", refusal.reason, ")"));
     } catch (const dnnl::error& e) {
-      said.push_back(join(candidate.name, ": refused (oneDNN: ", e.what(), ")"));
+      std::string why = e.what();  // the advice after the first sentence is about its own variable
+      said.push_back(join(candidate.name, ": refused (oneDNN: ", why.substr(0, why.find(". ")), ")"));
     }
   }
   std::string all;

@@ -171,18 +171,17 @@ std::string conv_onednn(const ConvProblem& p, Plan& plan) {
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   check_problem(p);
   refuse_unless(p.sum == ConvSum::y || !p.quantized(), "oneDNN sums no quantised transposed convolution");
+  int device = p.problem.device();
   auto& result = p.result();
   bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.quantized();
-  auto sum_type = integers ? DType::i32 : DType::f32;
-  memory::dims size(result.shape, result.shape + result.ndim), dense(result.ndim, 1);
-  for (int d = result.ndim - 2; d >= 0; --d) dense[d] = dense[d + 1] * size[d + 1];
-  memory::desc sums(size, data_type_of(sum_type), dense);
-  memory::desc any(size, data_type_of(sum_type), memory::format_tag::any);
-  Place to{sums, plan.temporary(sums.get_size())};
+  auto sums = row_major(result, integers ? DType::i32 : DType::f32);
+  int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
+  Place to{describe(sums), temporary};
   Pass pass{p, plan};
-  auto name = p.sum == ConvSum::y ? pass.sum_y(to, any, true) : pass.sum_x(to, any);
+  auto name = p.sum == ConvSum::y ? pass.sum_y(to, any_layout(sums), true) : pass.sum_x(to, any_layout(sums));
   bool whole = integers && p.options.post_ops.empty() && !is_float(result.dtype);
-  add_epilogue_step(plan, p.problem.device(), to.operand, sum_type, result, p.result_operand(), conv_epilogue(p, whole ? "xpu::i32" : "float"));
+  auto epilogue = conv_epilogue(p, whole ? "xpu::i32" : "float");
+  add_epilogue_step(plan, device, sums, temporary, result, p.result_operand(), epilogue);
   return name;
 }
 

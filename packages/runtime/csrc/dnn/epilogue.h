@@ -27,6 +27,7 @@ class Epilogue {
   void dequantize(const char* name, const Tensor& of, Extra scale, Extra zero_point);
   /// Steps of xpu_epilogue(v, index, before), in order.
   void add(Extra operand) { binary(PostOp::Kind::add, operand); }
+  void multiply(Extra operand) { binary(PostOp::Kind::mul, operand); }
   /// Adds one value for each index along dimension 1.
   void add_channel(Extra operand);
   void apply(const PostOp& op, Extra operand);

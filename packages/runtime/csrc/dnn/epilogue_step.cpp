@@ -7,19 +7,45 @@
 
 namespace xpu::dnn {
 
-void add_epilogue_step(Plan& plan, int device, int sums, DType sum_type, const Tensor& c, int c_operand, const Epilogue& epilogue) {
+void add_epilogue_step(Plan& plan, int device, const Tensor& from, int from_operand, const Tensor& c, int c_operand,
+                       const Epilogue& epilogue) {
   auto source = epilogue.source() +
-                join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_SUM ", kernel_type(sum_type), "\n#define XPU_NDIM ", c.ndim,
-                     "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+                join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.dtype),
+                     "\n#define XPU_NDIM ", c.ndim, "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
                 std::string(kernel_source("epilogue.sycl"));
   std::vector<std::int64_t> shape{c.numel()};
-  shape.insert(shape.end(), c.shape, c.shape + c.ndim);
-  shape.insert(shape.end(), c.strides, c.strides + c.ndim);
+  for (auto* part : {c.shape, from.strides, c.strides}) shape.insert(shape.end(), part, part + c.ndim);
   KernelArguments arguments;
-  arguments.operand(sums).operand(c_operand).bytes(shape.data(), shape.size() * sizeof shape[0]).append(epilogue.arguments());
+  arguments.operand(from_operand).operand(c_operand).bytes(shape.data(), shape.size() * sizeof shape[0]);
+  arguments.append(epilogue.arguments());
   constexpr std::int64_t group = 256, most_groups = 4096;
   auto groups = std::min((c.numel() + group - 1) / group, most_groups);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "epilogue"), NdRange::linear(groups, group), std::move(arguments)));
+  auto kernel = build_kernel(device, source, "epilogue");
+  plan.add(std::make_unique<KernelStep>(kernel, NdRange::linear(groups, group), std::move(arguments)));
+}
+
+Tensor row_major(const Tensor& shape, DType dtype) {
+  Tensor t = shape;
+  t.data = nullptr;
+  t.dtype = dtype;
+  std::int64_t step = 1;
+  for (int d = t.ndim - 1; d >= 0; --d) {
+    t.strides[d] = step;
+    step *= t.shape[d];
+  }
+  return t;
+}
+
+Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
+  Tensor to = from;
+  std::int64_t last = 0;
+  for (int d = 0; d < from.ndim; ++d) last += (from.shape[d] - 1) * from.strides[d];
+  if (last + 1 != from.numel()) to = row_major(from, dtype);
+  to.dtype = dtype;
+  int copy = plan.temporary(static_cast<std::size_t>(to.numel()) * size_of(dtype));
+  add_epilogue_step(plan, device, from, operand, to, copy, Epilogue(from.ndim, "float"));
+  operand = copy;
+  return to;
 }
 
 }  // namespace xpu::dnn

@@ -5,7 +5,14 @@
 
 namespace xpu::dnn {
 
-/// c = epilogue(sums), where `sums` are dense, in the order of c's shape, and of type `sum_type`.
-void add_epilogue_step(Plan& plan, int device, int sums, DType sum_type, const Tensor& c, int c_operand, const Epilogue& epilogue);
+/// c = epilogue(from), element by element; the operands say where they are in a run.
+void add_epilogue_step(Plan& plan, int device, const Tensor& from, int from_operand, const Tensor& c, int c_operand,
+                       const Epilogue& epilogue);
+
+/// A row-major tensor of that shape, of no memory yet.
+Tensor row_major(const Tensor& shape, DType dtype);
+
+/// A copy of `from` as `dtype` in temporary memory, with its strides where it is dense; `operand` becomes the copy's.
+Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType dtype);
 
 }  // namespace xpu::dnn

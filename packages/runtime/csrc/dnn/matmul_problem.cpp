@@ -92,8 +92,10 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   post_ops.add(problem, o.post_ops);
 }
 
-Epilogue matmul_epilogue(const MatmulProblem& p, const char* type) {
+Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales) {
   Epilogue epilogue(p.c.ndim, type);
+  for (auto& scale : {p.scale_a, p.scale_b})
+    if (operand_scales) epilogue.multiply(scale);
   epilogue.add(p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i) epilogue.apply(p.options.post_ops[i], p.post_ops.operand(i));
   epilogue.quantize(p.c, p.scale_c, p.zero_c);

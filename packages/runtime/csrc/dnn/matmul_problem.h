@@ -25,8 +25,9 @@ struct MatmulProblem {
   bool plain() const { return !options.bias && options.post_ops.empty() && !options.a && !options.b && !options.c; }
 };
 
-/// The epilogue of the call: bias, post-ops, the result's quantisation.
-Epilogue matmul_epilogue(const MatmulProblem& p, const char* type);
+/// The epilogue of the call: bias, post-ops, the result's quantisation. Before them, with `operand_scales`, the scales
+/// of a and b.
+Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
 
 /// All of it in one primitive.
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan);

@@ -37,7 +37,7 @@ Tensor batch_strides(Tensor t) {
 std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
   auto types = types_of(p);
   int n = p.c.ndim;
-  auto epilogue = matmul_epilogue(p, types.step);
+  auto epilogue = matmul_epilogue(p, types.step, false);
   if (p.options.a) epilogue.dequantize("xpu_a", p.a, p.scale_a, p.zero_a);
   if (p.options.b) epilogue.dequantize("xpu_b", p.b, p.scale_b, p.zero_b);
 
