@@ -31,7 +31,7 @@ def registry() -> list[Variable]:
 
 
 def unknown() -> list[str]:
-    """XPU_ variables that are set but that nothing reads: most likely misspelt."""
+    """`XPU_` variables that are set but that nothing reads: most likely misspelt."""
     known = {variable.name for variable in registry()}
     return sorted(name for name in os.environ if name.startswith("XPU_") and name not in known)
 

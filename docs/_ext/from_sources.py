@@ -1,0 +1,140 @@
+"""Directives that make tables from the repository's own lists, so that no page repeats one by hand.
+
+``environment-variables``, ``device-functions`` and ``benchmark-results`` take no arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNTIME = ROOT / "packages" / "runtime"
+VARIABLES = RUNTIME / "src" / "xpu_runtime" / "env.toml"
+FUNCTIONS = RUNTIME / "device" / "functions.toml"
+BENCHMARKS = ROOT / "docs" / "benchmarks.json"
+
+
+def cell(text: object) -> str:
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def code(text: object) -> str:
+    return f"`{cell(text)}`" if text not in ("", None) else ""
+
+
+def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    lines = [columns, ("---",) * len(columns), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def words(value: object) -> str:
+    """A field of a table, whatever its type, as text."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {words(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(words, value))
+    return str(value)
+
+
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+class FromSource(SphinxDirective):
+    """Markdown made from one file; the page is built again when the file changes."""
+
+    source: Path
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(self.source))
+        exists = self.source.exists()
+        lines = self.markdown(self.source.read_text()) if exists else self.missing()
+        container = nodes.container()
+        self.state.nested_parse(StringList(lines, str(self.source)), 0, container)
+        return container.children
+
+    def markdown(self, text: str) -> list[str]:
+        raise NotImplementedError
+
+    def missing(self) -> list[str]:
+        raise self.error(f"{self.source} is missing")
+
+
+class EnvironmentVariables(FromSource):
+    source = VARIABLES
+
+    def markdown(self, text: str) -> list[str]:
+        rows = [
+            (code(name), cell(v["type"]), code(v["default"]), cell(v["meaning"]))
+            for name, v in tomllib.loads(text).items()
+        ]
+        return table(("variable", "type", "default", "meaning"), rows)
+
+
+class DeviceFunctions(FromSource):
+    source = FUNCTIONS
+
+    def markdown(self, text: str) -> list[str]:
+        functions = {k: v for k, v in tomllib.loads(text).items() if isinstance(v, dict)}
+        fields = list(dict.fromkeys(field for v in functions.values() for field in v))
+        rows = [
+            (code(f"xpu::{name}"), *(cell(words(v[f])) if f in v else "" for f in fields))
+            for name, v in functions.items()
+        ]
+        return table(("function", *fields), rows)
+
+    def missing(self) -> list[str]:
+        headers = sorted((RUNTIME / "device" / "xpu").glob("*.h"))
+        rows = [(code(f"<xpu/{h.name}>"), cell(first_comment(h))) for h in headers]
+        return table(("header", "what is in it"), rows)
+
+
+def first_comment(header: Path) -> str:
+    """The sentence a header begins with."""
+    lines = []
+    for line in header.read_text().splitlines():
+        if not line.startswith("// "):
+            break
+        lines.append(line[3:])
+    return " ".join(lines).replace("__", "\\_\\_").split(". ")[0].rstrip(".") + "."
+
+
+class BenchmarkResults(FromSource):
+    source = BENCHMARKS
+
+    def markdown(self, text: str) -> list[str]:
+        rows = [
+            (
+                cell(r["name"]),
+                duration(r["ours"]),
+                duration(r["peer"]),
+                cell(r["peer_name"] or "-"),
+                "-" if r["ratio"] is None else f"{r['ratio']:.3g}",
+                cell(r["bar"] or "-"),
+                "" if r["bar"] is None else "yes" if r["ok"] else "**no**",
+            )
+            for r in json.loads(text)
+        ]
+        return table(("case", "ours", "peer", "peer is", "ratio", "bar", "cleared"), rows)
+
+    def missing(self) -> list[str]:
+        return ["This tree holds no results. The command above makes them."]
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.add_directive("environment-variables", EnvironmentVariables)
+    app.add_directive("device-functions", DeviceFunctions)
+    app.add_directive("benchmark-results", BenchmarkResults)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,44 @@
+"""The documentation's Python runs as it stands, page by page, and its C++ builds with the line it gives."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+README = Path(__file__).resolve().parents[1] / "README.md"
+BLOCK = r"^```{}\n(.*?)^```$"
+
+
+def blocks(page: Path, language: str) -> str:
+    """The page's code in one language, as one program."""
+    found = re.findall(BLOCK.format(language), page.read_text(), re.MULTILINE | re.DOTALL)
+    return "\n".join(found)
+
+
+PAGES = [page for page in (*sorted(DOCS.glob("*.md")), README) if blocks(page, "python")]
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python(page, child, tmp_path):
+    child(blocks(page, "python"), cwd=tmp_path).check()
+
+
+@pytest.mark.values
+def test_cpp(tmp_path):
+    (tmp_path / "first.cpp").write_text((DOCS / "examples" / "first.cpp").read_text())
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", blocks(DOCS / "cpp.md", "bash")],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "42 42"
