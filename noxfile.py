@@ -47,7 +47,7 @@ def demo(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
     """Every package's test suite on this machine's own devices. Arguments go to pytest."""
-    run_suites(session, device_environment(session))
+    run_suites(session, device_environment(session), variables=isa_check.fresh_dump())
 
 
 @nox.session(venv_backend="none", default=False)

@@ -113,7 +113,8 @@ def _isa(folder: Path, products: list[Product]) -> list[Fault]:
     widths = sorted({kernel.simd for kernel in built if kernel.simd})
     show.console.print(
         f"{len(built)} kernels built, SIMD {', '.join(map(str, widths)) or 'none'}, "
-        f"{sum(bool(k.error) for k in built)} failed, {sum(bool(k.memory) for k in built)} with data in memory"
+        f"{sum(bool(k.error) for k in built)} failed, "
+        f"{sum(bool(k.memory) for k in built)} with data in memory"
     )
     if not built:
         return [
