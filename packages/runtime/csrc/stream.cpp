@@ -15,6 +15,7 @@
 #include "xpu/event.h"
 #include "xpu/fault.h"
 #include "xpu/graph.h"
+#include "xpu/trace.h"
 
 namespace xpu {
 namespace {
@@ -46,7 +47,7 @@ StreamState* add(DeviceStreams& streams, int device, int priority, sycl::queue q
 }
 
 StreamState* ensure_default(DeviceStreams& streams, int device) {
-  if (!streams.default_stream) streams.default_stream = add(streams, device, 0, make_queue(device, 0, false), false);
+  if (!streams.default_stream) streams.default_stream = add(streams, device, 0, make_queue(device, 0, trace::active()), false);
   return streams.default_stream;
 }
 
@@ -135,7 +136,7 @@ Stream pool_stream(int device, int priority) {
   std::lock_guard lock(streams.mutex);
   ensure_default(streams, device);
   auto& slot = streams.pool[priority + 1][streams.next[priority + 1]++ % pool_size];
-  if (!slot) slot = add(streams, device, priority, make_queue(device, priority, false), false);
+  if (!slot) slot = add(streams, device, priority, make_queue(device, priority, trace::active()), false);
   return Stream(slot);
 }
 

@@ -69,3 +69,43 @@ def test_streams_work_after_a_trace(xr):
     xr.trace.stop()
     run(xr)
     stream.synchronize()
+
+
+@pytest.mark.values
+def test_streams_made_while_tracing_take_device_times(child):
+    code = f"""
+    import numpy as np, xpu_runtime as xr
+    xr.trace.start()
+    kernel, y = xr.compile({sources.SAXPY!r}).kernel("saxpy"), xr.zeros(64)
+    xr.launch(kernel, 64, 64, [np.float32(1), y, y, np.int64(64)], stream=xr.Stream())
+    print([r.device_end > 0 for r in xr.trace.stop() if r.kind.name in ("kernel", "fill")])
+    """
+    assert child(code).check().out.split("\n")[0] == "[True, True]"
+
+
+@pytest.mark.values
+def test_replays_of_graphs_recorded_before_have_device_times(xr):
+    kernel, y = xr.compile(sources.SAXPY).kernel("saxpy"), xr.zeros(64)
+    graph = xr.Graph()
+    with graph.record():
+        xr.launch(kernel, 64, 64, [np.float32(1), y, y, np.int64(64)])
+    graph.replay()
+    xr.trace.start()
+    graph.replay()
+    (replay,) = xr.trace.stop()
+    assert 0 < replay.device_begin <= replay.device_end
+    graph.replay()
+    xr.synchronize()
+
+
+@pytest.mark.values
+@pytest.mark.onednn
+def test_onednn_calls_have_device_times(xr):
+    a = xr.zeros((64, 64))
+    xr.dnn.matmul(a, a)
+    xr.trace.start()
+    with xr.dnn.only_candidate("onednn"):
+        xr.dnn.matmul(a, a)
+    call = next(r for r in xr.trace.stop() if r.name.startswith("onednn"))
+    assert 0 < call.device_begin <= call.device_end
+    assert abs(call.device_begin - call.host_begin) < 100e6

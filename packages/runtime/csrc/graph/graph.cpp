@@ -38,7 +38,7 @@ struct Graph::State {
   Stream stream;
   std::unique_ptr<Recording> recording;
   std::optional<Modifiable> modifiable;
-  std::optional<Executable> executable;
+  std::optional<Executable> executable, timed;  // timed: for replays under a trace
   bool ended = false;
 };
 
@@ -79,8 +79,9 @@ void Graph::replay(Stream stream) {
                      state_->stream.device(), " and cannot be replayed on device ", stream.device());
   if (state_->recording->native()) {
     auto run = [&](sycl::queue& queue, sycl::event* event) {
-      if (event) *event = queue.ext_oneapi_graph(*state_->executable);
-      else ext::execute_graph(queue, *state_->executable);
+      if (!event) return ext::execute_graph(queue, *state_->executable);
+      if (!state_->timed) state_->timed.emplace(state_->modifiable->finalize({ext::property::graph::enable_profiling()}));
+      *event = queue.ext_oneapi_graph(*state_->timed);
     };
     return enqueue(stream, {WorkKind::graph, "graph replay"}, run);
   }

@@ -1,11 +1,14 @@
 #include "trace/recorder.h"
 
+#include <CL/cl.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <sycl/backend/opencl.hpp>
 #include <sys/syscall.h>
 
 #include "stream_state.h"
@@ -44,9 +47,34 @@ std::uint64_t thread_id() {
 constexpr Record::Kind kind_of(WorkKind kind) { return static_cast<Record::Kind>(static_cast<int>(kind)); }
 static_assert(kind_of(WorkKind::marker) == Record::Kind::marker);
 
+template <class F>
+F opencl(const char* name) {
+  void* address = dlsym(RTLD_DEFAULT, name);
+  expect<InternalError>(address != nullptr, "the OpenCL loader has no ", name);
+  return reinterpret_cast<F>(address);
+}
+
+// Events of work that the driver was given directly are unknown to SYCL's queues, so the driver is asked.
+std::uint64_t opencl_time(const sycl::event& event, bool end) {
+  static auto ask = opencl<decltype(&clGetEventProfilingInfo)>("clGetEventProfilingInfo");
+  static auto release = opencl<decltype(&clReleaseEvent)>("clReleaseEvent");
+  cl_ulong time = 0;
+  for (cl_event native : sycl::get_native<sycl::backend::opencl>(event)) {
+    auto status = ask(native, end ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START, sizeof time, &time, nullptr);
+    release(native);
+    expect<DeviceError>(status == CL_SUCCESS, "reading the times of an event: OpenCL error ", status);
+  }
+  return time;
+}
+
 std::uint64_t device_time(const sycl::event& event, bool end) {
   using namespace sycl::info::event_profiling;
-  return end ? event.get_profiling_info<command_end>() : event.get_profiling_info<command_start>();
+  try {
+    return end ? event.get_profiling_info<command_end>() : event.get_profiling_info<command_start>();
+  } catch (const sycl::exception& e) {
+    if (e.code() != sycl::errc::invalid || event.get_backend() != sycl::backend::opencl) throw;
+    return opencl_time(event, end);
+  }
 }
 
 // Tried a few times: the smallest gap is the one with the least waiting in it.
