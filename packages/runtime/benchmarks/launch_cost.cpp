@@ -13,7 +13,8 @@ namespace {
 namespace ext = sycl::ext::oneapi::experimental;
 constexpr const char* source =
     "#include <xpu/core.h>\n"
-    "XPU_KERNEL(1) add(xpu::global<const float> a, xpu::global<const float> b, xpu::global<float> c, long n) {\n"
+    "XPU_KERNEL(1) add(xpu::global<const float> a, xpu::global<const float> b, xpu::global<float> c, long n) "
+    "{\n"
     "  long i = xpu::global_id();\n"
     "  if (i < n) c[i] = a[i] + b[i];\n"
     "}\n";
@@ -72,10 +73,14 @@ double host_time(F work) {
 
 extern "C" {
 double launch_ours() {
-  return host_time([](Bench& b) { for (int i = 0; i < launches; ++i) b.ours(); });
+  return host_time([](Bench& b) {
+    for (int i = 0; i < launches; ++i) b.ours();
+  });
 }
 double launch_bare() {
-  return host_time([](Bench& b) { for (int i = 0; i < launches; ++i) b.theirs(); });
+  return host_time([](Bench& b) {
+    for (int i = 0; i < launches; ++i) b.theirs();
+  });
 }
 double replay_ours() {
   return host_time([](Bench& b) { b.graph.replay(b.stream); });

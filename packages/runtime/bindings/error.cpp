@@ -51,16 +51,21 @@ void sink(LogLevel level, const std::string& message) {
 
 void bind_error(py::module_& m) {
   auto base = add<Error>(m, "Error", PyExc_RuntimeError, "Base of everything the runtime raises.");
-  auto bases = [&](PyObject* builtin) { return py::make_tuple(base, py::reinterpret_borrow<py::object>(builtin)); };
+  auto bases = [&](PyObject* builtin) {
+    return py::make_tuple(base, py::reinterpret_borrow<py::object>(builtin));
+  };
   add<UsageError>(m, "UsageError", bases(PyExc_ValueError), "The caller's mistake.");
   auto device = add<DeviceError>(m, "DeviceError", base, "The device or its driver failed.");
   add<KernelFault>(m, "KernelFault", device, "A check inside a kernel failed; found at the next wait.");
-  add<OutOfMemory>(m, "OutOfMemory", bases(PyExc_MemoryError), "Memory ran out after a retry with empty caches.");
-  add<Unsupported>(m, "Unsupported", bases(PyExc_NotImplementedError), "This device or backend cannot do it.");
+  add<OutOfMemory>(m, "OutOfMemory", bases(PyExc_MemoryError),
+                   "Memory ran out after a retry with empty caches.");
+  add<Unsupported>(m, "Unsupported", bases(PyExc_NotImplementedError),
+                   "This device or backend cannot do it.");
   add<CompileError>(m, "CompileError", base, "Kernel source did not compile; carries the compiler's log.");
   add<InternalError>(m, "InternalError", base, "A bug in the runtime.");
   set_log_sink(sink);
-  m.def("flush_log", [] { flush(nullptr); }, "Hands pending messages to logging now.");
+  m.def(
+      "flush_log", [] { flush(nullptr); }, "Hands pending messages to logging now.");
   py::module_::import("atexit").attr("register")(py::cpp_function([] { set_log_sink(nullptr); }));
 }
 

@@ -10,7 +10,8 @@ void bind_event(py::module_& m) {
       .def("record", &Event::record, py::arg("stream"), Unlocked())
       .def("query", &Event::query, "True when the point has been reached, or was never recorded.", Unlocked())
       .def("synchronize", &Event::synchronize, Unlocked())
-      .def("elapsed_ms", &Event::elapsed_ms, py::arg("end"), "Device milliseconds from this event to `end`.", Unlocked())
+      .def("elapsed_ms", &Event::elapsed_ms, py::arg("end"), "Device milliseconds from this event to `end`.",
+           Unlocked())
       .def_property_readonly("recorded", &Event::recorded)
       .def_property_readonly("timing", &Event::timing)
       .def_property_readonly("device", &Event::device);

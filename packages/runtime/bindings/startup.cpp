@@ -11,7 +11,8 @@ void bind_startup(py::module_& m) {
   m.attr("abi_version") = XPU_RUNTIME_ABI;
   m.def("is_initialized", &is_initialized, "True once the device stack has been used in this process.");
   m.def("generic_backend", &generic_backend, "True when only plain SYCL is used.", Unlocked());
-  m.def("loaded_libraries", &loaded_libraries, py::arg("prefix"), "Paths of loaded libraries by file name prefix.");
+  m.def("loaded_libraries", &loaded_libraries, py::arg("prefix"),
+        "Paths of loaded libraries by file name prefix.");
   m.def("vendor_folder", &vendor_folder, "The folder the SYCL runtime was loaded from.");
   m.def("cache_folder", &cache_folder, "Where kernels are cached; empty when caching is off.");
   m.def("shipped_folder", &shipped_folder, "Where the SPIR-V that ships with the wheel lies.");

@@ -12,7 +12,8 @@ Tensor tensor_of(py::handle array) {
   if (found) return found.cast<Tensor>();
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
   PyErr_Clear();
-  fail<UsageError>("got ", py::str(py::type::of(array)).cast<std::string>(), ", expected an Array of xpu_runtime");
+  fail<UsageError>("got ", py::str(py::type::of(array)).cast<std::string>(),
+                   ", expected an Array of xpu_runtime");
 }
 
 std::vector<Tensor> tensors_of(const py::sequence& arrays) {
@@ -28,10 +29,14 @@ std::optional<Tensor> optional_tensor(py::handle array) {
 
 void bind_tensor(py::module_& m) {
   py::class_<Tensor>(m, "Tensor", "A view of device memory; owns nothing.")
-      .def(py::init([](std::uintptr_t pointer, const std::string& dtype, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
-             expect<UsageError>(shape.size() == strides.size(), "tensor: got ", shape.size(), " sizes and ", strides.size(), " strides");
-             return Tensor(reinterpret_cast<void*>(pointer), dtype_of(dtype), static_cast<int>(shape.size()), shape.data(), strides.data());
-           }), py::arg("pointer"), py::arg("dtype"), py::arg("shape"), py::arg("strides"))
+      .def(py::init([](std::uintptr_t pointer, const std::string& dtype,
+                       const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+             expect<UsageError>(shape.size() == strides.size(), "tensor: got ", shape.size(), " sizes and ",
+                                strides.size(), " strides");
+             return Tensor(reinterpret_cast<void*>(pointer), dtype_of(dtype), static_cast<int>(shape.size()),
+                           shape.data(), strides.data());
+           }),
+           py::arg("pointer"), py::arg("dtype"), py::arg("shape"), py::arg("strides"))
       .def("__repr__", &Tensor::describe);
 }
 

@@ -4,7 +4,9 @@
 
 namespace xpu {
 
-int abi() { return XPU_RUNTIME_ABI; }
+int abi() {
+  return XPU_RUNTIME_ABI;
+}
 
 void require_abi(int built_with, const char* who) {
   expect<UsageError>(built_with == XPU_RUNTIME_ABI, who, " was built against ABI ", built_with,

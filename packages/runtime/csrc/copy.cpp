@@ -17,8 +17,10 @@ struct Copy {
   const void* src;
   std::size_t bytes;
   void operator()(sycl::queue& queue, sycl::event* event) const {
-    if (event) *event = queue.memcpy(dst, src, bytes);
-    else ext::memcpy(queue, dst, src, bytes);
+    if (event)
+      *event = queue.memcpy(dst, src, bytes);
+    else
+      ext::memcpy(queue, dst, src, bytes);
   }
 };
 
@@ -27,8 +29,10 @@ struct FillBytes {
   int value;
   std::size_t bytes;
   void operator()(sycl::queue& queue, sycl::event* event) const {
-    if (event) *event = queue.memset(dst, value, bytes);
-    else ext::memset(queue, dst, value, bytes);
+    if (event)
+      *event = queue.memset(dst, value, bytes);
+    else
+      ext::memset(queue, dst, value, bytes);
   }
 };
 
@@ -57,7 +61,8 @@ struct Sixteen {
 
 void copy(Stream stream, void* dst, const void* src, std::size_t bytes) {
   if (bytes == 0) return;
-  expect<UsageError>(dst && src, "copy of ", bytes, " bytes: the ", dst ? "source" : "destination", " is null");
+  expect<UsageError>(dst && src, "copy of ", bytes, " bytes: the ", dst ? "source" : "destination",
+                     " is null");
   if (copy_between_devices(stream, dst, src, bytes)) return;
   enqueue(stream, {WorkKind::copy, "copy", bytes}, Copy{dst, src, bytes});
 }
@@ -68,16 +73,23 @@ void fill_bytes(Stream stream, void* dst, int value, std::size_t bytes) {
   enqueue(stream, {WorkKind::fill, "fill", bytes}, FillBytes{dst, value, bytes});
 }
 
-void fill_pattern(Stream stream, void* dst, const void* pattern, std::size_t pattern_bytes, std::size_t count) {
+void fill_pattern(Stream stream, void* dst, const void* pattern, std::size_t pattern_bytes,
+                  std::size_t count) {
   if (count == 0) return;
   expect<UsageError>(dst && pattern, "fill: the ", dst ? "pattern" : "destination", " is null");
   switch (pattern_bytes) {
-    case 1: return fill_with<std::uint8_t>(stream, dst, pattern, count);
-    case 2: return fill_with<std::uint16_t>(stream, dst, pattern, count);
-    case 4: return fill_with<std::uint32_t>(stream, dst, pattern, count);
-    case 8: return fill_with<std::uint64_t>(stream, dst, pattern, count);
-    case 16: return fill_with<Sixteen>(stream, dst, pattern, count);
-    default: fail<UsageError>("fill: got a pattern of ", pattern_bytes, " bytes, expected 1, 2, 4, 8 or 16");
+    case 1:
+      return fill_with<std::uint8_t>(stream, dst, pattern, count);
+    case 2:
+      return fill_with<std::uint16_t>(stream, dst, pattern, count);
+    case 4:
+      return fill_with<std::uint32_t>(stream, dst, pattern, count);
+    case 8:
+      return fill_with<std::uint64_t>(stream, dst, pattern, count);
+    case 16:
+      return fill_with<Sixteen>(stream, dst, pattern, count);
+    default:
+      fail<UsageError>("fill: got a pattern of ", pattern_bytes, " bytes, expected 1, 2, 4, 8 or 16");
   }
 }
 

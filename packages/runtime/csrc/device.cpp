@@ -22,7 +22,8 @@ const DeviceEntry& entry(int device) {
   auto& table = device_table();
   if (device < 0 || device >= static_cast<int>(table.size())) [[unlikely]] {
     if (table.empty()) fail<UsageError>("device ", device, " was asked for, but ", no_device_reason());
-    fail<UsageError>("there is no device ", device, ": this process has ", table.size(), " (0 to ", table.size() - 1,
+    fail<UsageError>("there is no device ", device, ": this process has ", table.size(), " (0 to ",
+                     table.size() - 1,
                      "). ONEAPI_DEVICE_SELECTOR, ZE_AFFINITY_MASK and XPU_CPU_DEVICES choose which are seen");
   }
   return *table[device];
@@ -30,14 +31,23 @@ const DeviceEntry& entry(int device) {
 
 }  // namespace
 
-int device_count() { return static_cast<int>(device_table().size()); }
-const DeviceInfo& device_info(int device) { return entry(device).info; }
-const sycl::device& sycl_device(int device) { return entry(device).device; }
-const sycl::context& sycl_context(int device) { return entry(device).context; }
+int device_count() {
+  return static_cast<int>(device_table().size());
+}
+const DeviceInfo& device_info(int device) {
+  return entry(device).info;
+}
+const sycl::device& sycl_device(int device) {
+  return entry(device).device;
+}
+const sycl::context& sycl_context(int device) {
+  return entry(device).context;
+}
 
 MemoryInfo memory_info(int device) {
   auto& e = entry(device);
-  if (e.info.free_memory) return {e.device.get_info<sycl::ext::intel::info::device::free_memory>(), e.info.total_memory};
+  if (e.info.free_memory)
+    return {e.device.get_info<sycl::ext::intel::info::device::free_memory>(), e.info.total_memory};
   auto reserved = static_cast<std::size_t>(memory::stats(device).reserved_bytes[memory::all].current);
   return {e.info.total_memory - std::min(reserved, e.info.total_memory), e.info.total_memory};
 }
@@ -50,7 +60,9 @@ bool can_access_peer(int device, int peer) {
   return a.device.get_platform() == b.device.get_platform() && from.ext_oneapi_can_access_peer(b.device);
 }
 
-int current_device() { return thread_device; }
+int current_device() {
+  return thread_device;
+}
 
 void set_device(int device) {
   entry(device);
@@ -88,6 +100,8 @@ bool generic_backend() {
   return !table.empty() && table[0]->info.backend != "level_zero" && table[0]->info.backend != "opencl";
 }
 
-bool is_initialized() { return startup::initialized(); }
+bool is_initialized() {
+  return startup::initialized();
+}
 
 }  // namespace xpu

@@ -22,11 +22,16 @@ void read(const sycl::device& device, sycl::aspect needs, Field& field) {
 
 const char* backend_name(sycl::backend backend) {
   switch (backend) {
-    case sycl::backend::ext_oneapi_level_zero: return "level_zero";
-    case sycl::backend::opencl: return "opencl";
-    case sycl::backend::ext_oneapi_cuda: return "cuda";
-    case sycl::backend::ext_oneapi_hip: return "hip";
-    default: return "other";
+    case sycl::backend::ext_oneapi_level_zero:
+      return "level_zero";
+    case sycl::backend::opencl:
+      return "opencl";
+    case sycl::backend::ext_oneapi_cuda:
+      return "cuda";
+    case sycl::backend::ext_oneapi_hip:
+      return "hip";
+    default:
+      return "other";
   }
 }
 
@@ -81,7 +86,8 @@ DeviceInfo read_device_info(const sycl::device& d) {
   r.max_sub_groups = d.get_info<info::max_num_sub_groups>();
   r.memory_base_align_bits = d.get_info<info::mem_base_addr_align>();
   read<intel::gpu_eu_count>(d, aspect::ext_intel_gpu_eu_count, r.eu_count);
-  read<intel::gpu_eu_count_per_subslice>(d, aspect::ext_intel_gpu_eu_count_per_subslice, r.eu_count_per_subslice);
+  read<intel::gpu_eu_count_per_subslice>(d, aspect::ext_intel_gpu_eu_count_per_subslice,
+                                         r.eu_count_per_subslice);
   read<intel::gpu_eu_simd_width>(d, aspect::ext_intel_gpu_eu_simd_width, r.eu_simd_width);
   read<intel::gpu_slices>(d, aspect::ext_intel_gpu_slices, r.slices);
   read<intel::gpu_subslices_per_slice>(d, aspect::ext_intel_gpu_subslices_per_slice, r.subslices_per_slice);

@@ -43,7 +43,8 @@ std::vector<sycl::device> gpus(const std::vector<sycl::device>& all) {
 
 bool cpu_asked_for() {
   const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
-  return (selector && std::string(selector).find("cpu") != std::string::npos) || std::getenv("XPU_CPU_DEVICES");
+  return (selector && std::string(selector).find("cpu") != std::string::npos) ||
+         std::getenv("XPU_CPU_DEVICES");
 }
 
 std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
@@ -52,7 +53,8 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
   auto parts = env::number("XPU_CPU_DEVICES", 1);
   if (whole.empty() || parts == 1) return whole;
   auto units = whole[0].get_info<sycl::info::device::max_compute_units>();
-  expect<UsageError>(parts >= 1 && parts <= units, "XPU_CPU_DEVICES=", parts, ": this CPU can be split into 1 to ", units);
+  expect<UsageError>(parts >= 1 && parts <= units, "XPU_CPU_DEVICES=", parts,
+                     ": this CPU can be split into 1 to ", units);
   auto split = whole[0].create_sub_devices<sycl::info::partition_property::partition_equally>(units / parts);
   split.resize(parts);
   return split;

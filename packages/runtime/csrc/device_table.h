@@ -16,7 +16,8 @@ struct DeviceEntry {
   DeviceInfo info;
 };
 
-/// In the order users see. Found at the first call and never changed or freed: work may outlive static destructors.
+/// In the order users see. Found at the first call and never changed or freed: work may outlive static
+/// destructors.
 const std::vector<std::unique_ptr<DeviceEntry>>& device_table();
 /// Why the table is empty and what to do.
 std::string no_device_reason();

@@ -10,7 +10,8 @@ namespace xpu::env {
 bool flag(const char* name) {
   const char* value = std::getenv(name);
   if (!value || !*value || !std::strcmp(value, "0")) return false;
-  expect<UsageError>(!std::strcmp(value, "1"), "environment variable ", name, ": got \"", value, "\", expected 0 or 1");
+  expect<UsageError>(!std::strcmp(value, "1"), "environment variable ", name, ": got \"", value,
+                     "\", expected 0 or 1");
   return true;
 }
 
@@ -20,11 +21,14 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   char* end = nullptr;
   std::uint64_t result = std::strtoull(value, &end, 10);
   int shift = 0;
-  if (*end == 'K') shift = 10, ++end;
-  else if (*end == 'M') shift = 20, ++end;
-  else if (*end == 'G') shift = 30, ++end;
-  expect<UsageError>(end != value && *end == 0 && *value != '-', "environment variable ", name, ": got \"", value,
-                     "\", expected a whole number, which may end in K, M or G");
+  if (*end == 'K')
+    shift = 10, ++end;
+  else if (*end == 'M')
+    shift = 20, ++end;
+  else if (*end == 'G')
+    shift = 30, ++end;
+  expect<UsageError>(end != value && *end == 0 && *value != '-', "environment variable ", name, ": got \"",
+                     value, "\", expected a whole number, which may end in K, M or G");
   return result << shift;
 }
 

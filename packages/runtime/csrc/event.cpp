@@ -21,29 +21,39 @@ Event::~Event() = default;
 Event::Event(Event&&) noexcept = default;
 Event& Event::operator=(Event&&) noexcept = default;
 
-// A timed event lies on a profiling queue beside the stream, ordered after it, so that streams themselves need
-// not pay for profiling.
+// A timed event lies on a profiling queue beside the stream, ordered after it, so that streams themselves
+// need not pay for profiling.
 void Event::record(Stream stream) {
   startup::require_not_forked();
   strict::Window window;
   guarded("recording an event", [&] {
     auto reached = stream.queue().ext_oneapi_submit_barrier();
     bool own_times = stream.queue().has_property<sycl::property::queue::enable_profiling>();
-    if (state_->timing && !own_times) reached = timer_queue(*stream.state()).ext_oneapi_submit_barrier({reached});
+    if (state_->timing && !own_times)
+      reached = timer_queue(*stream.state()).ext_oneapi_submit_barrier({reached});
     state_->event = std::move(reached);
   });
   state_->device = stream.device();
 }
 
-bool Event::recorded() const { return state_->event.has_value(); }
-bool Event::timing() const { return state_->timing; }
-int Event::device() const { return state_->device; }
-sycl::event* Event::native() const { return state_->event ? &*state_->event : nullptr; }
+bool Event::recorded() const {
+  return state_->event.has_value();
+}
+bool Event::timing() const {
+  return state_->timing;
+}
+int Event::device() const {
+  return state_->device;
+}
+sycl::event* Event::native() const {
+  return state_->event ? &*state_->event : nullptr;
+}
 
 bool Event::query() const {
   if (!recorded()) return true;
   using sycl::info::event_command_status;
-  return state_->event->get_info<sycl::info::event::command_execution_status>() == event_command_status::complete;
+  return state_->event->get_info<sycl::info::event::command_execution_status>() ==
+         event_command_status::complete;
 }
 
 void Event::synchronize() const {
@@ -58,14 +68,18 @@ void Event::synchronize() const {
 
 double Event::elapsed_ms(const Event& end) const {
   expect<UsageError>(timing() && end.timing(), "elapsed_ms: both events must be created with timing");
-  expect<UsageError>(recorded() && end.recorded(), "elapsed_ms: both events must be recorded before they are compared");
-  expect<UsageError>(device() == end.device(), "elapsed_ms: the events are of devices ", device(), " and ", end.device());
-  expect<UsageError>(query() && end.query(), "elapsed_ms: an event has not been reached yet; synchronize() it first");
+  expect<UsageError>(recorded() && end.recorded(),
+                     "elapsed_ms: both events must be recorded before they are compared");
+  expect<UsageError>(device() == end.device(), "elapsed_ms: the events are of devices ", device(), " and ",
+                     end.device());
+  expect<UsageError>(query() && end.query(),
+                     "elapsed_ms: an event has not been reached yet; synchronize() it first");
   auto reached = [](const Event& e) {
     return static_cast<std::int64_t>(
         e.state_->event->get_profiling_info<sycl::info::event_profiling::command_end>());
   };
-  return guarded("reading event times", [&] { return static_cast<double>(reached(end) - reached(*this)) / 1e6; });
+  return guarded("reading event times",
+                 [&] { return static_cast<double>(reached(end) - reached(*this)) / 1e6; });
 }
 
 }  // namespace xpu

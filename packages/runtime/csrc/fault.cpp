@@ -28,7 +28,8 @@ Faults& faults() {
 }
 
 void replace(std::string& text, const std::string& name, std::int64_t value) {
-  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at)) text.replace(at, name.size(), std::to_string(value));
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at))
+    text.replace(at, name.size(), std::to_string(value));
 }
 
 }  // namespace
@@ -37,12 +38,15 @@ FaultRecord* fault_record(int device) {
   device_info(device);
   auto& all = faults();
   auto* record = all.records[device].load(std::memory_order_acquire);
-  if (record) [[likely]] return record;
+  if (record) [[likely]]
+    return record;
   std::lock_guard lock(all.mutex);
   record = all.records[device];
   if (record) return record;
-  record = guarded("allocating the fault record", [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
-  expect<OutOfMemory>(record != nullptr, "no pinned host memory is left for the fault record of device ", device);
+  record = guarded("allocating the fault record",
+                   [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
+  expect<OutOfMemory>(record != nullptr, "no pinned host memory is left for the fault record of device ",
+                      device);
   *record = {};
   all.records[device].store(record, std::memory_order_release);
   return record;
@@ -60,11 +64,13 @@ std::uint32_t fault_code(std::string_view op, std::string_view text) {
 void throw_pending(int device) {
   auto& all = faults();
   auto* record = all.records[device].load(std::memory_order_acquire);
-  if (!record || record->code == 0) [[likely]] return;
+  if (!record || record->code == 0) [[likely]]
+    return;
   std::lock_guard lock(all.mutex);
   FaultRecord seen = *record;
   *record = {};
-  if (seen.code == 0 || seen.code > all.checks.size()) fail<InternalError>("a kernel reported an unknown fault, code ", seen.code);
+  if (seen.code == 0 || seen.code > all.checks.size())
+    fail<InternalError>("a kernel reported an unknown fault, code ", seen.code);
   auto& check = all.checks[seen.code - 1];
   std::string text = check.text;
   replace(text, "{a}", seen.a);

@@ -13,6 +13,8 @@ void log(LogLevel level, const std::string& message) {
   if (level >= LogLevel::warning) std::fprintf(stderr, "xpu_runtime: %s\n", message.c_str());
 }
 
-void set_log_sink(LogSink sink) { current_sink.store(sink, std::memory_order_release); }
+void set_log_sink(LogSink sink) {
+  current_sink.store(sink, std::memory_order_release);
+}
 
 }  // namespace xpu

@@ -53,20 +53,24 @@ std::string memory_key(int device, std::string_view source, const std::vector<st
   return key.append(1, '\n').append(source);
 }
 
-std::string prelude(int device) { return join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n"); }
+std::string prelude(int device) {
+  return join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n");
+}
 
 void dump(const std::string& hash, const std::string& flat, const Bytes& spirv) {
   static std::string folder = env::text("XPU_DUMP_KERNELS");
   if (folder.empty()) return;
   std::ofstream(folder + "/" + hash + ".sycl") << flat;
   if (!spirv.empty())
-    std::ofstream(folder + "/" + hash + ".spv", std::ios::binary).write(reinterpret_cast<const char*>(spirv.data()), static_cast<std::streamsize>(spirv.size()));
+    std::ofstream(folder + "/" + hash + ".spv", std::ios::binary)
+        .write(reinterpret_cast<const char*>(spirv.data()), static_cast<std::streamsize>(spirv.size()));
 }
 
 void tell_if_long(std::uint64_t nanoseconds) {
   static std::atomic<bool> told{false};
   if (nanoseconds < 1'000'000'000 || told.exchange(true)) return;
-  log(LogLevel::warning, join("compiling a kernel took ", nanoseconds / 1'000'000, " ms; it is cached for the next time (said once)"));
+  log(LogLevel::warning, join("compiling a kernel took ", nanoseconds / 1'000'000,
+                              " ms; it is cached for the next time (said once)"));
 }
 
 // Native binary, then SPIR-V, then source: each miss fills the caches above it.
@@ -117,7 +121,8 @@ struct Builder {
     }
     auto compiled = compile();
     if (compiled.spirv.empty()) return std::move(compiled.program);
-    if (auto binary = compiled.program->native(); !binary.empty()) cache_write(native_key(compiled.spirv), binary);
+    if (auto binary = compiled.program->native(); !binary.empty())
+      cache_write(native_key(compiled.spirv), binary);
     return std::move(compiled.program);
   }
 
@@ -135,7 +140,8 @@ Kernel kernel_of(Module& module, int device, const std::string& name) {
     auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
     auto& backend = device_info(device).backend;
     std::optional<std::uint32_t> arguments;
-    if (backend == "opencl" || backend == "level_zero") arguments = kernel.get_info<sycl::info::kernel::num_args>();
+    if (backend == "opencl" || backend == "level_zero")
+      arguments = kernel.get_info<sycl::info::kernel::num_args>();
     found = module.kernels.emplace(name, KernelState{name, device, kernel, limit, arguments}).first;
   }
   return Kernel(&found->second);
@@ -153,7 +159,8 @@ Kernel find_or_build(int device, std::string key, std::string_view name, Make ma
 }
 
 template <int dims>
-void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& kernel, const NdRange& range, const Args& args) {
+void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& kernel, const NdRange& range,
+                  const Args& args) {
   namespace ext = sycl::ext::oneapi::experimental;
   sycl::range<dims> global, local;
   for (int i = 0; i < dims; ++i) {
@@ -173,8 +180,10 @@ void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& ker
     }
     handler.parallel_for(sycl::nd_range<dims>(global, local), kernel.kernel);
   };
-  if (event) *event = ext::submit_with_event(queue, fill);
-  else ext::submit(queue, fill);
+  if (event)
+    *event = ext::submit_with_event(queue, fill);
+  else
+    ext::submit(queue, fill);
 }
 
 struct OwnedLaunch {
@@ -190,29 +199,38 @@ struct Launch {
   const Args& args;
   void operator()(sycl::queue& queue, sycl::event* event) const {
     switch (range.dims) {
-      case 1: return submit_range<1>(queue, event, *kernel, range, args);
-      case 2: return submit_range<2>(queue, event, *kernel, range, args);
-      default: return submit_range<3>(queue, event, *kernel, range, args);
+      case 1:
+        return submit_range<1>(queue, event, *kernel, range, args);
+      case 2:
+        return submit_range<2>(queue, event, *kernel, range, args);
+      default:
+        return submit_range<3>(queue, event, *kernel, range, args);
     }
   }
   OwnedLaunch own() const { return {kernel, range, args}; }
 };
 
-void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const { Launch{kernel, range, args}(queue, event); }
+void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
+  Launch{kernel, range, args}(queue, event);
+}
 
 void check(const KernelState& kernel, const NdRange& range, const Args& args, Stream stream) {
-  expect<UsageError>(kernel.device == stream.device(), "kernel \"", kernel.name, "\" was built for device ", kernel.device,
-                     " and cannot run on a stream of device ", stream.device());
-  expect<UsageError>(!kernel.arguments || args.count() == *kernel.arguments, "kernel \"", kernel.name, "\": got ", args.count(), " arguments, expected ", kernel.arguments.value_or(0));
-  expect<UsageError>(range.dims >= 1 && range.dims <= 3, "kernel \"", kernel.name, "\": got ", range.dims, " dimensions, expected 1 to 3");
+  expect<UsageError>(kernel.device == stream.device(), "kernel \"", kernel.name, "\" was built for device ",
+                     kernel.device, " and cannot run on a stream of device ", stream.device());
+  expect<UsageError>(!kernel.arguments || args.count() == *kernel.arguments, "kernel \"", kernel.name,
+                     "\": got ", args.count(), " arguments, expected ", kernel.arguments.value_or(0));
+  expect<UsageError>(range.dims >= 1 && range.dims <= 3, "kernel \"", kernel.name, "\": got ", range.dims,
+                     " dimensions, expected 1 to 3");
   std::size_t group = 1;
   for (int i = 0; i < range.dims; ++i) {
-    expect<UsageError>(range.local[i] > 0 && range.global[i] % range.local[i] == 0, "kernel \"", kernel.name, "\": global size ",
-                       range.global[i], " is not a multiple of group size ", range.local[i], " in dimension ", i);
+    expect<UsageError>(range.local[i] > 0 && range.global[i] % range.local[i] == 0, "kernel \"", kernel.name,
+                       "\": global size ", range.global[i], " is not a multiple of group size ",
+                       range.local[i], " in dimension ", i);
     group *= range.local[i];
   }
-  expect<UsageError>(group <= kernel.max_work_group_size, "kernel \"", kernel.name, "\": a group of ", group, " work-items is over the limit of ",
-                     kernel.max_work_group_size, " for this kernel on ", device_info(kernel.device).name);
+  expect<UsageError>(group <= kernel.max_work_group_size, "kernel \"", kernel.name, "\": a group of ", group,
+                     " work-items is over the limit of ", kernel.max_work_group_size, " for this kernel on ",
+                     device_info(kernel.device).name);
 }
 
 bool empty(const NdRange& range) {
@@ -223,30 +241,43 @@ bool empty(const NdRange& range) {
 
 }  // namespace
 
-const std::string& Kernel::name() const { return state_->name; }
-int Kernel::device() const { return state_->device; }
-std::size_t Kernel::max_work_group_size() const { return state_->max_work_group_size; }
-sycl::kernel& Kernel::native() const { return state_->kernel; }
+const std::string& Kernel::name() const {
+  return state_->name;
+}
+int Kernel::device() const {
+  return state_->device;
+}
+std::size_t Kernel::max_work_group_size() const {
+  return state_->max_work_group_size;
+}
+sycl::kernel& Kernel::native() const {
+  return state_->kernel;
+}
 
-Kernel build_kernel(int device, std::string_view source, std::string_view name, const std::vector<std::string>& options) {
+Kernel build_kernel(int device, std::string_view source, std::string_view name,
+                    const std::vector<std::string>& options) {
   return find_or_build(device, memory_key(device, source, options), name,
                        [&] { return Builder(device, source, options).build(); });
 }
 
-std::vector<std::uint8_t> build_spirv(int device, std::string_view source, const std::vector<std::string>& options) {
-  expect<Unsupported>(!generic_backend(), "SPIR-V is not what this backend takes; build_kernel compiles from source");
+std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
+                                      const std::vector<std::string>& options) {
+  expect<Unsupported>(!generic_backend(),
+                      "SPIR-V is not what this backend takes; build_kernel compiles from source");
   return Builder(device, source, options).spirv();
 }
 
 Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {
-  expect<UsageError>(spirv.size() >= 20 && spirv.size() % 4 == 0, "SPIR-V: got ", spirv.size(), " bytes, expected whole words and a header");
+  expect<UsageError>(spirv.size() >= 20 && spirv.size() % 4 == 0, "SPIR-V: got ", spirv.size(),
+                     " bytes, expected whole words and a header");
   auto key = join(device, "spirv:", Sha256().add(spirv.data(), spirv.size()).hex());
   return find_or_build(device, key, name, [&] { return load_spirv(device, spirv); });
 }
 
 Args& Args::add_bytes(const void* data, std::size_t size, bool pointer) {
   std::size_t at = (used_ + 7) / 8 * 8;
-  expect<UsageError>(count_ < max_count && at + size <= max_bytes, "kernel arguments: more than ", max_count, " or over ", max_bytes, " bytes in all");
+  expect<UsageError>(count_ < max_count && at + size <= max_bytes, "kernel arguments: more than ", max_count,
+                     " or over ", max_bytes, " bytes in all");
   std::memcpy(bytes_ + at, data, size);
   items_[count_++] = {static_cast<std::uint16_t>(at), static_cast<std::uint16_t>(size), pointer};
   used_ = at + size;

@@ -16,11 +16,14 @@ namespace {
 void by_kernel(Stream stream, void* dst, const void* src, std::size_t bytes) {
   auto kernel = build_kernel(stream.device(), kernel_source("copy_bytes.sycl"), "copy_bytes");
   std::size_t group = std::min<std::size_t>(256, kernel.max_work_group_size());
-  std::size_t groups = std::min<std::size_t>((bytes / 8 + group - 1) / group + 1, 8 * device_info(stream.device()).max_compute_units);
-  launch(stream, kernel, NdRange::linear(groups, group), args(dst, src, static_cast<std::int64_t>(bytes)), bytes);
+  std::size_t groups = std::min<std::size_t>((bytes / 8 + group - 1) / group + 1,
+                                             8 * device_info(stream.device()).max_compute_units);
+  launch(stream, kernel, NdRange::linear(groups, group), args(dst, src, static_cast<std::int64_t>(bytes)),
+         bytes);
 }
 
-// Each half runs where its device memory is; the host's memory between them is pinned and kept until both have run.
+// Each half runs where its device memory is; the host's memory between them is pinned and kept until both
+// have run.
 void by_host(Stream stream, void* dst, int dst_device, const void* src, int src_device, std::size_t bytes) {
   void* between = host_memory::allocate(bytes);
   Stream reader = stream.device() == src_device ? stream : default_stream(src_device);
@@ -37,13 +40,16 @@ void by_host(Stream stream, void* dst, int dst_device, const void* src, int src_
 
 }  // namespace
 
-// The OpenCL backend's own copy between devices frees its staging memory inside a driver callback and never returns.
+// The OpenCL backend's own copy between devices frees its staging memory inside a driver callback and never
+// returns.
 bool copy_between_devices(Stream stream, void* dst, const void* src, std::size_t bytes) {
   if (device_count() < 2 || device_info(stream.device()).backend != "opencl") return false;
   int to = memory::find(dst).device, from = memory::find(src).device;
   if (to < 0 || from < 0 || (to == from && to == stream.device())) return false;
-  if (can_access_peer(to, from) || to == from) by_kernel(stream, dst, src, bytes);
-  else by_host(stream, dst, to, src, from, bytes);
+  if (can_access_peer(to, from) || to == from)
+    by_kernel(stream, dst, src, bytes);
+  else
+    by_host(stream, dst, to, src, from, bytes);
   return true;
 }
 

@@ -7,7 +7,8 @@
 
 namespace xpu {
 
-/// Makes the copy when `dst` and `src` belong to different devices and the driver cannot be trusted with it; false otherwise.
+/// Makes the copy when `dst` and `src` belong to different devices and the driver cannot be trusted with it;
+/// false otherwise.
 bool copy_between_devices(Stream stream, void* dst, const void* src, std::size_t bytes);
 
 }  // namespace xpu

@@ -15,7 +15,9 @@ std::string real_path(const std::string& path) {
   return realpath(path.c_str(), resolved) ? resolved : path;
 }
 
-std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string file_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 }  // namespace
 

@@ -22,17 +22,19 @@ void require_one_sycl() {
   if (found.size() < 2) return;
   std::string all;
   for (auto& path : found) all += "\n  " + path;
-  fail<UsageError>("more than one SYCL runtime is loaded in this process:", all,
-                   "\nDevice memory and queues cannot cross between them. Another package brought its own: remove an "
-                   "activated oneAPI environment (unset LD_LIBRARY_PATH, do not source setvars.sh) or the wheel that "
-                   "pins a different intel-sycl-rt, then run: xpu-sdk doctor");
+  fail<UsageError>(
+      "more than one SYCL runtime is loaded in this process:", all,
+      "\nDevice memory and queues cannot cross between them. Another package brought its own: remove an "
+      "activated oneAPI environment (unset LD_LIBRARY_PATH, do not source setvars.sh) or the wheel that "
+      "pins a different intel-sycl-rt, then run: xpu-sdk doctor");
 }
 
 // The loader resolves the driver's own dependencies by soname, so each is loaded by path first.
 void load(const std::string& folder, const char* name) {
   std::string path = folder + "/" + name;
   if (access(path.c_str(), R_OK) != 0) return;
-  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) log(LogLevel::warning, join("cannot load ", path, ": ", dlerror()));
+  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL))
+    log(LogLevel::warning, join("cannot load ", path, ": ", dlerror()));
 }
 
 // Added to what is there, so that GPU drivers the user or the system names stay visible.
@@ -49,8 +51,12 @@ void prepare_once() {
   require_one_sycl();
   std::string folder = vendor_folder();
   offer_cpu_driver(folder);
-  for (auto* name : {"libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so", "libtbb.so.12", "libOpenCL.so.1"}) load(folder, name);
-  pthread_atfork(nullptr, nullptr, [] { if (is_initialized) is_forked_child = true; });
+  for (auto* name :
+       {"libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so", "libtbb.so.12", "libOpenCL.so.1"})
+    load(folder, name);
+  pthread_atfork(nullptr, nullptr, [] {
+    if (is_initialized) is_forked_child = true;
+  });
 }
 
 }  // namespace
@@ -61,13 +67,20 @@ void prepare() {
 }
 
 void require_not_forked() {
-  expect<DeviceError>(!is_forked_child.load(std::memory_order_relaxed),
-                      "the device was used before this process was forked, and a forked child cannot use it. Start "
-                      "workers with the 'spawn' or 'forkserver' method: multiprocessing.set_start_method('spawn')");
+  expect<DeviceError>(
+      !is_forked_child.load(std::memory_order_relaxed),
+      "the device was used before this process was forked, and a forked child cannot use it. Start "
+      "workers with the 'spawn' or 'forkserver' method: multiprocessing.set_start_method('spawn')");
 }
 
-void mark_initialized() { is_initialized = true; }
-bool initialized() { return is_initialized; }
-bool forked() { return is_forked_child.load(std::memory_order_relaxed); }
+void mark_initialized() {
+  is_initialized = true;
+}
+bool initialized() {
+  return is_initialized;
+}
+bool forked() {
+  return is_forked_child.load(std::memory_order_relaxed);
+}
 
 }  // namespace xpu::startup

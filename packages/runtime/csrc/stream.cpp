@@ -47,7 +47,8 @@ StreamState* add(DeviceStreams& streams, int device, int priority, sycl::queue q
 }
 
 StreamState* ensure_default(DeviceStreams& streams, int device) {
-  if (!streams.default_stream) streams.default_stream = add(streams, device, 0, make_queue(device, 0, trace::active()), false);
+  if (!streams.default_stream)
+    streams.default_stream = add(streams, device, 0, make_queue(device, 0, trace::active()), false);
   return streams.default_stream;
 }
 
@@ -74,10 +75,18 @@ sycl::queue& timer_queue(StreamState& stream) {
   return *stream.timer;
 }
 
-int Stream::device() const { return state_->device; }
-std::int64_t Stream::id() const { return state_->id; }
-int Stream::priority() const { return state_->priority; }
-sycl::queue& Stream::queue() const { return state_->queue; }
+int Stream::device() const {
+  return state_->device;
+}
+std::int64_t Stream::id() const {
+  return state_->id;
+}
+int Stream::priority() const {
+  return state_->priority;
+}
+sycl::queue& Stream::queue() const {
+  return state_->queue;
+}
 
 bool Stream::query() const {
   startup::require_not_forked();
@@ -100,7 +109,8 @@ void Stream::wait(const Event& event) const {
   if (!event.recorded()) return;
   startup::require_not_forked();
   strict::Window window;
-  guarded("waiting for an event on a stream", [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });
+  guarded("waiting for an event on a stream",
+          [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });
 }
 
 void Stream::wait(Stream other) const {
@@ -117,7 +127,8 @@ Stream default_stream(int device) {
 }
 
 Stream current_stream(int device) {
-  if (device >= 0 && static_cast<std::size_t>(device) < current.size() && current[device]) return Stream(current[device]);
+  if (device >= 0 && static_cast<std::size_t>(device) < current.size() && current[device])
+    return Stream(current[device]);
   return default_stream(device);
 }
 
@@ -131,7 +142,8 @@ Stream exchange_stream(Stream stream) {
 }
 
 Stream pool_stream(int device, int priority) {
-  expect<UsageError>(priority >= -1 && priority <= 1, "stream priority: got ", priority, ", expected -1 (high), 0 or 1 (low)");
+  expect<UsageError>(priority >= -1 && priority <= 1, "stream priority: got ", priority,
+                     ", expected -1 (high), 0 or 1 (low)");
   auto& streams = streams_of(device);
   std::lock_guard lock(streams.mutex);
   ensure_default(streams, device);
@@ -144,16 +156,20 @@ Stream stream_of_id(int device, std::int64_t id) {
   auto& streams = streams_of(device);
   std::lock_guard lock(streams.mutex);
   ensure_default(streams, device);
-  expect<UsageError>(id >= 0 && id < static_cast<std::int64_t>(streams.all.size()), "device ", device, " has no stream ", id);
+  expect<UsageError>(id >= 0 && id < static_cast<std::int64_t>(streams.all.size()), "device ", device,
+                     " has no stream ", id);
   return Stream(&streams.all[id]);
 }
 
 Stream external_stream(sycl::queue& queue) {
-  expect<UsageError>(queue.is_in_order(), "an external queue must be in order: create it with sycl::property::queue::in_order");
+  expect<UsageError>(queue.is_in_order(),
+                     "an external queue must be in order: create it with sycl::property::queue::in_order");
   for (int device = 0; device < device_count(); ++device) {
     if (sycl_device(device) != queue.get_device()) continue;
-    expect<UsageError>(sycl_context(device) == queue.get_context(), "the external queue has a context of its own, so memory of "
-                       "this process cannot be used on it; create it with xpu::sycl_context(", device, ")");
+    expect<UsageError>(sycl_context(device) == queue.get_context(),
+                       "the external queue has a context of its own, so memory of "
+                       "this process cannot be used on it; create it with xpu::sycl_context(",
+                       device, ")");
     auto& streams = streams_of(device);
     std::lock_guard lock(streams.mutex);
     ensure_default(streams, device);

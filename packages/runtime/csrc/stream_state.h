@@ -18,8 +18,8 @@ struct StreamState {
   std::int64_t id;
   int priority;
   bool external;
-  sycl::queue queue;                          ///< swapped for a profiling one while a trace is active
-  std::optional<sycl::queue> timer;           ///< profiling queue that timed events are taken on, made when needed
+  sycl::queue queue;                 ///< swapped for a profiling one while a trace is active
+  std::optional<sycl::queue> timer;  ///< profiling queue that timed events are taken on, made when needed
   std::atomic<Recording*> recording{nullptr};  ///< not null while a graph records this stream
 };
 

@@ -12,14 +12,34 @@ struct Entry {
   std::size_t size;
 };
 // In the order of DType.
-constexpr std::array<Entry, 19> dtypes{{{"bool", 1}, {"u8", 1}, {"i8", 1}, {"u16", 2}, {"i16", 2}, {"u32", 4}, {"i32", 4},
-                                       {"u64", 8}, {"i64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"c64", 8},
-                                       {"c128", 16}, {"f8e4m3", 1}, {"f8e5m2", 1}, {"u4", 0}, {"i4", 0}}};
+constexpr std::array<Entry, 19> dtypes{{{"bool", 1},
+                                        {"u8", 1},
+                                        {"i8", 1},
+                                        {"u16", 2},
+                                        {"i16", 2},
+                                        {"u32", 4},
+                                        {"i32", 4},
+                                        {"u64", 8},
+                                        {"i64", 8},
+                                        {"f16", 2},
+                                        {"bf16", 2},
+                                        {"f32", 4},
+                                        {"f64", 8},
+                                        {"c64", 8},
+                                        {"c128", 16},
+                                        {"f8e4m3", 1},
+                                        {"f8e5m2", 1},
+                                        {"u4", 0},
+                                        {"i4", 0}}};
 
 }  // namespace
 
-std::size_t size_of(DType dtype) { return dtypes[static_cast<std::size_t>(dtype)].size; }
-const char* name_of(DType dtype) { return dtypes[static_cast<std::size_t>(dtype)].name; }
+std::size_t size_of(DType dtype) {
+  return dtypes[static_cast<std::size_t>(dtype)].size;
+}
+const char* name_of(DType dtype) {
+  return dtypes[static_cast<std::size_t>(dtype)].name;
+}
 
 DType dtype_of(const std::string& name) {
   std::string all;
@@ -32,7 +52,8 @@ DType dtype_of(const std::string& name) {
 
 Tensor::Tensor(void* data_, DType dtype_, int ndim_, const std::int64_t* shape_, const std::int64_t* strides_)
     : data(data_), dtype(dtype_), ndim(ndim_) {
-  expect<UsageError>(ndim >= 0 && ndim <= max_dims, "tensor: got ", ndim, " dimensions, expected 0 to ", max_dims);
+  expect<UsageError>(ndim >= 0 && ndim <= max_dims, "tensor: got ", ndim, " dimensions, expected 0 to ",
+                     max_dims);
   for (int i = 0; i < ndim; ++i) {
     expect<UsageError>(shape_[i] >= 0, "tensor: size of dimension ", i, " is ", shape_[i], ", expected >= 0");
     shape[i] = shape_[i];
@@ -41,7 +62,8 @@ Tensor::Tensor(void* data_, DType dtype_, int ndim_, const std::int64_t* shape_,
 }
 
 Tensor::Tensor(void* data_, DType dtype_, std::initializer_list<std::int64_t> sizes) {
-  expect<UsageError>(sizes.size() <= max_dims, "tensor: got ", sizes.size(), " dimensions, expected 0 to ", max_dims);
+  expect<UsageError>(sizes.size() <= max_dims, "tensor: got ", sizes.size(), " dimensions, expected 0 to ",
+                     max_dims);
   std::int64_t row_major[max_dims], step = 1;
   for (int i = static_cast<int>(sizes.size()) - 1; i >= 0; --i) {
     row_major[i] = step;

@@ -55,8 +55,10 @@ std::string open_folder() {
     return "";
   }
   if (about.st_uid != geteuid() || (about.st_mode & 022)) {
-    warn_once(join("kernel cache is off: ", folder, " belongs to or can be written by somebody else; cached kernels are "
-                   "code, so run: chmod 700 ", folder, " (or set XPU_CACHE_DIR to a folder of your own)"));
+    warn_once(join("kernel cache is off: ", folder,
+                   " belongs to or can be written by somebody else; cached kernels are "
+                   "code, so run: chmod 700 ",
+                   folder, " (or set XPU_CACHE_DIR to a folder of your own)"));
     return "";
   }
   return folder;
@@ -139,7 +141,8 @@ void cache_write(const std::string& key, const Bytes& payload) {
   auto& folder = cache_folder();
   if (folder.empty()) return;
   if (writes++ % 64 == 0) evict(folder);
-  std::string path = folder + "/" + key, beside = path + "." + std::to_string(getpid()) + "." + std::to_string(writes);
+  std::string path = folder + "/" + key,
+              beside = path + "." + std::to_string(getpid()) + "." + std::to_string(writes);
   auto digest = Sha256().add(payload.data(), payload.size()).digest();
   std::ofstream file(beside, std::ios::binary);
   file.write(magic.data(), magic.size());

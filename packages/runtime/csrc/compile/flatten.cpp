@@ -40,7 +40,8 @@ struct Flattener {
     std::string name(line.substr(directive.size() - 4, close - directive.size() + 4));
     if (seen.contains(name)) return;
     auto text = find_embedded(name);
-    expect<CompileError>(!text.empty(), from, ":", line_number, ": the device library has no file <", name, ">");
+    expect<CompileError>(!text.empty(), from, ":", line_number, ": the device library has no file <", name,
+                         ">");
     seen.insert(name);
     file(text, name);
   }

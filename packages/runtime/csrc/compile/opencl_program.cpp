@@ -48,10 +48,13 @@ Bytes binary_of(cl_program program) {
   // One device at most has a binary: programs are built for one.
   cl_uint devices = 0;
   cl().clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
-  if (devices != 1 || cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS) return {};
+  if (devices != 1 ||
+      cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS)
+    return {};
   Bytes binary(size);
   auto* data = binary.data();
-  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS) return {};
+  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
+    return {};
   return binary;
 }
 
@@ -64,7 +67,8 @@ class OpenClProgram : public Program {
     cl_int status = 0;
     cl_kernel kernel = cl().clCreateKernel(program_, ("__sycl_kernel_" + name).c_str(), &status);
     if (status != CL_SUCCESS) kernel = cl().clCreateKernel(program_, name.c_str(), &status);
-    expect<UsageError>(status == CL_SUCCESS, "the program has no kernel named \"", name, "\" (OpenCL status ", status, ")");
+    expect<UsageError>(status == CL_SUCCESS, "the program has no kernel named \"", name, "\" (OpenCL status ",
+                       status, ")");
     return sycl::make_kernel<sycl::backend::opencl>(kernel, sycl_context(device_));
   }
 
@@ -89,10 +93,12 @@ ProgramPtr load_opencl_spirv(int device, const Bytes& spirv) {
   Handles on(device);
   cl_int status = 0;
   cl_program program = cl().clCreateProgramWithIL(on.context, spirv.data(), spirv.size(), &status);
-  expect<CompileError>(status == CL_SUCCESS, "the driver cannot read this SPIR-V (OpenCL status ", status, ")");
+  expect<CompileError>(status == CL_SUCCESS, "the driver cannot read this SPIR-V (OpenCL status ", status,
+                       ")");
   auto loaded = std::make_unique<OpenClProgram>(program, device);
   status = cl().clBuildProgram(program, 1, &on.device, "", nullptr, nullptr);
-  expect<CompileError>(status == CL_SUCCESS, "the driver cannot build this SPIR-V (OpenCL status ", status, "):\n", build_log(program, on.device));
+  expect<CompileError>(status == CL_SUCCESS, "the driver cannot build this SPIR-V (OpenCL status ", status,
+                       "):\n", build_log(program, on.device));
   return loaded;
 }
 
@@ -101,10 +107,12 @@ ProgramPtr load_opencl_binary(int device, const Bytes& binary) {
   const unsigned char* data = binary.data();
   std::size_t size = binary.size();
   cl_int accepted = 0, status = 0;
-  cl_program program = cl().clCreateProgramWithBinary(on.context, 1, &on.device, &size, &data, &accepted, &status);
+  cl_program program =
+      cl().clCreateProgramWithBinary(on.context, 1, &on.device, &size, &data, &accepted, &status);
   if (status != CL_SUCCESS) return nullptr;
   auto loaded = std::make_unique<OpenClProgram>(program, device);
-  return cl().clBuildProgram(program, 1, &on.device, "", nullptr, nullptr) == CL_SUCCESS ? std::move(loaded) : nullptr;
+  return cl().clBuildProgram(program, 1, &on.device, "", nullptr, nullptr) == CL_SUCCESS ? std::move(loaded)
+                                                                                         : nullptr;
 }
 
 Bytes opencl_binary(const sycl::kernel_bundle<sycl::bundle_state::executable>& bundle) {

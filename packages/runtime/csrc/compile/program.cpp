@@ -18,10 +18,11 @@ using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
 class BundleProgram : public Program {
  public:
-  BundleProgram(Executable bundle, std::string prefix) : bundle_(std::move(bundle)), prefix_(std::move(prefix)) {}
+  BundleProgram(Executable bundle, std::string prefix)
+      : bundle_(std::move(bundle)), prefix_(std::move(prefix)) {}
   sycl::kernel kernel(const std::string& name) override {
-    expect<UsageError>(bundle_.ext_oneapi_has_kernel(prefix_ + name), "the source has no kernel named \"", name,
-                       "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
+    expect<UsageError>(bundle_.ext_oneapi_has_kernel(prefix_ + name), "the source has no kernel named \"",
+                       name, "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
     return bundle_.ext_oneapi_get_kernel(prefix_ + name);
   }
   Bytes native() override { return opencl_binary(bundle_); }
@@ -36,9 +37,11 @@ Bytes spirv_of(const Executable& bundle) {
   std::size_t images = 0;
   for (auto& image : bundle) {
     ++images;
-    for (auto byte : image.ext_oneapi_get_backend_content()) content.push_back(static_cast<std::uint8_t>(byte));
+    for (auto byte : image.ext_oneapi_get_backend_content())
+      content.push_back(static_cast<std::uint8_t>(byte));
   }
-  expect<CompileError>(images == 1, "the source compiled to ", images, " images; kernels with different sub-group sizes "
+  expect<CompileError>(images == 1, "the source compiled to ", images,
+                       " images; kernels with different sub-group sizes "
                        "or device features must be in sources of their own");
   constexpr std::uint8_t spirv_magic[] = {0x03, 0x02, 0x23, 0x07};
   return content.size() > 4 && std::equal(spirv_magic, spirv_magic + 4, content.begin()) ? content : Bytes{};
@@ -49,12 +52,16 @@ Bytes spirv_of(const Executable& bundle) {
 CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options) {
   std::string log;
   try {
-    auto source = ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
-    auto bundle = ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}, ext::build_options{options}});
+    auto source =
+        ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
+    auto bundle = ext::build(source, {sycl_device(device)},
+                             ext::properties{ext::save_log{&log}, ext::build_options{options}});
     Bytes spirv = generic_backend() ? Bytes{} : spirv_of(bundle);
     return {std::make_unique<BundleProgram>(std::move(bundle), ""), std::move(spirv)};
   } catch (const sycl::exception& e) {
-    if (e.code() == sycl::errc::build) fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat));
+    if (e.code() == sycl::errc::build)
+      fail<CompileError>("kernel source does not compile:\n",
+                         name_places(log.empty() ? e.what() : log, flat));
     throw_translated(e, "compiling a kernel");
   }
 }
@@ -65,11 +72,13 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
   try {
     std::vector<std::byte> bytes(spirv.size());
     std::copy(spirv.begin(), spirv.end(), reinterpret_cast<std::uint8_t*>(bytes.data()));
-    auto source = ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::spirv, bytes);
-    return std::make_unique<BundleProgram>(ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}),
-                                           "__sycl_kernel_");
+    auto source =
+        ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::spirv, bytes);
+    return std::make_unique<BundleProgram>(
+        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}), "__sycl_kernel_");
   } catch (const sycl::exception& e) {
-    if (e.code() == sycl::errc::build) fail<CompileError>("the driver cannot build this SPIR-V:\n", log.empty() ? e.what() : log);
+    if (e.code() == sycl::errc::build)
+      fail<CompileError>("the driver cannot build this SPIR-V:\n", log.empty() ? e.what() : log);
     throw_translated(e, "loading SPIR-V");
   }
 }
@@ -92,7 +101,8 @@ const std::string& compiler_id() {
 
 std::string target_id(int device) {
   auto& info = device_info(device);
-  return join(info.platform, "|", info.name, "|", info.device_id, "|", info.driver_version, "|", info.version);
+  return join(info.platform, "|", info.name, "|", info.device_id, "|", info.driver_version, "|",
+              info.version);
 }
 
 }  // namespace xpu

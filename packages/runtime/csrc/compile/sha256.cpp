@@ -31,10 +31,12 @@ void Sha256::block(const std::uint8_t* data) {
   auto& k = round_constants();
   std::uint32_t w[64];
   for (int i = 0; i < 16; ++i)
-    w[i] = std::uint32_t(data[4 * i]) << 24 | std::uint32_t(data[4 * i + 1]) << 16 | std::uint32_t(data[4 * i + 2]) << 8 | data[4 * i + 3];
+    w[i] = std::uint32_t(data[4 * i]) << 24 | std::uint32_t(data[4 * i + 1]) << 16 |
+           std::uint32_t(data[4 * i + 2]) << 8 | data[4 * i + 3];
   for (int i = 16; i < 64; ++i) {
     auto a = w[i - 15], b = w[i - 2];
-    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + w[i - 7] + (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
+    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + w[i - 7] +
+           (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
   }
   std::uint32_t s[8];
   std::copy(state_, state_ + 8, s);

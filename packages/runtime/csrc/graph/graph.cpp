@@ -20,7 +20,8 @@ using Executable = ext::command_graph<ext::graph_state::executable>;
 // XPU_GRAPH=list turns native graphs off, to find out whether a driver's graphs are at fault.
 bool use_native(int device) {
   auto mode = env::text("XPU_GRAPH", "native");
-  expect<UsageError>(mode == "native" || mode == "list", "XPU_GRAPH: got \"", mode, "\", expected native or list");
+  expect<UsageError>(mode == "native" || mode == "list", "XPU_GRAPH: got \"", mode,
+                     "\", expected native or list");
   return mode == "native" && device_info(device).graph;
 }
 
@@ -49,7 +50,8 @@ Graph::~Graph() {
 
 void Graph::begin(Stream stream) {
   expect<UsageError>(!state_->recording, "the graph already holds a recording; reset() it first");
-  expect<UsageError>(!is_capturing(stream), "stream ", stream.id(), " is already being recorded into another graph");
+  expect<UsageError>(!is_capturing(stream), "stream ", stream.id(),
+                     " is already being recorded into another graph");
   int device = stream.device();
   state_->stream = stream;
   state_->recording = std::make_unique<Recording>(use_native(device));
@@ -80,12 +82,14 @@ void Graph::replay(Stream stream) {
   if (state_->recording->native()) {
     auto run = [&](sycl::queue& queue, sycl::event* event) {
       if (!event) return ext::execute_graph(queue, *state_->executable);
-      if (!state_->timed) state_->timed.emplace(state_->modifiable->finalize({ext::property::graph::enable_profiling()}));
+      if (!state_->timed)
+        state_->timed.emplace(state_->modifiable->finalize({ext::property::graph::enable_profiling()}));
       *event = queue.ext_oneapi_graph(*state_->timed);
     };
     return enqueue(stream, {WorkKind::graph, "graph replay"}, run);
   }
-  for (auto& work : state_->recording->work()) enqueue(stream, {work.kind, work.name, work.bytes}, work.submit.view());
+  for (auto& work : state_->recording->work())
+    enqueue(stream, {work.kind, work.name, work.bytes}, work.submit.view());
 }
 
 void Graph::reset() {
@@ -93,13 +97,19 @@ void Graph::reset() {
   *state_ = State{};
 }
 
-bool Graph::recorded() const { return state_->ended; }
-std::size_t Graph::size() const { return state_->recording ? state_->recording->size() : 0; }
+bool Graph::recorded() const {
+  return state_->ended;
+}
+std::size_t Graph::size() const {
+  return state_->recording ? state_->recording->size() : 0;
+}
 const char* Graph::mode() const {
   if (!state_->ended) return "";
   return state_->recording->native() ? "native" : "list";
 }
 
-bool is_capturing(Stream stream) { return stream.state()->recording.load() != nullptr; }
+bool is_capturing(Stream stream) {
+  return stream.state()->recording.load() != nullptr;
+}
 
 }  // namespace xpu

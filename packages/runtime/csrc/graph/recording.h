@@ -21,7 +21,8 @@ struct RecordedWork {
 class Recording {
  public:
   explicit Recording(bool native) : native_(native) {}
-  /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue itself.
+  /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
+  /// itself.
   bool note(const WorkInfo& info, Submit submit);
   bool native() const { return native_; }
   std::size_t size() const { return size_; }

@@ -4,12 +4,12 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <sys/syscall.h>
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <sycl/backend/opencl.hpp>
-#include <sys/syscall.h>
 
 #include "stream_state.h"
 #include "sycl_error.h"
@@ -44,7 +44,9 @@ std::uint64_t thread_id() {
   return id;
 }
 
-constexpr Record::Kind kind_of(WorkKind kind) { return static_cast<Record::Kind>(static_cast<int>(kind)); }
+constexpr Record::Kind kind_of(WorkKind kind) {
+  return static_cast<Record::Kind>(static_cast<int>(kind));
+}
 static_assert(kind_of(WorkKind::marker) == Record::Kind::marker);
 
 template <class F>
@@ -60,7 +62,8 @@ std::uint64_t opencl_time(const sycl::event& event, bool end) {
   static auto release = opencl<decltype(&clReleaseEvent)>("clReleaseEvent");
   cl_ulong time = 0;
   for (cl_event native : sycl::get_native<sycl::backend::opencl>(event)) {
-    auto status = ask(native, end ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START, sizeof time, &time, nullptr);
+    auto status =
+        ask(native, end ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START, sizeof time, &time, nullptr);
     release(native);
     expect<DeviceError>(status == CL_SUCCESS, "reading the times of an event: OpenCL error ", status);
   }
@@ -104,7 +107,8 @@ void settle_finished(Recorder& r) {
   for (; r.settled < r.entries.size(); ++r.settled) {
     auto& entry = r.entries[r.settled];
     if (!entry.on_device) continue;
-    if (entry.event.get_info<sycl::info::event::command_execution_status>() != event_command_status::complete) return;
+    if (entry.event.get_info<sycl::info::event::command_execution_status>() != event_command_status::complete)
+      return;
     settle(r, entry);
   }
 }
@@ -131,10 +135,13 @@ void add(Record record, sycl::event event, bool on_device) {
 }  // namespace
 
 std::uint64_t now() {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                                    std::chrono::nanoseconds(1));
 }
 
-bool active() { return is_active.load(std::memory_order_relaxed); }
+bool active() {
+  return is_active.load(std::memory_order_relaxed);
+}
 
 void start() {
   auto& r = recorder();
@@ -162,11 +169,13 @@ std::vector<Record> stop() {
     }
   });
   r.entries.clear();
-  std::stable_sort(records.begin(), records.end(), [](auto& a, auto& b) { return a.host_begin < b.host_begin; });
+  std::stable_sort(records.begin(), records.end(),
+                   [](auto& a, auto& b) { return a.host_begin < b.host_begin; });
   return records;
 }
 
-void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end, sycl::event event) {
+void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
+               sycl::event event) {
   Record record{kind_of(info.kind), std::string(info.name), stream.device(), stream.id()};
   record.host_begin = begin;
   record.host_end = end;
@@ -176,7 +185,8 @@ void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::ui
 }
 
 void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total) {
-  Record record{allocate ? Record::Kind::allocate : Record::Kind::free, allocate ? "allocate" : "free", device, stream};
+  Record record{allocate ? Record::Kind::allocate : Record::Kind::free, allocate ? "allocate" : "free",
+                device, stream};
   record.host_begin = record.host_end = now();
   record.bytes = bytes;
   record.counter = total;

@@ -10,7 +10,8 @@
 
 namespace xpu::trace {
 
-void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end, sycl::event event);
+void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
+               sycl::event event);
 /// `total`: bytes allocated on the device afterwards.
 void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total);
 void note_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end);

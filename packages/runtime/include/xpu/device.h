@@ -18,8 +18,8 @@ struct DeviceInfo {
   std::uint64_t architecture = 0;
   std::size_t total_memory = 0, max_allocation = 0, local_memory = 0, cache_size = 0, cache_line = 0;
   std::uint32_t max_compute_units = 0, max_clock_mhz = 0, max_sub_groups = 0, memory_base_align_bits = 0;
-  std::uint32_t eu_count = 0, eu_count_per_subslice = 0, eu_simd_width = 0, slices = 0, subslices_per_slice = 0,
-                hw_threads_per_eu = 0, memory_clock_mhz = 0, memory_bus_bits = 0;
+  std::uint32_t eu_count = 0, eu_count_per_subslice = 0, eu_simd_width = 0, slices = 0,
+                subslices_per_slice = 0, hw_threads_per_eu = 0, memory_clock_mhz = 0, memory_bus_bits = 0;
   std::size_t max_work_group_size = 0, max_work_item_sizes[3] = {0, 0, 0};
   std::vector<std::uint32_t> sub_group_sizes;
   std::uint32_t sub_group_size = 0;  ///< the one kernels are built for: 16 where offered, else the largest
@@ -32,7 +32,8 @@ struct DeviceInfo {
 XPU_API int device_count();
 /// Throws UsageError naming the valid range when `device` is not in it.
 XPU_API const DeviceInfo& device_info(int device);
-/// Bytes free on the device and in all; free is total less what this process reserved where the driver cannot say.
+/// Bytes free on the device and in all; free is total less what this process reserved where the driver cannot
+/// say.
 struct MemoryInfo {
   std::size_t free = 0, total = 0;
 };
@@ -54,7 +55,8 @@ XPU_API const sycl::context& sycl_context(int device);
 /// The device whose memory `ptr` is, or -1 when it is not device memory of this process.
 XPU_API int device_of_pointer(const void* ptr);
 
-/// True when the runtime must not use anything beyond plain SYCL (XPU_GENERIC_BACKEND=1, or another vendor's backend).
+/// True when the runtime must not use anything beyond plain SYCL (XPU_GENERIC_BACKEND=1, or another vendor's
+/// backend).
 XPU_API bool generic_backend();
 /// True once the device stack has been touched in this process.
 XPU_API bool is_initialized();

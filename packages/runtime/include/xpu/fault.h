@@ -1,4 +1,5 @@
-// Checks inside kernels: the kernel writes one record in pinned host memory, the next wait throws KernelFault.
+// Checks inside kernels: the kernel writes one record in pinned host memory, the next wait throws
+// KernelFault.
 #pragma once
 
 #include <cstdint>

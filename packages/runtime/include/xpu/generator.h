@@ -24,7 +24,8 @@ class XPU_API Generator {
   /// Offsets are multiples of 4: one Philox call gives four numbers.
   void set_offset(std::uint64_t offset);
   std::uint64_t offset() const;
-  /// What a kernel that draws at most `increment` numbers for each element may use; moves the offset on, rounded up to 4.
+  /// What a kernel that draws at most `increment` numbers for each element may use; moves the offset on,
+  /// rounded up to 4.
   Philox take(std::uint64_t increment);
 
  private:

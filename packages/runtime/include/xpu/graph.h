@@ -17,7 +17,8 @@ class XPU_API Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// From now on work queued on `stream` is recorded instead of run. Waiting on the stream is an error until end().
+  /// From now on work queued on `stream` is recorded instead of run. Waiting on the stream is an error until
+  /// end().
   void begin(Stream stream);
   void end();
   /// Runs what was recorded, in order after what `stream` holds.
@@ -26,8 +27,8 @@ class XPU_API Graph {
   void reset();
 
   bool recorded() const;
-  std::size_t size() const;     ///< pieces of work recorded
-  const char* mode() const;     ///< "native", "list", or "" before end()
+  std::size_t size() const;  ///< pieces of work recorded
+  const char* mode() const;  ///< "native", "list", or "" before end()
 
  private:
   struct State;

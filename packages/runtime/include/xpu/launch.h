@@ -29,7 +29,9 @@ class Submit {
   static constexpr bool other = !std::is_same_v<std::decay_t<F>, Submit>;
 
   template <class F, class = std::enable_if_t<other<F>>>
-  Submit(F&& f) : object_(const_cast<void*>(static_cast<const void*>(&f))), table_(&table_of<std::remove_reference_t<F>>) {}
+  Submit(F&& f)
+      : object_(const_cast<void*>(static_cast<const void*>(&f))),
+        table_(&table_of<std::remove_reference_t<F>>) {}
   void operator()(sycl::queue& queue, sycl::event* event) const { table_->call(object_, queue, event); }
 
   class Owned;
@@ -67,15 +69,19 @@ class Submit::Owned {
 template <class F>
 Submit::Owned Submit::own_of(void* object) {
   F& f = *static_cast<F*>(object);
-  if constexpr (requires { f.own(); }) return Owned(new auto(f.own()));
-  else return Owned(new std::decay_t<F>(f));
+  if constexpr (requires { f.own(); })
+    return Owned(new auto(f.own()));
+  else
+    return Owned(new std::decay_t<F>(f));
 }
 
-inline Submit::Owned Submit::own() const { return table_->own(object_); }
+inline Submit::Owned Submit::own() const {
+  return table_->own(object_);
+}
 
-/// Runs `submit(queue, event)` on the stream's queue. When `event` is not null the submission must store its event
-/// there. Adds what every submission needs: the check for a forked child, the strict-memory window, the trace record,
-/// translation of SYCL's exceptions.
+/// Runs `submit(queue, event)` on the stream's queue. When `event` is not null the submission must store its
+/// event there. Adds what every submission needs: the check for a forked child, the strict-memory window, the
+/// trace record, translation of SYCL's exceptions.
 XPU_API void enqueue(Stream stream, const WorkInfo& info, Submit submit);
 
 }  // namespace xpu

@@ -82,7 +82,9 @@ Args args(const T&... values) {
 struct NdRange {
   int dims = 1;
   std::size_t global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
-  static NdRange linear(std::size_t groups, std::size_t group) { return {1, {groups * group, 1, 1}, {group, 1, 1}}; }
+  static NdRange linear(std::size_t groups, std::size_t group) {
+    return {1, {groups * group, 1, 1}, {group, 1, 1}};
+  }
 };
 
 /// Queues the kernel. Throws UsageError for a range over the device's limits or a stream of another device.

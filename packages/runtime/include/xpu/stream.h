@@ -31,7 +31,8 @@ class XPU_API Stream {
   void wait(const Event& event) const;
   /// Work queued from now on waits, on the device, for what `other` holds now.
   void wait(Stream other) const;
-  /// The queue below. The address is stable; submit through xpu::enqueue so that traces and checks see the work.
+  /// The queue below. The address is stable; submit through xpu::enqueue so that traces and checks see the
+  /// work.
   sycl::queue& queue() const;
 
   StreamState* state() const { return state_; }
@@ -50,7 +51,8 @@ XPU_API Stream exchange_stream(Stream stream);
 XPU_API Stream pool_stream(int device, int priority = 0);
 /// The stream with this id; throws UsageError when there is none.
 XPU_API Stream stream_of_id(int device, std::int64_t id);
-/// Wraps a queue somebody else owns, which must be in order and outlive its use. The same queue gives the same stream.
+/// Wraps a queue somebody else owns, which must be in order and outlive its use. The same queue gives the
+/// same stream.
 XPU_API Stream external_stream(sycl::queue& queue);
 
 }  // namespace xpu

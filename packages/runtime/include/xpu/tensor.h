@@ -11,7 +11,25 @@
 namespace xpu {
 
 enum class DType : std::uint8_t {
-  boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, c64, c128, f8e4m3, f8e5m2, u4, i4
+  boolean,
+  u8,
+  i8,
+  u16,
+  i16,
+  u32,
+  i32,
+  u64,
+  i64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  c64,
+  c128,
+  f8e4m3,
+  f8e5m2,
+  u4,
+  i4
 };
 
 /// Bytes of one element; u4 and i4 are packed two to a byte and give 0.
@@ -20,9 +38,15 @@ XPU_API std::size_t size_of(DType dtype);
 XPU_API const char* name_of(DType dtype);
 /// The dtype of a name; throws UsageError listing the names.
 XPU_API DType dtype_of(const std::string& name);
-inline bool is_float(DType t) { return (t >= DType::f16 && t <= DType::f64) || t == DType::f8e4m3 || t == DType::f8e5m2; }
-inline bool is_complex(DType t) { return t == DType::c64 || t == DType::c128; }
-inline bool is_integer(DType t) { return !is_float(t) && !is_complex(t) && t != DType::boolean; }
+inline bool is_float(DType t) {
+  return (t >= DType::f16 && t <= DType::f64) || t == DType::f8e4m3 || t == DType::f8e5m2;
+}
+inline bool is_complex(DType t) {
+  return t == DType::c64 || t == DType::c128;
+}
+inline bool is_integer(DType t) {
+  return !is_float(t) && !is_complex(t) && t != DType::boolean;
+}
 
 /// Does not own. Strides count elements and may be zero or negative.
 struct XPU_API Tensor {

@@ -16,7 +16,7 @@ struct Record {
   std::string name;
   int device = 0;
   std::int64_t stream = 0;
-  std::uint64_t correlation = 0;      ///< the same on the host's and the device's side of one piece of work
+  std::uint64_t correlation = 0;  ///< the same on the host's and the device's side of one piece of work
   std::uint64_t thread = 0;
   std::uint64_t host_begin = 0, host_end = 0;      ///< ns of the steady clock
   std::uint64_t device_begin = 0, device_end = 0;  ///< ns on the same axis; 0 when it did not run on a device
