@@ -84,21 +84,52 @@ class EnvironmentVariables(FromSource):
 
 
 class DeviceFunctions(FromSource):
+    """The headers, and the functions of each by what other systems call them."""
+
     source = FUNCTIONS
+    elsewhere = (("aten", "PyTorch"), ("stablehlo", "StableHLO"), ("libdevice", "libdevice"))
 
     def markdown(self, text: str) -> list[str]:
-        functions = {k: v for k, v in tomllib.loads(text).items() if isinstance(v, dict)}
-        fields = list(dict.fromkeys(field for v in functions.values() for field in v))
-        rows = [
-            (code(f"xpu::{name}"), *(cell(words(v[f])) if f in v else "" for f in fields))
-            for name, v in functions.items()
-        ]
-        return table(("function", *fields), rows)
+        columns = ("function", "rule", "error, ulp", "NaN gives", *dict(self.elsewhere).values())
+        lines = [*self.missing(), *RULES.splitlines()]
+        for header, functions in tomllib.loads(text).items():
+            rows = [self.row(name, function) for name, function in functions.items()]
+            lines += ["", f"`<xpu/{header}.h>`", "", *table((*columns, "note"), rows)]
+        return lines
+
+    def row(self, name: str, function: dict) -> tuple[str, ...]:
+        arguments = ", ".join("xyzw"[: function["arity"]])
+        names = (", ".join(map(code, listed(function.get(key)))) for key, _ in self.elsewhere)
+        return (
+            code(f"{name}({arguments})"),
+            function["rule"],
+            error(function),
+            cell(function.get("nan", "")),
+            *names,
+            cell(function.get("note", "")),
+        )
 
     def missing(self) -> list[str]:
         headers = sorted((RUNTIME / "device" / "xpu").glob("*.h"))
         rows = [(code(f"<xpu/{h.name}>"), cell(first_comment(h))) for h in headers]
         return table(("header", "what is in it"), rows)
+
+
+RULES = """
+All are in namespace `xpu`. *float* functions take any float type; *arithmetic* ones keep floats and integers as
+they are, and stand again under `<xpu/integer.h>` where integers do something else; *integral* and *bits* ones take
+integers; *predicate* and *compare* give bool. Errors are at most 1 unit in the last place for f16 and bf16 and 4 for
+f32 and f64 where nothing else is said, and a NaN gives NaN.
+"""
+
+
+def listed(names: str | list[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else names
+
+
+def error(function: dict) -> str:
+    """The bound on a function's error, where it is not the usual one."""
+    return "exact" if function.get("exact") else cell(words(function.get("ulp", "")))
 
 
 def first_comment(header: Path) -> str:
