@@ -116,10 +116,11 @@ class DeviceFunctions(FromSource):
 
 
 RULES = """
-All are in namespace `xpu`. *float* functions take any float type; *arithmetic* ones keep floats and integers as
-they are, and stand again under `<xpu/integer.h>` where integers do something else; *integral* and *bits* ones take
-integers; *predicate* and *compare* give bool. Errors are at most 1 unit in the last place for f16 and bf16 and 4 for
-f32 and f64 where nothing else is said, and a NaN gives NaN.
+All are in namespace `xpu`. *float* functions take any float type; *arithmetic* ones keep floats and
+integers as they are, and stand again under `<xpu/integer.h>` where integers do something else;
+*integral* and *bits* ones take integers; *predicate* and *compare* give bool. Errors are at most 1
+unit in the last place for f16 and bf16 and 4 for f32 and f64 where nothing else is said, and a NaN
+gives NaN.
 """
 
 
