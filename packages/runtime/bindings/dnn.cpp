@@ -12,8 +12,9 @@ namespace {
 using dnn::PostOp;
 
 PostOp::Kind post_op_kind(const std::string& name) {
-  static const char* const names[] = {"relu", "gelu_erf", "gelu_tanh", "silu", "tanh", "sigmoid", "abs", "sqrt", "square", "elu",
-                                      "clip", "linear", "hardswish", "add", "sub", "mul", "div", "max", "min", "sum"};
+  static const char* const names[] = {"relu", "gelu_erf", "gelu_tanh", "silu", "tanh",   "sigmoid",   "abs",
+                                      "sqrt", "square",   "elu",       "clip", "linear", "hardswish", "add",
+                                      "sub",  "mul",      "div",       "max",  "min",    "sum"};
   std::string all;
   for (int i = 0; i < static_cast<int>(std::size(names)); ++i) {
     if (name == names[i]) return static_cast<PostOp::Kind>(i);
@@ -39,9 +40,10 @@ dnn::Quantization quantization_of(py::handle q) {
   return {optional_tensor(q.attr("scale")), optional_tensor(q.attr("zero_point"))};
 }
 
-dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geometry, std::int64_t groups, bool transposed,
-                              bool deterministic, bool allow_tf32) {
-  expect<UsageError>(geometry.size() == 4, "convolution: expected stride, left and right padding and dilation");
+dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geometry, std::int64_t groups,
+                              bool transposed, bool deterministic, bool allow_tf32) {
+  expect<UsageError>(geometry.size() == 4,
+                     "convolution: expected stride, left and right padding and dilation");
   dnn::ConvOptions o;
   o.stride = geometry[0];
   o.padding_l = geometry[1];
@@ -56,34 +58,38 @@ dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geom
 
 void bind_convolution(py::module_& m) {
   using Geometry = std::vector<std::vector<std::int64_t>>;
-  m.def("convolution", [](Stream stream, py::handle src, py::handle weights, py::handle dst, const Geometry& geometry, std::int64_t groups,
-                          bool transposed, py::handle bias, const py::sequence& post_ops, py::handle q_src, py::handle q_weights,
-                          py::handle q_dst, bool deterministic, bool allow_tf32) {
-    auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-    o.bias = optional_tensor(bias);
-    o.post_ops = post_ops_of(post_ops);
-    o.src = quantization_of(q_src);
-    o.weights = quantization_of(q_weights);
-    o.dst = quantization_of(q_dst);
-    auto s = tensor_of(src), w = tensor_of(weights), d = tensor_of(dst);
-    py::gil_scoped_release unlocked;
-    dnn::convolution(stream, s, w, d, o);
-  });
-  m.def("convolution_backward_data", [](Stream stream, py::handle grad_dst, py::handle weights, py::handle grad_src, const Geometry& geometry,
-                                        std::int64_t groups, bool transposed, bool deterministic, bool allow_tf32) {
+  m.def("convolution",
+        [](Stream stream, py::handle src, py::handle weights, py::handle dst, const Geometry& geometry,
+           std::int64_t groups, bool transposed, py::handle bias, const py::sequence& post_ops,
+           py::handle q_src, py::handle q_weights, py::handle q_dst, bool deterministic, bool allow_tf32) {
+          auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
+          o.bias = optional_tensor(bias);
+          o.post_ops = post_ops_of(post_ops);
+          o.src = quantization_of(q_src);
+          o.weights = quantization_of(q_weights);
+          o.dst = quantization_of(q_dst);
+          auto s = tensor_of(src), w = tensor_of(weights), d = tensor_of(dst);
+          py::gil_scoped_release unlocked;
+          dnn::convolution(stream, s, w, d, o);
+        });
+  m.def("convolution_backward_data", [](Stream stream, py::handle grad_dst, py::handle weights,
+                                        py::handle grad_src, const Geometry& geometry, std::int64_t groups,
+                                        bool transposed, bool deterministic, bool allow_tf32) {
     auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
     auto d = tensor_of(grad_dst), w = tensor_of(weights), s = tensor_of(grad_src);
     py::gil_scoped_release unlocked;
     dnn::convolution_backward_data(stream, d, w, s, o);
   });
-  m.def("convolution_backward_weights", [](Stream stream, py::handle src, py::handle grad_dst, py::handle grad_weights, py::handle grad_bias,
-                                           const Geometry& geometry, std::int64_t groups, bool transposed, bool deterministic, bool allow_tf32) {
-    auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-    auto s = tensor_of(src), d = tensor_of(grad_dst), w = tensor_of(grad_weights);
-    auto b = optional_tensor(grad_bias);
-    py::gil_scoped_release unlocked;
-    dnn::convolution_backward_weights(stream, s, d, w, b, o);
-  });
+  m.def("convolution_backward_weights",
+        [](Stream stream, py::handle src, py::handle grad_dst, py::handle grad_weights, py::handle grad_bias,
+           const Geometry& geometry, std::int64_t groups, bool transposed, bool deterministic,
+           bool allow_tf32) {
+          auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
+          auto s = tensor_of(src), d = tensor_of(grad_dst), w = tensor_of(grad_weights);
+          auto b = optional_tensor(grad_bias);
+          py::gil_scoped_release unlocked;
+          dnn::convolution_backward_weights(stream, s, d, w, b, o);
+        });
 }
 
 void bind_plans(py::module_& m) {
@@ -102,11 +108,13 @@ void bind_plans(py::module_& m) {
 void bind_dnn(py::module_& m) {
   bind_plans(m);
   bind_convolution(m);
-  m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias, const py::sequence& post_ops,
-                     py::handle qa, py::handle qb, py::handle qc, bool deterministic, bool allow_tf32) {
+  m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias,
+                     const py::sequence& post_ops, py::handle qa, py::handle qb, py::handle qc,
+                     bool deterministic, bool allow_tf32) {
     auto ta = tensor_of(a), tb = tensor_of(b), tc = tensor_of(c);
-    dnn::MatmulOptions o{optional_tensor(bias), post_ops_of(post_ops), quantization_of(qa), quantization_of(qb), quantization_of(qc),
-                         deterministic, allow_tf32};
+    dnn::MatmulOptions o{
+        optional_tensor(bias), post_ops_of(post_ops), quantization_of(qa), quantization_of(qb),
+        quantization_of(qc),   deterministic,         allow_tf32};
     py::gil_scoped_release unlocked;
     dnn::matmul(stream, ta, tb, tc, o);
   });

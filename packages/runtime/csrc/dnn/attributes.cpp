@@ -16,33 +16,54 @@ struct Eltwise {
 Eltwise eltwise_of(const PostOp& op) {
   using K = PostOp::Kind;
   switch (op.kind) {
-    case K::relu: return {algorithm::eltwise_relu, op.alpha, 0};
-    case K::gelu_erf: return {algorithm::eltwise_gelu_erf, 0, 0};
-    case K::gelu_tanh: return {algorithm::eltwise_gelu_tanh, 0, 0};
-    case K::silu: return {algorithm::eltwise_swish, 1, 0};
-    case K::tanh: return {algorithm::eltwise_tanh, 0, 0};
-    case K::sigmoid: return {algorithm::eltwise_logistic, 0, 0};
-    case K::abs: return {algorithm::eltwise_abs, 0, 0};
-    case K::sqrt: return {algorithm::eltwise_sqrt, 0, 0};
-    case K::square: return {algorithm::eltwise_square, 0, 0};
-    case K::elu: return {algorithm::eltwise_elu, op.alpha, 0};
-    case K::clip: return {algorithm::eltwise_clip, op.alpha, op.beta};
-    case K::linear: return {algorithm::eltwise_linear, op.alpha, op.beta};
-    case K::hardswish: return {algorithm::eltwise_hardswish, op.alpha, op.beta};
-    default: fail<InternalError>("not an elementwise post-op");
+    case K::relu:
+      return {algorithm::eltwise_relu, op.alpha, 0};
+    case K::gelu_erf:
+      return {algorithm::eltwise_gelu_erf, 0, 0};
+    case K::gelu_tanh:
+      return {algorithm::eltwise_gelu_tanh, 0, 0};
+    case K::silu:
+      return {algorithm::eltwise_swish, 1, 0};
+    case K::tanh:
+      return {algorithm::eltwise_tanh, 0, 0};
+    case K::sigmoid:
+      return {algorithm::eltwise_logistic, 0, 0};
+    case K::abs:
+      return {algorithm::eltwise_abs, 0, 0};
+    case K::sqrt:
+      return {algorithm::eltwise_sqrt, 0, 0};
+    case K::square:
+      return {algorithm::eltwise_square, 0, 0};
+    case K::elu:
+      return {algorithm::eltwise_elu, op.alpha, 0};
+    case K::clip:
+      return {algorithm::eltwise_clip, op.alpha, op.beta};
+    case K::linear:
+      return {algorithm::eltwise_linear, op.alpha, op.beta};
+    case K::hardswish:
+      return {algorithm::eltwise_hardswish, op.alpha, op.beta};
+    default:
+      fail<InternalError>("not an elementwise post-op");
   }
 }
 
 algorithm binary_of(PostOp::Kind kind) {
   using K = PostOp::Kind;
   switch (kind) {
-    case K::add: return algorithm::binary_add;
-    case K::sub: return algorithm::binary_sub;
-    case K::mul: return algorithm::binary_mul;
-    case K::div: return algorithm::binary_div;
-    case K::max: return algorithm::binary_max;
-    case K::min: return algorithm::binary_min;
-    default: fail<InternalError>("not a binary post-op");
+    case K::add:
+      return algorithm::binary_add;
+    case K::sub:
+      return algorithm::binary_sub;
+    case K::mul:
+      return algorithm::binary_mul;
+    case K::div:
+      return algorithm::binary_div;
+    case K::max:
+      return algorithm::binary_max;
+    case K::min:
+      return algorithm::binary_min;
+    default:
+      fail<InternalError>("not a binary post-op");
   }
 }
 
@@ -103,8 +124,8 @@ void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const 
   attributes.set_post_ops(list);
 }
 
-void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of, Extra scale,
-                      Extra zero_point) {
+void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of,
+                      Extra scale, Extra zero_point) {
   if (scale.tensor) {
     auto spread = spread_of(*scale.tensor, of);
     auto desc = flat(*scale.tensor);

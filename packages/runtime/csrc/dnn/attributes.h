@@ -14,7 +14,7 @@ using Arguments = std::vector<PrimitiveStep::Argument>;
 void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
                   const Extras& extras, int ndim, Extra first = {});
 /// Scale and zero point of the argument `id`, which is `of`.
-void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of, Extra scale,
-                      Extra zero_point);
+void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of,
+                      Extra scale, Extra zero_point);
 
 }  // namespace xpu::dnn

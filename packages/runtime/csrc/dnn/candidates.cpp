@@ -19,7 +19,8 @@ struct Entry {
   std::vector<std::int64_t> key;
   PlanPtr plan;
   std::atomic<std::uint64_t> used;
-  Entry(std::vector<std::int64_t> k, PlanPtr p, std::uint64_t now) : key(std::move(k)), plan(std::move(p)), used(now) {}
+  Entry(std::vector<std::int64_t> k, PlanPtr p, std::uint64_t now)
+      : key(std::move(k)), plan(std::move(p)), used(now) {}
 };
 
 struct Cache {
@@ -102,7 +103,9 @@ PlanPtr find_plan(const Problem& problem, const std::function<std::vector<Candid
   return last = std::move(plan);
 }
 
-std::vector<std::string> explain() { return last ? last->explanation : std::vector<std::string>(); }
+std::vector<std::string> explain() {
+  return last ? last->explanation : std::vector<std::string>();
+}
 
 CacheStats cache_stats() {
   std::shared_lock lock(cache().mutex);

@@ -1,4 +1,5 @@
-// Ordered ways to do a problem. The first that does not refuse is kept; the plan remembers what the others said.
+// Ordered ways to do a problem. The first that does not refuse is kept; the plan remembers what the others
+// said.
 #pragma once
 
 #include <functional>
@@ -31,7 +32,8 @@ struct Candidate {
 PlanPtr find_plan(const Problem& problem, const std::function<std::vector<Candidate>()>& candidates);
 
 /// Finds and runs.
-inline void run(Stream stream, const Problem& problem, const std::function<std::vector<Candidate>()>& candidates) {
+inline void run(Stream stream, const Problem& problem,
+                const std::function<std::vector<Candidate>()>& candidates) {
   find_plan(problem, candidates)->run(stream, problem);
 }
 

@@ -29,10 +29,16 @@ struct Geometry {
 struct Descriptors {
   memory::desc x, w, y, any_x, any_w, any_y;
   explicit Descriptors(const ConvProblem& p)
-      : x(describe(p.x)), w(describe(weights(p))), y(describe(p.y)), any_x(activation(p, p.x)), any_w(any_layout(weights(p))), any_y(activation(p, p.y)) {}
+      : x(describe(p.x)),
+        w(describe(weights(p))),
+        y(describe(p.y)),
+        any_x(activation(p, p.x)),
+        any_w(any_layout(weights(p))),
+        any_y(activation(p, p.y)) {}
 
   static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
-  // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses its own.
+  // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses
+  // its own.
   static memory::desc activation(const ConvProblem& p, const Tensor& t) {
     bool keep = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
     return keep ? describe(t) : any_layout(t);
@@ -60,26 +66,36 @@ struct Pass {
   const dnnl::engine& engine = engine_of(device);
   static constexpr auto algorithm = dnnl::algorithm::convolution_direct;
 
-  std::string add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive, Arguments arguments) {
+  std::string add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive,
+                  Arguments arguments) {
     auto name = fast_implementation(desc);
     plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, primitive, std::move(arguments)));
     return name;
   }
 
-  Tensor split(Extra extra) const { return extra.tensor && p.groups > 1 ? split_groups(*extra.tensor, p.groups) : extra.tensor ? *extra.tensor : Tensor(); }
-  static Extra with(const Tensor& tensor, Extra extra) { return {extra.tensor ? &tensor : nullptr, extra.operand}; }
+  Tensor split(Extra extra) const {
+    return extra.tensor && p.groups > 1 ? split_groups(*extra.tensor, p.groups)
+           : extra.tensor               ? *extra.tensor
+                                        : Tensor();
+  }
+  static Extra with(const Tensor& tensor, Extra extra) {
+    return {extra.tensor ? &tensor : nullptr, extra.operand};
+  }
 
   memory::desc bias_desc() const {
     if (!p.bias.tensor) return {};
     return describe(*p.bias.tensor);
   }
 
-  dnnl::convolution_forward::primitive_desc forward_desc(dnnl::prop_kind kind, const memory::desc& bias, const memory::desc& y_desc,
+  dnnl::convolution_forward::primitive_desc forward_desc(dnnl::prop_kind kind, const memory::desc& bias,
+                                                         const memory::desc& y_desc,
                                                          const dnnl::primitive_attr& attributes) const {
     auto& g = geometry;
     if (bias.is_zero())
-      return {engine, kind, algorithm, d.any_x, d.any_w, y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
-    return {engine, kind, algorithm, d.any_x, d.any_w, bias, y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
+      return {engine,   kind,       algorithm,   d.any_x,     d.any_w,   y_desc,
+              g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
+    return {engine, kind,     algorithm,  d.any_x,     d.any_w,     bias,
+            y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
   }
 
   // y = x * w. `to` is y itself or the place of bare sums.
@@ -90,7 +106,8 @@ struct Pass {
     if (p.forward) {
       add_quantization(attributes, arguments, DNNL_ARG_SRC, p.x, p.scale_src, p.zero_src);
       auto scale = split(p.scale_weights), zero = split(p.zero_weights);
-      add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, Descriptors::weights(p), with(scale, p.scale_weights), with(zero, p.zero_weights));
+      add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, Descriptors::weights(p),
+                       with(scale, p.scale_weights), with(zero, p.zero_weights));
     }
     if (p.forward && !bare) {
       add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);
@@ -100,10 +117,12 @@ struct Pass {
     }
     auto desc = forward_desc(dnnl::prop_kind::forward_inference, bias, to_any, attributes);
     fast_implementation(desc);
-    auto source = read_as(plan, device, x, desc.src_desc()), weights = read_as(plan, device, w, desc.weights_desc());
+    auto source = read_as(plan, device, x, desc.src_desc()),
+         weights = read_as(plan, device, w, desc.weights_desc());
     bool reads = !bare && reads_result();
     auto target = reads ? read_as(plan, device, to, desc.dst_desc()) : write_as(plan, to, desc.dst_desc());
-    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand}, {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
+    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand},
+                                       {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
                                        {DNNL_ARG_DST, target.desc, target.operand}});
     auto name = add(desc, dnnl::convolution_forward(desc), std::move(arguments));
     finish_write(plan, device, target, to);
@@ -120,15 +139,19 @@ struct Pass {
   std::string sum_x(const Place& to, const memory::desc& to_any) {
     auto attributes = attributes_of(p);
     auto& g = geometry;
-    dnnl::convolution_forward::primitive_desc hint(engine, dnnl::prop_kind::forward_training, algorithm, to_any, d.any_w, d.any_y,
-                                                   g.stride, g.dilation, g.padding_l, g.padding_r, attributes);
-    dnnl::convolution_backward_data::primitive_desc desc(engine, algorithm, to_any, d.any_w, d.any_y, g.stride, g.dilation,
-                                                         g.padding_l, g.padding_r, hint, attributes);
+    dnnl::convolution_forward::primitive_desc hint(engine, dnnl::prop_kind::forward_training, algorithm,
+                                                   to_any, d.any_w, d.any_y, g.stride, g.dilation,
+                                                   g.padding_l, g.padding_r, attributes);
+    dnnl::convolution_backward_data::primitive_desc desc(engine, algorithm, to_any, d.any_w, d.any_y,
+                                                         g.stride, g.dilation, g.padding_l, g.padding_r, hint,
+                                                         attributes);
     fast_implementation(desc);
-    auto source = read_as(plan, device, y, desc.diff_dst_desc()), weights = read_as(plan, device, w, desc.weights_desc());
+    auto source = read_as(plan, device, y, desc.diff_dst_desc()),
+         weights = read_as(plan, device, w, desc.weights_desc());
     auto target = write_as(plan, to, desc.diff_src_desc());
     auto name = add(desc, dnnl::convolution_backward_data(desc),
-                    {{DNNL_ARG_DIFF_DST, source.desc, source.operand}, {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
+                    {{DNNL_ARG_DIFF_DST, source.desc, source.operand},
+                     {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
                      {DNNL_ARG_DIFF_SRC, target.desc, target.operand}});
     finish_write(plan, device, target, to);
     return name;
@@ -136,17 +159,22 @@ struct Pass {
 
   std::string sum_w() {
     auto attributes = attributes_of(p);
-    refuse_unless(!p.bias.tensor || !p.options.transposed, "the bias belongs to the other side of a transposed convolution");
+    refuse_unless(!p.bias.tensor || !p.options.transposed,
+                  "the bias belongs to the other side of a transposed convolution");
     auto bias = bias_desc();
     auto hint = forward_desc(dnnl::prop_kind::forward_training, bias, d.any_y, attributes);
     auto& g = geometry;
     using Desc = dnnl::convolution_backward_weights::primitive_desc;
-    auto desc = bias.is_zero() ? Desc(engine, algorithm, d.any_x, d.any_w, d.any_y, g.stride, g.dilation, g.padding_l, g.padding_r, hint, attributes)
-                               : Desc(engine, algorithm, d.any_x, d.any_w, bias, d.any_y, g.stride, g.dilation, g.padding_l, g.padding_r, hint, attributes);
+    auto desc = bias.is_zero() ? Desc(engine, algorithm, d.any_x, d.any_w, d.any_y, g.stride, g.dilation,
+                                      g.padding_l, g.padding_r, hint, attributes)
+                               : Desc(engine, algorithm, d.any_x, d.any_w, bias, d.any_y, g.stride,
+                                      g.dilation, g.padding_l, g.padding_r, hint, attributes);
     fast_implementation(desc);
-    auto source = read_as(plan, device, x, desc.src_desc()), grad = read_as(plan, device, y, desc.diff_dst_desc());
+    auto source = read_as(plan, device, x, desc.src_desc()),
+         grad = read_as(plan, device, y, desc.diff_dst_desc());
     auto target = write_as(plan, w, desc.diff_weights_desc());
-    Arguments arguments{{DNNL_ARG_SRC, source.desc, source.operand}, {DNNL_ARG_DIFF_DST, grad.desc, grad.operand},
+    Arguments arguments{{DNNL_ARG_SRC, source.desc, source.operand},
+                        {DNNL_ARG_DIFF_DST, grad.desc, grad.operand},
                         {DNNL_ARG_DIFF_WEIGHTS, target.desc, target.operand}};
     if (!bias.is_zero()) arguments.push_back({DNNL_ARG_DIFF_BIAS, bias, p.bias.operand});
     auto name = add(desc, dnnl::convolution_backward_weights(desc), std::move(arguments));
@@ -161,9 +189,13 @@ std::string conv_onednn(const ConvProblem& p, Plan& plan) {
   check_problem(p);
   Pass pass{p, plan};
   switch (p.sum) {
-    case ConvSum::y: return pass.sum_y(pass.y, pass.d.any_y, false);
-    case ConvSum::w: return pass.sum_w();
-    case ConvSum::x: refuse_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work"); return pass.sum_x(pass.x, pass.d.any_x);
+    case ConvSum::y:
+      return pass.sum_y(pass.y, pass.d.any_y, false);
+    case ConvSum::w:
+      return pass.sum_w();
+    case ConvSum::x:
+      refuse_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work");
+      return pass.sum_x(pass.x, pass.d.any_x);
   }
   fail<InternalError>("unknown convolution pass");
 }

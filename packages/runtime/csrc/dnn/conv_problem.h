@@ -1,5 +1,5 @@
-// A convolution made uniform. Every call is one of three sums over one underlying convolution x * w -> y: a transposed
-// convolution has its source as y and its result as x.
+// A convolution made uniform. Every call is one of three sums over one underlying convolution x * w -> y: a
+// transposed convolution has its source as y and its result as x.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ struct ConvProblem {
   bool quantized() const { return forward && (options.src || options.weights || options.dst); }
 };
 
-/// Weights, or their scales, with the groups as a dimension of their own: [g, y channels, x channels, kernel...].
+/// Weights, or their scales, with the groups as a dimension of their own: [g, y channels, x channels,
+/// kernel...].
 Tensor split_groups(const Tensor& weights, std::int64_t groups);
 
 /// The epilogue of a forward call.

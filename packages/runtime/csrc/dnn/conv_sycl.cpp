@@ -74,13 +74,15 @@ std::string conv_sycl(const ConvProblem& p, Plan& plan) {
   if (dequantize_source) epilogue.dequantize("xpu_src", source, p.scale_src, p.zero_src);
   if (dequantize_weights) epilogue.dequantize("xpu_w", p.w, p.scale_weights, p.zero_weights);
   bool of_x = p.options.transposed;
-  auto text = epilogue.source() +
-              join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_W ", kernel_type(p.w.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
-                   "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ", p.x.ndim, "\n#define XPU_DEQUANT_SRC ", dequantize_source,
-                   "\n#define XPU_DEQUANT_W ", dequantize_weights, "\n#define XPU_READS_RESULT ", epilogue.reads_result(),
-                   "\n#define XPU_GRAD_IS_X ", of_x, "\n#define XPU_GRAD ", of_x ? "XPU_X" : "XPU_Y",
-                   "\n#define XPU_BIAS ", p.bias.tensor ? kernel_type(p.bias.tensor->dtype) : "float", "\n") +
-              std::string(kernel_source("convolution.sycl"));
+  auto text =
+      epilogue.source() +
+      join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_W ", kernel_type(p.w.dtype),
+           "\n#define XPU_Y ", kernel_type(p.y.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ",
+           p.x.ndim, "\n#define XPU_DEQUANT_SRC ", dequantize_source, "\n#define XPU_DEQUANT_W ",
+           dequantize_weights, "\n#define XPU_READS_RESULT ", epilogue.reads_result(),
+           "\n#define XPU_GRAD_IS_X ", of_x, "\n#define XPU_GRAD ", of_x ? "XPU_X" : "XPU_Y",
+           "\n#define XPU_BIAS ", p.bias.tensor ? kernel_type(p.bias.tensor->dtype) : "float", "\n") +
+      std::string(kernel_source("convolution.sycl"));
   auto shape = shape_of(p);
   int device = p.problem.device();
   auto add = [&](const char* name, NdRange range, KernelArguments arguments) {
@@ -91,7 +93,8 @@ std::string conv_sycl(const ConvProblem& p, Plan& plan) {
   if (p.sum != ConvSum::w) {
     arguments.operand(0).operand(1).operand(2).value(shape).append(epilogue.arguments());
     const char* name = p.sum == ConvSum::y ? "sum_y" : "sum_x";
-    add(name, NdRange::linear((static_cast<std::size_t>(p.result().numel()) + group - 1) / group, group), std::move(arguments));
+    add(name, NdRange::linear((static_cast<std::size_t>(p.result().numel()) + group - 1) / group, group),
+        std::move(arguments));
     return name;
   }
   arguments.operand(0).operand(1).operand(2).value(shape);
@@ -99,7 +102,8 @@ std::string conv_sycl(const ConvProblem& p, Plan& plan) {
   if (p.bias.tensor) {
     KernelArguments of_bias;
     of_bias.operand(of_x ? 0 : 2).operand(p.bias.operand).value(shape);
-    add("sum_bias", NdRange::linear(static_cast<std::size_t>(p.bias.tensor->numel()), group), std::move(of_bias));
+    add("sum_bias", NdRange::linear(static_cast<std::size_t>(p.bias.tensor->numel()), group),
+        std::move(of_bias));
   }
   return "sum_w";
 }

@@ -46,7 +46,9 @@ struct Known {
 
 }  // namespace
 
-const std::string& refusal_of(int device) { return entry_of(device).refusal; }
+const std::string& refusal_of(int device) {
+  return entry_of(device).refusal;
+}
 
 const dnnl::engine& engine_of(int device) {
   auto& entry = entry_of(device);
@@ -63,7 +65,8 @@ QueueStream& stream_of(int device, sycl::queue& queue) {
   std::lock_guard lock(mutex);
   for (auto& k : *known)
     if (k.queue == queue) return (last = &k)->stream;
-  known->push_back({queue, {dnnl::sycl_interop::make_stream(engine_of(device), queue), native_kernel_queue(queue)}});
+  known->push_back(
+      {queue, {dnnl::sycl_interop::make_stream(engine_of(device), queue), native_kernel_queue(queue)}});
   return (last = &known->back())->stream;
 }
 

@@ -18,20 +18,34 @@ std::string eltwise(const PostOp& op) {
   using K = PostOp::Kind;
   auto a = literal(op.alpha), b = literal(op.beta);
   switch (op.kind) {
-    case K::relu: return join("v > 0 ? v : (T)", a, " * v");
-    case K::gelu_erf: return "(T)0.5 * v * ((T)1 + xpu::erf(v * (T)0.70710678118654752))";
-    case K::gelu_tanh: return "(T)0.5 * v * ((T)1 + xpu::tanh((T)0.79788456080286536 * (v + (T)0.044715 * v * v * v)))";
-    case K::silu: return "v / ((T)1 + xpu::exp(-v))";
-    case K::tanh: return "xpu::tanh(v)";
-    case K::sigmoid: return "xpu::logistic(v)";
-    case K::abs: return "xpu::abs(v)";
-    case K::sqrt: return "xpu::sqrt(v)";
-    case K::square: return "v * v";
-    case K::elu: return join("v > 0 ? v : (T)", a, " * xpu::expm1(v)");
-    case K::clip: return join("v < (T)", a, " ? (T)", a, " : v > (T)", b, " ? (T)", b, " : v");
-    case K::linear: return join("(T)", a, " * v + (T)", b);
-    case K::hardswish: return join("v * xpu::min_of(xpu::max_of((T)", a, " * v + (T)", b, ", (T)0), (T)1)");
-    default: fail<InternalError>("not an elementwise post-op");
+    case K::relu:
+      return join("v > 0 ? v : (T)", a, " * v");
+    case K::gelu_erf:
+      return "(T)0.5 * v * ((T)1 + xpu::erf(v * (T)0.70710678118654752))";
+    case K::gelu_tanh:
+      return "(T)0.5 * v * ((T)1 + xpu::tanh((T)0.79788456080286536 * (v + (T)0.044715 * v * v * v)))";
+    case K::silu:
+      return "v / ((T)1 + xpu::exp(-v))";
+    case K::tanh:
+      return "xpu::tanh(v)";
+    case K::sigmoid:
+      return "xpu::logistic(v)";
+    case K::abs:
+      return "xpu::abs(v)";
+    case K::sqrt:
+      return "xpu::sqrt(v)";
+    case K::square:
+      return "v * v";
+    case K::elu:
+      return join("v > 0 ? v : (T)", a, " * xpu::expm1(v)");
+    case K::clip:
+      return join("v < (T)", a, " ? (T)", a, " : v > (T)", b, " ? (T)", b, " : v");
+    case K::linear:
+      return join("(T)", a, " * v + (T)", b);
+    case K::hardswish:
+      return join("v * xpu::min_of(xpu::max_of((T)", a, " * v + (T)", b, ", (T)0), (T)1)");
+    default:
+      fail<InternalError>("not an elementwise post-op");
   }
 }
 
@@ -45,7 +59,8 @@ const char* includes_of(PostOp::Kind kind) {
 
 }  // namespace
 
-// Aligned at the last dimension. `of` is the tensor whose elements share the operand's, when they may be grouped.
+// Aligned at the last dimension. `of` is the tensor whose elements share the operand's, when they may be
+// grouped.
 std::string Epilogue::element(Extra extra, const Tensor* of) {
   auto& t = *extra.tensor;
   int n = count_++, shift = ndim_ - t.ndim;
@@ -58,7 +73,8 @@ std::string Epilogue::element(Extra extra, const Tensor* of) {
     if (of) where[ndim_ + d] = of->shape[d] / t.shape[d - shift];
   }
   arguments_.operand(extra.operand).bytes(where.data(), where.size() * sizeof where[0]);
-  parameters_ += join(", xpu::global<const ", kernel_type(t.dtype), "> e", n, ", xpu::Broadcast<", ndim_, "> s", n);
+  parameters_ +=
+      join(", xpu::global<const ", kernel_type(t.dtype), "> e", n, ", xpu::Broadcast<", ndim_, "> s", n);
   names_ += join(", e", n, ", s", n);
   return join("xpu::load_as<T>(e", n, ", s", n, ".at(index))");
 }
@@ -67,7 +83,8 @@ void Epilogue::dequantize(const char* name, const Tensor& of, Extra scale, Extra
   std::string body;
   if (zero_point.tensor) body += join("  v = v - ", element(zero_point, &of), ";\n");
   if (scale.tensor) body += join("  v = v * ", element(scale, &of), ";\n");
-  functions_ += join("XPU_FN T ", name, "(T v, const Index& index XPU_EXTRA_PARAMS) {\n", body, "  return v;\n}\n");
+  functions_ +=
+      join("XPU_FN T ", name, "(T v, const Index& index XPU_EXTRA_PARAMS) {\n", body, "  return v;\n}\n");
 }
 
 void Epilogue::binary(PostOp::Kind kind, Extra operand) {
@@ -75,13 +92,20 @@ void Epilogue::binary(PostOp::Kind kind, Extra operand) {
   using K = PostOp::Kind;
   auto w = element(operand, nullptr);
   switch (kind) {
-    case K::add: return step(join("v = v + ", w, ";"));
-    case K::sub: return step(join("v = v - ", w, ";"));
-    case K::mul: return step(join("v = v * ", w, ";"));
-    case K::div: return step(join("v = v / ", w, ";"));
-    case K::max: return step(join("v = xpu::max_of(v, ", w, ");"));
-    case K::min: return step(join("v = xpu::min_of(v, ", w, ");"));
-    default: fail<InternalError>("not a binary post-op");
+    case K::add:
+      return step(join("v = v + ", w, ";"));
+    case K::sub:
+      return step(join("v = v - ", w, ";"));
+    case K::mul:
+      return step(join("v = v * ", w, ";"));
+    case K::div:
+      return step(join("v = v / ", w, ";"));
+    case K::max:
+      return step(join("v = xpu::max_of(v, ", w, ");"));
+    case K::min:
+      return step(join("v = xpu::min_of(v, ", w, ");"));
+    default:
+      fail<InternalError>("not a binary post-op");
   }
 }
 
@@ -115,15 +139,17 @@ void Epilogue::quantize(const Tensor& of, Extra scale, Extra zero_point) {
 }
 
 std::string Epilogue::source() const {
-  std::string head = join("#include <xpu/element.h>\n#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ", names_,
-                          "\nusing T = ", type_, ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
+  std::string head =
+      join("#include <xpu/element.h>\n#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ",
+           names_, "\nusing T = ", type_, ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
   // Includes must stand at the beginning of a line, outside functions: they lead the functions.
-  return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" + steps_ +
-         "  return v;\n}\n";
+  return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" +
+         steps_ + "  return v;\n}\n";
 }
 
 void Extras::add(Problem& problem, const std::vector<PostOp>& post_ops) {
-  expect<Unsupported>(post_ops.size() <= max_post_ops, problem.op(), ": got ", post_ops.size(), " post-ops, at most ", max_post_ops, " are taken");
+  expect<Unsupported>(post_ops.size() <= max_post_ops, problem.op(), ": got ", post_ops.size(),
+                      " post-ops, at most ", max_post_ops, " are taken");
   problem.number(static_cast<std::int64_t>(post_ops.size()));
   for (std::size_t i = 0; i < post_ops.size(); ++i) {
     auto& op = post_ops[i];

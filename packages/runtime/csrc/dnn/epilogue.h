@@ -1,5 +1,6 @@
-// The source text of what a plain kernel does around its sum: dequantise operands, add the bias, apply post-ops,
-// quantise the result. Each becomes a function over the element's coordinates; what they read becomes parameters.
+// The source text of what a plain kernel does around its sum: dequantise operands, add the bias, apply
+// post-ops, quantise the result. Each becomes a function over the element's coordinates; what they read
+// becomes parameters.
 #pragma once
 
 #include <array>

@@ -7,12 +7,13 @@
 
 namespace xpu::dnn {
 
-void add_epilogue_step(Plan& plan, int device, const Tensor& from, int from_operand, const Tensor& c, int c_operand,
-                       const Epilogue& epilogue) {
-  auto source = epilogue.source() +
-                join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.dtype),
-                     "\n#define XPU_NDIM ", c.ndim, "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
-                std::string(kernel_source("epilogue.sycl"));
+void add_epilogue_step(Plan& plan, int device, const Tensor& from, int from_operand, const Tensor& c,
+                       int c_operand, const Epilogue& epilogue) {
+  auto source =
+      epilogue.source() +
+      join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.dtype),
+           "\n#define XPU_NDIM ", c.ndim, "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+      std::string(kernel_source("epilogue.sycl"));
   std::vector<std::int64_t> shape{c.numel()};
   for (auto* part : {c.shape, from.strides, c.strides}) shape.insert(shape.end(), part, part + c.ndim);
   KernelArguments arguments;

@@ -33,8 +33,12 @@ bool catch_host_task(std::function<void()>& work) {
   return true;
 }
 
-HostTaskCatcher::HostTaskCatcher() { catcher = &caught_; }
-HostTaskCatcher::~HostTaskCatcher() { catcher = nullptr; }
+HostTaskCatcher::HostTaskCatcher() {
+  catcher = &caught_;
+}
+HostTaskCatcher::~HostTaskCatcher() {
+  catcher = nullptr;
+}
 
 bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event* event) {
   catcher = nullptr;
@@ -43,8 +47,8 @@ bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event
   static auto release = opencl<decltype(&clReleaseEvent)>("clReleaseEvent");
   auto* work = new std::function<void()>(std::move(caught_));
   cl_event done = nullptr;
-  auto status = enqueue(static_cast<cl_command_queue>(native_queue), run_and_delete, &work, sizeof work, 0, nullptr, nullptr,
-                        0, nullptr, event ? &done : nullptr);
+  auto status = enqueue(static_cast<cl_command_queue>(native_queue), run_and_delete, &work, sizeof work, 0,
+                        nullptr, nullptr, 0, nullptr, event ? &done : nullptr);
   if (status != CL_SUCCESS) {  // the work owns references of oneDNN's, so it must run, and in its turn
     queue.wait();
     run_and_delete(&work);
@@ -63,18 +67,22 @@ void* native_kernel_queue(sycl::queue& queue) {
   if (!device.is_cpu() || device.get_backend() != sycl::backend::opencl) return nullptr;
   cl_device_exec_capabilities can = 0;
   auto info = opencl<decltype(&clGetDeviceInfo)>("clGetDeviceInfo");
-  info(sycl::get_native<sycl::backend::opencl>(device), CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr);
+  info(sycl::get_native<sycl::backend::opencl>(device), CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can,
+       nullptr);
   return can & CL_EXEC_NATIVE_KERNEL ? sycl::get_native<sycl::backend::opencl>(queue) : nullptr;
 }
 
 }  // namespace xpu::dnn
 
-// This library stands before libsycl in the order in which libdnnl's symbols are looked up, so libdnnl calls this one.
-// Everybody else's host tasks, and libdnnl's when a loader bound it to libsycl directly, go the usual way.
+// This library stands before libsycl in the order in which libdnnl's symbols are looked up, so libdnnl calls
+// this one. Everybody else's host tasks, and libdnnl's when a loader bound it to libsycl directly, go the
+// usual way.
 void sycl::_V1::handler::SetHostTask(std::function<void()> work) {
   if (xpu::dnn::catch_host_task(work)) return;
-  using Real = void (*)(sycl::handler*, std::function<void()>*);  // a std::function by value is passed by address
-  static auto real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "_ZN4sycl3_V17handler11SetHostTaskESt8functionIFvvEE"));
+  using Real =
+      void (*)(sycl::handler*, std::function<void()>*);  // a std::function by value is passed by address
+  static auto real =
+      reinterpret_cast<Real>(dlsym(RTLD_NEXT, "_ZN4sycl3_V17handler11SetHostTaskESt8functionIFvvEE"));
   xpu::expect<xpu::InternalError>(real != nullptr, "libsycl has no handler::SetHostTask");
   real(this, &work);
 }

@@ -1,7 +1,8 @@
 // oneDNN's work on the CPU device, without the price of a SYCL host task.
 //
-// oneDNN's CPU engine runs each primitive in a host task of the queue, which costs 20 to 80 microseconds: more than
-// many a matmul. The same function run as an OpenCL native kernel of the same queue costs two, in the same order.
+// oneDNN's CPU engine runs each primitive in a host task of the queue, which costs 20 to 80 microseconds:
+// more than many a matmul. The same function run as an OpenCL native kernel of the same queue costs two, in
+// the same order.
 #pragma once
 
 #include <functional>

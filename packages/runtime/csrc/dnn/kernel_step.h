@@ -1,4 +1,5 @@
-// A plan's step that is one of our kernels: built once, its arguments put together from operands and constants.
+// A plan's step that is one of our kernels: built once, its arguments put together from operands and
+// constants.
 #pragma once
 
 #include <string>

@@ -13,12 +13,16 @@ const char name[] = "matmul";
 
 void check_shapes(const Tensor& a, const Tensor& b, const Tensor& c) {
   auto describe = [&] { return join(a.describe(), " @ ", b.describe(), " -> ", c.describe()); };
-  expect<UsageError>(a.ndim >= 2 && b.ndim >= 2 && c.ndim == std::max(a.ndim, b.ndim),
-                     "matmul: expected two or more dimensions, and a result of as many as the larger operand; got ", describe());
+  expect<UsageError>(
+      a.ndim >= 2 && b.ndim >= 2 && c.ndim == std::max(a.ndim, b.ndim),
+      "matmul: expected two or more dimensions, and a result of as many as the larger operand; got ",
+      describe());
   int n = c.ndim;
-  bool fits = a.shape[a.ndim - 1] == b.shape[b.ndim - 2] && c.shape[n - 2] == a.shape[a.ndim - 2] && c.shape[n - 1] == b.shape[b.ndim - 1];
+  bool fits = a.shape[a.ndim - 1] == b.shape[b.ndim - 2] && c.shape[n - 2] == a.shape[a.ndim - 2] &&
+              c.shape[n - 1] == b.shape[b.ndim - 1];
   for (int back = 3; back <= n && fits; ++back) {
-    auto of_a = back <= a.ndim ? a.shape[a.ndim - back] : 1, of_b = back <= b.ndim ? b.shape[b.ndim - back] : 1;
+    auto of_a = back <= a.ndim ? a.shape[a.ndim - back] : 1,
+         of_b = back <= b.ndim ? b.shape[b.ndim - back] : 1;
     fits = (of_a == of_b || of_a == 1 || of_b == 1) && c.shape[n - back] == (of_a == 1 ? of_b : of_a);
   }
   expect<UsageError>(fits, "matmul: shapes do not fit together: ", describe());
@@ -28,7 +32,8 @@ void check_fits(const char* what, const std::optional<Tensor>& t, const Tensor& 
   if (!t || t->ndim == 0) return;
   bool fits = t->ndim == of.ndim;
   for (int d = 0; d < of.ndim && fits; ++d) fits = t->shape[d] > 0 && of.shape[d] % t->shape[d] == 0;
-  expect<UsageError>(fits, "matmul: ", what, " of shape ", t->describe(), " does not divide the operand ", of.describe());
+  expect<UsageError>(fits, "matmul: ", what, " of shape ", t->describe(), " does not divide the operand ",
+                     of.describe());
 }
 
 // The size a broadcast dimension really has is 1, however it is written.
@@ -63,7 +68,8 @@ void fold_batches(Tensor& a, Tensor& b, Tensor& c) {
 
 }  // namespace
 
-MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, const Tensor& c_, const MatmulOptions& o)
+MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, const Tensor& c_,
+                             const MatmulOptions& o)
     : options(o), problem(name, device) {
   check_shapes(a_, b_, c_);
   check_fits("scale of a", o.a.scale, a_);
@@ -97,7 +103,8 @@ Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_
   for (auto& scale : {p.scale_a, p.scale_b})
     if (operand_scales) epilogue.multiply(scale);
   epilogue.add(p.bias);
-  for (std::size_t i = 0; i < p.options.post_ops.size(); ++i) epilogue.apply(p.options.post_ops[i], p.post_ops.operand(i));
+  for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
+    epilogue.apply(p.options.post_ops[i], p.post_ops.operand(i));
   epilogue.quantize(p.c, p.scale_c, p.zero_c);
   return epilogue;
 }
@@ -106,9 +113,10 @@ void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, co
   MatmulProblem p(stream.device(), a, b, c, options);
   if (p.c.numel() == 0) return;
   run(stream, p.problem, [&p] {
-    return std::vector<Candidate>{{"onednn", [&p](Plan& plan) { return matmul_onednn(p, plan); }},
-                                  {"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }},
-                                  {"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }}};
+    return std::vector<Candidate>{
+        {"onednn", [&p](Plan& plan) { return matmul_onednn(p, plan); }},
+        {"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }},
+        {"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }}};
   });
 }
 

@@ -22,11 +22,13 @@ struct MatmulProblem {
   std::int64_t m() const { return c.shape[c.ndim - 2]; }
   std::int64_t n() const { return c.shape[c.ndim - 1]; }
   std::int64_t k() const { return a.shape[a.ndim - 1]; }
-  bool plain() const { return !options.bias && options.post_ops.empty() && !options.a && !options.b && !options.c; }
+  bool plain() const {
+    return !options.bias && options.post_ops.empty() && !options.a && !options.b && !options.c;
+  }
 };
 
-/// The epilogue of the call: bias, post-ops, the result's quantisation. Before them, with `operand_scales`, the scales
-/// of a and b.
+/// The epilogue of the call: bias, post-ops, the result's quantisation. Before them, with `operand_scales`,
+/// the scales of a and b.
 Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
 
 /// All of it in one primitive.

@@ -41,15 +41,17 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
   if (p.options.a) epilogue.dequantize("xpu_a", p.a, p.scale_a, p.zero_a);
   if (p.options.b) epilogue.dequantize("xpu_b", p.b, p.scale_b, p.zero_b);
 
-  std::string source = epilogue.source() +
-                       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_B ", kernel_type(p.b.dtype), "\n#define XPU_C ",
-                            kernel_type(p.c.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ", n, "\n#define XPU_DEQUANT_A ",
-                            bool(p.options.a), "\n#define XPU_DEQUANT_B ", bool(p.options.b), "\n#define XPU_READS_RESULT ",
-                            epilogue.reads_result(), "\n") +
-                       std::string(kernel_source("matmul.sycl"));
+  std::string source =
+      epilogue.source() +
+      join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_B ", kernel_type(p.b.dtype),
+           "\n#define XPU_C ", kernel_type(p.c.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ",
+           n, "\n#define XPU_DEQUANT_A ", bool(p.options.a), "\n#define XPU_DEQUANT_B ", bool(p.options.b),
+           "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+      std::string(kernel_source("matmul.sycl"));
   std::vector<std::int64_t> shape{p.m(), p.n(), p.k()};
   shape.insert(shape.end(), p.c.shape, p.c.shape + n);
-  for (auto& t : {batch_strides(p.a), batch_strides(p.b), p.c}) shape.insert(shape.end(), t.strides, t.strides + n);
+  for (auto& t : {batch_strides(p.a), batch_strides(p.b), p.c})
+    shape.insert(shape.end(), t.strides, t.strides + n);
 
   std::int64_t batches = 1;
   for (int d = 0; d < n - 2; ++d) batches *= p.c.shape[d];
@@ -59,8 +61,13 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
   range.local[0] = range.local[1] = items;
 
   KernelArguments arguments;
-  arguments.operand(0).operand(1).operand(2).bytes(shape.data(), shape.size() * sizeof shape[0]).append(epilogue.arguments());
-  plan.add(std::make_unique<KernelStep>(build_kernel(p.problem.device(), source, "matmul"), range, std::move(arguments)));
+  arguments.operand(0)
+      .operand(1)
+      .operand(2)
+      .bytes(shape.data(), shape.size() * sizeof shape[0])
+      .append(epilogue.arguments());
+  plan.add(std::make_unique<KernelStep>(build_kernel(p.problem.device(), source, "matmul"), range,
+                                        std::move(arguments)));
   return "matmul";
 }
 

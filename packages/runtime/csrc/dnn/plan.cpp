@@ -25,7 +25,8 @@ void Plan::run(Stream stream, const Problem& problem) const {
     return;
   }
   std::array<void*, max_operands> pointers = problem.pointers();
-  expect<InternalError>(operands_ + temporaries_.size() <= max_operands, "a dnn plan has too many temporaries");
+  expect<InternalError>(operands_ + temporaries_.size() <= max_operands,
+                        "a dnn plan has too many temporaries");
   std::array<std::optional<Temporary>, max_operands> owned;
   for (std::size_t i = 0; i < temporaries_.size(); ++i)
     pointers[operands_ + i] = owned[i].emplace(temporaries_[i], stream).pointer;

@@ -1,4 +1,5 @@
-// How a problem is done: a few steps, each a oneDNN primitive or a kernel, over operands and temporary memory.
+// How a problem is done: a few steps, each a oneDNN primitive or a kernel, over operands and temporary
+// memory.
 #pragma once
 
 #include <memory>

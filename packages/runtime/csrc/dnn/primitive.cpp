@@ -1,8 +1,8 @@
 #include "dnn/primitive.h"
 
-#include <array>
 #include <oneapi/dnnl/dnnl_debug.h>
 #include <oneapi/dnnl/dnnl_sycl.h>
+#include <array>
 #include <sycl/sycl.hpp>
 
 #include "dnn/candidates.h"
@@ -15,13 +15,14 @@ namespace xpu::dnn {
 namespace {
 
 void check(dnnl_status_t status, const std::string& name, const char* what) {
-  if (status == dnnl_success) [[likely]] return;
+  if (status == dnnl_success) [[likely]]
+    return;
   expect<OutOfMemory>(status != dnnl_out_of_memory, name, ": oneDNN ran out of memory while ", what);
   fail<DeviceError>(name, ": oneDNN failed while ", what, ": ", dnnl_status2str(status));
 }
 
-// oneDNN's memory objects of one run. Work in flight reads addresses from them later, so each run has its own;
-// oneDNN keeps what is still in use after they are destroyed here.
+// oneDNN's memory objects of one run. Work in flight reads addresses from them later, so each run has its
+// own; oneDNN keeps what is still in use after they are destroyed here.
 struct Memories {
   std::array<dnnl_exec_arg_t, PrimitiveStep::max_arguments> list;
   int count = 0;
@@ -42,7 +43,9 @@ struct PrimitiveStep::Work {
     const PrimitiveStep* step;
     std::array<void*, max_operands> pointers;
     std::shared_ptr<const Plan> plan;
-    void operator()(sycl::queue& queue, sycl::event* event) const { Work{step, pointers.data(), &plan}(queue, event); }
+    void operator()(sycl::queue& queue, sycl::event* event) const {
+      Work{step, pointers.data(), &plan}(queue, event);
+    }
   };
   Owning own() const {
     Owning kept{step, {}, *plan};
@@ -57,13 +60,15 @@ struct PrimitiveStep::Work {
     for (auto& argument : step->arguments_) {
       auto& slot = memories.list[memories.count];
       slot.arg = argument.id;
-      check(dnnl_sycl_interop_memory_create(&slot.memory, argument.desc.get(), engine, dnnl_sycl_interop_usm, pointers[argument.operand]),
+      check(dnnl_sycl_interop_memory_create(&slot.memory, argument.desc.get(), engine, dnnl_sycl_interop_usm,
+                                            pointers[argument.operand]),
             step->name_, "describing memory");
       ++memories.count;
     }
     static const std::vector<sycl::event> none;  // the queue is in order: nothing else to wait for
     auto execute = [&](sycl::event* done) {
-      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), on.stream.get(), memories.count, memories.list.data(), &none, done),
+      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), on.stream.get(), memories.count,
+                                                memories.list.data(), &none, done),
             step->name_, "submitting");
     };
     if (!on.native) return execute(event);
@@ -73,9 +78,12 @@ struct PrimitiveStep::Work {
   }
 };
 
-PrimitiveStep::PrimitiveStep(Plan& plan, int device, const dnnl::primitive_desc_base& desc, dnnl::primitive primitive,
-                             std::vector<Argument> arguments)
-    : device_(device), name_(join("onednn ", desc.impl_info_str())), primitive_(std::move(primitive)), arguments_(std::move(arguments)) {
+PrimitiveStep::PrimitiveStep(Plan& plan, int device, const dnnl::primitive_desc_base& desc,
+                             dnnl::primitive primitive, std::vector<Argument> arguments)
+    : device_(device),
+      name_(join("onednn ", desc.impl_info_str())),
+      primitive_(std::move(primitive)),
+      arguments_(std::move(arguments)) {
   if (auto scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
     arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratch, plan.temporary(scratch.get_size())});
   refuse_unless(arguments_.size() <= max_arguments, "more than ", max_arguments, " tensors");

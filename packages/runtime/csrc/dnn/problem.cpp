@@ -10,7 +10,8 @@ std::size_t Problem::take() {
 }
 
 int Problem::add(const Tensor& tensor) {
-  expect<Unsupported>(operands_ < max_operands, op_, ": more than ", max_operands, " tensors; split the call");
+  expect<Unsupported>(operands_ < max_operands, op_, ": more than ", max_operands,
+                      " tensors; split the call");
   number(static_cast<std::int64_t>(tensor.dtype) << 8 | tensor.ndim);
   for (int i = 0; i < tensor.ndim; ++i) {
     number(tensor.shape[i]);

@@ -1,5 +1,6 @@
-// Everything that decides how a piece of dnn work is done, as words to hash and compare: types, shapes, strides and
-// options, but no addresses. The addresses go beside it, in the order in which tensors were added.
+// Everything that decides how a piece of dnn work is done, as words to hash and compare: types, shapes,
+// strides and options, but no addresses. The addresses go beside it, in the order in which tensors were
+// added.
 #pragma once
 
 #include <array>

@@ -9,8 +9,10 @@ namespace {
 void add_reorder(Plan& plan, int device, const Place& from, const Place& to) {
   auto& engine = engine_of(device);
   dnnl::reorder::primitive_desc desc(engine, from.desc, engine, to.desc, basic_attributes());
-  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::reorder(desc),
-                                           std::vector<PrimitiveStep::Argument>{{DNNL_ARG_FROM, from.desc, from.operand}, {DNNL_ARG_TO, to.desc, to.operand}}));
+  plan.add(std::make_unique<PrimitiveStep>(
+      plan, device, desc, dnnl::reorder(desc),
+      std::vector<PrimitiveStep::Argument>{{DNNL_ARG_FROM, from.desc, from.operand},
+                                           {DNNL_ARG_TO, to.desc, to.operand}}));
 }
 
 }  // namespace

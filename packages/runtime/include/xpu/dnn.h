@@ -1,7 +1,8 @@
-// Matrix work: oneDNN primitives on our streams and memory, with a plain SYCL kernel behind each that always works.
+// Matrix work: oneDNN primitives on our streams and memory, with a plain SYCL kernel behind each that always
+// works.
 //
-// Every problem has an ordered list of candidates; the first that accepts runs, and explain() says who was refused
-// and why. Scratch memory comes from the pool; what was chosen is cached by the whole problem.
+// Every problem has an ordered list of candidates; the first that accepts runs, and explain() says who was
+// refused and why. Scratch memory comes from the pool; what was chosen is cached by the whole problem.
 #pragma once
 
 #include "xpu/dnn/attention.h"

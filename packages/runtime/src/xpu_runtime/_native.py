@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.metadata
-from types import ModuleType
+from typing import Any
 
 
 def _preload_vendor_libraries() -> None:
@@ -16,7 +16,7 @@ def _preload_vendor_libraries() -> None:
                 ctypes.CDLL(str(path.locate()), mode=ctypes.RTLD_GLOBAL)
 
 
-def _load() -> ModuleType:
+def _load() -> Any:
     try:
         from . import _C
     except ImportError as first:
@@ -32,4 +32,4 @@ def _load() -> ModuleType:
     return _C
 
 
-C = _load()
+C: Any = _load()

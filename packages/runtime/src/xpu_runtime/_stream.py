@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._native import C
 
-Stream = C.Stream
+if TYPE_CHECKING:
+
+    class Stream:
+        """An in-order queue of one device."""
+
+        device: int
+        id: int
+        priority: int
+        queue_pointer: int
+
+        def __init__(self, device: int = -1, *, priority: int = 0) -> None: ...
+        def query(self) -> bool: ...
+        def synchronize(self) -> None: ...
+        def wait(self, event_or_stream: object) -> None: ...
+        def is_capturing(self) -> bool: ...
+else:
+    Stream = C.Stream
 
 
 class Event:

@@ -39,11 +39,13 @@ _NAMES = {np.dtype(v): k for k, v in reversed(_NUMPY.items())}
 class _Buffer:
     """Owns one block of device memory."""
 
+    pointer = 0
+
     def __init__(self, nbytes: int, stream: Stream) -> None:
         self.pointer = C.allocate(nbytes, stream)
 
     def __del__(self) -> None:
-        if C is not None and getattr(self, "pointer", 0):
+        if C is not None and self.pointer:
             C.deallocate(self.pointer)
 
 
@@ -127,7 +129,7 @@ class Array:
             raise UsageError(
                 f"numpy() copies contiguous arrays; strides are {self.strides} for shape {self.shape}"
             )
-        host = np.empty(self.shape, _NUMPY[self.dtype])
+        host: np.ndarray = np.empty(self.shape, _NUMPY[self.dtype])
         stream = stream or current_stream(self.device)
         C.copy(stream, host.ctypes.data, self.pointer, host.nbytes)
         stream.synchronize()

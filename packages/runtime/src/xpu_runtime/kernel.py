@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._native import C
 from ._stream import Stream, current_stream
 
-Kernel = C.Kernel
+if TYPE_CHECKING:
+
+    class Kernel:
+        """A kernel of one device."""
+
+        name: str
+        device: int
+        max_work_group_size: int
+else:
+    Kernel = C.Kernel
 
 
 class Module:

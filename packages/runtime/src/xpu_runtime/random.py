@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._native import C
 
-Generator = C.Generator
+if TYPE_CHECKING:
+
+    class Generator:
+        """Random state: a Philox seed and offset."""
+
+        seed: int
+        offset: int
+
+        def __init__(self, seed: int = ...) -> None: ...
+        def take(self, increment: int) -> tuple[int, int]: ...
+else:
+    Generator = C.Generator
 
 
 def default_generator(device: int | None = None) -> Generator:

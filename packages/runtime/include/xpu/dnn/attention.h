@@ -10,8 +10,8 @@ namespace xpu::dnn {
 
 struct AttentionOptions {
   float scale = 1;
-  bool causal = false;               ///< query i sees keys up to i
-  std::optional<Tensor> mask = {};   ///< added to the scores; broadcasts against N H S T
+  bool causal = false;                   ///< query i sees keys up to i
+  std::optional<Tensor> mask = {};       ///< added to the scores; broadcasts against N H S T
   std::optional<Tensor> logsumexp = {};  ///< f32 N H S, written when given: what a backward needs
 };
 

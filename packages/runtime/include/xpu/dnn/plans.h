@@ -19,7 +19,8 @@ struct CacheStats {
 XPU_API CacheStats cache_stats();
 XPU_API void clear_cache();
 
-/// From now on only the candidate of this name is asked ("" asks all again); XPU_DNN_CANDIDATE is the first value.
+/// From now on only the candidate of this name is asked ("" asks all again); XPU_DNN_CANDIDATE is the first
+/// value.
 XPU_API void force_candidate(const std::string& name);
 XPU_API std::string forced_candidate();
 

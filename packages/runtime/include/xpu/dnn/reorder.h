@@ -7,7 +7,7 @@
 namespace xpu::dnn {
 
 /// Copies between layouts and types, quantising or dequantising on the way.
-XPU_API void reorder(Stream stream, const Tensor& src, const Tensor& dst, const Quantization& src_quantization = {},
-                     const Quantization& dst_quantization = {});
+XPU_API void reorder(Stream stream, const Tensor& src, const Tensor& dst,
+                     const Quantization& src_quantization = {}, const Quantization& dst_quantization = {});
 
 }  // namespace xpu::dnn
