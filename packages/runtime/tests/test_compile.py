@@ -211,6 +211,7 @@ def test_cache_module(xr):
 
 
 @pytest.mark.onednn
+@pytest.mark.cpu_device
 def test_common_kernels_ship_with_the_wheel(child, tmp_path):
     code = """
         import xpu_runtime as xr

@@ -145,6 +145,7 @@ def test_injected_failure(xr, memory, k):
     assert current(memory) == before
 
 
+@pytest.mark.values
 def test_bad_frees_are_logged_not_fatal(child):
     done = child(
         """
@@ -299,6 +300,7 @@ def test_the_process_ends_cleanly(child, imports, ending):
     assert done.out == done.err == ""
 
 
+@pytest.mark.values
 def test_forked_child_frees_quietly(child):
     child(
         """

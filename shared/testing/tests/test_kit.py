@@ -1,10 +1,18 @@
 """The kit itself: each helper must fail on the fault that it is there to find."""
 
 import contextlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from xpu_testing import Canary, assert_close, assert_repeatable, each_failing_allocation, run_child
+from xpu_testing import (
+    Canary,
+    assert_close,
+    assert_repeatable,
+    each_failing_allocation,
+    plugin,
+    run_child,
+)
 
 
 def test_canary_returns_the_output():
@@ -82,3 +90,17 @@ def test_a_leak_after_a_failure_is_found():
     pool = Pool(leak=True)
     with pytest.raises(AssertionError, match="allocation 1 failed and 1 bytes stayed"):
         each_failing_allocation(pool.action, pool.fail_at, MemoryError, lambda: pool.used)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "asks"),
+    [
+        ({"dtype": "f64"}, True),
+        ({"case": ("add", ["f32", "c128"])}, True),
+        ({"dtype": "f32", "n": 64}, False),
+    ],
+)
+def test_double_precision_is_seen_in_a_tests_parameters(parameters, asks):
+    item = SimpleNamespace(callspec=SimpleNamespace(params=parameters))
+    assert plugin.asks_for_fp64(item) is asks
+    assert not plugin.asks_for_fp64(SimpleNamespace())

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .values import values_checked
+
 PATTERN = 0xA5
 MARGIN = 256
 
@@ -32,6 +34,8 @@ class Canary:
             f"canary image of {image.size} bytes, expected {self.image.size}"
         )
         end = self.offset + self.bytes
+        if not values_checked():
+            return image[self.offset : end].view(self.dtype).reshape(self.shape)
         for side, first, margin in (
             ("before", 0, image[: self.offset]),
             ("after", end, image[end:]),
