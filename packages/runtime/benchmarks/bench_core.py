@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from xpu_bench import Case, Pair, native_library
+from runtime_library import runtime_library
+from xpu_bench import Case, Pair
 
 SAXPY = """
 #include <xpu/core.h>
@@ -103,22 +104,7 @@ print(time.perf_counter() - begin)
 
 
 def launch_library() -> ctypes.CDLL:
-    import xpu_runtime as xr
-
-    xr.device_count()
-    package = Path(xr.__file__).parent
-    library = Path(xr.library_paths()["libxpu_runtime.so"][0])
-    flags = (
-        "-O3",
-        f"-I{package / 'include'}",
-        "-Wl,--no-as-needed",
-        str(library),
-        f"-Wl,-rpath,{library.parent}",
-    )
-    loaded = native_library(Path(__file__).parent / "launch_cost.cpp", ["sycl"], flags)
-    for name in ("launch_ours", "launch_bare", "replay_ours"):
-        getattr(loaded, name).restype = ctypes.c_double
-    return loaded
+    return runtime_library("launch_cost.cpp", ("launch_ours", "launch_bare", "replay_ours"), ("sycl",))
 
 
 def launch() -> Pair:

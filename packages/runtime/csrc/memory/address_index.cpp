@@ -1,5 +1,7 @@
 #include "memory/address_index.h"
 
+#include <mutex>
+
 #include "memory/block.h"
 
 namespace xpu::memory {

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <shared_mutex>
 #include <vector>
 
+#include "memory/spin_lock.h"
 #include "xpu/abi.h"
 
 namespace xpu::memory {
@@ -46,7 +46,7 @@ class XPU_API AddressIndex {
     Block* block;
   };
   struct alignas(64) Shard {
-    std::mutex mutex;
+    SpinLock mutex;
     std::vector<Entry> table;  // a power of two of entries, key 0 is empty
     std::size_t used = 0;
     void insert(std::uintptr_t key, Block* block);

@@ -184,6 +184,10 @@ void CachingResource::deallocate(void* ptr, std::size_t bytes, Stream) noexcept 
                               "before; it is left alone"));
     return;
   }
+  free(block);
+}
+
+void CachingResource::free(Block* block) noexcept {
   std::vector<Stream> uses;
   Segment* unused = nullptr;
   {

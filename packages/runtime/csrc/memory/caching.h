@@ -38,6 +38,8 @@ class XPU_API CachingResource final : public Resource {
 
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
+  /// The same for a block that the caller took out of the index.
+  void free(Block* block) noexcept;
   std::size_t release_unused() override;
   void record_stream(void* ptr, Stream stream);
 

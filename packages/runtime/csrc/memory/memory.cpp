@@ -22,13 +22,16 @@ void* allocate(std::size_t bytes, Stream stream, Owner owner) {
 void deallocate(void* ptr) noexcept {
   // In a forked child objects of the parent are destroyed too; their memory is the parent's.
   if (!ptr || startup::forked()) return;
-  Block* block = shared().index.get(ptr);
+  auto& pools = shared();
+  bool watched = pools.is_watched();
+  Block* block = watched ? pools.index.get(ptr) : pools.index.take(ptr);
   if (!block) [[unlikely]] {
     log(LogLevel::error, join("deallocate: ", ptr,
                               " is not device memory this process gave out, or it was freed before; "
                               "it is left alone"));
     return;
   }
+  if (!watched) return block->segment->resource->free(block);
   Stream stream = block->segment->stream;
   device_pool(stream.device()).top().deallocate(ptr, block->requested, stream);
 }

@@ -26,6 +26,7 @@ struct Shared {
   std::atomic<Observer> observer{nullptr};
   std::atomic<bool> watched{false};  ///< one of the three above is in use
 
+  bool is_watched() const { return watched.load(std::memory_order_relaxed) || trace::active(); }
   void update_watched() { watched = journal.is_open() || countdown.running() || observer.load() != nullptr; }
 };
 Shared& shared();
@@ -36,8 +37,7 @@ class DevicePool {
 
   /// Where allocations and frees of users enter.
   Resource& top() {
-    bool watched = shared_.watched.load(std::memory_order_relaxed) || trace::active();
-    if (watched) [[unlikely]]
+    if (shared_.is_watched()) [[unlikely]]
       return failing_;
     return caching_;
   }
