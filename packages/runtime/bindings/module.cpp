@@ -17,4 +17,6 @@ PYBIND11_MODULE(_C, m) {
   bind_tensor(m);
   bind_trace(m);
   bind_kernels(m);
+  bind_kernels_random(m);
+  bind_kernels_scan(m);
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._native import C
-from ._stream import Stream, current_stream
-from .array import Array
+from .._native import C
+from .._stream import Stream, current_stream
+from ..array import Array
 
 Scalar = bool | int | float | complex
 

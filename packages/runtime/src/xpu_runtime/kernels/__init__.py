@@ -1,0 +1,42 @@
+"""Kernels written once for every framework, over strided arrays.
+
+Fills, copies and elementwise operations; scans; sorts; indexing; random fills.
+"""
+
+from __future__ import annotations
+
+from .elementwise import Elementwise, copy, fill, promote
+from .random import (
+    bernoulli,
+    cauchy,
+    exponential,
+    geometric,
+    integers,
+    log_normal,
+    normal,
+    random_bits,
+    uniform,
+)
+from .scan import Scan, cummax, cummin, cumprod, cumsum, logcumsumexp
+
+__all__ = [
+    "Elementwise",
+    "Scan",
+    "bernoulli",
+    "cauchy",
+    "copy",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "exponential",
+    "fill",
+    "geometric",
+    "integers",
+    "log_normal",
+    "logcumsumexp",
+    "normal",
+    "promote",
+    "random_bits",
+    "uniform",
+]
