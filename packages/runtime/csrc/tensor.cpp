@@ -98,4 +98,6 @@ std::string Tensor::describe() const {
   return name_of(dtype) + list(shape, '[', ']') + list(strides, '{', '}');
 }
 
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.describe(); }
+
 }  // namespace xpu

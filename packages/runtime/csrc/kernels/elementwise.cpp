@@ -49,7 +49,7 @@ DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inp
 }
 
 void add_pointer(Args& args, const Expression& e, const Plan& plan, const Tensor& t, int k) {
-  expect<UsageError>(t.data, "elementwise ", e.name, ": operand ", k, ", ", t.describe(), ", has no memory");
+  expect<UsageError>(t.data, "elementwise ", e.name, ": operand ", k, ", ", t, ", has no memory");
   auto offset = plan.geometry.offset[k] * static_cast<std::int64_t>(size_of(t.dtype));
   args.add(static_cast<void*>(static_cast<char*>(t.data) + offset));
 }

@@ -37,7 +37,7 @@ Tensor words(const Tensor& dst, int part, int per_element) {
 
 // Two elements a byte.
 void fill_packed(Stream stream, const Tensor& dst, const Scalar& value, std::int64_t count) {
-  expect<UsageError>(dst.contiguous(), "fill: ", dst.describe(),
+  expect<UsageError>(dst.contiguous(), "fill: ", dst,
                      " is packed two to a byte and must be contiguous");
   auto nibble = static_cast<int>(value.integer_bits() & 15);
   fill_bytes(stream, dst.data, nibble << 4 | nibble, static_cast<std::size_t>(count + 1) / 2);
@@ -48,7 +48,7 @@ void fill_packed(Stream stream, const Tensor& dst, const Scalar& value, std::int
 void fill(Stream stream, const Tensor& dst, Scalar value) {
   std::int64_t count = dst.numel();
   if (count == 0) return;
-  expect<UsageError>(dst.data, "fill: ", dst.describe(), " has no memory");
+  expect<UsageError>(dst.data, "fill: ", dst, " has no memory");
   if (size_of(dst.dtype) == 0) return fill_packed(stream, dst, value, count);
   if (all_bits_zero(dst.dtype, value) && dst.contiguous())
     return fill_bytes(stream, dst.data, 0, static_cast<std::size_t>(count) * size_of(dst.dtype));

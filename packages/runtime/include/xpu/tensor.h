@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 
 #include "xpu/abi.h"
@@ -67,5 +68,8 @@ struct XPU_API Tensor {
   bool contiguous() const;
   std::string describe() const;  ///< "f32[2,3]{3,1}"
 };
+
+/// As describe() does. In the arguments of expect() it costs nothing unless the check fails, which describe() would.
+XPU_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace xpu
