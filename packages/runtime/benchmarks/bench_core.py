@@ -104,7 +104,9 @@ print(time.perf_counter() - begin)
 
 
 def launch_library() -> ctypes.CDLL:
-    return runtime_library("launch_cost.cpp", ("launch_ours", "launch_bare", "replay_ours"), ("sycl",))
+    return runtime_library(
+        "launch_cost.cpp", ("launch_ours", "launch_bare", "replay_ours"), ("sycl",)
+    )
 
 
 def launch() -> Pair:

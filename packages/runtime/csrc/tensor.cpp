@@ -98,6 +98,8 @@ std::string Tensor::describe() const {
   return name_of(dtype) + list(shape, '[', ']') + list(strides, '{', '}');
 }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.describe(); }
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << tensor.describe();
+}
 
 }  // namespace xpu

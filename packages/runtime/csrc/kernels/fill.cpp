@@ -37,8 +37,7 @@ Tensor words(const Tensor& dst, int part, int per_element) {
 
 // Two elements a byte.
 void fill_packed(Stream stream, const Tensor& dst, const Scalar& value, std::int64_t count) {
-  expect<UsageError>(dst.contiguous(), "fill: ", dst,
-                     " is packed two to a byte and must be contiguous");
+  expect<UsageError>(dst.contiguous(), "fill: ", dst, " is packed two to a byte and must be contiguous");
   auto nibble = static_cast<int>(value.integer_bits() & 15);
   fill_bytes(stream, dst.data, nibble << 4 | nibble, static_cast<std::size_t>(count + 1) / 2);
 }

@@ -11,8 +11,8 @@ namespace {
 void check_output(const Tensor& out, const Tensor& first, std::size_t number, const char* name) {
   bool same = out.ndim == first.ndim, empty = out.numel() == 0;
   for (int d = 0; same && d < out.ndim; ++d) same = out.shape[d] == first.shape[d];
-  expect<UsageError>(same, name, ": output ", number, " is ", out,
-                     ", expected the shape of output 0, ", first);
+  expect<UsageError>(same, name, ": output ", number, " is ", out, ", expected the shape of output 0, ",
+                     first);
   for (int d = 0; d < out.ndim; ++d)
     expect<UsageError>(out.strides[d] != 0 || empty || out.shape[d] <= 1, name, ": output ", number, " is ",
                        out, ", whose elements overlap in dimension ", d,
@@ -23,8 +23,8 @@ void check_input(const Tensor& in, const Tensor& out, std::size_t number, const 
   int missing = out.ndim - in.ndim;
   bool fits = missing >= 0;
   for (int d = 0; fits && d < in.ndim; ++d) fits = in.shape[d] == 1 || in.shape[d] == out.shape[d + missing];
-  expect<UsageError>(fits, name, ": input ", number, " is ", in,
-                     ", which does not broadcast to the output ", out);
+  expect<UsageError>(fits, name, ": input ", number, " is ", in, ", which does not broadcast to the output ",
+                     out);
 }
 
 /// The input's stride in dimension d of the output, 0 where it broadcasts.

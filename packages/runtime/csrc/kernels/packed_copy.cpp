@@ -16,11 +16,10 @@ bool is_packed(const Tensor& t) {
 void check(const Tensor& dst, const Tensor& src) {
   bool same = dst.ndim == src.ndim;
   for (int d = 0; same && d < dst.ndim; ++d) same = dst.shape[d] == src.shape[d];
-  expect<UsageError>(same && dst.contiguous() && src.contiguous(), "copy: from ", src, " to ",
-                     dst,
+  expect<UsageError>(same && dst.contiguous() && src.contiguous(), "copy: from ", src, " to ", dst,
                      ": with a dtype that is packed two to a byte both must be contiguous and of one shape");
-  expect<Unsupported>(!is_complex(dst.dtype) && !is_complex(src.dtype), "copy: from ", src, " to ",
-                      dst, ": there is no conversion between complex and packed integers");
+  expect<Unsupported>(!is_complex(dst.dtype) && !is_complex(src.dtype), "copy: from ", src, " to ", dst,
+                      ": there is no conversion between complex and packed integers");
 }
 
 Kernel build(int device, DType element, bool is_signed, bool packs) {

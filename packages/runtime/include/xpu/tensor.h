@@ -69,7 +69,8 @@ struct XPU_API Tensor {
   std::string describe() const;  ///< "f32[2,3]{3,1}"
 };
 
-/// As describe() does. In the arguments of expect() it costs nothing unless the check fails, which describe() would.
+/// As describe() does. In the arguments of expect() it costs nothing unless the check fails, which describe()
+/// would.
 XPU_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace xpu

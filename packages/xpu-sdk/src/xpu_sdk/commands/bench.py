@@ -6,6 +6,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 from .. import show
 
@@ -34,12 +35,12 @@ def _median_time(action: Callable[[], None], repetitions: int = 15) -> float:
     return statistics.median(times)
 
 
-def measure_device(index: int) -> list[dict[str, object]]:
+def measure_device(index: int) -> list[dict[str, Any]]:
     """The rows of one device."""
     import numpy as np
     import xpu_runtime as xr
 
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
 
     def add(name: str, seconds: float, rate: float, unit: str) -> None:
         rows.append({"device": index, "name": name, "seconds": seconds, "rate": rate, "unit": unit})
@@ -84,6 +85,6 @@ def run(options: argparse.Namespace) -> int:
             )
             for row in rows
             if row["device"] == device.index
-        ]  # type: ignore[arg-type]
+        ]
         show.table(f"xpu:{device.index} {device.name}", ("what", "time", "rate"), cells)
     return 0
