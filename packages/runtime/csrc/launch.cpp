@@ -23,7 +23,7 @@ void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
   strict::Window window;
   strict::note_kernel(info.name);
   trace::active() ? submit_traced(stream, info, submit) : submit(stream.queue(), nullptr);
-  if (!stream.state()->recording.load(std::memory_order_relaxed)) stream.queue().wait_and_throw();
+  stream.queue().wait_and_throw();
 }
 
 }  // namespace
@@ -32,7 +32,9 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
   startup::require_not_forked();
   try {
     if (auto* recording = stream.state()->recording.load(std::memory_order_relaxed)) [[unlikely]] {
-      if (recording->note(info, submit)) return;
+      // What SYCL records itself does not run now: there is nothing to wait for and no event to time.
+      if (!recording->note(info, submit)) submit(stream.queue(), nullptr);
+      return;
     }
     if (strict::enabled()) [[unlikely]]
       submit_strict(stream, info, submit);

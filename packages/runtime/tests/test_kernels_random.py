@@ -193,7 +193,7 @@ def test_generator_moves_on(xr):
     assert g.offset == 8
     assert_close(first, words(100, 11, 0))
     assert_close(second, words(100, 11, 4))
-    filled(xr, "uniform", (100,), "f64", source=g)
+    filled(xr, "random_bits", (100,), "u64", source=g)
     assert g.offset == 16
     xr.manual_seed(11)
     out = xr.empty(100, "u32")

@@ -109,3 +109,16 @@ def test_onednn_calls_have_device_times(xr):
     call = next(r for r in xr.trace.stop() if r.name.startswith("onednn"))
     assert 0 < call.device_begin <= call.device_end
     assert abs(call.device_begin - call.host_begin) < 100e6
+
+
+def test_recording_a_graph_while_tracing(xr):
+    kernel = xr.compile(sources.SAXPY).kernel("saxpy")
+    y = xr.zeros(64)
+    xr.trace.start()
+    graph = xr.Graph()
+    with graph.record():
+        xr.launch(kernel, 64, 64, [np.float32(2), y, y, np.int64(64)])
+    graph.replay()
+    kinds = [r.kind.name for r in xr.trace.stop()]
+    assert "graph" in kinds
+    assert "kernel" not in kinds
