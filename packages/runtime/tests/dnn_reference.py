@@ -44,3 +44,20 @@ def pack_int4(values):
     flat = np.asarray(values).reshape(-1).astype(np.int64) & 15
     flat = np.pad(flat, (0, flat.size % 2))
     return (flat[::2] | flat[1::2] << 4).astype(np.uint8)
+
+
+def place(xr, values, dtype, channels_last):
+    """On the device, row-major or with channels last."""
+    if not channels_last:
+        return xr.from_numpy(values, dtype)
+    axes = (0, *range(2, values.ndim), 1)
+    back = (0, values.ndim - 1, *range(1, values.ndim - 1))
+    return xr.from_numpy(np.ascontiguousarray(values.transpose(axes)), dtype).transpose(*back)
+
+
+def fetch(array):
+    """To the host from either layout."""
+    if array.contiguous:
+        return array.numpy()
+    axes = (0, *range(2, len(array.shape)), 1)
+    return np.moveaxis(array.transpose(*axes).numpy(), -1, 1)

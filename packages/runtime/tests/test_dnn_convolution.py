@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from dnn_reference import check, rounded
+from dnn_reference import check, fetch, place, rounded
 from xpu_testing import assert_close, assert_repeatable
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -129,23 +129,6 @@ def y_shape_of(x, w, options):
         for d in range(spatial)
     ]
     return (x[0], w[0], *sizes)
-
-
-def place(xr, values, dtype, channels_last):
-    """On the device, row-major or with channels last."""
-    if not channels_last:
-        return xr.from_numpy(values, dtype)
-    axes = (0, *range(2, values.ndim), 1)
-    back = (0, values.ndim - 1, *range(1, values.ndim - 1))
-    return xr.from_numpy(np.ascontiguousarray(values.transpose(axes)), dtype).transpose(*back)
-
-
-def fetch(array):
-    """To the host from either layout."""
-    if array.contiguous:
-        return array.numpy()
-    axes = (0, *range(2, len(array.shape)), 1)
-    return np.moveaxis(array.transpose(*axes).numpy(), -1, 1)
 
 
 @pytest.fixture

@@ -133,6 +133,11 @@ void Epilogue::apply(const PostOp& op, Extra operand) {
   step(join("v = ", eltwise(op), ";"));
 }
 
+void Epilogue::dequantize(const Tensor& of, Extra scale, Extra zero_point) {
+  if (zero_point.tensor) step(join("v = v - ", element(zero_point, &of), ";"));
+  if (scale.tensor) step(join("v = v * ", element(scale, &of), ";"));
+}
+
 void Epilogue::quantize(const Tensor& of, Extra scale, Extra zero_point) {
   if (scale.tensor) step(join("v = v / ", element(scale, &of), ";"));
   if (zero_point.tensor) step(join("v = __spirv_ocl_rint(v) + ", element(zero_point, &of), ";"));

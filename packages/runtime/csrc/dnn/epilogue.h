@@ -32,6 +32,7 @@ class Epilogue {
   /// Adds one value for each index along dimension 1.
   void add_channel(Extra operand);
   void apply(const PostOp& op, Extra operand);
+  void dequantize(const Tensor& of, Extra scale, Extra zero_point);
   void quantize(const Tensor& of, Extra scale, Extra zero_point);
 
   /// Comes before the kernel's source: functions, and macros XPU_EXTRA_PARAMS and XPU_EXTRA_ARGS.

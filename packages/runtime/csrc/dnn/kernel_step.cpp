@@ -1,6 +1,9 @@
 #include "dnn/kernel_step.h"
 
+#include <algorithm>
+
 #include "dnn/candidates.h"
+#include "xpu/device.h"
 
 namespace xpu::dnn {
 
@@ -17,6 +20,15 @@ Args KernelArguments::with(void* const* pointers) const {
 
 void KernelStep::run(Stream stream, const std::shared_ptr<const Plan>&, void* const* pointers) const {
   launch(stream, kernel_, range_, arguments_.with(pointers));
+}
+
+std::size_t row_group(int device) {
+  auto& info = device_info(device);
+  return info.is_gpu ? std::min<std::size_t>(256, info.max_work_group_size) : info.sub_group_size;
+}
+
+std::string define_step(const char* name, std::int64_t stride, const char* value) {
+  return join("#define ", name, " ", stride == 1 ? "1" : value, "\n");
 }
 
 const char* kernel_type(DType dtype) {

@@ -50,6 +50,12 @@ class KernelStep : public Step {
   KernelArguments arguments_;
 };
 
+/// How many items should share a row. On a CPU one sub-group, which needs no barriers: there are rows enough.
+std::size_t row_group(int device);
+
+/// "#define NAME 1" for a dense dimension, so that the compiler sees vectors, otherwise "#define NAME value".
+std::string define_step(const char* name, std::int64_t stride, const char* value);
+
 /// The name of a type in kernel source: "float", "xpu::bf16", "xpu::u4x2".
 const char* kernel_type(DType dtype);
 

@@ -17,18 +17,27 @@ from ._common import (
 )
 from ._convolution import convolution, convolution_backward_data, convolution_backward_weights
 from ._matmul import matmul
+from ._normalization import batch_norm, layer_norm, reorder, softmax
+from ._pooling import pool, pool_backward, pool_workspace
 
 __all__ = [
     "CacheStats",
     "PackedArray",
     "PostOp",
     "Quantization",
+    "batch_norm",
     "cache_stats",
     "clear_cache",
     "convolution",
     "convolution_backward_data",
     "convolution_backward_weights",
     "explain",
+    "layer_norm",
     "matmul",
     "only_candidate",
+    "pool",
+    "pool_backward",
+    "pool_workspace",
+    "reorder",
+    "softmax",
 ]

@@ -1,0 +1,73 @@
+#include "dnn/attributes.h"
+#include "dnn/candidates.h"
+#include "dnn/descriptor.h"
+#include "dnn/engine.h"
+#include "dnn/epilogue_step.h"
+#include "xpu/device.h"
+#include "xpu/dnn/reorder.h"
+
+namespace xpu::dnn {
+namespace {
+
+const char name[] = "reorder";
+
+struct ReorderProblem {
+  const Tensor &src, &dst;
+  Problem problem;
+  Extras extras;
+  Extra scale_src, zero_src, scale_dst, zero_dst;
+
+  ReorderProblem(int device, const Tensor& src_, const Tensor& dst_, const Quantization& of_src, const Quantization& of_dst)
+      : src(src_), dst(dst_), problem(name, device) {
+    bool fits = src.ndim == dst.ndim;
+    for (int d = 0; d < src.ndim && fits; ++d) fits = src.shape[d] == dst.shape[d];
+    expect<UsageError>(fits, "reorder: shapes differ: ", src.describe(), " -> ", dst.describe());
+    problem.add(src);
+    problem.add(dst);
+    scale_src = extras.add(problem, of_src.scale);
+    zero_src = extras.add(problem, of_src.zero_point);
+    scale_dst = extras.add(problem, of_dst.scale);
+    zero_dst = extras.add(problem, of_dst.zero_point);
+  }
+};
+
+std::string by_onednn(const ReorderProblem& p, Plan& plan) {
+  int device = p.problem.device();
+  refuse_unless(refusal_of(device).empty(), refusal_of(device));
+  refuse_unless(p.src.ndim > 0, "a single number");
+  auto from = describe(p.src), to = describe(p.dst);
+  Arguments arguments{{DNNL_ARG_FROM, from, 0}, {DNNL_ARG_TO, to, 1}};
+  auto attributes = basic_attributes();
+  add_quantization(attributes, arguments, DNNL_ARG_FROM, p.src, p.scale_src, p.zero_src);
+  add_quantization(attributes, arguments, DNNL_ARG_TO, p.dst, p.scale_dst, p.zero_dst);
+  auto& engine = engine_of(device);
+  dnnl::reorder::primitive_desc desc(engine, from, engine, to, attributes);
+  auto how = fast_implementation(desc);
+  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::reorder(desc), std::move(arguments)));
+  return how;
+}
+
+std::string by_kernel(const ReorderProblem& p, Plan& plan) {
+  bool doubles = p.src.dtype == DType::f64 || p.dst.dtype == DType::f64;
+  refuse_unless(!doubles || device_info(p.problem.device()).fp64, "this device has no f64");
+  refuse_unless(size_of(p.dst.dtype) > 0, "packed 4-bit results");
+  bool plain_integers = is_integer(p.src.dtype) && !p.scale_src.tensor && !p.zero_src.tensor && !p.scale_dst.tensor && !p.zero_dst.tensor;
+  Epilogue epilogue(p.dst.ndim, doubles ? "double" : plain_integers ? "xpu::i64" : "float");
+  epilogue.dequantize(p.src, p.scale_src, p.zero_src);
+  epilogue.quantize(p.dst, p.scale_dst, p.zero_dst);
+  add_epilogue_step(plan, p.problem.device(), p.src, 0, p.dst, 1, epilogue);
+  return "epilogue";
+}
+
+}  // namespace
+
+void reorder(Stream stream, const Tensor& src, const Tensor& dst, const Quantization& of_src, const Quantization& of_dst) {
+  ReorderProblem p(stream.device(), src, dst, of_src, of_dst);
+  if (dst.numel() == 0) return;
+  run(stream, p.problem, [&p] {
+    return std::vector<Candidate>{{"onednn", [&p](Plan& plan) { return by_onednn(p, plan); }},
+                                  {"sycl", [&p](Plan& plan) { return by_kernel(p, plan); }}};
+  });
+}
+
+}  // namespace xpu::dnn
