@@ -98,6 +98,26 @@ template <class T> XPU_FN if_int<T> ctz(T a) {
   return a == 0 ? (T)width_of<T> : n;
 }
 
+// The position of the lowest set bit counted from 1, 0 for 0; all bits in the opposite order.
+template <class T> XPU_FN if_int<T> ffs(T a) { return a == 0 ? (T)0 : (T)(ctz(a) + 1); }
+template <class T> XPU_FN if_int<T> bit_reverse(T a) {
+  u64 v = (u64)(as_unsigned<T>)a;
+  v = ((v >> 1) & 0x5555555555555555ul) | ((v & 0x5555555555555555ul) << 1);
+  v = ((v >> 2) & 0x3333333333333333ul) | ((v & 0x3333333333333333ul) << 2);
+  v = ((v >> 4) & 0x0f0f0f0f0f0f0f0ful) | ((v & 0x0f0f0f0f0f0f0f0ful) << 4);
+  v = ((v >> 8) & 0x00ff00ff00ff00fful) | ((v & 0x00ff00ff00ff00fful) << 8);
+  v = ((v >> 16) & 0x0000ffff0000fffful) | ((v & 0x0000ffff0000fffful) << 16);
+  v = (v >> 32) | (v << 32);
+  return (T)(as_unsigned<T>)(v >> (64 - width_of<T>));
+}
+
+// The mean rounded down, and up, without overflow; the distance.
+template <class T> XPU_FN if_int<T> mean_floor(T a, T b) { return (T)((a & b) + ((a ^ b) >> 1)); }
+template <class T> XPU_FN if_int<T> mean_ceil(T a, T b) { return (T)((a | b) - ((a ^ b) >> 1)); }
+template <class T> XPU_FN as_unsigned<T> abs_difference(T a, T b) {
+  return (as_unsigned<T>)(a > b ? (as_unsigned<T>)a - (as_unsigned<T>)b : (as_unsigned<T>)b - (as_unsigned<T>)a);
+}
+
 // Greatest common divisor, not negative (except that of the most negative value); gcd(0, 0) is 0.
 template <class T> XPU_FN if_int<T> gcd(T a, T b) {
   as_unsigned<T> x = (as_unsigned<T>)abs(a), y = (as_unsigned<T>)abs(b);

@@ -120,6 +120,33 @@ XPU_MATH2(
 // x + z * (y - x), from whichever end is nearer, so that weight 1 gives y exactly.
 XPU_MATH3(lerp, return select(z < (T)0.5, x + z * (y - x), y - (y - x) * ((T)1 - z));)
 
+XPU_MATH2(remainder_ieee, return __spirv_ocl_remainder(x, y);)  // to the nearest multiple, ties to even
+XPU_MATH1(saturate, return x > (T)0 ? (x < (T)1 ? x : (T)1) : (T)0;)  // NaN gives 0
+XPU_MATH1(rcbrt, return (T)1 / __spirv_ocl_cbrt(x);)
+XPU_MATH2(rhypot, return (T)1 / __spirv_ocl_hypot(x, y);)
+XPU_MATH3(norm3d, return __spirv_ocl_hypot(__spirv_ocl_hypot(x, y), z);)
+XPU_MATH1(logb, return __spirv_ocl_logb(x);)
+
+// x to n decimal places (n may be negative), ties to even.
+XPU_MATH2(
+    round_decimals, T scale = __spirv_ocl_exp10(__spirv_ocl_fabs(y));
+    scale = __spirv_ocl_rint(scale); T up = __spirv_ocl_rint(x * scale) / scale;
+    T down = __spirv_ocl_rint(x / scale) * scale; return select(y < (T)0, down, up);)
+
+// The next number of the type from x towards y.
+XPU_FN float nextafter(float x, float y) { return __spirv_ocl_nextafter(x, y); }
+XPU_FN double nextafter(double x, double y) { return __spirv_ocl_nextafter(x, y); }
+template <class T> XPU_FN enable_if<same_type<T, half> || same_type<T, bf16>, T> nextafter(T x, T y) {
+  float a = (float)x, b = (float)y;
+  u16 bits = bits_as<u16>(x);
+  u16 away = (u16)(bits + 1), nearer = (u16)(bits - 1);
+  u16 tiny = signbit(b) ? (u16)0x8001 : (u16)1;
+  u16 r = a == 0.0f ? tiny : (a < b) == (a > 0.0f) ? away : nearer;
+  T step = bits_as<T>(r);
+  step = a == b ? y : step;
+  return a != a ? x : b != b ? y : step;
+}
+
 XPU_FN float ldexp(float x, int e) { return __spirv_ocl_ldexp(x, e); }
 XPU_FN double ldexp(double x, int e) { return __spirv_ocl_ldexp(x, e); }
 
