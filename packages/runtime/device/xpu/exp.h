@@ -34,8 +34,9 @@ XPU_FN float log1p(float x) {
 }
 XPU_FN double log1p(double x) {
   double u = 1.0 + x;  // its rounding error, relative to it, repairs the logarithm
-  double r = __spirv_ocl_log(u) - ((u - 1.0) - x) / u;
-  return select(u == 1.0 || x == (double)infinity(), x, r);
+  double r = __spirv_ocl_log(u), repaired = r - ((u - 1.0) - x) / u;
+  r = select(u > 0.0 && u < (double)infinity(), repaired, r);
+  return select(u == 1.0, x, r);
 }
 XPU_NARROW1(log1p)
 

@@ -75,7 +75,7 @@ XPU_FN double i0e(double x) {
       -6.6976847105945589e-16, 3.5871954707164441e-16, -1.9144845458862823e-16,
       1.0274924113151463e-16, -5.5142653064321335e-17};
   double a = __spirv_ocl_fabs(x), s = isinf(x) ? 1.0 : (a - 6.0) / (a + 6.0);
-  return chebyshev(s, kSeries) * __spirv_ocl_rsqrt(1.0 + 2.0 * a);
+  return chebyshev(s, kSeries) * 0.70710678118654752 * __spirv_ocl_rsqrt(0.5 + a);
 }
 XPU_FN double i1e(double x) {
   constexpr double kSeries[] = {
@@ -98,13 +98,17 @@ XPU_FN double i1e(double x) {
       7.7043336147049332e-17, -4.1965175593197991e-17};
   double a = __spirv_ocl_fabs(x), s = isinf(x) ? 1.0 : (a - 6.0) / (a + 6.0);
   double ratio = isinf(x) ? 1.0 : a / (1.0 + a);
-  return __spirv_ocl_copysign(chebyshev(s, kSeries) * ratio * __spirv_ocl_rsqrt(1.0 + 2.0 * a), x);
+  return __spirv_ocl_copysign(chebyshev(s, kSeries) * ratio * 0.70710678118654752 *
+      __spirv_ocl_rsqrt(0.5 + a), x);
 }
 XPU_FN double i0(double x) {
   double a = __spirv_ocl_fabs(x);
-  return isinf(x) ? a : times_exp(i0e(x), a);
+  return a > 800.0 ? (double)infinity() : times_exp(i0e(x), a);
 }
-XPU_FN double i1(double x) { return isinf(x) ? x : times_exp(i1e(x), __spirv_ocl_fabs(x)); }
+XPU_FN double i1(double x) {
+  double a = __spirv_ocl_fabs(x);
+  return a > 800.0 ? __spirv_ocl_copysign((double)infinity(), x) : times_exp(i1e(x), a);
+}
 
 // exp(x) k0(x) for x <= 1 and above; likewise k1.
 XPU_FN float k0_near(float x) {

@@ -1,0 +1,127 @@
+"""Accuracy of the device library's float functions, by its own table, against float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference_f64
+from device_functions import FLOATS, HOST, bound, dtypes, every_bit_pattern, functions, sample, section, table
+from reference import BINARY, TERNARY, UNARY
+from ulp import ulp_error
+
+pytestmark = pytest.mark.values
+
+RULES = ("float", "arithmetic", "predicate")
+
+
+def check(header, name, dtype, got, expected, inputs):
+    """Fails with the worst element when the table's bound is exceeded."""
+    error = ulp_error(got, expected, dtype, table()[header][name].get("scale", 0.0))
+    allowed = bound(header, name, dtype)
+    worst = int(np.argmax(error))
+    at = ", ".join(repr(float(x[worst])) for x in inputs)
+    assert error[worst] <= max(allowed, 0.501), (
+        f"{name}({at}) in {dtype}: got {float(got[worst])!r}, expected {float(expected[worst])!r}, "
+        f"{error[worst]:.4g} ulp, allowed {allowed}"
+    )
+
+
+def test_every_function_has_a_reference():
+    """The table and the references name the same functions."""
+    approximate = {name for header, name in functions(*RULES, arity=1) if is_approximate(header, name)}
+    assert approximate <= set(reference_f64.UNARY) | {"neg"}
+    known = {1: UNARY, 2: {**BINARY, "nextafter": None}, 3: TERNARY}
+    for header, name in functions(*RULES):
+        assert name in known[table()[header][name]["arity"]], f"{header}.{name} has no reference"
+
+
+def is_approximate(header, name):
+    """False where float64 arithmetic gives the double result itself."""
+    entry = table()[header][name]
+    return not entry.get("exact") and entry["rule"] != "predicate"
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("header,name", functions(*RULES, arity=1))
+def test_unary(xr, header, name, dtype):
+    """All 65,536 values of the 16-bit types; f32 and f64 sampled over bit patterns and where it matters."""
+    if dtype not in dtypes(xr):
+        pytest.skip("the device has no fp64")
+    if dtype == "f64" and is_approximate(header, name):
+        return check_double(header, name)
+    x = every_bit_pattern(dtype) if dtype in ("f16", "bf16") else sample(dtype, 1 << 17)
+    got = section(header, dtype, RULES)(name, x)
+    with np.errstate(all="ignore"):
+        expected = UNARY[name](x.astype(np.float64))
+    if table()[header][name]["rule"] == "predicate":
+        np.testing.assert_array_equal(got, expected)
+    else:
+        check(header, name, dtype, got, expected, [x])
+
+
+def check_double(header, name):
+    """Against many digits, for arguments of ordinary size: evenly spread, and close to zero."""
+    function, low, high = reference_f64.UNARY[name]
+    rng = np.random.default_rng(0)
+    near = np.exp(rng.uniform(-12, 0, 150)) * rng.choice([-1.0, 1.0], 150)
+    x = np.concatenate([rng.uniform(low, high, 150), near])
+    x = x[(x > low) & (x < high)]
+    expected = np.array([float(function(reference_f64.mp.mpf(float(v)))) for v in x])
+    check(header, name, "f64", section(header, "f64", RULES)(name, x), expected, [x])
+
+
+def test_special_values_of_doubles(xr):
+    """Infinities, zeros and NaN give in double what they give in float."""
+    if "f64" not in dtypes(xr):
+        pytest.skip("the device has no fp64")
+    x = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, np.inf, -np.inf, np.nan])
+    for header, name in functions(*RULES, arity=1):
+        narrow = section(header, "f32", RULES)(name, x.astype(np.float32)).astype(np.float64)
+        wide = section(header, "f64", RULES)(name, x).astype(np.float64)
+        np.testing.assert_allclose(wide, narrow, rtol=1e-5, atol=1e-6, err_msg=f"{header}.{name}")
+
+
+# Defined by the steps they take in the arithmetic type, each of them rounded.
+STEPWISE = ("trunc_div", "round_decimals")
+
+
+def arguments(name: str) -> list[np.ndarray]:
+    """Arguments of two- and three-argument functions, inside the domain of those with a narrow one."""
+    rng = np.random.default_rng(1)
+    n = 1 << 15
+    if name in ("igamma", "igammac"):
+        a = np.exp(rng.uniform(-3, 7, n))
+        return [a, a * np.exp(rng.normal(0, 0.5, n))]
+    if name == "zeta":
+        return [rng.uniform(1.1, 20, n), np.exp(rng.uniform(-2, 4, n))]
+    if name == "polygamma":
+        return [rng.integers(0, 5, n).astype(float), np.exp(rng.uniform(-1, 4, n))]
+    if name == "round_decimals":
+        return [rng.uniform(-100, 100, n), rng.integers(-2, 3, n).astype(float)]
+    if name in ("fma", "lerp", "softplus", "celu", "elu", "logaddexp", "logaddexp2"):
+        return [rng.normal(0, 3, n), rng.uniform(0.25, 3, n), rng.uniform(-3, 20, n)]
+    if name in ("hardshrink", "softshrink"):
+        return [rng.normal(0, 2, n), rng.uniform(0, 1, n)]
+    patterns = [rng.permutation(every_bit_pattern("f16")).astype(float) for _ in range(3)]
+    moderate = [rng.normal(0, 4, n) for _ in range(3)]
+    special = np.array([0.0, -0.0, 1.0, -1.0, 2.5, np.inf, -np.inf, np.nan])
+    grid = [g.ravel() for g in np.meshgrid(special, special, special)]
+    return [np.concatenate(parts) for parts in zip(patterns, moderate, grid)]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("header,name", functions(*RULES, arity=2) + functions(*RULES, arity=3))
+def test_several_arguments(xr, header, name, dtype):
+    """Pairs and triples of ordinary, extreme and special values."""
+    if dtype not in dtypes(xr):
+        pytest.skip("the device has no fp64")
+    if name == "nextafter":
+        pytest.skip("checked by its own test")
+    arity = table()[header][name]["arity"]
+    kernels = section(header, dtype, RULES)
+    with np.errstate(all="ignore"):
+        inputs = [np.asarray(x, np.float64).astype(HOST[dtype]) for x in arguments(name)[:arity]]
+        arithmetic = np.float32 if name in STEPWISE and dtype != "f64" else np.float64
+        wide = [x.astype(arithmetic) for x in inputs]
+        expected = (BINARY if arity == 2 else TERNARY)[name](*wide)
+    check(header, name, dtype, kernels(name, *inputs), expected, inputs)
