@@ -24,6 +24,7 @@ void bind_trace(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_kernels_random(py::module_& m);
 void bind_kernels_scan(py::module_& m);
+void bind_reduce(py::module_& m);
 void bind_startup(py::module_& m);
 
 }  // namespace xpu::bindings

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_C, m) {
   bind_kernels(m);
   bind_kernels_random(m);
   bind_kernels_scan(m);
+  bind_reduce(m);
 }

@@ -1,9 +1,8 @@
 #include "kernels/elementwise_plan.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "xpu/error.h"
+#include "kernels/call.h"
 
 namespace xpu::kernels {
 namespace {
@@ -49,13 +48,7 @@ std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs
 // the short dimension's neighbours come from the same cache lines.
 void lengthen_rows(Geometry& g) {
   if (g.size[0] >= short_row) return;
-  int longest = static_cast<int>(std::max_element(g.size.begin(), g.size.begin() + g.dims) - g.size.begin());
-  if (g.size[longest] < 2 * short_row) return;
-  auto to_front = [&](auto& list) {
-    std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1);
-  };
-  to_front(g.size);
-  for (int k = 0; k < g.operands; ++k) to_front(g.stride[k]);
+  if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.longest_first();
 }
 
 std::uint32_t row_kinds(const Geometry& g) {
@@ -67,38 +60,10 @@ std::uint32_t row_kinds(const Geometry& g) {
   return kinds;
 }
 
-std::uint8_t kernel_dims(int dims, std::initializer_list<int> offered) {
-  for (int d : offered)
-    if (dims <= d) return static_cast<std::uint8_t>(d);
-  return Geometry::max_dims;
+std::span<const int> in_order(const Geometry& g) {
+  static constexpr int order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  return std::span(order).first(static_cast<std::size_t>(g.operands));
 }
-
-// The structs below are the kernel's, with as many dimensions as it has: written field by field into a
-// buffer.
-class Packed {
- public:
-  template <class T>
-  Packed& add(T value) {
-    used_ = (used_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
-    std::memcpy(bytes_ + used_, &value, sizeof(T));
-    used_ += sizeof(T);
-    return *this;
-  }
-  Packed& add_shape(const Geometry& g, int dims) {
-    for (int d = 0; d < dims; ++d) add<std::int64_t>(d < g.dims ? g.size[d] : 1);
-    for (int k = 0; k < g.operands; ++k)
-      for (int d = 0; d < dims; ++d) add<std::int64_t>(d < g.dims ? g.stride[k][d] : 0);
-    return *this;
-  }
-  void pass(Args& args) {
-    used_ = (used_ + 7) / 8 * 8;
-    args.add_bytes(bytes_, used_);
-  }
-
- private:
-  std::size_t used_ = 0;
-  alignas(8) unsigned char bytes_[Args::max_bytes];
-};
 
 NdRange add_linear(Args& args, const Tuning& tuning, const Plan& plan) {
   std::int64_t step = tuning.sub_group * plan.variant.vector, steps = (plan.count + step - 1) / step;
@@ -118,17 +83,17 @@ NdRange add_rows(Args& args, const Tuning& tuning, const Plan& plan) {
   std::int64_t height = std::clamp<std::int64_t>(length / vectors, 1, rows),
                row_tiles = (rows + height - 1) / height;
   std::int64_t tiles = column_tiles * row_tiles * outer;
-  Packed packed;
+  PackedStruct packed;
   packed.add(columns).add(rows).add(column_tiles).add(row_tiles).add(tiles);
   packed.add(static_cast<std::int32_t>(vectors)).add(static_cast<std::int32_t>(height));
-  packed.add_shape(g, plan.variant.dims).pass(args);
+  packed.add_shape(g, plan.variant.dims, in_order(g)).pass(args);
   return tile_range(tuning, tiles);
 }
 
 NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
   std::int64_t steps = (plan.count + tuning.sub_group - 1) / tuning.sub_group;
   std::int32_t length = tile_length(tuning, steps);
-  Packed packed;
+  PackedStruct packed;
   packed.add(plan.count).add(length);
   for (int d = 0; d < plan.variant.dims; ++d) {
     auto divisor = static_cast<std::uint32_t>(d < plan.geometry.dims ? plan.geometry.size[d] : 1);
@@ -139,7 +104,7 @@ NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
     auto multiplier = divisor ? (one << 32) * ((one << shift) - divisor) / divisor + 1 : 0;
     packed.add(divisor).add(static_cast<std::uint32_t>(multiplier)).add(shift);
   }
-  packed.add_shape(plan.geometry, plan.variant.dims).pass(args);
+  packed.add_shape(plan.geometry, plan.variant.dims, in_order(plan.geometry)).pass(args);
   return tile_range(tuning, (steps + length - 1) / length);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/geometry.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -23,7 +24,7 @@ void check_input(const Tensor& in, const Tensor& out, std::size_t number, const 
   int missing = out.ndim - in.ndim;
   bool fits = missing >= 0;
   for (int d = 0; fits && d < in.ndim; ++d) fits = in.shape[d] == 1 || in.shape[d] == out.shape[d + missing];
-  expect<UsageError>(fits, name, ": input ", number, " is ", in, ", which does not broadcast to the output ",
+  expect<UsageError>(fits, name, ": input ", number, " is ", in, ", which does not broadcast to ",
                      out);
 }
 
@@ -33,8 +34,8 @@ std::int64_t broadcast_stride(const Tensor& in, const Tensor& out, int d) {
   return own < 0 || in.shape[own] == 1 ? 0 : in.strides[own];
 }
 
-struct Coalescer {
-  Geometry g;
+struct Simplifier {
+  Geometry& g;
 
   void swap(int a, int b) {
     std::swap(g.size[a], g.size[b]);
@@ -94,6 +95,15 @@ bool Geometry::linear() const {
   return true;
 }
 
+void Geometry::longest_first() {
+  int longest = static_cast<int>(std::max_element(size.begin(), size.begin() + dims) - size.begin());
+  auto to_front = [&](auto& list) {
+    std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1);
+  };
+  to_front(size);
+  for (int k = 0; k < operands; ++k) to_front(stride[k]);
+}
+
 bool Geometry::fits_32_bits() const {
   constexpr std::int64_t limit = 0x7fffffff;
   if (count > limit) return false;
@@ -107,31 +117,45 @@ bool Geometry::fits_32_bits() const {
 
 void check_shapes(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name) {
   for (std::size_t k = 0; k < outputs.size(); ++k) check_output(outputs[k], outputs[0], k, name);
-  for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], outputs[0], i, name);
+  check_inputs(inputs, outputs[0], name);
 }
 
-Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name,
-                  bool keep_order) {
-  check_shapes(outputs, inputs, name);
-  Coalescer c;
-  auto& g = c.g;
-  const Tensor& shape = outputs[0];
-  g.operands = static_cast<int>(outputs.size() + inputs.size());
-  for (int d = shape.ndim - 1; d >= 0; --d) {
-    g.count *= shape.shape[d];
-    std::size_t k = 0;
-    for (auto& out : outputs) g.stride[k++][g.dims] = out.strides[d];
-    for (auto& in : inputs) g.stride[k++][g.dims] = broadcast_stride(in, shape, d);
-    if (shape.shape[d] != 1) g.size[g.dims++] = shape.shape[d];
+void check_inputs(std::span<const Tensor> inputs, const Tensor& shape, const char* name) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], shape, i, name);
+}
+
+void simplify(Geometry& g, bool keep_order) {
+  g.count = 1;
+  Simplifier s{g};
+  int kept = 0;
+  for (int d = 0; d < g.dims; ++d) {
+    g.count *= g.size[d];
+    if (g.size[d] != 1) s.swap(kept++, d);
   }
+  g.dims = kept;
   if (g.dims == 0) {
     g.dims = 1;
     g.size[0] = 1;
     for (int k = 0; k < g.operands; ++k) g.stride[k][0] = 1;
   } else if (g.count > 0) {
-    if (!keep_order) c.turn_round(), c.order();
-    c.merge();
+    if (!keep_order) s.turn_round(), s.order();
+    s.merge();
   }
+}
+
+Geometry coalesce(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name,
+                  bool keep_order) {
+  check_shapes(outputs, inputs, name);
+  Geometry g;
+  const Tensor& shape = outputs[0];
+  g.operands = static_cast<int>(outputs.size() + inputs.size());
+  for (int d = shape.ndim - 1; d >= 0; --d, ++g.dims) {
+    std::size_t k = 0;
+    g.size[g.dims] = shape.shape[d];
+    for (auto& out : outputs) g.stride[k++][g.dims] = out.strides[d];
+    for (auto& in : inputs) g.stride[k++][g.dims] = broadcast_stride(in, shape, d);
+  }
+  simplify(g, keep_order);
   return g;
 }
 

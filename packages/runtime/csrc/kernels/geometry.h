@@ -22,13 +22,24 @@ struct Geometry {
 
   /// Every operand is walked with stride 1 from end to end.
   bool linear() const;
+  /// The dimension of the most elements becomes the first one; the others keep their order.
+  void longest_first();
   /// No offset of an element from its operand's first one needs more than 31 bits.
   bool fits_32_bits() const;
 };
 
+/// Drops dimensions of one element, puts the fastest first (by the operands in their order; they are walked
+/// forwards where the first operand is) unless `keep_order`, and joins those that all operands walk as one.
+/// `size`, `stride` and `dims`, which may be 0, are the input; `count` and the result's `dims` of at least 1
+/// come out.
+void simplify(Geometry& geometry, bool keep_order);
+
 /// Throws UsageError for shapes that do not agree and for outputs that overlap themselves; `name` is for the
 /// message.
 void check_shapes(std::span<const Tensor> outputs, std::span<const Tensor> inputs, const char* name);
+
+/// The part of it that is about inputs; throws UsageError for one that does not broadcast to `shape`.
+void check_inputs(std::span<const Tensor> inputs, const Tensor& shape, const char* name);
 
 /// The operands' broadcast shape is that of the first `outputs` of them. Dimensions change places and
 /// direction to suit the outputs unless `keep_order`. Checks the shapes first.

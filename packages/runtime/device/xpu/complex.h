@@ -43,6 +43,9 @@ XPU_FN bool operator!=(Complex<T> a, Complex<T> b) {
   return !(a == b);
 }
 
+template <class T> XPU_FN Complex<T>& operator+=(Complex<T>& a, Complex<T> b) { return a = a + b; }
+template <class T> XPU_FN Complex<T>& operator*=(Complex<T>& a, Complex<T> b) { return a = a * b; }
+
 // Divides through by the larger part of b, so that neither overflows on the way.
 template <class T>
 XPU_FN Complex<T> operator/(Complex<T> a, Complex<T> b) {

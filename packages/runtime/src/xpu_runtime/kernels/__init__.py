@@ -1,11 +1,11 @@
 """Kernels written once for every framework, over strided arrays.
 
-Fills, copies and elementwise operations; scans; sorts; indexing; random fills.
+Fills, copies, elementwise operations and reductions; scans; random fills.
 """
 
 from __future__ import annotations
 
-from .elementwise import Elementwise, copy, fill, promote
+from .elementwise import Elementwise, Reduction, copy, fill, promote, reduce, reductions
 from .random import (
     bernoulli,
     cauchy,
@@ -21,6 +21,7 @@ from .scan import Scan, cummax, cummin, cumprod, cumsum, logcumsumexp
 
 __all__ = [
     "Elementwise",
+    "Reduction",
     "Scan",
     "bernoulli",
     "cauchy",
@@ -38,5 +39,7 @@ __all__ = [
     "normal",
     "promote",
     "random_bits",
+    "reduce",
+    "reductions",
     "uniform",
 ]

@@ -36,10 +36,9 @@ class Elementwise:
         own_type: Sequence[int] = (),
         uses_index: bool = False,
     ) -> None:
-        expressions = [outputs] if isinstance(outputs, str) else list(outputs)
         kept = sum(1 << i for i in set(own_type))
         self._op = C.Elementwise(
-            name, expressions, inputs, scalars, body, list(headers), helpers, kept, uses_index
+            name, _texts(outputs), inputs, scalars, body, list(headers), helpers, kept, uses_index
         )
 
     def __call__(
@@ -68,6 +67,86 @@ class Elementwise:
         return self._op.source(written[0].device, written, inputs, compute)
 
 
+class Reduction:
+    """A reduction given by C++ expressions, over any dimensions, with one accumulator or several.
+
+    ``accumulators`` are pairs of a C++ type (``T``: the arithmetic type, ``Position``: that of
+    ``index``) and an identity. ``map`` gives the accumulators of one element from ``a0``, …, ``index``
+    and ``p0``, …; ``combine`` is statements that bring ``r0``, … into ``s0``, …; ``outputs`` are
+    expressions of ``s0``, … and ``count``. ``update``, in place of ``map``, is statements that bring
+    one element into ``s0``, ….
+
+    >>> largest = Reduction("largest", [("T", "0")], "xpu::abs(a0)", "s0 = xpu::maximum(s0, r0);", "s0")
+    >>> largest(out, x, dims=[-1])
+    """
+
+    def __init__(
+        self,
+        name: str,
+        accumulators: Sequence[tuple[str, str]],
+        map: str | Sequence[str],
+        combine: str,
+        outputs: str | Sequence[str],
+        *,
+        update: str = "",
+        inputs: int = 1,
+        scalars: int = 0,
+        headers: Sequence[str] = ("math",),
+        helpers: str = "",
+        own_type: Sequence[int] = (),
+        uses_index: bool = False,
+    ) -> None:
+        kept = sum(1 << i for i in set(own_type))
+        self._op = C.Reduction(
+            name, list(accumulators), _texts(map), combine, _texts(outputs), update, inputs, scalars,
+            list(headers), helpers, kept, uses_index,
+        )  # fmt: skip
+
+    @classmethod
+    def _standard(cls, name: str) -> Reduction:
+        made = cls.__new__(cls)
+        made._op = C.reduction(name)
+        return made
+
+    def __call__(
+        self,
+        outputs: Array | Sequence[Array],
+        inputs: Array | Sequence[Array],
+        dims: int | Sequence[int] | None = None,
+        scalars: Sequence[Scalar] = (),
+        compute: str | None = None,
+        stream: Stream | None = None,
+    ) -> None:
+        """Queues the reduction over ``dims`` (None: all of them).
+
+        The outputs' shape is that of the first input with the reduced dimensions left out or 1.
+        """
+        written, read = _listed(outputs), _listed(inputs)
+        stream = stream or current_stream(written[0].device)
+        self._op(stream, written, read, _dims(dims, read[0]), scalars, compute)
+
+    def source(
+        self,
+        outputs: Array | Sequence[Array],
+        inputs: Array | Sequence[Array],
+        dims: int | Sequence[int] | None = None,
+        compute: str | None = None,
+    ) -> str:
+        """The kernel source such a call would use."""
+        written, read = _listed(outputs), _listed(inputs)
+        return self._op.source(written[0].device, written, read, _dims(dims, read[0]), compute)
+
+
+def _dims(dims: int | Sequence[int] | None, array: Array) -> list[int]:
+    if dims is None:
+        return list(range(len(array.shape)))
+    return [dims] if isinstance(dims, int) else list(dims)
+
+
+def _texts(expressions: str | Sequence[str]) -> list[str]:
+    return [expressions] if isinstance(expressions, str) else list(expressions)
+
+
 def _listed(arrays: Array | Sequence[Array]) -> list[Array]:
     return [arrays] if isinstance(arrays, Array) else list(arrays)
 
@@ -80,6 +159,24 @@ def copy(dst: Array, src: Array, stream: Stream | None = None) -> None:
 def fill(dst: Array, value: Scalar, stream: Stream | None = None) -> None:
     """Queues ``dst = value``."""
     C.fill(stream or current_stream(dst.device), dst, value)
+
+
+def reduce(
+    name: str,
+    outputs: Array | Sequence[Array],
+    inputs: Array | Sequence[Array],
+    dims: int | Sequence[int] | None = None,
+    scalars: Sequence[Scalar] = (),
+    compute: str | None = None,
+    stream: Stream | None = None,
+) -> None:
+    """Queues one of :func:`reductions`: ``reduce("sum", out, x, dims=[0])``."""
+    Reduction._standard(name)(outputs, inputs, dims, scalars, compute, stream)
+
+
+def reductions() -> list[str]:
+    """The names that :func:`reduce` knows."""
+    return C.reduction_names()
 
 
 def promote(a: str, b: str) -> str:
