@@ -12,8 +12,9 @@ namespace {
 using dnn::PostOp;
 
 PostOp::Kind post_op_kind(const std::string& name) {
-  static const char* const names[] = {"relu", "gelu_erf", "gelu_tanh", "silu", "tanh", "sigmoid", "abs", "sqrt", "square", "elu",
-                                      "clip", "linear", "hardswish", "add", "sub", "mul", "div", "max", "min", "sum"};
+  static const char* const names[] = {"relu", "gelu_erf", "gelu_tanh", "silu", "tanh",   "sigmoid",   "abs",
+                                      "sqrt", "square",   "elu",       "clip", "linear", "hardswish", "add",
+                                      "sub",  "mul",      "div",       "max",  "min",    "sum"};
   std::string all;
   for (int i = 0; i < static_cast<int>(std::size(names)); ++i) {
     if (name == names[i]) return static_cast<PostOp::Kind>(i);
@@ -39,9 +40,10 @@ dnn::Quantization quantization_of(py::handle q) {
   return {optional_tensor(q.attr("scale")), optional_tensor(q.attr("zero_point"))};
 }
 
-dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geometry, std::int64_t groups, bool transposed,
-                              bool deterministic, bool allow_tf32) {
-  expect<UsageError>(geometry.size() == 4, "convolution: expected stride, left and right padding and dilation");
+dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geometry, std::int64_t groups,
+                              bool transposed, bool deterministic, bool allow_tf32) {
+  expect<UsageError>(geometry.size() == 4,
+                     "convolution: expected stride, left and right padding and dilation");
   dnn::ConvOptions o;
   o.stride = geometry[0];
   o.padding_l = geometry[1];
@@ -56,56 +58,66 @@ dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geom
 
 void bind_convolution(py::module_& m) {
   using Geometry = std::vector<std::vector<std::int64_t>>;
-  m.def("convolution", [](Stream stream, py::handle src, py::handle weights, py::handle dst, const Geometry& geometry, std::int64_t groups,
-                          bool transposed, py::handle bias, const py::sequence& post_ops, py::handle q_src, py::handle q_weights,
-                          py::handle q_dst, bool deterministic, bool allow_tf32) {
-    auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-    o.bias = optional_tensor(bias);
-    o.post_ops = post_ops_of(post_ops);
-    o.src = quantization_of(q_src);
-    o.weights = quantization_of(q_weights);
-    o.dst = quantization_of(q_dst);
-    auto s = tensor_of(src), w = tensor_of(weights), d = tensor_of(dst);
-    py::gil_scoped_release unlocked;
-    dnn::convolution(stream, s, w, d, o);
-  });
-  m.def("convolution_backward_data", [](Stream stream, py::handle grad_dst, py::handle weights, py::handle grad_src, const Geometry& geometry,
-                                        std::int64_t groups, bool transposed, bool deterministic, bool allow_tf32) {
+  m.def("convolution",
+        [](Stream stream, py::handle src, py::handle weights, py::handle dst, const Geometry& geometry,
+           std::int64_t groups, bool transposed, py::handle bias, const py::sequence& post_ops,
+           py::handle q_src, py::handle q_weights, py::handle q_dst, bool deterministic, bool allow_tf32) {
+          auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
+          o.bias = optional_tensor(bias);
+          o.post_ops = post_ops_of(post_ops);
+          o.src = quantization_of(q_src);
+          o.weights = quantization_of(q_weights);
+          o.dst = quantization_of(q_dst);
+          auto s = tensor_of(src), w = tensor_of(weights), d = tensor_of(dst);
+          py::gil_scoped_release unlocked;
+          dnn::convolution(stream, s, w, d, o);
+        });
+  m.def("convolution_backward_data", [](Stream stream, py::handle grad_dst, py::handle weights,
+                                        py::handle grad_src, const Geometry& geometry, std::int64_t groups,
+                                        bool transposed, bool deterministic, bool allow_tf32) {
     auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
     auto d = tensor_of(grad_dst), w = tensor_of(weights), s = tensor_of(grad_src);
     py::gil_scoped_release unlocked;
     dnn::convolution_backward_data(stream, d, w, s, o);
   });
-  m.def("convolution_backward_weights", [](Stream stream, py::handle src, py::handle grad_dst, py::handle grad_weights, py::handle grad_bias,
-                                           const Geometry& geometry, std::int64_t groups, bool transposed, bool deterministic, bool allow_tf32) {
-    auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-    auto s = tensor_of(src), d = tensor_of(grad_dst), w = tensor_of(grad_weights);
-    auto b = optional_tensor(grad_bias);
-    py::gil_scoped_release unlocked;
-    dnn::convolution_backward_weights(stream, s, d, w, b, o);
-  });
+  m.def("convolution_backward_weights",
+        [](Stream stream, py::handle src, py::handle grad_dst, py::handle grad_weights, py::handle grad_bias,
+           const Geometry& geometry, std::int64_t groups, bool transposed, bool deterministic,
+           bool allow_tf32) {
+          auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
+          auto s = tensor_of(src), d = tensor_of(grad_dst), w = tensor_of(grad_weights);
+          auto b = optional_tensor(grad_bias);
+          py::gil_scoped_release unlocked;
+          dnn::convolution_backward_weights(stream, s, d, w, b, o);
+        });
 }
 
-dnn::PoolOptions pool_options(const std::string& kind, const std::vector<std::vector<std::int64_t>>& geometry) {
+dnn::PoolOptions pool_options(const std::string& kind,
+                              const std::vector<std::vector<std::int64_t>>& geometry) {
   using Kind = dnn::PoolOptions::Kind;
-  expect<UsageError>(kind == "max" || kind == "average" || kind == "average_inside", "pool: got kind \"", kind,
-                     "\", expected max, average or average_inside");
-  expect<UsageError>(geometry.size() == 5, "pool: expected kernel, stride, left and right padding and dilation");
-  auto which = kind == "max" ? Kind::max : kind == "average" ? Kind::average_include_padding : Kind::average_exclude_padding;
+  expect<UsageError>(kind == "max" || kind == "average" || kind == "average_inside", "pool: got kind \"",
+                     kind, "\", expected max, average or average_inside");
+  expect<UsageError>(geometry.size() == 5,
+                     "pool: expected kernel, stride, left and right padding and dilation");
+  auto which = kind == "max"       ? Kind::max
+               : kind == "average" ? Kind::average_include_padding
+                                   : Kind::average_exclude_padding;
   return {which, geometry[0], geometry[1], geometry[2], geometry[3], geometry[4]};
 }
 
 void bind_pool(py::module_& m) {
   using Geometry = std::vector<std::vector<std::int64_t>>;
   auto data = [](const std::optional<Tensor>& t) { return t ? t->data : nullptr; };
-  m.def("pool", [data](Stream stream, py::handle src, py::handle dst, const std::string& kind, const Geometry& geometry, py::handle workspace) {
+  m.def("pool", [data](Stream stream, py::handle src, py::handle dst, const std::string& kind,
+                       const Geometry& geometry, py::handle workspace) {
     auto o = pool_options(kind, geometry);
     auto s = tensor_of(src), d = tensor_of(dst);
     auto w = optional_tensor(workspace);
     py::gil_scoped_release unlocked;
     dnn::pool(stream, s, d, o, data(w));
   });
-  m.def("pool_backward", [data](Stream stream, py::handle grad_dst, py::handle grad_src, const std::string& kind, const Geometry& geometry, py::handle workspace) {
+  m.def("pool_backward", [data](Stream stream, py::handle grad_dst, py::handle grad_src,
+                                const std::string& kind, const Geometry& geometry, py::handle workspace) {
     auto o = pool_options(kind, geometry);
     auto d = tensor_of(grad_dst), s = tensor_of(grad_src);
     auto w = optional_tensor(workspace);
@@ -115,14 +127,16 @@ void bind_pool(py::module_& m) {
 }
 
 void bind_normalization(py::module_& m) {
-  m.def("layer_norm", [](Stream stream, py::handle x, py::handle y, py::handle weight, py::handle bias, py::handle mean, py::handle variance, float epsilon) {
+  m.def("layer_norm", [](Stream stream, py::handle x, py::handle y, py::handle weight, py::handle bias,
+                         py::handle mean, py::handle variance, float epsilon) {
     auto tx = tensor_of(x), ty = tensor_of(y);
-    auto w = optional_tensor(weight), b = optional_tensor(bias), u = optional_tensor(mean), v = optional_tensor(variance);
+    auto w = optional_tensor(weight), b = optional_tensor(bias), u = optional_tensor(mean),
+         v = optional_tensor(variance);
     py::gil_scoped_release unlocked;
     dnn::layer_norm(stream, tx, ty, w, b, u, v, epsilon);
   });
-  m.def("batch_norm", [](Stream stream, py::handle x, py::handle y, py::handle weight, py::handle bias, py::handle mean, py::handle variance,
-                         float epsilon, bool training) {
+  m.def("batch_norm", [](Stream stream, py::handle x, py::handle y, py::handle weight, py::handle bias,
+                         py::handle mean, py::handle variance, float epsilon, bool training) {
     auto tx = tensor_of(x), ty = tensor_of(y), u = tensor_of(mean), v = tensor_of(variance);
     auto w = optional_tensor(weight), b = optional_tensor(bias);
     py::gil_scoped_release unlocked;
@@ -159,11 +173,13 @@ void bind_dnn(py::module_& m) {
   bind_convolution(m);
   bind_pool(m);
   bind_normalization(m);
-  m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias, const py::sequence& post_ops,
-                     py::handle qa, py::handle qb, py::handle qc, bool deterministic, bool allow_tf32) {
+  m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias,
+                     const py::sequence& post_ops, py::handle qa, py::handle qb, py::handle qc,
+                     bool deterministic, bool allow_tf32) {
     auto ta = tensor_of(a), tb = tensor_of(b), tc = tensor_of(c);
-    dnn::MatmulOptions o{optional_tensor(bias), post_ops_of(post_ops), quantization_of(qa), quantization_of(qb), quantization_of(qc),
-                         deterministic, allow_tf32};
+    dnn::MatmulOptions o{
+        optional_tensor(bias), post_ops_of(post_ops), quantization_of(qa), quantization_of(qb),
+        quantization_of(qc),   deterministic,         allow_tf32};
     py::gil_scoped_release unlocked;
     dnn::matmul(stream, ta, tb, tc, o);
   });

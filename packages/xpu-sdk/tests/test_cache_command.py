@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.onednn  # a generic backend has no image cache
+
 KERNEL = """
 import xpu_runtime as xr
 xr.compile("#include <xpu/core.h>\\nXPU_KERNEL(1) k(xpu::global<int> x) { x[0] = 1; }").kernel("k")

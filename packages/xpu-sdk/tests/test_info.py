@@ -3,6 +3,8 @@
 import importlib.metadata
 import json
 
+import pytest
+
 
 def test_info_as_json(xpu_sdk):
     done = xpu_sdk("info", "--json")
@@ -26,6 +28,7 @@ def test_info_without_devices_points_to_the_doctor(xpu_sdk):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.values
 def test_env_lists_the_registry_with_values(xpu_sdk):
     from xpu_runtime import env
 

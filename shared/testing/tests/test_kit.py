@@ -21,6 +21,7 @@ def test_canary_returns_the_output():
     assert canary.take(canary.image).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+@pytest.mark.values
 @pytest.mark.parametrize(("byte", "side"), [(-1, "before"), (24, "after")])
 def test_canary_names_the_first_byte_outside(byte, side):
     canary = Canary((2, 3), np.float32)
@@ -29,6 +30,7 @@ def test_canary_names_the_first_byte_outside(byte, side):
         canary.take(canary.image)
 
 
+@pytest.mark.values
 def test_repeatable_sees_one_differing_bit():
     results = iter(
         [np.float32([1, 2]), np.float32([1, np.nextafter(np.float32(2), np.float32(3))])]

@@ -25,7 +25,8 @@ struct BatchNormProblem {
 
 // The one type of scale and shift that oneDNN takes.
 void check_float(Extra extra) {
-  refuse_unless(!extra.tensor || (extra.tensor->dtype == DType::f32 && extra.tensor->contiguous()), "weight or bias is not contiguous f32");
+  refuse_unless(!extra.tensor || (extra.tensor->dtype == DType::f32 && extra.tensor->contiguous()),
+                "weight or bias is not contiguous f32");
 }
 
 std::string by_onednn(const BatchNormProblem& p, Plan& plan) {
@@ -40,13 +41,17 @@ std::string by_onednn(const BatchNormProblem& p, Plan& plan) {
   if (p.bias.tensor) flags |= Flags::use_shift;
   auto x = describe(p.x), y = describe(p.y);
   auto kind = p.training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
-  dnnl::batch_normalization_forward::primitive_desc desc(engine_of(device), kind, x, y, p.epsilon, flags, basic_attributes());
+  dnnl::batch_normalization_forward::primitive_desc desc(engine_of(device), kind, x, y, p.epsilon, flags,
+                                                         basic_attributes());
   auto how = fast_implementation(desc);
-  std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}, {DNNL_ARG_MEAN, describe(p.mean), 2},
+  std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC, x, 0},
+                                                 {DNNL_ARG_DST, y, 1},
+                                                 {DNNL_ARG_MEAN, describe(p.mean), 2},
                                                  {DNNL_ARG_VARIANCE, describe(p.variance), 3}};
   if (p.weight.tensor) arguments.push_back({DNNL_ARG_SCALE, describe(*p.weight.tensor), p.weight.operand});
   if (p.bias.tensor) arguments.push_back({DNNL_ARG_SHIFT, describe(*p.bias.tensor), p.bias.operand});
-  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::batch_normalization_forward(desc), std::move(arguments)));
+  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::batch_normalization_forward(desc),
+                                           std::move(arguments)));
   return how;
 }
 
@@ -57,21 +62,25 @@ std::string by_kernel(const BatchNormProblem& p, Plan& plan) {
   refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
   auto type = [](Extra e) { return e.tensor ? kernel_type(e.tensor->dtype) : "float"; };
   auto has = [](Extra e) { return e.tensor ? 1 : 0; };
-  auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype), "\n#define XPU_SUM ",
-                     doubles ? "double" : "float", "\n#define XPU_NDIM ", n, "\n#define XPU_WEIGHT ", type(p.weight), "\n#define XPU_BIAS ",
-                     type(p.bias), "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias), "\n") +
-                std::string(kernel_source("batch_norm.sycl"));
+  auto source =
+      join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
+           "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
+           "\n#define XPU_WEIGHT ", type(p.weight), "\n#define XPU_BIAS ", type(p.bias),
+           "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias), "\n") +
+      std::string(kernel_source("batch_norm.sycl"));
   auto step = [](Extra e) { return e.tensor ? e.tensor->strides[0] : 0; };
   std::vector<std::int64_t> shape{p.x.numel()};
   for (auto* part : {p.x.shape, p.x.strides, p.y.strides}) shape.insert(shape.end(), part, part + n);
-  for (auto value : {step(p.weight), step(p.bias), p.mean.strides[0], p.variance.strides[0]}) shape.push_back(value);
+  for (auto value : {step(p.weight), step(p.bias), p.mean.strides[0], p.variance.strides[0]})
+    shape.push_back(value);
   shape.push_back(static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(p.epsilon)));
   auto bytes = shape.size() * sizeof shape[0];
   constexpr std::size_t group = 128;
   if (p.training) {
     KernelArguments arguments;
     arguments.operand(0).operand(2).operand(3).bytes(shape.data(), bytes);
-    plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "statistics"), NdRange::linear(p.x.shape[1], group), std::move(arguments)));
+    plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "statistics"),
+                                          NdRange::linear(p.x.shape[1], group), std::move(arguments)));
   }
   KernelArguments arguments;
   arguments.operand(0).operand(1).operand(2).operand(3);
@@ -79,27 +88,32 @@ std::string by_kernel(const BatchNormProblem& p, Plan& plan) {
     if (e.tensor) arguments.operand(e.operand);
   arguments.bytes(shape.data(), bytes);
   auto groups = std::min<std::size_t>((p.x.numel() + group - 1) / group, 4096);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "normalize"), NdRange::linear(groups, group), std::move(arguments)));
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "normalize"),
+                                        NdRange::linear(groups, group), std::move(arguments)));
   return name;
 }
 
-void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const Tensor& mean,
-           const Tensor& variance) {
+void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
+           const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance) {
   bool fits = x.ndim >= 2 && x.ndim == y.ndim;
   for (int d = 0; d < x.ndim && fits; ++d) fits = x.shape[d] == y.shape[d];
-  expect<UsageError>(fits, "batch_norm: got ", x.describe(), " -> ", y.describe(), ", expected equal shapes N C ...");
+  expect<UsageError>(fits, "batch_norm: got ", x.describe(), " -> ", y.describe(),
+                     ", expected equal shapes N C ...");
   auto channels = x.shape[1];
   auto of_channels = [&](const Tensor& t) { return t.ndim == 1 && t.shape[0] == channels; };
   for (auto* t : {&weight, &bias})
-    expect<UsageError>(!*t || of_channels(**t), "batch_norm: weight or bias is ", *t ? (*t)->describe() : "", ", expected ", channels, " values");
+    expect<UsageError>(!*t || of_channels(**t), "batch_norm: weight or bias is ", *t ? (*t)->describe() : "",
+                       ", expected ", channels, " values");
   for (auto* t : {&mean, &variance})
-    expect<UsageError>(of_channels(*t) && t->dtype == DType::f32, "batch_norm: mean or variance is ", t->describe(), ", expected f32[", channels, "]");
+    expect<UsageError>(of_channels(*t) && t->dtype == DType::f32, "batch_norm: mean or variance is ",
+                       t->describe(), ", expected f32[", channels, "]");
 }
 
 }  // namespace
 
-void batch_norm(Stream stream, const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                const Tensor& mean, const Tensor& variance, float epsilon, bool training) {
+void batch_norm(Stream stream, const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
+                const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance, float epsilon,
+                bool training) {
   check(x, y, weight, bias, mean, variance);
   BatchNormProblem p{x, y, mean, variance, epsilon, training, {name, stream.device()}, {}, {}, {}};
   for (auto* t : {&x, &y, &mean, &variance}) p.problem.add(*t);

@@ -26,18 +26,22 @@ std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
   refuse_unless(refusal_of(device).empty(), refusal_of(device));
   bool statistics = p.mean.tensor;
   refuse_unless(statistics == (p.variance.tensor != nullptr), "only one of mean and variance is wanted");
-  refuse_unless(!p.weight.tensor || !p.bias.tensor || p.weight.tensor->dtype == p.bias.tensor->dtype, "weight and bias differ in type");
+  refuse_unless(!p.weight.tensor || !p.bias.tensor || p.weight.tensor->dtype == p.bias.tensor->dtype,
+                "weight and bias differ in type");
   auto flags = Flags::none;
   if (p.weight.tensor) flags |= Flags::use_scale;
   if (p.bias.tensor) flags |= Flags::use_shift;
   auto x = describe(p.x), y = describe(p.y);
   auto kind = statistics ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
-  auto weight_type = p.weight.tensor ? data_type_of(p.weight.tensor->dtype) : p.bias.tensor ? data_type_of(p.bias.tensor->dtype) : dnnl::memory::data_type::f32;
+  auto weight_type = p.weight.tensor ? data_type_of(p.weight.tensor->dtype)
+                     : p.bias.tensor ? data_type_of(p.bias.tensor->dtype)
+                                     : dnnl::memory::data_type::f32;
   auto row = p.x;
   --row.ndim;
   row.dtype = DType::f32;
   auto statistics_desc = statistics ? describe(*p.mean.tensor) : any_layout(row);
-  dnnl::layer_normalization_forward::primitive_desc desc(engine_of(device), kind, x, y, statistics_desc, weight_type, p.epsilon, flags, basic_attributes());
+  dnnl::layer_normalization_forward::primitive_desc desc(engine_of(device), kind, x, y, statistics_desc,
+                                                         weight_type, p.epsilon, flags, basic_attributes());
   auto how = fast_implementation(desc);
   std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}};
   auto add = [&](int id, Extra extra) {
@@ -49,7 +53,8 @@ std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
   add(DNNL_ARG_SHIFT, p.bias);
   add(DNNL_ARG_MEAN, p.mean);
   add(DNNL_ARG_VARIANCE, p.variance);
-  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::layer_normalization_forward(desc), std::move(arguments)));
+  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::layer_normalization_forward(desc),
+                                           std::move(arguments)));
   return how;
 }
 
@@ -60,14 +65,18 @@ std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
   refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
   auto type = [](Extra e) { return e.tensor ? kernel_type(e.tensor->dtype) : "float"; };
   auto has = [](Extra e) { return e.tensor ? 1 : 0; };
-  auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype), "\n#define XPU_SUM ",
-                     doubles ? "double" : "float", "\n#define XPU_NDIM ", n, "\n#define XPU_WEIGHT ", type(p.weight), "\n#define XPU_BIAS ",
-                     type(p.bias), "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias),
-                     "\n#define XPU_HAS_MEAN ", has(p.mean), "\n#define XPU_HAS_VARIANCE ", has(p.variance), "\n") +
-                define_step("XPU_X_STEP", p.x.strides[n - 1], "s.x_step") + define_step("XPU_Y_STEP", p.y.strides[n - 1], "s.y_step") +
-                std::string(kernel_source("layer_norm.sycl"));
+  auto source =
+      join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
+           "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
+           "\n#define XPU_WEIGHT ", type(p.weight), "\n#define XPU_BIAS ", type(p.bias),
+           "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias),
+           "\n#define XPU_HAS_MEAN ", has(p.mean), "\n#define XPU_HAS_VARIANCE ", has(p.variance), "\n") +
+      define_step("XPU_X_STEP", p.x.strides[n - 1], "s.x_step") +
+      define_step("XPU_Y_STEP", p.y.strides[n - 1], "s.y_step") +
+      std::string(kernel_source("layer_norm.sycl"));
   auto step = [](Extra e) { return e.tensor ? e.tensor->strides[0] : 0; };
-  std::vector<std::int64_t> shape{p.x.shape[n - 1], p.x.strides[n - 1], p.y.strides[n - 1], step(p.weight), step(p.bias)};
+  std::vector<std::int64_t> shape{p.x.shape[n - 1], p.x.strides[n - 1], p.y.strides[n - 1], step(p.weight),
+                                  step(p.bias)};
   for (int d = 0; d < n; ++d) shape.push_back(d == n - 1 ? 1 : p.x.shape[d]);
   for (auto* strides : {p.x.strides, p.y.strides}) shape.insert(shape.end(), strides, strides + n);
   for (auto& e : {p.mean, p.variance})
@@ -79,30 +88,36 @@ std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
     if (e.tensor) arguments.operand(e.operand);
   arguments.bytes(shape.data(), shape.size() * sizeof shape[0]);
   auto rows = static_cast<std::size_t>(p.x.numel() / p.x.shape[n - 1]);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, name), NdRange::linear(rows, row_group(device)), std::move(arguments)));
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, name),
+                                        NdRange::linear(rows, row_group(device)), std::move(arguments)));
   return name;
 }
 
-void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-           const std::optional<Tensor>& mean, const std::optional<Tensor>& variance) {
-  expect<UsageError>(x.ndim >= 1 && x.ndim == y.ndim, "layer_norm: got ", x.describe(), " -> ", y.describe(), ", expected equal shapes of one or more dimensions");
-  for (int d = 0; d < x.ndim; ++d) expect<UsageError>(x.shape[d] == y.shape[d], "layer_norm: shapes differ: ", x.describe(), " -> ", y.describe());
+void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
+           const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
+           const std::optional<Tensor>& variance) {
+  expect<UsageError>(x.ndim >= 1 && x.ndim == y.ndim, "layer_norm: got ", x.describe(), " -> ", y.describe(),
+                     ", expected equal shapes of one or more dimensions");
+  for (int d = 0; d < x.ndim; ++d)
+    expect<UsageError>(x.shape[d] == y.shape[d], "layer_norm: shapes differ: ", x.describe(), " -> ",
+                       y.describe());
   auto length = x.shape[x.ndim - 1];
   for (auto* t : {&weight, &bias})
-    expect<UsageError>(!*t || ((*t)->ndim == 1 && (*t)->shape[0] == length), "layer_norm: weight or bias is ", *t ? (*t)->describe() : "",
-                       ", expected ", length, " values");
+    expect<UsageError>(!*t || ((*t)->ndim == 1 && (*t)->shape[0] == length), "layer_norm: weight or bias is ",
+                       *t ? (*t)->describe() : "", ", expected ", length, " values");
   for (auto* t : {&mean, &variance}) {
     bool fits = !*t || ((*t)->ndim == x.ndim - 1 && (*t)->dtype == DType::f32);
     for (int d = 0; *t && fits && d < x.ndim - 1; ++d) fits = (*t)->shape[d] == x.shape[d];
-    expect<UsageError>(fits, "layer_norm: mean or variance is ", *t ? (*t)->describe() : "", ", expected f32 of the shape of ", x.describe(),
-                       " less its last dimension");
+    expect<UsageError>(fits, "layer_norm: mean or variance is ", *t ? (*t)->describe() : "",
+                       ", expected f32 of the shape of ", x.describe(), " less its last dimension");
   }
 }
 
 }  // namespace
 
-void layer_norm(Stream stream, const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                const std::optional<Tensor>& mean, const std::optional<Tensor>& variance, float epsilon) {
+void layer_norm(Stream stream, const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
+                const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
+                const std::optional<Tensor>& variance, float epsilon) {
   check(x, y, weight, bias, mean, variance);
   LayerNormProblem p{x, y, epsilon, {name, stream.device()}, {}, {}, {}, {}, {}};
   p.problem.add(x);

@@ -25,29 +25,40 @@ struct PoolProblem {
   std::int64_t kernel[3], stride[3], dilation[3], padding[3];
   Problem problem;
 
-  PoolProblem(int device, const Tensor& x, const Tensor& y, const PoolOptions& options, bool forward, void* workspace);
+  PoolProblem(int device, const Tensor& x, const Tensor& y, const PoolOptions& options, bool forward,
+              void* workspace);
 
  private:
-  void fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise, std::int64_t least, const char* option);
+  void fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise,
+            std::int64_t least, const char* option);
 };
 
-void PoolProblem::fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise, std::int64_t least,
-                       const char* option) {
-  expect<UsageError>((from.empty() && otherwise) || static_cast<int>(from.size()) == spatial, problem.op(), ": ", option, " has ",
-                     from.size(), " values, expected one for each of the ", spatial, " spatial dimensions");
+void PoolProblem::fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise,
+                       std::int64_t least, const char* option) {
+  expect<UsageError>((from.empty() && otherwise) || static_cast<int>(from.size()) == spatial, problem.op(),
+                     ": ", option, " has ", from.size(), " values, expected one for each of the ", spatial,
+                     " spatial dimensions");
   for (int d = 0; d < spatial; ++d) {
     to[d] = from.empty() ? otherwise[d] : from[d];
-    expect<UsageError>(to[d] >= least, problem.op(), ": ", option, " is ", to[d], " in spatial dimension ", d, ", expected at least ", least);
+    expect<UsageError>(to[d] >= least, problem.op(), ": ", option, " is ", to[d], " in spatial dimension ", d,
+                       ", expected at least ", least);
   }
 }
 
-PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const PoolOptions& o, bool forward_, void* memory)
-    : x(x_), y(y_), options(o), forward(forward_), workspace(memory != nullptr), spatial(x_.ndim - 2),
+PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const PoolOptions& o, bool forward_,
+                         void* memory)
+    : x(x_),
+      y(y_),
+      options(o),
+      forward(forward_),
+      workspace(memory != nullptr),
+      spatial(x_.ndim - 2),
       problem(forward_ ? forward_name : backward_name, device) {
   constexpr std::int64_t ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0};
   auto got = [&] { return join("; got ", x.describe(), " and ", y.describe()); };
-  expect<UsageError>(x.ndim >= 3 && x.ndim <= 5 && y.ndim == x.ndim && x.shape[0] == y.shape[0] && x.shape[1] == y.shape[1], problem.op(),
-                     ": expected N C [D [H]] W with equal N and C", got());
+  expect<UsageError>(
+      x.ndim >= 3 && x.ndim <= 5 && y.ndim == x.ndim && x.shape[0] == y.shape[0] && x.shape[1] == y.shape[1],
+      problem.op(), ": expected N C [D [H]] W with equal N and C", got());
   std::int64_t padding_r[3];
   fill(kernel, o.kernel, nullptr, 1, "kernel");
   fill(stride, o.stride, kernel, 1, "stride");
@@ -56,10 +67,12 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
   fill(padding_r, o.padding_r, zeros, 0, "padding_r");
   for (int d = 0; d < spatial; ++d) {
     auto room = x.shape[2 + d] + padding[d] + padding_r[d] - dilation[d] * (kernel[d] - 1) - 1;
-    expect<UsageError>(room >= 0 && y.shape[2 + d] == room / stride[d] + 1, problem.op(), ": spatial dimension ", d, " of ", x.shape[2 + d],
-                       " gives ", room < 0 ? 0 : room / stride[d] + 1, ", not ", y.shape[2 + d], got());
+    expect<UsageError>(room >= 0 && y.shape[2 + d] == room / stride[d] + 1, problem.op(),
+                       ": spatial dimension ", d, " of ", x.shape[2 + d], " gives ",
+                       room < 0 ? 0 : room / stride[d] + 1, ", not ", y.shape[2 + d], got());
   }
-  expect<UsageError>(forward || o.kind != Kind::max || workspace, problem.op(), ": the backward of max pooling needs the forward's workspace");
+  expect<UsageError>(forward || o.kind != Kind::max || workspace, problem.op(),
+                     ": the backward of max pooling needs the forward's workspace");
   problem.add(x);
   problem.add(y);
   if (workspace) problem.add(Tensor(memory, DType::i32, {y.numel()}));
@@ -72,29 +85,36 @@ std::string by_onednn(const PoolProblem& p, Plan& plan) {
   int device = p.problem.device();
   refuse_unless(refusal_of(device).empty(), refusal_of(device));
   refuse_unless(p.options.kind != Kind::max, "oneDNN's maximum loses NaNs");
-  dnnl::memory::dims kernel(p.kernel, p.kernel + p.spatial), stride(p.stride, p.stride + p.spatial), padding(p.padding, p.padding + p.spatial);
+  dnnl::memory::dims kernel(p.kernel, p.kernel + p.spatial), stride(p.stride, p.stride + p.spatial),
+      padding(p.padding, p.padding + p.spatial);
   dnnl::memory::dims dilation, padding_r;
   for (int d = 0; d < p.spatial; ++d) {
     dilation.push_back(p.dilation[d] - 1);
-    padding_r.push_back((p.y.shape[2 + d] - 1) * p.stride[d] + p.dilation[d] * (p.kernel[d] - 1) + 1 - p.x.shape[2 + d] - p.padding[d]);
+    padding_r.push_back((p.y.shape[2 + d] - 1) * p.stride[d] + p.dilation[d] * (p.kernel[d] - 1) + 1 -
+                        p.x.shape[2 + d] - p.padding[d]);
   }
-  auto kind = p.options.kind == Kind::max                       ? dnnl::algorithm::pooling_max
-              : p.options.kind == Kind::average_include_padding ? dnnl::algorithm::pooling_avg_include_padding
-                                                                : dnnl::algorithm::pooling_avg_exclude_padding;
+  auto kind = p.options.kind == Kind::max ? dnnl::algorithm::pooling_max
+              : p.options.kind == Kind::average_include_padding
+                  ? dnnl::algorithm::pooling_avg_include_padding
+                  : dnnl::algorithm::pooling_avg_exclude_padding;
   auto x = describe(p.x), y = describe(p.y);
   auto& engine = engine_of(device);
   auto prop = p.forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-  dnnl::pooling_forward::primitive_desc forward(engine, prop, kind, x, y, stride, kernel, dilation, padding, padding_r, basic_attributes());
+  dnnl::pooling_forward::primitive_desc forward(engine, prop, kind, x, y, stride, kernel, dilation, padding,
+                                                padding_r, basic_attributes());
   if (p.forward) {
     auto how = fast_implementation(forward);
-    plan.add(std::make_unique<PrimitiveStep>(plan, device, forward, dnnl::pooling_forward(forward),
-                                             std::vector<PrimitiveStep::Argument>{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}}));
+    plan.add(std::make_unique<PrimitiveStep>(
+        plan, device, forward, dnnl::pooling_forward(forward),
+        std::vector<PrimitiveStep::Argument>{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}}));
     return how;
   }
-  dnnl::pooling_backward::primitive_desc backward(engine, kind, x, y, stride, kernel, dilation, padding, padding_r, forward, basic_attributes());
+  dnnl::pooling_backward::primitive_desc backward(engine, kind, x, y, stride, kernel, dilation, padding,
+                                                  padding_r, forward, basic_attributes());
   auto how = fast_implementation(backward);
-  plan.add(std::make_unique<PrimitiveStep>(plan, device, backward, dnnl::pooling_backward(backward),
-                                           std::vector<PrimitiveStep::Argument>{{DNNL_ARG_DIFF_SRC, x, 0}, {DNNL_ARG_DIFF_DST, y, 1}}));
+  plan.add(std::make_unique<PrimitiveStep>(
+      plan, device, backward, dnnl::pooling_backward(backward),
+      std::vector<PrimitiveStep::Argument>{{DNNL_ARG_DIFF_SRC, x, 0}, {DNNL_ARG_DIFF_DST, y, 1}}));
   return how;
 }
 
@@ -115,10 +135,14 @@ std::string by_kernel(const PoolProblem& p, Plan& plan) {
   refuse_unless(!is_complex(p.x.dtype) && !is_complex(p.y.dtype), "complex numbers");
   refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
   bool integers = !is_float(p.x.dtype) && p.options.kind == Kind::max;
-  auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype), "\n#define XPU_SUM ",
-                     doubles ? "double" : integers ? kernel_type(p.x.dtype) : "float", "\n#define XPU_FORWARD ", p.forward, "\n#define XPU_MAX ", p.options.kind == Kind::max,
-                     "\n#define XPU_COUNT_PADDING ", p.options.kind == Kind::average_include_padding, "\n#define XPU_WORKSPACE ",
-                     p.workspace, "\n") +
+  auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
+                     "\n#define XPU_SUM ",
+                     doubles    ? "double"
+                     : integers ? kernel_type(p.x.dtype)
+                                : "float",
+                     "\n#define XPU_FORWARD ", p.forward, "\n#define XPU_MAX ", p.options.kind == Kind::max,
+                     "\n#define XPU_COUNT_PADDING ", p.options.kind == Kind::average_include_padding,
+                     "\n#define XPU_WORKSPACE ", p.workspace, "\n") +
                 std::string(kernel_source("pooling.sycl"));
   Shape s{};
   s.n = p.x.shape[0];
@@ -140,7 +164,9 @@ std::string by_kernel(const PoolProblem& p, Plan& plan) {
   constexpr std::size_t group = 64;
   auto items = static_cast<std::size_t>(p.forward ? p.y.numel() : p.x.numel());
   const char* kernel = p.forward ? "pool" : "pool_backward";
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, kernel), NdRange::linear((items + group - 1) / group, group), std::move(arguments)));
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, kernel),
+                                        NdRange::linear((items + group - 1) / group, group),
+                                        std::move(arguments)));
   return kernel;
 }
 
@@ -159,10 +185,12 @@ std::size_t pool_workspace_bytes(const Tensor& dst, const PoolOptions& options) 
 }
 
 void pool(Stream stream, const Tensor& src, const Tensor& dst, const PoolOptions& options, void* workspace) {
-  run_pool(stream, {stream.device(), src, dst, options, true, options.kind == Kind::max ? workspace : nullptr});
+  run_pool(stream,
+           {stream.device(), src, dst, options, true, options.kind == Kind::max ? workspace : nullptr});
 }
 
-void pool_backward(Stream stream, const Tensor& grad_dst, const Tensor& grad_src, const PoolOptions& options, const void* workspace) {
+void pool_backward(Stream stream, const Tensor& grad_dst, const Tensor& grad_src, const PoolOptions& options,
+                   const void* workspace) {
   auto* taps = options.kind == Kind::max ? const_cast<void*>(workspace) : nullptr;
   run_pool(stream, {stream.device(), grad_src, grad_dst, options, false, taps});
 }

@@ -1,10 +1,10 @@
+#include "xpu/dnn/reorder.h"
 #include "dnn/attributes.h"
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue_step.h"
 #include "xpu/device.h"
-#include "xpu/dnn/reorder.h"
 
 namespace xpu::dnn {
 namespace {
@@ -17,7 +17,8 @@ struct ReorderProblem {
   Extras extras;
   Extra scale_src, zero_src, scale_dst, zero_dst;
 
-  ReorderProblem(int device, const Tensor& src_, const Tensor& dst_, const Quantization& of_src, const Quantization& of_dst)
+  ReorderProblem(int device, const Tensor& src_, const Tensor& dst_, const Quantization& of_src,
+                 const Quantization& of_dst)
       : src(src_), dst(dst_), problem(name, device) {
     bool fits = src.ndim == dst.ndim;
     for (int d = 0; d < src.ndim && fits; ++d) fits = src.shape[d] == dst.shape[d];
@@ -51,7 +52,8 @@ std::string by_kernel(const ReorderProblem& p, Plan& plan) {
   bool doubles = p.src.dtype == DType::f64 || p.dst.dtype == DType::f64;
   refuse_unless(!doubles || device_info(p.problem.device()).fp64, "this device has no f64");
   refuse_unless(size_of(p.dst.dtype) > 0, "packed 4-bit results");
-  bool plain_integers = is_integer(p.src.dtype) && !p.scale_src.tensor && !p.zero_src.tensor && !p.scale_dst.tensor && !p.zero_dst.tensor;
+  bool plain_integers = is_integer(p.src.dtype) && !p.scale_src.tensor && !p.zero_src.tensor &&
+                        !p.scale_dst.tensor && !p.zero_dst.tensor;
   Epilogue epilogue(p.dst.ndim, doubles ? "double" : plain_integers ? "xpu::i64" : "float");
   epilogue.dequantize(p.src, p.scale_src, p.zero_src);
   epilogue.quantize(p.dst, p.scale_dst, p.zero_dst);
@@ -61,7 +63,8 @@ std::string by_kernel(const ReorderProblem& p, Plan& plan) {
 
 }  // namespace
 
-void reorder(Stream stream, const Tensor& src, const Tensor& dst, const Quantization& of_src, const Quantization& of_dst) {
+void reorder(Stream stream, const Tensor& src, const Tensor& dst, const Quantization& of_src,
+             const Quantization& of_dst) {
   ReorderProblem p(stream.device(), src, dst, of_src, of_dst);
   if (dst.numel() == 0) return;
   run(stream, p.problem, [&p] {

@@ -21,9 +21,11 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
   bool doubles = p.x.dtype == DType::f64 || p.y.dtype == DType::f64;
   refuse_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
   refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
-  auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype), "\n#define XPU_SUM ",
-                     doubles ? "double" : "float", "\n#define XPU_NDIM ", n, "\n#define XPU_LOG ", p.log, "\n") +
-                define_step("XPU_X_STEP", p.x.strides[p.axis], "s.x_step") + define_step("XPU_Y_STEP", p.y.strides[p.axis], "s.y_step") +
+  auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
+                     "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
+                     "\n#define XPU_LOG ", p.log, "\n") +
+                define_step("XPU_X_STEP", p.x.strides[p.axis], "s.x_step") +
+                define_step("XPU_Y_STEP", p.y.strides[p.axis], "s.y_step") +
                 std::string(kernel_source("softmax.sycl"));
   std::vector<std::int64_t> shape{p.x.shape[p.axis], p.x.strides[p.axis], p.y.strides[p.axis]};
   for (int d = 0; d < n; ++d) shape.push_back(d == p.axis ? 1 : p.x.shape[d]);
@@ -31,7 +33,8 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
   auto rows = static_cast<std::size_t>(p.x.numel() / p.x.shape[p.axis]);
   KernelArguments arguments;
   arguments.operand(0).operand(1).bytes(shape.data(), shape.size() * sizeof shape[0]);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, name), NdRange::linear(rows, row_group(device)), std::move(arguments)));
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, name),
+                                        NdRange::linear(rows, row_group(device)), std::move(arguments)));
   return name;
 }
 
@@ -42,7 +45,8 @@ void softmax(Stream stream, const Tensor& x, const Tensor& y, int axis, bool log
   bool fits = x.ndim == y.ndim;
   for (int d = 0; d < x.ndim && fits; ++d) fits = x.shape[d] == y.shape[d];
   expect<UsageError>(fits, "softmax: shapes differ: ", x.describe(), " -> ", y.describe());
-  expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ", x.describe());
+  expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ",
+                     x.describe());
   SoftmaxProblem p{x, y, axis < 0 ? axis + x.ndim : axis, log, {name, stream.device()}};
   p.problem.add(x);
   p.problem.add(y);

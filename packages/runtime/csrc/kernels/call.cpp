@@ -9,11 +9,12 @@ namespace xpu::kernels {
 
 void check_name(const std::string& name, const char* what) {
   auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  expect<UsageError>(!name.empty() && std::all_of(name.begin(), name.end(), allowed), what, ": the name is \"", name,
-                     "\", expected letters, digits and underscores");
+  expect<UsageError>(!name.empty() && std::all_of(name.begin(), name.end(), allowed), what,
+                     ": the name is \"", name, "\", expected letters, digits and underscores");
 }
 
-DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inputs, std::optional<DType> asked) {
+DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                    std::optional<DType> asked) {
   if (asked) return *asked;
   if (inputs.empty()) return outputs[0].dtype;
   DType common = inputs[0].dtype;
@@ -23,7 +24,8 @@ DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inp
 
 void add_pointer(Args& args, const std::string& name, const Tensor& tensor, std::int64_t offset) {
   expect<UsageError>(tensor.data, name, ": ", tensor, " has no memory");
-  args.add(static_cast<void*>(static_cast<char*>(tensor.data) + offset * static_cast<std::int64_t>(size_of(tensor.dtype))));
+  args.add(static_cast<void*>(static_cast<char*>(tensor.data) +
+                              offset * static_cast<std::int64_t>(size_of(tensor.dtype))));
 }
 
 void add_scalars(Args& args, DType compute, std::span<const Scalar> scalars) {

@@ -18,7 +18,8 @@ namespace xpu::kernels {
 /// Throws UsageError unless `name` may be part of a kernel's name.
 void check_name(const std::string& name, const char* what);
 /// `asked`, or what the inputs promote to, or the dtype of the first output when there are none.
-DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inputs, std::optional<DType> asked);
+DType compute_dtype(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                    std::optional<DType> asked);
 /// The address of the tensor's element `offset`. Throws UsageError when the tensor has no memory.
 void add_pointer(Args& args, const std::string& name, const Tensor& tensor, std::int64_t offset);
 /// The kernel's Parameters: see SourceWriter::types.
@@ -31,7 +32,8 @@ inline std::uint8_t kernel_dims(int dims, std::initializer_list<int> offered) {
   return Geometry::max_dims;
 }
 
-/// A struct of the kernel's whose arrays have as many dimensions as the kernel was built for: written field by field.
+/// A struct of the kernel's whose arrays have as many dimensions as the kernel was built for: written field
+/// by field.
 class PackedStruct {
  public:
   template <class T>
@@ -41,7 +43,8 @@ class PackedStruct {
     used_ += sizeof(T);
     return *this;
   }
-  /// `i64 size[dims], stride[operands][dims]`, the operands in the order given; -1 stands for one that does not move.
+  /// `i64 size[dims], stride[operands][dims]`, the operands in the order given; -1 stands for one that does
+  /// not move.
   PackedStruct& add_shape(const Geometry& g, int dims, std::span<const int> operands) {
     for (int d = 0; d < dims; ++d) add<std::int64_t>(d < g.dims ? g.size[d] : 1);
     for (int k : operands)

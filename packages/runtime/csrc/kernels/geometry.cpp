@@ -24,8 +24,7 @@ void check_input(const Tensor& in, const Tensor& out, std::size_t number, const 
   int missing = out.ndim - in.ndim;
   bool fits = missing >= 0;
   for (int d = 0; fits && d < in.ndim; ++d) fits = in.shape[d] == 1 || in.shape[d] == out.shape[d + missing];
-  expect<UsageError>(fits, name, ": input ", number, " is ", in, ", which does not broadcast to ",
-                     out);
+  expect<UsageError>(fits, name, ": input ", number, " is ", in, ", which does not broadcast to ", out);
 }
 
 /// The input's stride in dimension d of the output, 0 where it broadcasts.

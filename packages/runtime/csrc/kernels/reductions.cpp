@@ -18,7 +18,8 @@ constexpr const char* last_place = "(Position)(~(u64)0 >> (sizeof(Position) == 4
 constexpr const char* welford_step = "s2 += (T)1; T d = a0 - s0; s0 += d / s2; s1 += d * (a0 - s0);";
 constexpr const char* welford_join =
     "T n = s2 + r2; T share = n == (T)0 ? (T)0 : r2 / n; T d = r0 - s0;"
-    "s1 += r1 + (share == (T)0 ? (T)0 : d * d * s2 * share); s0 = share == (T)0 ? s0 : s0 + d * share; s2 = n;";
+    "s1 += r1 + (share == (T)0 ? (T)0 : d * d * s2 * share); s0 = share == (T)0 ? s0 : s0 + d * share; s2 = "
+    "n;";
 // p0 is what is taken off the count.
 constexpr const char* variance = "s1 / xpu::max_of((T)count - p0, (T)0)";
 
@@ -45,7 +46,8 @@ ReductionExpression simple(const char* name, const char* identity, const char* m
           .headers = {"math", "integer", "exp", "limits"}};
 }
 
-ReductionExpression with_place(const char* name, const char* identity, const char* better, std::vector<std::string> outputs) {
+ReductionExpression with_place(const char* name, const char* identity, const char* better,
+                               std::vector<std::string> outputs) {
   return {.name = name,
           .accumulators = {{"T", identity}, {"Position", last_place}},
           .map = {"a0", "index"},
@@ -78,7 +80,7 @@ std::vector<ReductionExpression> table() {
       truth("any", "0", "s0 |= r0;"),
       truth("all", "1", "s0 &= r0;"),
       simple("count_nonzero", "0", "(T)(a0 != (T)0)", "s0 += r0;"),
-      simple("norm0", "0", "(T)(a0 != (T)0)", "s0 += r0;"),
+      simple("norm0", "0", "a0 != (T)0 ? (T)1 : (T)0", "s0 += r0;"),
       simple("norm1", "0", "xpu::abs(a0)", "s0 += r0;"),
       simple("norm2", "0", "a0 * a0", "s0 += r0;", "xpu::sqrt(s0)"),
       simple("norm", "0", "xpu::pow(xpu::abs(a0), p0)", "s0 += r0;", "xpu::pow(s0, (T)1 / p0)", 1),

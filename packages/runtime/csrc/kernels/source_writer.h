@@ -1,4 +1,5 @@
-// Writes the parts that the sources of all expression kernels have in common: types, loads and stores, locals.
+// Writes the parts that the sources of all expression kernels have in common: types, loads and stores,
+// locals.
 #pragma once
 
 #include <span>
@@ -21,7 +22,8 @@ class SourceWriter {
   }
   /// The device library's files, and its names.
   void headers(const std::vector<std::string>& more);
-  /// The macros XPU_POINTERS and XPU_POINTER_NAMES, and the types T, Index, Parameters, Pointers, Inputs and Outputs.
+  /// The macros XPU_POINTERS and XPU_POINTER_NAMES, and the types T, Index, Parameters, Pointers, Inputs and
+  /// Outputs.
   void types(bool wide_index);
   /// advance, load and store; with `vector` above 1 load_vector and store_vector too.
   void memory(int vector);

@@ -20,8 +20,9 @@ struct PoolOptions {
 /// Bytes of the workspace in which max pooling leaves what its backward needs; 0 for averages.
 XPU_API std::size_t pool_workspace_bytes(const Tensor& dst, const PoolOptions& options);
 /// Shapes are N C [D [H]] W with any strides.
-XPU_API void pool(Stream stream, const Tensor& src, const Tensor& dst, const PoolOptions& options, void* workspace = nullptr);
-XPU_API void pool_backward(Stream stream, const Tensor& grad_dst, const Tensor& grad_src, const PoolOptions& options,
-                           const void* workspace = nullptr);
+XPU_API void pool(Stream stream, const Tensor& src, const Tensor& dst, const PoolOptions& options,
+                  void* workspace = nullptr);
+XPU_API void pool_backward(Stream stream, const Tensor& grad_dst, const Tensor& grad_src,
+                           const PoolOptions& options, const void* workspace = nullptr);
 
 }  // namespace xpu::dnn

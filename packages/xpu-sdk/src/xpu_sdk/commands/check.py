@@ -32,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernels", type=Path, metavar="DIR", help="with --isa: SPIR-V dumped before"
     )
+    parser.add_argument(
+        "--allow-fp64", action="store_true", help="with --isa: fp64 is meant, and only noted"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the faults to FILE too")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
@@ -75,7 +78,9 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="xpu-check-") as dump:
         faults += _run_command(options, command, dump)
         if options.isa:
-            faults += _isa(options.kernels or Path(dump), list(PRODUCTS.values()))
+            faults += _isa(
+                options.kernels or Path(dump), list(PRODUCTS.values()), options.allow_fp64
+            )
     return _report(options, faults)
 
 
@@ -91,7 +96,7 @@ def _run_command(options: argparse.Namespace, command: list[str], dump: str) -> 
     return faults
 
 
-def _isa(folder: Path, products: list[Product]) -> list[Fault]:
+def _isa(folder: Path, products: list[Product], allow_fp64: bool) -> list[Fault]:
     show.console.rule("isa")
     built = isa.build_all(folder, products)
     columns = ("kernel", "GPU", "SIMD", "registers", "local memory", "in memory", "fp64", "builds")
@@ -120,7 +125,7 @@ def _isa(folder: Path, products: list[Product]) -> list[Fault]:
         return [
             Fault("isa", "the program built no kernel, so nothing could be checked", serious=False)
         ]
-    return isa.faults(built, products)
+    return isa.faults(built, products, allow_fp64)
 
 
 def _report(options: argparse.Namespace, faults: list[Fault]) -> int:

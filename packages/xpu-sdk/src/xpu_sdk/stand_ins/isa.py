@@ -101,8 +101,10 @@ def _reason(output: str) -> str:
     return "; ".join(dict.fromkeys(lines)) or output.strip()[-300:]
 
 
-def faults(built: Sequence[Built], products: Sequence[Product]) -> list[Fault]:
-    """What is wrong with them."""
+def faults(
+    built: Sequence[Built], products: Sequence[Product], allow_fp64: bool = False
+) -> list[Fault]:
+    """What is wrong with them. ``allow_fp64``: the program is known to use f64 where there is one."""
     limits = {product.name: product for product in products}
     found = []
     for kernel in built:
@@ -110,7 +112,7 @@ def faults(built: Sequence[Built], products: Sequence[Product]) -> list[Fault]:
         who = f"kernel {kernel.name}"
         if kernel.fp64 and not product.fp64:
             what = f"{who} uses fp64, which {product.name} ({product.meaning}) does not have"
-            found.append(Fault(where, what, detail=kernel.error))
+            found.append(Fault(where, what, serious=not allow_fp64, detail=kernel.error))
         elif kernel.error:
             found.append(Fault(where, f"{who} does not build: {kernel.error}"))
         if kernel.local_memory > product.local_memory:

@@ -1,4 +1,4 @@
-"""What the device library's functions are to more digits than double has, from mpmath, one value at a time."""
+"""Float64 references for the device functions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def erfcinv(z):
     return mp.erfinv(1 - z)
 
 
-SELU_SCALE, SELU_ALPHA = mp.mpf("1.0507009873554804934193349852946"), mp.mpf("1.6732632423543772848170429916717")
+SELU_SCALE, SELU_ALPHA = (
+    mp.mpf("1.0507009873554804934193349852946"),
+    mp.mpf("1.6732632423543772848170429916717"),
+)
 
 # Name -> (function, lowest argument, highest argument).
 UNARY = {

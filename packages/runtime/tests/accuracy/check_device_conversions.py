@@ -33,15 +33,23 @@ def assert_same(got, expected, where):
     nan = np.isnan(wide[0]) & np.isnan(wide[1])
     bits = f"u{got.dtype.itemsize}"
     wrong = np.flatnonzero((got.view(bits) != expected.view(bits)) & ~nan)
-    assert wrong.size == 0, f"{where}: element {wrong[:5]}: got {got[wrong[:5]]}, expected {expected[wrong[:5]]}"
+    assert wrong.size == 0, (
+        f"{where}: element {wrong[:5]}: got {got[wrong[:5]]}, expected {expected[wrong[:5]]}"
+    )
 
 
 def halfway(dtype):
-    """All finite values of a narrow type, the points half way between neighbours, and their neighbours in f32."""
+    """All finite values of a narrow type, the points half way between neighbours, and their neighbours in f32."""  # noqa: E501
     values = np.sort(every_bit_pattern(dtype).astype(np.float32))
     values = values[np.isfinite(values)]
     middle = (values[:-1] + values[1:]) / 2
-    points = np.concatenate([values, middle, [LARGEST.get(dtype, 1.0) * f for f in (1, 1.03, 1.0357, 1.04, 1.07, 1.1, 2)]])
+    points = np.concatenate(
+        [
+            values,
+            middle,
+            [LARGEST.get(dtype, 1.0) * f for f in (1, 1.03, 1.0357, 1.04, 1.07, 1.1, 2)],
+        ]
+    )
     points = points.astype(np.float32)
     up, down = np.nextafter(points, np.float32(np.inf)), np.nextafter(points, np.float32(-np.inf))
     return np.concatenate([points, up, down, [np.inf, -np.inf, np.nan]]).astype(np.float32)
@@ -80,7 +88,9 @@ def test_saturating(xr, target):
     """to_sat gives the largest finite value in place of overflow and of infinity."""
     values = np.concatenate([halfway(target), sample("f32", 1 << 14)])
     with np.errstate(all="ignore"):
-        clipped = np.where(np.isnan(values), values, np.clip(values, -LARGEST[target], LARGEST[target]))
+        clipped = np.where(
+            np.isnan(values), values, np.clip(values, -LARGEST[target], LARGEST[target])
+        )
         expected = clipped.astype(HOST[target])
     assert_same(convert(xr, values, "f32", [target], "to_sat")[target], expected, target)
 
@@ -126,7 +136,9 @@ def test_integer_to_integer_and_bool(xr):
 
 def test_integer_to_float(xr):
     """Rounded to nearest even."""
-    values = np.array([0, 1, -1, 2**24 + 1, 2**24 + 3, 2**53 + 1, 65519, 65520, 257, 259, -(2**63)], np.int64)
+    values = np.array(
+        [0, 1, -1, 2**24 + 1, 2**24 + 3, 2**53 + 1, 65519, 65520, 257, 259, -(2**63)], np.int64
+    )
     got = convert(xr, values, "i64", ["f32", "f16", "bf16"])
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(got["f32"], values.astype(np.float32))

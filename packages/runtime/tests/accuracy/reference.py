@@ -141,7 +141,9 @@ UNARY: dict[str, Callable] = {
     "sign": lambda x: where(np.isnan(x), 0, np.sign(x)),
     "sign_nan": np.sign,
     "saturate": lambda x: where(np.isnan(x), 0, np.clip(x, 0, 1)),
-    "logb": lambda x: where(np.isinf(x), np.inf, where(x == 0, -np.inf, np.frexp(x)[1] - 1 + 0 * x)),
+    "logb": lambda x: where(
+        np.isinf(x), np.inf, where(x == 0, -np.inf, np.frexp(x)[1] - 1 + 0 * x)
+    ),
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
@@ -224,6 +226,7 @@ UNARY: dict[str, Callable] = {
 
 def ordered(pick: Callable) -> Callable:
     """numpy's maximum or minimum with -0 below +0."""
+
     def function(x, y):
         tie = where(np.signbit(x) == np.signbit(y), x, pick(1.0, -1.0) * 0.0)
         return where(x == y, tie, pick(x, y))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+import tomllib
 
 TABLE = Path(__file__).parents[1] / "device" / "functions.toml"
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -110,7 +110,9 @@ def storage(dtype: str) -> str:
 def upload(xr: Any, values: np.ndarray, dtype: str) -> Any:
     """The values on the device, bit for bit."""
     host = np.ascontiguousarray(values, HOST[dtype])
-    bits = host.view(np.uint16 if dtype == "bf16" else np.uint8) if dtype != storage(dtype) else host
+    bits = (
+        host.view(np.uint16 if dtype == "bf16" else np.uint8) if dtype != storage(dtype) else host
+    )
     return xr.from_numpy(bits)
 
 
@@ -139,7 +141,23 @@ def every_bit_pattern(dtype: str) -> np.ndarray:
     return np.arange(1 << bits, dtype=f"u{bits // 8}").view(HOST[dtype])
 
 
-SPECIAL = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 1e-3, np.inf, np.nan, 1e30, 1e-30, 1e-44, 1.17549435e-38, 3.4028235e38]
+SPECIAL = [
+    0.0,
+    0.5,
+    1.0,
+    1.5,
+    2.0,
+    3.0,
+    10.0,
+    1e-3,
+    np.inf,
+    np.nan,
+    1e30,
+    1e-30,
+    1e-44,
+    1.17549435e-38,
+    3.4028235e38,
+]
 
 
 def sample(dtype: str, count: int, seed: int = 0) -> np.ndarray:

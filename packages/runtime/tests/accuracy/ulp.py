@@ -34,4 +34,8 @@ def ulp_error(got: np.ndarray, expected: np.ndarray, dtype: str, scale: float = 
     with np.errstate(all="ignore"):
         magnitude = np.maximum(np.minimum(np.abs(finite_expected), top), scale)
         error = np.abs(finite_got - finite_expected) / spacing(magnitude, dtype)
-    return np.where(np.isnan(got) | np.isnan(expected), np.where(np.isnan(got) == np.isnan(expected), 0.0, np.inf), error)
+    return np.where(
+        np.isnan(got) | np.isnan(expected),
+        np.where(np.isnan(got) == np.isnan(expected), 0.0, np.inf),
+        error,
+    )

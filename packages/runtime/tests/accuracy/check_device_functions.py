@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference_f64
-from device_functions import FLOATS, HOST, bound, dtypes, every_bit_pattern, functions, sample, section, table
+from device_functions import (
+    FLOATS,
+    HOST,
+    bound,
+    dtypes,
+    every_bit_pattern,
+    functions,
+    sample,
+    section,
+    table,
+)
 from reference import BINARY, TERNARY, UNARY
 from ulp import ulp_error
 
@@ -28,7 +38,9 @@ def check(header, name, dtype, got, expected, inputs):
 
 def test_every_function_has_a_reference():
     """The table and the references name the same functions."""
-    approximate = {name for header, name in functions(*RULES, arity=1) if is_approximate(header, name)}
+    approximate = {
+        name for header, name in functions(*RULES, arity=1) if is_approximate(header, name)
+    }
     assert approximate <= set(reference_f64.UNARY) | {"neg"}
     known = {1: UNARY, 2: {**BINARY, "nextafter": None}, 3: TERNARY}
     for header, name in functions(*RULES):
@@ -42,7 +54,7 @@ def is_approximate(header, name):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("header,name", functions(*RULES, arity=1))
+@pytest.mark.parametrize(("header", "name"), functions(*RULES, arity=1))
 def test_unary(xr, header, name, dtype):
     """All 65,536 values of the 16-bit types; f32 and f64 sampled over bit patterns and where it matters."""
     if dtype not in dtypes(xr):
@@ -106,11 +118,13 @@ def arguments(name: str) -> list[np.ndarray]:
     moderate = [rng.normal(0, 4, n) for _ in range(3)]
     special = np.array([0.0, -0.0, 1.0, -1.0, 2.5, np.inf, -np.inf, np.nan])
     grid = [g.ravel() for g in np.meshgrid(special, special, special)]
-    return [np.concatenate(parts) for parts in zip(patterns, moderate, grid)]
+    return [np.concatenate(parts) for parts in zip(patterns, moderate, grid, strict=False)]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("header,name", functions(*RULES, arity=2) + functions(*RULES, arity=3))
+@pytest.mark.parametrize(
+    ("header", "name"), functions(*RULES, arity=2) + functions(*RULES, arity=3)
+)
 def test_several_arguments(xr, header, name, dtype):
     """Pairs and triples of ordinary, extreme and special values."""
     if dtype not in dtypes(xr):
