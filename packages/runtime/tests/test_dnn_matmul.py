@@ -35,6 +35,7 @@ def test_shapes_and_types(xr, rng, candidate, dtype, shape):
     )
 
 
+@pytest.mark.cpu_device  # oneDNN has f64 on some GPUs
 def test_f64_is_done_by_the_plain_kernel(xr, rng):
     if not xr.devices()[0].fp64:
         pytest.skip("the device has no f64")
