@@ -120,7 +120,7 @@ def test_recording_a_graph_while_tracing(xr):
         xr.launch(kernel, 64, 64, [np.float32(2), y, y, np.int64(64)])
     graph.replay()
     kinds = [r.kind.name for r in xr.trace.stop()]
-    # A native graph replays as one piece of work, a list as its launches; neither is timed while it is recorded.
+    # A native graph replays as one piece of work, a list as its launches; recording times neither.
     assert [kind for kind in kinds if kind in ("graph", "kernel")] == [
         "graph" if graph.mode == "native" else "kernel"
     ]
