@@ -101,14 +101,14 @@ template <class T> XPU_FN if_int<T> ctz(T a) {
 // The position of the lowest set bit counted from 1, 0 for 0; all bits in the opposite order.
 template <class T> XPU_FN if_int<T> ffs(T a) { return a == 0 ? (T)0 : (T)(ctz(a) + 1); }
 template <class T> XPU_FN if_int<T> bit_reverse(T a) {
-  u64 v = (u64)(as_unsigned<T>)a;
-  v = ((v >> 1) & 0x5555555555555555ul) | ((v & 0x5555555555555555ul) << 1);
-  v = ((v >> 2) & 0x3333333333333333ul) | ((v & 0x3333333333333333ul) << 2);
-  v = ((v >> 4) & 0x0f0f0f0f0f0f0f0ful) | ((v & 0x0f0f0f0f0f0f0f0ful) << 4);
-  v = ((v >> 8) & 0x00ff00ff00ff00fful) | ((v & 0x00ff00ff00ff00fful) << 8);
-  v = ((v >> 16) & 0x0000ffff0000fffful) | ((v & 0x0000ffff0000fffful) << 16);
-  v = (v >> 32) | (v << 32);
-  return (T)(as_unsigned<T>)(v >> (64 - width_of<T>));
+  // A byte at a time by multiplication: of the usual exchange of halves the compiler makes an
+  // instruction that its SPIR-V writer does not know.
+  u64 v = (u64)(as_unsigned<T>)a, r = 0;
+  for (int i = 0; i < (int)sizeof(T); ++i) {
+    u64 byte = ((v >> (8 * i)) & 255) * 0x0202020202ul & 0x010884422010ul;
+    r = (r << 8) | (byte % 1023);
+  }
+  return (T)r;
 }
 
 // The mean rounded down, and up, without overflow; the distance.
