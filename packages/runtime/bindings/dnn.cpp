@@ -156,6 +156,7 @@ void bind_normalization(py::module_& m) {
 }
 
 void bind_plans(py::module_& m) {
+  m.def("dnn_onednn_matmul_refusal", &dnn::onednn_matmul_refusal, py::arg("device"));
   m.def("dnn_explain", &dnn::explain);
   m.def("dnn_cache_stats", [] {
     auto stats = dnn::cache_stats();

@@ -10,7 +10,7 @@ from xpu_testing import Canary, assert_close, assert_repeatable
 pytestmark = pytest.mark.usefixtures("device")
 
 CANDIDATES = [
-    *(pytest.param(name, marks=pytest.mark.onednn) for name in ("onednn", "onednn+sycl")),
+    *(pytest.param(name, marks=pytest.mark.onednn_matmul) for name in ("onednn", "onednn+sycl")),
     "sycl",
 ]
 
@@ -89,6 +89,7 @@ def test_odd_strides_go_to_the_plain_kernel(xr, rng):
 
 
 @pytest.mark.onednn
+@pytest.mark.onednn_matmul
 def test_refusal_says_why(xr, rng):
     a = xr.from_numpy(rng.standard_normal((4, 8)), "f32").view((4, 4), (8, 2))
     xr.dnn.matmul(a, a)

@@ -99,7 +99,7 @@ def test_replays_of_graphs_recorded_before_have_device_times(xr):
 
 
 @pytest.mark.values
-@pytest.mark.onednn
+@pytest.mark.onednn_matmul
 def test_onednn_calls_have_device_times(xr):
     a = xr.zeros((64, 64))
     xr.dnn.matmul(a, a)

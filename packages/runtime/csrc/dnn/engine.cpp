@@ -1,5 +1,6 @@
 #include "dnn/engine.h"
 
+#include <cstdio>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 
 #include "dnn/host_task.h"
 #include "xpu/device.h"
+#include "xpu/dnn/plans.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -48,6 +50,20 @@ struct Known {
 
 const std::string& refusal_of(int device) {
   return entry_of(device).refusal;
+}
+
+// The build is the third number of "22.43.24595.41" (OpenCL) and of "1.3.24595" (Level Zero). Up to the one
+// below, the driver writes past the argument block of the kernels that oneDNN generates for a matrix product.
+std::string onednn_matmul_refusal(int device) {
+  constexpr int last_bad_build = 24595;
+  auto& info = device_info(device);
+  int build = 0;
+  bool bad = info.type == "gpu" && std::sscanf(info.driver_version.c_str(), "%*d.%*d.%d", &build) == 1 &&
+             build <= last_bad_build;
+  if (bad)
+    return join("the GPU's driver ", info.driver_version,
+                " corrupts memory when it launches oneDNN's matrix kernels: install a newer one");
+  return refusal_of(device);
 }
 
 const dnnl::engine& engine_of(int device) {

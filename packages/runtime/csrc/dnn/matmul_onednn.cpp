@@ -4,6 +4,7 @@
 #include "dnn/engine.h"
 #include "dnn/epilogue_step.h"
 #include "dnn/matmul_problem.h"
+#include "xpu/dnn/plans.h"
 
 namespace xpu::dnn {
 namespace {
@@ -45,7 +46,8 @@ void add_operand_quantization(const MatmulProblem& p, dnnl::primitive_attr& attr
 }
 
 void check_problem(const MatmulProblem& p) {
-  refuse_unless(refusal_of(p.problem.device()).empty(), refusal_of(p.problem.device()));
+  auto refusal = onednn_matmul_refusal(p.problem.device());
+  refuse_unless(refusal.empty(), refusal);
   refuse_unless(p.k() > 0, "nothing to sum over");
   check_strides(p.a, "a");
   check_strides(p.b, "b");

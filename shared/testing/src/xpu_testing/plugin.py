@@ -15,6 +15,7 @@ from .values import leave_out_comparisons, values_checked
 MARKERS = {
     "values": "compares computed values all through: left out on the virtual GPU",
     "onednn": "needs oneDNN: left out under XPU_GENERIC_BACKEND=1",
+    "onednn_matmul": "needs oneDNN's matrix products: left out where the GPU's driver is too old",
     "cpu_device": "is about the CPU device: left out on the virtual GPU",
 }
 
@@ -35,12 +36,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent |= {"values", "cpu_device"}
     if os.environ.get("XPU_GENERIC_BACKEND") == "1":
         absent |= {"onednn"}
+    if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
+        absent |= {"onednn_matmul"}
     out = [item for item in items if any(mark.name in absent for mark in item.iter_markers())]
     if not values_checked() and not has_fp64():
         out += [item for item in items if item not in out and asks_for_fp64(item)]
     if out:
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]
+
+
+def has_onednn_matmul() -> bool:
+    """Whether oneDNN does matrix products on the first device."""
+    import xpu_runtime
+
+    return xpu_runtime.device_count() > 0 and not xpu_runtime.dnn.onednn_matmul_refusal()
 
 
 def has_fp64() -> bool:

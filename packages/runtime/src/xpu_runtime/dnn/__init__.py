@@ -13,6 +13,7 @@ from ._common import (
     cache_stats,
     clear_cache,
     explain,
+    onednn_matmul_refusal,
     only_candidate,
 )
 from ._convolution import convolution, convolution_backward_data, convolution_backward_weights
@@ -34,6 +35,7 @@ __all__ = [
     "explain",
     "layer_norm",
     "matmul",
+    "onednn_matmul_refusal",
     "only_candidate",
     "pool",
     "pool_backward",

@@ -86,6 +86,11 @@ def explain() -> list[str]:
     return list(C.dnn_explain())
 
 
+def onednn_matmul_refusal(device: int = 0) -> str:
+    """Why oneDNN does no matrix product on the device; empty when it does."""
+    return str(C.dnn_onednn_matmul_refusal(device))
+
+
 def cache_stats() -> CacheStats:
     """Entries, hits and misses since the start or the last clear_cache()."""
     return CacheStats(*C.dnn_cache_stats())
