@@ -118,9 +118,19 @@ class DeviceFunctions(FromSource):
 RULES = """
 All are in namespace `xpu`. *float* functions take any float type; *arithmetic* ones keep floats and
 integers as they are, and stand again under `<xpu/integer.h>` where integers do something else;
-*integral* and *bits* ones take integers; *predicate* and *compare* give bool. Errors are at most 1
-unit in the last place for f16 and bf16 and 4 for f32 and f64 where nothing else is said, and a NaN
-gives NaN.
+*integral* and *bits* ones take integers; *predicate* and *compare* give bool.
+
+Errors are at most 1 unit in the last place for f16 and bf16 and 4 for f32 and f64 where nothing else
+is said. They are those of the result, or of *scale* where that is larger: a function that crosses
+zero at a point no number hits keeps its absolute accuracy there. All 65,536 values of the 16-bit
+types are tested, and samples of f32 and f64. 8-bit floats are computed in f32 and rounded once.
+
+- A NaN in any argument gives NaN where nothing else is said; the parameters of an activation, behind
+  its `x`, count only where they are used.
+- At an infinity a function is its limit, and NaN where it has none.
+- Odd functions give the zero they are given. `minimum` and `maximum` put -0 below +0.
+- Subnormal numbers are kept, as arguments and as results: nothing is flushed to zero.
+- Integers wrap. Floats that become integers truncate and saturate, and NaN becomes 0.
 """
 
 
@@ -130,7 +140,10 @@ def listed(names: str | list[str] | None) -> list[str]:
 
 def error(function: dict) -> str:
     """The bound on a function's error, where it is not the usual one."""
-    return "exact" if function.get("exact") else cell(words(function.get("ulp", "")))
+    if function.get("exact"):
+        return "exact"
+    scale = f"scale {function['scale']:g}" if "scale" in function else ""
+    return cell("; ".join(filter(None, (words(function.get("ulp", "")), scale))))
 
 
 def first_comment(header: Path) -> str:

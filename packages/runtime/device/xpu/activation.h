@@ -25,7 +25,7 @@ XPU_FN float tanhshrink(float x) {
                              -0.00298716081f, 0.000634602038f);
   return select(__spirv_ocl_fabs(x) < 0.8f, small, x - __spirv_ocl_tanh(x));
 }
-XPU_FN double tanhshrink(double x) { return x - __spirv_ocl_tanh(x); }
+XPU_FN double tanhshrink(double x) { return select(x == 0.0, x, x - __spirv_ocl_tanh(x)); }
 XPU_NARROW1(tanhshrink)
 
 // x logistic(x); -infinity gives NaN, as the product does in the frameworks.

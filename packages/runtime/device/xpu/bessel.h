@@ -113,7 +113,7 @@ XPU_MATH1(
 XPU_MATH1(
     j1, T a = __spirv_ocl_fabs(x); T far = j_wave(a, amplitudes1(a), true);
     far = select(isinf(x), (T)0, far); T r = select(a < (T)7, j1_near(min_of(a, (T)7)), far);
-    return x < (T)0 ? -r : r;)
+    return r * __spirv_ocl_copysign((T)1, x);)
 
 XPU_FN float y0_near(float x) {
   return poly(centred(x), -0.103228875f, -1.15620279f, 0.640951991f, 0.711399674f, -0.71062535f,

@@ -128,9 +128,10 @@ template <class T> XPU_FN if_int<T> gcd(T a, T b) {
   }
   return (T)x;
 }
+// The lowest bits of the least common multiple where it does not fit.
 template <class T> XPU_FN if_int<T> lcm(T a, T b) {
-  T g = gcd(a, b);
-  return g == 0 ? (T)0 : abs((T)((u64)trunc_div(a, g) * (u64)b));
+  as_unsigned<T> x = (as_unsigned<T>)abs(a), y = (as_unsigned<T>)abs(b), g = (as_unsigned<T>)gcd(a, b);
+  return g == 0 ? (T)0 : (T)((u64)(as_unsigned<T>)(x / g) * y);
 }
 
 // The high half of the product.

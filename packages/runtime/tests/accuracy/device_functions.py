@@ -10,8 +10,9 @@ import ml_dtypes
 import numpy as np
 import tomllib
 
-TABLE = Path(__file__).parents[1] / "device" / "functions.toml"
+TABLE = Path(__file__).parents[2] / "device" / "functions.toml"
 FLOATS = ("f16", "bf16", "f32", "f64")
+INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 DEFAULT_ULP = {"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0}
 C_TYPES = {
     "f16": "xpu::half",
@@ -161,12 +162,16 @@ SPECIAL = [
 
 
 def sample(dtype: str, count: int, seed: int = 0) -> np.ndarray:
-    """Values of a 32- or 64-bit float: all magnitudes evenly, the common ones densely, the special ones."""
+    """Values of a 32- or 64-bit float: all magnitudes evenly, the common and the special ones densely."""
     rng = np.random.default_rng(seed)
     bits = np.dtype(HOST[dtype]).itemsize * 8
+    word = f"u{bits // 8}"
     special = np.array(SPECIAL + [-v for v in SPECIAL])
+    subnormal = rng.integers(0, 2 ** (23 if bits == 32 else 52), count // 32, dtype=word)
     parts = [
-        rng.integers(0, 2**bits, count, dtype=f"u{bits // 8}").view(HOST[dtype]),
+        rng.integers(0, 2**bits, count, dtype=word).view(HOST[dtype]),
+        subnormal.view(HOST[dtype]),
+        -subnormal.view(HOST[dtype]),
         rng.normal(0, 3, count // 2),
         rng.uniform(0, 1, count // 4),
         rng.uniform(-100, 100, count // 4),
