@@ -21,6 +21,7 @@ CASES = {
     "2d": ((2, 5, 9, 8), (7, 5, 3, 3), {"padding": 1}),
     "2d strided": ((1, 16, 13, 12), (32, 16, 3, 3), {"stride": 2, "padding": 1}),
     "2d pointwise": ((2, 16, 7, 7), (24, 16, 1, 1), {}),
+    "2d pointwise, large images": ((2, 5, 16, 15), (7, 5, 1, 1), {}),
     "2d pointwise strided": ((2, 16, 8, 8), (24, 16, 1, 1), {"stride": 2}),
     "2d dilated": ((1, 4, 12, 11), (6, 4, 3, 3), {"dilation": 2, "padding": 2}),
     "2d grouped": ((2, 8, 6, 6), (12, 4, 3, 3), {"groups": 2, "padding": 1}),
@@ -194,6 +195,20 @@ def test_backward_weights(xr, rng, force, candidate, name, dtype, channels_last,
     )
     if with_bias:
         check(bias.numpy(), rounded(y, dtype).sum((0, *range(2, y.ndim))), dtype)
+
+
+@pytest.mark.parametrize("candidate", FORWARD)
+def test_pointwise_bias_and_post_ops(xr, rng, force, candidate):
+    """Large images with dense channels, for which oneDNN's part is a matrix product."""
+    force(candidate)
+    x, w, bias = (rng.standard_normal(s) for s in ((2, 5, 16, 15), (7, 5, 1, 1), (7,)))
+    y = xr.dnn.convolution(
+        *(xr.from_numpy(v, "f32") for v in (x, w)),
+        bias=xr.from_numpy(bias, "f32"),
+        post_ops=[xr.dnn.PostOp("relu")],
+    )
+    expected = reference(x, w, y.shape, {}) + bias[:, None, None]
+    check(y.numpy(), np.maximum(expected, 0), "f32")
 
 
 TRANSPOSED = {

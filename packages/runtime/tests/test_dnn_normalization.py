@@ -5,8 +5,7 @@ import pytest
 from dnn_reference import check, fetch, fp8_values, place, rounded
 from xpu_testing import assert_close, assert_repeatable
 
-# Not yet run on the virtual GPU nor on a generic backend: the markers leave it out there.
-pytestmark = [pytest.mark.usefixtures("device"), pytest.mark.values, pytest.mark.onednn]
+pytestmark = pytest.mark.usefixtures("device")
 
 CANDIDATES = [pytest.param("onednn", marks=pytest.mark.onednn), "sycl"]
 

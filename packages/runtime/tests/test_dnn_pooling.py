@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from dnn_reference import check, fetch, place, rounded
 
-# Not yet run on the virtual GPU nor on a generic backend: the markers leave it out there.
-pytestmark = [pytest.mark.usefixtures("device"), pytest.mark.values, pytest.mark.onednn]
+pytestmark = pytest.mark.usefixtures("device")
 
 CANDIDATES = [pytest.param("onednn", marks=pytest.mark.onednn), "sycl"]
 KINDS = ["max", "average", "average_inside"]

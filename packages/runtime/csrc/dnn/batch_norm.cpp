@@ -97,16 +97,15 @@ void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight
            const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance) {
   bool fits = x.ndim >= 2 && x.ndim == y.ndim;
   for (int d = 0; d < x.ndim && fits; ++d) fits = x.shape[d] == y.shape[d];
-  expect<UsageError>(fits, "batch_norm: got ", x.describe(), " -> ", y.describe(),
-                     ", expected equal shapes N C ...");
+  expect<UsageError>(fits, "batch_norm: got ", x, " -> ", y, ", expected equal shapes N C ...");
   auto channels = x.shape[1];
   auto of_channels = [&](const Tensor& t) { return t.ndim == 1 && t.shape[0] == channels; };
   for (auto* t : {&weight, &bias})
-    expect<UsageError>(!*t || of_channels(**t), "batch_norm: weight or bias is ", *t ? (*t)->describe() : "",
-                       ", expected ", channels, " values");
+    expect<UsageError>(!*t || of_channels(**t), "batch_norm: weight or bias is ", shown(*t), ", expected ",
+                       channels, " values");
   for (auto* t : {&mean, &variance})
-    expect<UsageError>(of_channels(*t) && t->dtype == DType::f32, "batch_norm: mean or variance is ",
-                       t->describe(), ", expected f32[", channels, "]");
+    expect<UsageError>(of_channels(*t) && t->dtype == DType::f32, "batch_norm: mean or variance is ", *t,
+                       ", expected f32[", channels, "]");
 }
 
 }  // namespace

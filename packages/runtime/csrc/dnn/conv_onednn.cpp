@@ -115,7 +115,9 @@ struct Pass {
       bias = bias_desc();
       if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias, p.bias.operand});
     }
-    auto desc = forward_desc(dnnl::prop_kind::forward_inference, bias, to_any, attributes);
+    // Of blocked layouts, which reorders reach soonest, oneDNN thinks only for training.
+    auto kind = any_activations() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
+    auto desc = forward_desc(kind, bias, to_any, attributes);
     fast_implementation(desc);
     auto source = read_as(plan, device, x, desc.src_desc()),
          weights = read_as(plan, device, w, desc.weights_desc());
@@ -128,6 +130,8 @@ struct Pass {
     finish_write(plan, device, target, to);
     return name;
   }
+
+  bool any_activations() const { return d.any_x.get_format_kind() == memory::format_kind::any; }
 
   bool reads_result() const {
     if (!p.forward) return false;
@@ -213,7 +217,7 @@ std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   auto name = p.sum == ConvSum::y ? pass.sum_y(to, any_layout(sums), true) : pass.sum_x(to, any_layout(sums));
   bool whole = integers && p.options.post_ops.empty() && !is_float(result.dtype);
   auto epilogue = conv_epilogue(p, whole ? "xpu::i32" : "float");
-  add_epilogue_step(plan, device, sums, temporary, result, p.result_operand(), epilogue);
+  add_epilogue_step(plan, device, {sums, temporary}, {result, p.result_operand()}, epilogue);
   return name;
 }
 

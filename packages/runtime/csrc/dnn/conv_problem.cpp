@@ -45,15 +45,13 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
       spatial(x_.ndim - 2),
       groups(o.groups),
       problem(name, device) {
-  auto got = [&] {
-    return join("; got ", x.describe(), " * ", w.describe(), " -> ", y.describe(), ", groups ", groups);
-  };
+  Late got = [&] { return join("; got ", x, " * ", w, " -> ", y, ", groups ", groups); };
   expect<UsageError>(x.ndim >= 3 && x.ndim <= 5 && w.ndim == x.ndim && y.ndim == x.ndim, name,
-                     ": expected N C [D [H]] W, three to five dimensions everywhere", got());
+                     ": expected N C [D [H]] W, three to five dimensions everywhere", got);
   expect<UsageError>(groups > 0 && x.shape[1] % groups == 0 && y.shape[1] % groups == 0 &&
                          w.shape[1] == x.shape[1] / groups && w.shape[0] == y.shape[1] &&
                          x.shape[0] == y.shape[0],
-                     name, ": channels, groups and batch do not fit together", got());
+                     name, ": channels, groups and batch do not fit together", got);
   fill(stride, o.stride, spatial, 1, 1, name, "stride");
   fill(dilation, o.dilation, spatial, 1, 1, name, "dilation");
   fill(padding_l, o.padding_l, spatial, 0, INT64_MIN, name, "padding_l");
@@ -64,7 +62,7 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
     // Rows that no window reaches are allowed only beyond the last one.
     expect<UsageError>(room >= 0 && y.shape[2 + d] == room / stride[d] + 1, name, ": spatial dimension ", d,
                        " of ", x.shape[2 + d], " gives ", room < 0 ? 0 : room / stride[d] + 1, ", not ",
-                       y.shape[2 + d], got());
+                       y.shape[2 + d], got);
   }
   problem.add(x);
   problem.add(w);
@@ -75,8 +73,8 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
   for (int d = 0; d < spatial; ++d)
     for (auto value : {stride[d], dilation[d], padding_l[d], padding_r[d]}) problem.number(value);
   auto channels = o.transposed ? x.shape[1] : y.shape[1];
-  expect<UsageError>(!bias_ || is_bias(*bias_, channels), name, ": the bias is ",
-                     bias_ ? bias_->describe() : "", ", expected ", channels, " values");
+  expect<UsageError>(!bias_ || is_bias(*bias_, channels), name, ": the bias is ", shown(bias_), ", expected ",
+                     channels, " values");
   bias = extras.add(problem, bias_);
   if (!forward) return;
   check_scale(name, "the source's scale", o.src.scale, x.ndim);
@@ -116,7 +114,8 @@ namespace {
 void run_convolution(Stream stream, const ConvProblem& p) {
   if (p.result().numel() == 0 && !p.bias.tensor) return;
   run(stream, p.problem, [&p] {
-    std::vector<Candidate> list{{"onednn", [&p](Plan& plan) { return conv_onednn(p, plan); }}};
+    std::vector<Candidate> list{{"onednn", [&p](Plan& plan) { return conv_pointwise(p, plan); }},
+                                {"onednn", [&p](Plan& plan) { return conv_onednn(p, plan); }}};
     if (p.forward)
       list.push_back({"onednn+sycl", [&p](Plan& plan) { return conv_onednn_and_kernel(p, plan); }});
     list.push_back({"sycl", [&p](Plan& plan) { return conv_sycl(p, plan); }});

@@ -48,8 +48,13 @@ Tensor split_groups(const Tensor& weights, std::int64_t groups);
 /// The epilogue of a forward call.
 Epilogue conv_epilogue(const ConvProblem& p, const char* type);
 
+/// A 1x1 convolution by a matrix product.
+std::string conv_pointwise(const ConvProblem& p, Plan& plan);
+/// All of it in one primitive.
 std::string conv_onednn(const ConvProblem& p, Plan& plan);
+/// The sums by a primitive, the epilogue by a kernel.
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan);
+/// All of it in one kernel.
 std::string conv_sycl(const ConvProblem& p, Plan& plan);
 
 }  // namespace xpu::dnn

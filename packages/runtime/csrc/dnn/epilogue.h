@@ -32,6 +32,7 @@ class Epilogue {
   /// Adds one value for each index along dimension 1.
   void add_channel(Extra operand);
   void apply(const PostOp& op, Extra operand);
+  void step(const std::string& statement) { steps_ += "  " + statement + "\n"; }
   void dequantize(const Tensor& of, Extra scale, Extra zero_point);
   void quantize(const Tensor& of, Extra scale, Extra zero_point);
 
@@ -44,7 +45,6 @@ class Epilogue {
  private:
   std::string element(Extra extra, const Tensor* of);
   void binary(PostOp::Kind kind, Extra operand);
-  void step(const std::string& text) { steps_ += "  " + text + "\n"; }
 
   int ndim_;
   const char* type_;

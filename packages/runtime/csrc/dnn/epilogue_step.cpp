@@ -7,18 +7,18 @@
 
 namespace xpu::dnn {
 
-void add_epilogue_step(Plan& plan, int device, const Tensor& from, int from_operand, const Tensor& c,
-                       int c_operand, const Epilogue& epilogue) {
+void add_epilogue_step(Plan& plan, int device, const View& from, const View& to, const Epilogue& epilogue) {
+  auto& c = to.tensor;
   auto source =
       epilogue.source() +
-      join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.dtype),
+      join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.tensor.dtype),
            "\n#define XPU_NDIM ", c.ndim, "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
       std::string(kernel_source("epilogue.sycl"));
   std::vector<std::int64_t> shape{c.numel()};
-  for (auto* part : {c.shape, from.strides, c.strides}) shape.insert(shape.end(), part, part + c.ndim);
+  for (auto* part : {c.shape, from.tensor.strides, c.strides}) shape.insert(shape.end(), part, part + c.ndim);
   KernelArguments arguments;
-  arguments.operand(from_operand).operand(c_operand).bytes(shape.data(), shape.size() * sizeof shape[0]);
-  arguments.append(epilogue.arguments());
+  arguments.operand(from.operand, from.byte_offset).operand(to.operand, to.byte_offset);
+  arguments.bytes(shape.data(), shape.size() * sizeof shape[0]).append(epilogue.arguments());
   constexpr std::int64_t group = 256, most_groups = 4096;
   auto groups = std::min((c.numel() + group - 1) / group, most_groups);
   auto kernel = build_kernel(device, source, "epilogue");
@@ -44,7 +44,7 @@ Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType
   if (last + 1 != from.numel()) to = row_major(from, dtype);
   to.dtype = dtype;
   int copy = plan.temporary(static_cast<std::size_t>(to.numel()) * size_of(dtype));
-  add_epilogue_step(plan, device, from, operand, to, copy, Epilogue(from.ndim, "float"));
+  add_epilogue_step(plan, device, {from, operand}, {to, copy}, Epilogue(from.ndim, "float"));
   operand = copy;
   return to;
 }

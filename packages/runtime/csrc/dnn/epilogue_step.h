@@ -5,9 +5,15 @@
 
 namespace xpu::dnn {
 
-/// c = epilogue(from), element by element; the operands say where they are in a run.
-void add_epilogue_step(Plan& plan, int device, const Tensor& from, int from_operand, const Tensor& c,
-                       int c_operand, const Epilogue& epilogue);
+/// A tensor in a plan: what it looks like, and where it is in a run.
+struct View {
+  Tensor tensor;
+  int operand;
+  std::int64_t byte_offset = 0;
+};
+
+/// c = epilogue(from), element by element.
+void add_epilogue_step(Plan& plan, int device, const View& from, const View& c, const Epilogue& epilogue);
 
 /// A row-major tensor of that shape, of no memory yet.
 Tensor row_major(const Tensor& shape, DType dtype);

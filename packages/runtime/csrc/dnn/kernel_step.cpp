@@ -10,8 +10,8 @@ namespace xpu::dnn {
 Args KernelArguments::with(void* const* pointers) const {
   Args args;
   for (auto& item : items_) {
-    if (auto* index = std::get_if<int>(&item))
-      args.add(pointers[*index]);
+    if (auto* operand = std::get_if<Operand>(&item))
+      args.add(static_cast<void*>(static_cast<char*>(pointers[operand->index]) + operand->byte_offset));
     else
       args.add_bytes(std::get<1>(item).data(), std::get<1>(item).size());
   }

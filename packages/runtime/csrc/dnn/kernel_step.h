@@ -14,8 +14,8 @@ namespace xpu::dnn {
 /// Arguments of a kernel in order: operands by index, structs by value.
 class KernelArguments {
  public:
-  KernelArguments& operand(int index) {
-    items_.emplace_back(index);
+  KernelArguments& operand(int index, std::int64_t byte_offset = 0) {
+    items_.emplace_back(Operand{index, byte_offset});
     return *this;
   }
   template <class T>
@@ -35,7 +35,11 @@ class KernelArguments {
   Args with(void* const* pointers) const;
 
  private:
-  std::vector<std::variant<int, std::vector<unsigned char>>> items_;
+  struct Operand {
+    int index;
+    std::int64_t byte_offset;
+  };
+  std::vector<std::variant<Operand, std::vector<unsigned char>>> items_;
 };
 
 class KernelStep : public Step {

@@ -126,7 +126,7 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   bool whole = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a && !p.options.b &&
                !p.options.c && !is_float(p.c.dtype);
   auto epilogue = matmul_epilogue(p, whole ? "xpu::i32" : "float", scales_later);
-  add_epilogue_step(plan, device, sums, temporary, p.c, 2, epilogue);
+  add_epilogue_step(plan, device, {sums, temporary}, {p.c, 2}, epilogue);
   return name;
 }
 

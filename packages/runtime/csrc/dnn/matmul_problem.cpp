@@ -12,11 +12,11 @@ namespace {
 const char name[] = "matmul";
 
 void check_shapes(const Tensor& a, const Tensor& b, const Tensor& c) {
-  auto describe = [&] { return join(a.describe(), " @ ", b.describe(), " -> ", c.describe()); };
+  Late describe = [&] { return join(a, " @ ", b, " -> ", c); };
   expect<UsageError>(
       a.ndim >= 2 && b.ndim >= 2 && c.ndim == std::max(a.ndim, b.ndim),
       "matmul: expected two or more dimensions, and a result of as many as the larger operand; got ",
-      describe());
+      describe);
   int n = c.ndim;
   bool fits = a.shape[a.ndim - 1] == b.shape[b.ndim - 2] && c.shape[n - 2] == a.shape[a.ndim - 2] &&
               c.shape[n - 1] == b.shape[b.ndim - 1];
@@ -25,15 +25,14 @@ void check_shapes(const Tensor& a, const Tensor& b, const Tensor& c) {
          of_b = back <= b.ndim ? b.shape[b.ndim - back] : 1;
     fits = (of_a == of_b || of_a == 1 || of_b == 1) && c.shape[n - back] == (of_a == 1 ? of_b : of_a);
   }
-  expect<UsageError>(fits, "matmul: shapes do not fit together: ", describe());
+  expect<UsageError>(fits, "matmul: shapes do not fit together: ", describe);
 }
 
 void check_fits(const char* what, const std::optional<Tensor>& t, const Tensor& of) {
   if (!t || t->ndim == 0) return;
   bool fits = t->ndim == of.ndim;
   for (int d = 0; d < of.ndim && fits; ++d) fits = t->shape[d] > 0 && of.shape[d] % t->shape[d] == 0;
-  expect<UsageError>(fits, "matmul: ", what, " of shape ", t->describe(), " does not divide the operand ",
-                     of.describe());
+  expect<UsageError>(fits, "matmul: ", what, " of shape ", *t, " does not divide the operand ", of);
 }
 
 // The size a broadcast dimension really has is 1, however it is written.

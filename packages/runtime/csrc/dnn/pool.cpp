@@ -55,10 +55,10 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
       spatial(x_.ndim - 2),
       problem(forward_ ? forward_name : backward_name, device) {
   constexpr std::int64_t ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0};
-  auto got = [&] { return join("; got ", x.describe(), " and ", y.describe()); };
+  Late got = [&] { return join("; got ", x, " and ", y); };
   expect<UsageError>(
       x.ndim >= 3 && x.ndim <= 5 && y.ndim == x.ndim && x.shape[0] == y.shape[0] && x.shape[1] == y.shape[1],
-      problem.op(), ": expected N C [D [H]] W with equal N and C", got());
+      problem.op(), ": expected N C [D [H]] W with equal N and C", got);
   std::int64_t padding_r[3];
   fill(kernel, o.kernel, nullptr, 1, "kernel");
   fill(stride, o.stride, kernel, 1, "stride");
@@ -69,7 +69,7 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
     auto room = x.shape[2 + d] + padding[d] + padding_r[d] - dilation[d] * (kernel[d] - 1) - 1;
     expect<UsageError>(room >= 0 && y.shape[2 + d] == room / stride[d] + 1, problem.op(),
                        ": spatial dimension ", d, " of ", x.shape[2 + d], " gives ",
-                       room < 0 ? 0 : room / stride[d] + 1, ", not ", y.shape[2 + d], got());
+                       room < 0 ? 0 : room / stride[d] + 1, ", not ", y.shape[2 + d], got);
   }
   expect<UsageError>(forward || o.kind != Kind::max || workspace, problem.op(),
                      ": the backward of max pooling needs the forward's workspace");

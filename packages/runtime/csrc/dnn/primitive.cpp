@@ -60,10 +60,13 @@ struct PrimitiveStep::Work {
     for (auto& argument : step->arguments_) {
       auto& slot = memories.list[memories.count];
       slot.arg = argument.id;
+      // With the address given here oneDNN would ask the driver what kind of memory it is, each time.
       check(dnnl_sycl_interop_memory_create(&slot.memory, argument.desc.get(), engine, dnnl_sycl_interop_usm,
-                                            pointers[argument.operand]),
+                                            DNNL_MEMORY_NONE),
             step->name_, "describing memory");
       ++memories.count;
+      check(dnnl_memory_set_data_handle(slot.memory, pointers[argument.operand]), step->name_,
+            "describing memory");
     }
     static const std::vector<sycl::event> none;  // the queue is in order: nothing else to wait for
     auto execute = [&](sycl::event* done) {

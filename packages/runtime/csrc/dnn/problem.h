@@ -7,6 +7,10 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "xpu/tensor.h"
@@ -14,6 +18,19 @@
 namespace xpu::dnn {
 
 constexpr std::size_t max_operands = 24;
+
+/// Text for an error message that is put together only when the message is.
+template <class F>
+struct Late {
+  F text;
+  Late(F f) : text(std::move(f)) {}
+  friend std::ostream& operator<<(std::ostream& to, const Late& late) { return to << late.text(); }
+};
+
+/// An optional tensor in an error message.
+inline auto shown(const std::optional<Tensor>& t) {
+  return Late([&t] { return t ? t->describe() : std::string(); });
+}
 
 class Problem {
  public:

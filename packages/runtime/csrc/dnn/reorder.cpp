@@ -22,7 +22,7 @@ struct ReorderProblem {
       : src(src_), dst(dst_), problem(name, device) {
     bool fits = src.ndim == dst.ndim;
     for (int d = 0; d < src.ndim && fits; ++d) fits = src.shape[d] == dst.shape[d];
-    expect<UsageError>(fits, "reorder: shapes differ: ", src.describe(), " -> ", dst.describe());
+    expect<UsageError>(fits, "reorder: shapes differ: ", src, " -> ", dst);
     problem.add(src);
     problem.add(dst);
     scale_src = extras.add(problem, of_src.scale);
@@ -57,7 +57,7 @@ std::string by_kernel(const ReorderProblem& p, Plan& plan) {
   Epilogue epilogue(p.dst.ndim, doubles ? "double" : plain_integers ? "xpu::i64" : "float");
   epilogue.dequantize(p.src, p.scale_src, p.zero_src);
   epilogue.quantize(p.dst, p.scale_dst, p.zero_dst);
-  add_epilogue_step(plan, p.problem.device(), p.src, 0, p.dst, 1, epilogue);
+  add_epilogue_step(plan, p.problem.device(), {p.src, 0}, {p.dst, 1}, epilogue);
   return "epilogue";
 }
 

@@ -44,9 +44,8 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
 void softmax(Stream stream, const Tensor& x, const Tensor& y, int axis, bool log) {
   bool fits = x.ndim == y.ndim;
   for (int d = 0; d < x.ndim && fits; ++d) fits = x.shape[d] == y.shape[d];
-  expect<UsageError>(fits, "softmax: shapes differ: ", x.describe(), " -> ", y.describe());
-  expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ",
-                     x.describe());
+  expect<UsageError>(fits, "softmax: shapes differ: ", x, " -> ", y);
+  expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ", x);
   SoftmaxProblem p{x, y, axis < 0 ? axis + x.ndim : axis, log, {name, stream.device()}};
   p.problem.add(x);
   p.problem.add(y);
