@@ -13,7 +13,7 @@ import nox
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
 from gate import isa as isa_check
-from gate import stand_ins
+from gate import stand_ins, validation
 from gate.environments import Environment
 from gate.packages import KITS, PACKAGES, ROOT
 from gate.suites import run_suites
@@ -111,11 +111,7 @@ def sanitize(session: nox.Session) -> None:
         )
         session.run(cmake, "--build", str(build), env=variables, external=True)
         session.run("ctest", "--test-dir", str(build), "--output-on-failure", external=True)
-    validation = {
-        "UR_ENABLE_LAYERS": "UR_LAYER_FULL_VALIDATION",
-        "UR_LOG_VALIDATION": "level:error;output:stderr",
-    }
-    run_suites(session, device_environment(session), variables=validation)
+    validation.run(session, device_environment(session))
 
 
 @nox.session(default=False)

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "env.h"
+#include "kept.h"
 #include "startup.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -81,8 +82,8 @@ std::vector<std::unique_ptr<DeviceEntry>> find() {
 }  // namespace
 
 const std::vector<std::unique_ptr<DeviceEntry>>& device_table() {
-  static auto* table = new std::vector<std::unique_ptr<DeviceEntry>>(find());
-  return *table;
+  static auto& table = kept<std::vector<std::unique_ptr<DeviceEntry>>>(find());
+  return table;
 }
 
 std::string no_device_reason() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device_table.h"
+#include "kept.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 
@@ -19,12 +20,17 @@ struct Check {
 struct Faults {
   std::mutex mutex;
   std::deque<Check> checks;
-  std::vector<std::atomic<FaultRecord*>> records;
+  std::vector<std::atomic<FaultRecord*>> records = std::vector<std::atomic<FaultRecord*>>(device_count());
+
+  ~Faults() {
+    for (std::size_t device = 0; device < records.size(); ++device)
+      if (auto* record = records[device].load()) sycl::free(record, sycl_context(static_cast<int>(device)));
+  }
 };
 
 Faults& faults() {
-  static auto* all = new Faults{{}, {}, std::vector<std::atomic<FaultRecord*>>(device_count())};
-  return *all;
+  static auto& all = kept<Faults>();
+  return all;
 }
 
 void replace(std::string& text, const std::string& name, std::int64_t value) {

@@ -1,8 +1,8 @@
 #include "xpu/generator.h"
 
-#include <memory>
-#include <vector>
+#include <deque>
 
+#include "kept.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 
@@ -38,12 +38,8 @@ Philox Generator::take(std::uint64_t increment) {
 
 Generator& default_generator(int device) {
   device_info(device);
-  static auto* all = [] {
-    auto* list = new std::vector<std::unique_ptr<Generator>>;
-    for (int i = 0; i < device_count(); ++i) list->push_back(std::make_unique<Generator>());
-    return list;
-  }();
-  return *(*all)[device];
+  static auto& all = kept<std::deque<Generator>>(static_cast<std::size_t>(device_count()));
+  return all[device];
 }
 
 }  // namespace xpu

@@ -13,6 +13,7 @@
 #include "compile/program.h"
 #include "compile/sha256.h"
 #include "env.h"
+#include "kept.h"
 #include "startup.h"
 #include "trace/recorder.h"
 #include "xpu/device.h"
@@ -43,8 +44,8 @@ struct Modules {
 };
 
 Modules& modules() {
-  static auto* all = new Modules;  // kernels outlive static destructors
-  return *all;
+  static auto& all = kept<Modules>();
+  return all;
 }
 
 std::string memory_key(int device, std::string_view source, const std::vector<std::string>& options) {
@@ -96,6 +97,7 @@ struct Builder {
   CompiledSource compile() const {
     auto begin = trace::now();
     auto compiled = compile_source(device, flat, options);
+    release_before_loaded_libraries();  // the compiler is one of them
     auto end = trace::now();
     tell_if_long(end - begin);
     if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin, end);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "device_table.h"
+#include "kept.h"
 #include "memory/strict.h"
 #include "startup.h"
 #include "stream_state.h"
@@ -32,8 +33,8 @@ struct DeviceStreams {
 
 DeviceStreams& streams_of(int device) {
   device_info(device);  // throws for an unknown device
-  static auto* table = new std::vector<DeviceStreams>(device_count());
-  return (*table)[device];
+  static auto& table = kept<std::deque<DeviceStreams>>(static_cast<std::size_t>(device_count()));
+  return table[device];
 }
 
 void store_async_error(sycl::exception_list errors) {

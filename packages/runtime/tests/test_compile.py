@@ -104,7 +104,7 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
     assert y.numpy()[7] == 9
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_spirv_travels(xr):
     spirv = xr.compile(sources.SAXPY).spirv()
     assert spirv[:4] == bytes([3, 2, 0x23, 7])
@@ -115,7 +115,7 @@ def test_spirv_travels(xr):
         xr.from_spirv(b"abc", "saxpy")
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
     code = BUILD.format(source=sources.SAXPY + f"// {time.time()}\n")
@@ -126,7 +126,7 @@ def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     assert warm < cold / 2
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 @pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "foreign"])
 def test_a_damaged_cache_file_is_a_miss_and_one_warning(child, tmp_path, damage):
     folder = tmp_path / "kernels"
@@ -146,7 +146,7 @@ def test_a_damaged_cache_file_is_a_miss_and_one_warning(child, tmp_path, damage)
     assert "is damaged" not in child(code, env={"XPU_CACHE_DIR": str(folder)}).check().err
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
     folder = tmp_path / "kernels"
     folder.mkdir()
@@ -156,7 +156,7 @@ def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
     assert not list(folder.iterdir())
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_a_full_disk_is_a_warning(child, tmp_path):
     # A folder under a plain file can be neither made nor written, whoever the user is.
     (tmp_path / "file").write_text("")
@@ -167,7 +167,7 @@ def test_a_full_disk_is_a_warning(child, tmp_path):
     assert "kernel cache is off" in result.check().err
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_writes_that_fail_are_a_warning(child, tmp_path):
     limit = """
     import resource, signal
@@ -182,7 +182,7 @@ def test_writes_that_fail_are_a_warning(child, tmp_path):
     assert not list((tmp_path / "kernels").iterdir())
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_least_recently_used_files_make_room(child, tmp_path):
     folder = tmp_path / "kernels"
     folder.mkdir(mode=0o700)
@@ -194,7 +194,7 @@ def test_least_recently_used_files_make_room(child, tmp_path):
     assert not old.exists()
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 def test_two_writers_at_once(child, tmp_path):
     import concurrent.futures
 
@@ -210,7 +210,7 @@ def test_cache_module(xr):
     assert xr.cache.verify() == []
 
 
-@pytest.mark.onednn
+@pytest.mark.image_cache
 @pytest.mark.cpu_device
 def test_common_kernels_ship_with_the_wheel(child, tmp_path):
     code = """

@@ -88,7 +88,6 @@ def test_odd_strides_go_to_the_plain_kernel(xr, rng):
     assert said[-1] == "sycl matmul: used"
 
 
-@pytest.mark.onednn
 @pytest.mark.onednn_matmul
 def test_refusal_says_why(xr, rng):
     a = xr.from_numpy(rng.standard_normal((4, 8)), "f32").view((4, 4), (8, 2))

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.onednn  # a generic backend has no image cache
+pytestmark = pytest.mark.image_cache
 
 KERNEL = """
 import xpu_runtime as xr

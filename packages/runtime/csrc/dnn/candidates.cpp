@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "env.h"
+#include "kept.h"
 #include "xpu/dnn.h"
 #include "xpu/trace.h"
 
@@ -31,8 +32,8 @@ struct Cache {
 };
 
 Cache& cache() {
-  static auto* one = new Cache;  // plans outlive static destructors
-  return *one;
+  static auto& one = kept<Cache>();
+  return one;
 }
 
 thread_local PlanPtr last;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dnn/host_task.h"
+#include "kept.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 #include "xpu/error.h"
@@ -35,8 +36,8 @@ void make(Engine& entry, int device) {
 }
 
 Engine& entry_of(int device) {
-  static auto* engines = new std::vector<Engine>(device_count());  // primitives outlive static destructors
-  auto& entry = engines->at(device);
+  static auto& engines = kept<std::deque<Engine>>(static_cast<std::size_t>(device_count()));
+  auto& entry = engines.at(device);
   std::call_once(entry.once, make, std::ref(entry), device);
   return entry;
 }
@@ -77,13 +78,13 @@ QueueStream& stream_of(int device, sycl::queue& queue) {
   thread_local Known* last = nullptr;
   if (last && last->queue == queue) return last->stream;
   static std::mutex mutex;
-  static auto* known = new std::deque<Known>;
+  static auto& known = kept<std::deque<Known>>();
   std::lock_guard lock(mutex);
-  for (auto& k : *known)
+  for (auto& k : known)
     if (k.queue == queue) return (last = &k)->stream;
-  known->push_back(
+  known.push_back(
       {queue, {dnnl::sycl_interop::make_stream(engine_of(device), queue), native_kernel_queue(queue)}});
-  return (last = &known->back())->stream;
+  return (last = &known.back())->stream;
 }
 
 }  // namespace xpu::dnn

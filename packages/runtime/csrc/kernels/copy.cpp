@@ -1,5 +1,6 @@
 #include "xpu/kernels/copy.h"
 
+#include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/geometry.h"
 #include "kernels/packed_copy.h"
@@ -18,8 +19,9 @@ bool same_shape(const Tensor& a, const Tensor& b) {
 }
 
 const Elementwise& copy_op() {
-  static auto* op = new Elementwise({.name = "copy", .outputs = {"a0"}, .headers = {}, .own_type = 1});
-  return *op;
+  static auto& op =
+      kept<Elementwise>(Expression{.name = "copy", .outputs = {"a0"}, .headers = {}, .own_type = 1});
+  return op;
 }
 
 // A copy within a dtype moves bits: one kernel for all dtypes of a size, and nothing asks for fp64.

@@ -1,4 +1,5 @@
 #include "xpu/kernels/fill.h"
+#include "kept.h"
 
 #include <bit>
 
@@ -10,9 +11,9 @@ namespace xpu::kernels {
 namespace {
 
 const Elementwise& fill_op() {
-  static auto* op =
-      new Elementwise({.name = "fill", .outputs = {"p0"}, .inputs = 0, .scalars = 1, .headers = {}});
-  return *op;
+  static auto& op = kept<Elementwise>(
+      Expression{.name = "fill", .outputs = {"p0"}, .inputs = 0, .scalars = 1, .headers = {}});
+  return op;
 }
 
 void run(Stream stream, const Tensor& dst, Scalar value) {

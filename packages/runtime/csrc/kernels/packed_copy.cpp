@@ -1,6 +1,7 @@
 #include "kernels/packed_copy.h"
 
 #include "compile/embedded.h"
+#include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "xpu/copy.h"
@@ -31,12 +32,12 @@ Kernel build(int device, DType element, bool is_signed, bool packs) {
 
 void run(Stream stream, void* dst, const void* src, DType element, DType packed, bool packs,
          std::int64_t count) {
-  static auto* kernels = new KernelTable;
+  static auto& kernels = kept<KernelTable>();
   bool is_signed = packed == DType::i4;
   int device = stream.device();
   KernelKey key{static_cast<std::uint64_t>(device),
                 static_cast<std::uint64_t>(element) << 2 | (is_signed ? 2u : 0u) | (packs ? 1u : 0u)};
-  Kernel kernel = kernels->find_or_make(key, [&] { return build(device, element, is_signed, packs); });
+  Kernel kernel = kernels.find_or_make(key, [&] { return build(device, element, is_signed, packs); });
   constexpr std::size_t group = 256;
   auto items = static_cast<std::size_t>(count + 1) / 2;
   launch(stream, kernel, NdRange::linear((items + group - 1) / group, group), args(dst, src, count));

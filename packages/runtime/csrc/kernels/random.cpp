@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compile/embedded.h"
+#include "kept.h"
 #include "kernels/dense.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
@@ -65,7 +66,7 @@ std::string source_of(const Fill& fill, DType out, DType chances) {
 }
 
 Kernel kernel_of(int device, const Fill& fill, DType out, DType chances) {
-  static auto& table = *new KernelTable;
+  static auto& table = kept<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(fill.draw) |
                                                         static_cast<std::uint64_t>(out) << 8 |
                                                         static_cast<std::uint64_t>(chances) << 16};

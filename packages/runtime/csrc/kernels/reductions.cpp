@@ -1,6 +1,7 @@
 // The list of the reductions everybody needs.
 #include <map>
 
+#include "kept.h"
 #include "xpu/error.h"
 #include "xpu/kernels/reduce.h"
 
@@ -103,13 +104,14 @@ std::vector<ReductionExpression> table() {
   };
 }
 
-const std::map<std::string, const Reduction*, std::less<>>& registry() {
-  static auto* all = [] {
-    auto* map = new std::map<std::string, const Reduction*, std::less<>>;
-    for (auto& line : table()) map->emplace(line.name, new Reduction(line));
+using Registry = std::map<std::string, Reduction, std::less<>>;
+const Registry& registry() {
+  static const auto& all = []() -> Registry& {
+    auto& map = kept<Registry>();
+    for (auto& line : table()) map.try_emplace(line.name, line);
     return map;
   }();
-  return *all;
+  return all;
 }
 
 }  // namespace
@@ -122,7 +124,7 @@ std::vector<std::string> reduction_names() {
 
 const Reduction& reduction(std::string_view name) {
   auto found = registry().find(name);
-  if (found != registry().end()) return *found->second;
+  if (found != registry().end()) return found->second;
   std::string all;
   for (auto& known : reduction_names()) all += join(all.empty() ? "" : ", ", known);
   fail<UsageError>("reduction: got \"", name, "\", expected one of ", all);

@@ -1,5 +1,6 @@
 #include "xpu/kernels/scan.h"
 
+#include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/line_scan.h"
 #include "kernels/require.h"
@@ -92,29 +93,30 @@ void Scan::operator()(Stream stream, const Tensor& out, const Tensor& in, int di
 }
 
 void cumsum(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
-  static auto& op = *new Scan({"cumsum", "T(a + b)", "T(0)", true});
+  static auto& op = kept<Scan>(ScanExpression{"cumsum", "T(a + b)", "T(0)", true});
   op(stream, out, in, dim, options);
 }
 
 void cumprod(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
-  static auto& op = *new Scan({"cumprod", "T(a * b)", "T(1)", true});
+  static auto& op = kept<Scan>(ScanExpression{"cumprod", "T(a * b)", "T(1)", true});
   op(stream, out, in, dim, options);
 }
 
 void logcumsumexp(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
   expect<UsageError>(is_float(out.dtype), "logcumsumexp: the output is ", out.describe(),
                      ", expected a float dtype");
-  static auto& op = *new Scan({"logcumsumexp", "xpu::logaddexp(a, b)", "T(-xpu::infinity())", true, {"exp"}});
+  static auto& op = kept<Scan>(
+      ScanExpression{"logcumsumexp", "xpu::logaddexp(a, b)", "T(-xpu::infinity())", true, {"exp"}});
   op(stream, out, in, dim, options);
 }
 
 void cummax(Stream stream, const Tensor& values, const Tensor& indices, const Tensor& in, int dim) {
-  static auto& scanner = *new LineScanner;
+  static auto& scanner = kept<LineScanner>();
   extreme(scanner, "cummax", ">=", stream, values, indices, in, dim);
 }
 
 void cummin(Stream stream, const Tensor& values, const Tensor& indices, const Tensor& in, int dim) {
-  static auto& scanner = *new LineScanner;
+  static auto& scanner = kept<LineScanner>();
   extreme(scanner, "cummin", "<=", stream, values, indices, in, dim);
 }
 

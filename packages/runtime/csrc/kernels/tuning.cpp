@@ -21,12 +21,12 @@ Tuning tune(int device) {
 }  // namespace
 
 const Tuning& tuning(int device) {
-  static auto* all = [] {
-    auto* list = new std::vector<Tuning>;
-    for (int i = 0; i < device_count(); ++i) list->push_back(tune(i));
+  static const auto all = [] {
+    std::vector<Tuning> list;
+    for (int i = 0; i < device_count(); ++i) list.push_back(tune(i));
     return list;
   }();
-  return (*all)[static_cast<std::size_t>(device)];
+  return all[static_cast<std::size_t>(device)];
 }
 
 }  // namespace xpu::kernels

@@ -3,6 +3,7 @@
 
 #include <sycl/sycl.hpp>
 
+#include "kept.h"
 #include "memory/caching.h"
 #include "memory/usm_source.h"
 #include "startup.h"
@@ -17,8 +18,8 @@ struct HostPool {
   memory::CachingResource caching{source, index, {}};
 };
 HostPool& pool() {
-  static auto* one = new HostPool;
-  return *one;
+  static auto& one = kept<HostPool>();
+  return one;
 }
 
 }  // namespace

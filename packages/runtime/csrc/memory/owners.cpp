@@ -4,6 +4,7 @@
 #include <deque>
 #include <mutex>
 
+#include "kept.h"
 #include "xpu/error.h"
 
 namespace xpu::memory {
@@ -14,8 +15,8 @@ struct Names {
   std::deque<std::string> all{"xpu"};
 };
 Names& names() {
-  static auto* one = new Names;
-  return *one;
+  static auto& one = kept<Names>();
+  return one;
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "env.h"
+#include "kept.h"
 #include "memory/strict.h"
 #include "memory/strict_source.h"
 #include "memory/units.h"
 #include "memory/usm_source.h"
+#include "stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 
@@ -21,20 +23,29 @@ std::unique_ptr<Resource> make_source(int device) {
 }
 
 struct Pools {
+  Shared& shared = memory::shared();
   std::mutex mutex;
-  std::vector<std::atomic<DevicePool*>> all;
+  std::vector<std::atomic<DevicePool*>> all =
+      std::vector<std::atomic<DevicePool*>>(static_cast<std::size_t>(device_count()));
+
+  // What freeing needs is made before the pools, so that it is released after them.
+  Pools() {
+    for (int device = 0; device < device_count(); ++device) live_streams(device);
+  }
+  ~Pools() {
+    for (auto& pool : all) delete pool.load();
+  }
 };
 Pools& pools() {
-  static auto* one =
-      new Pools{{}, std::vector<std::atomic<DevicePool*>>(static_cast<std::size_t>(device_count()))};
-  return *one;
+  static auto& one = kept<Pools>();
+  return one;
 }
 
 }  // namespace
 
 Shared& shared() {
-  static auto* one = new Shared;
-  return *one;
+  static auto& one = kept<Shared>();
+  return one;
 }
 
 DevicePool::DevicePool(int device, Shared& shared)
@@ -83,7 +94,7 @@ DevicePool& device_pool(int device) {
   if (auto* pool = slot.load(std::memory_order_acquire)) [[likely]]
     return *pool;
   std::lock_guard lock(table.mutex);
-  if (!slot.load()) slot = new DevicePool(device, shared());
+  if (!slot.load()) slot = new DevicePool(device, table.shared);
   return *slot.load();
 }
 

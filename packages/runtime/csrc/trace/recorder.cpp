@@ -11,6 +11,7 @@
 #include <mutex>
 #include <sycl/backend/opencl.hpp>
 
+#include "kept.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
@@ -35,8 +36,8 @@ struct Recorder {
 
 std::atomic<bool> is_active{false};
 Recorder& recorder() {
-  static auto* one = new Recorder;
-  return *one;
+  static auto& one = kept<Recorder>();
+  return one;
 }
 
 std::uint64_t thread_id() {

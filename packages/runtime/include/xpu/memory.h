@@ -110,7 +110,7 @@ XPU_API void retain_pool(int device, PoolId pool);
 /// must by then be ordered after all work that uses it.
 XPU_API void release_pool(int device, PoolId pool);
 
-/// Writes one CSV line for each allocate and free ("" stops); replayable by benchmarks/replay.
+/// Writes one CSV line for each allocate and free ("" stops).
 XPU_API void set_log(const std::string& path);
 /// The k-th allocation from now on fails with OutOfMemory, for tests; 0 turns it off.
 XPU_API void fail_allocation(std::uint64_t k);

@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from . import validation
+
 
 @dataclass(frozen=True)
 class ChildResult:
@@ -39,6 +41,7 @@ def run_child(
             variables.pop(name, None)
         else:
             variables[name] = value
+    variables |= validation.variables(variables)
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         env=variables,

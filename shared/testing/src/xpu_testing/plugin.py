@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from . import validation
 from .canary import Canary
 from .child import run_child
 from .values import leave_out_comparisons, values_checked
@@ -16,6 +17,7 @@ MARKERS = {
     "values": "compares computed values all through: left out on the virtual GPU",
     "onednn": "needs oneDNN: left out under XPU_GENERIC_BACKEND=1",
     "onednn_matmul": "needs oneDNN's matrix products: left out where the GPU's driver is too old",
+    "image_cache": "needs the cache of built kernels: left out under XPU_GENERIC_BACKEND=1",
     "cpu_device": "is about the CPU device: left out on the virtual GPU",
 }
 
@@ -25,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
         leave_out_comparisons()
         # What is read back there is whatever was in memory, NaNs included.
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
+    os.environ.update(validation.variables(os.environ))  # before anything has started the runtime
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
@@ -35,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not values_checked():
         absent |= {"values", "cpu_device"}
     if os.environ.get("XPU_GENERIC_BACKEND") == "1":
-        absent |= {"onednn"}
+        absent |= {"onednn", "image_cache"}
     if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
         absent |= {"onednn_matmul"}
     out = [item for item in items if any(mark.name in absent for mark in item.iter_markers())]

@@ -20,9 +20,9 @@ def run(options: argparse.Namespace) -> int:
     columns = ("name", "type", "default", "value", "meaning")
     if options.json:
         show.as_json([dict(zip(columns, row, strict=True)) for row in rows])
-    else:
-        readable = [tuple("-" if cell in (None, "") else cell for cell in row) for row in rows]
-        show.table("Environment variables", columns, readable)
+        return 0
+    readable = [tuple("-" if cell in (None, "") else cell for cell in row) for row in rows]
+    show.table("Environment variables", columns, readable)
     for name in env.unknown():
         show.console.print(f"{name} is set, but nothing reads it: is it misspelt?")
     return 0

@@ -1,0 +1,25 @@
+// What lives as long as the process. Statics must outlive every thread and every array that Python frees
+// late, so they are never destroyed; a leak checker can ask for it (XPU_RELEASE_AT_EXIT=1).
+#pragma once
+
+#include <functional>
+#include <utility>
+
+namespace xpu {
+
+/// Called at exit, last one first, when XPU_RELEASE_AT_EXIT=1.
+void on_release(std::function<void()> release);
+
+/// Makes the release come before the end of every library loaded so far: to be called when one was loaded
+/// that kept objects depend on.
+void release_before_loaded_libraries();
+
+/// A new T that is deleted at exit only when that was asked for. For `static T& name = kept<T>(...)`.
+template <class T, class... Arguments>
+T& kept(Arguments&&... arguments) {
+  auto* made = new T{std::forward<Arguments>(arguments)...};
+  on_release([made] { delete made; });
+  return *made;
+}
+
+}  // namespace xpu
