@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass
 from importlib import resources
-
-import tomllib
 
 
 @dataclass(frozen=True)

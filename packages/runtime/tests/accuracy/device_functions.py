@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-import tomllib
 
 TABLE = Path(__file__).parents[2] / "device" / "functions.toml"
 FLOATS = ("f16", "bf16", "f32", "f64")
