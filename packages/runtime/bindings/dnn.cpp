@@ -155,6 +155,35 @@ void bind_normalization(py::module_& m) {
   });
 }
 
+dnn::RnnOptions rnn_options(const std::string& kind, const std::string& direction) {
+  static const char* const kinds[] = {"lstm", "gru", "gru_linear_before_reset", "tanh", "relu"};
+  static const char* const directions[] = {"forward", "backward", "both_concat", "both_sum"};
+  auto index = [](const char* what, auto& names, const std::string& name) {
+    std::string all;
+    for (int i = 0; i < static_cast<int>(std::size(names)); ++i) {
+      if (name == names[i]) return i;
+      all += join(i ? ", " : "", names[i]);
+    }
+    fail<UsageError>("rnn: got ", what, " \"", name, "\", expected one of ", all);
+  };
+  return {static_cast<dnn::RnnOptions::Kind>(index("kind", kinds, kind)),
+          static_cast<dnn::RnnOptions::Direction>(index("direction", directions, direction))};
+}
+
+void bind_rnn(py::module_& m) {
+  m.def("rnn", [](Stream stream, py::handle src, py::handle weights_layer, py::handle weights_iter,
+                  py::handle bias, py::handle state0, py::handle cell0, py::handle dst, py::handle state,
+                  py::handle cell, const std::string& kind, const std::string& direction) {
+    auto o = rnn_options(kind, direction);
+    auto s = tensor_of(src), wl = tensor_of(weights_layer), wi = tensor_of(weights_iter), b = tensor_of(bias),
+         d = tensor_of(dst);
+    auto h0 = optional_tensor(state0), c0 = optional_tensor(cell0), h = optional_tensor(state),
+         c = optional_tensor(cell);
+    py::gil_scoped_release unlocked;
+    dnn::rnn(stream, s, wl, wi, b, h0, c0, d, h, c, o);
+  });
+}
+
 void bind_plans(py::module_& m) {
   m.def("dnn_onednn_matmul_refusal", &dnn::onednn_matmul_refusal, py::arg("device"));
   m.def("dnn_explain", &dnn::explain);
@@ -174,6 +203,7 @@ void bind_dnn(py::module_& m) {
   bind_convolution(m);
   bind_pool(m);
   bind_normalization(m);
+  bind_rnn(m);
   m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias,
                      const py::sequence& post_ops, py::handle qa, py::handle qb, py::handle qc,
                      bool deterministic, bool allow_tf32) {

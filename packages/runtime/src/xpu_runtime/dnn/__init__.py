@@ -20,6 +20,7 @@ from ._convolution import convolution, convolution_backward_data, convolution_ba
 from ._matmul import matmul
 from ._normalization import batch_norm, layer_norm, reorder, softmax
 from ._pooling import pool, pool_backward, pool_workspace
+from ._rnn import rnn
 
 __all__ = [
     "CacheStats",
@@ -41,5 +42,6 @@ __all__ = [
     "pool_backward",
     "pool_workspace",
     "reorder",
+    "rnn",
     "softmax",
 ]
