@@ -145,13 +145,18 @@ Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<con
     v.vector = vector_length(tuning, outputs, inputs);
     return plan;
   }
+  return plan_over(coalesce(outputs, inputs, expression.name.c_str(), expression.uses_index), v,
+                   expression.uses_index);
+}
+
+Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order) {
+  Plan plan{variant, geometry, geometry.count};
   auto& g = plan.geometry;
-  g = coalesce(outputs, inputs, expression.name.c_str(), expression.uses_index);
-  plan.count = g.count;
+  auto& v = plan.variant;
   if (g.count == 0) return plan;
-  if (!expression.uses_index) lengthen_rows(g);
+  if (!keep_order) lengthen_rows(g);
   if (g.linear()) return plan;
-  v.wide_index = !g.fits_32_bits();
+  v.wide_index = v.wide_index || !g.fits_32_bits();
   if (g.dims == 1 || g.size[0] >= short_row) {
     v.path = Path::rows;
     v.dims = kernel_dims(g.dims, {2, 4});

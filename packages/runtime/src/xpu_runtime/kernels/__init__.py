@@ -1,11 +1,24 @@
 """Kernels written once for every framework, over strided arrays.
 
-Fills, copies, elementwise operations and reductions; scans; random fills.
+Fills, copies, elementwise operations and reductions; scans; gathers and scatters; random fills.
 """
 
 from __future__ import annotations
 
 from .elementwise import Elementwise, Reduction, copy, fill, promote, reduce, reductions
+from .indexing import (
+    Combiner,
+    embedding_backward,
+    gather,
+    gather_slices,
+    index,
+    index_combine,
+    index_put,
+    index_select,
+    scatter,
+    scatter_mean,
+    scatter_slices,
+)
 from .random import (
     bernoulli,
     cauchy,
@@ -20,6 +33,7 @@ from .random import (
 from .scan import Scan, cummax, cummin, cumprod, cumsum, logcumsumexp
 
 __all__ = [
+    "Combiner",
     "Elementwise",
     "Reduction",
     "Scan",
@@ -30,9 +44,16 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "embedding_backward",
     "exponential",
     "fill",
+    "gather",
+    "gather_slices",
     "geometric",
+    "index",
+    "index_combine",
+    "index_put",
+    "index_select",
     "integers",
     "log_normal",
     "logcumsumexp",
@@ -41,5 +62,8 @@ __all__ = [
     "random_bits",
     "reduce",
     "reductions",
+    "scatter",
+    "scatter_mean",
+    "scatter_slices",
     "uniform",
 ]

@@ -1,0 +1,151 @@
+#include <bit>
+
+#include "compile/embedded.h"
+#include "kernels/call.h"
+#include "kernels/combine.h"
+#include "kernels/dtype_text.h"
+#include "kernels/group_keys.h"
+#include "kernels/require.h"
+
+namespace xpu::kernels {
+namespace {
+
+constexpr const char* keys_text = R"(
+XPU_FN void meet(global<V> moved, i64 target, Index at) { *moved = (V)(target + at); }
+XPU_FN void miss(global<V> moved) { *moved = ~(V)0; }
+)";
+
+// A dimension of the walk along which the same indices meet neighbours in the target, which no other indices reach.
+bool in_window(const IndexedAccess& a, int d) {
+  if (a.walks[d] == IndexedAccess::nowhere) return false;
+  for (int k = 0; k < a.indices; ++k)
+    if (a.index[k].dim == a.walks[d] || a.index[k].values.strides[d] != 0) return false;
+  return true;
+}
+
+void append(Geometry& g, std::int64_t size, std::int64_t first, std::int64_t second = 0) {
+  g.size[g.dims] = size;
+  g.stride[0][g.dims] = first;
+  g.stride[1][g.dims++] = second;
+}
+
+// The walk in two: over windows of the target, found by keys, and within one.
+struct Split {
+  IndexedAccess keys;                 // its `moved` is to be given memory
+  Geometry targets, updates, window;  // offsets in the target by key; in `moved`; in both
+};
+
+Split split(const IndexedAccess& a) {
+  Split s{a, {}, {}, {}};
+  auto& k = s.keys;
+  s.targets.operands = s.updates.operands = 1;
+  s.window.operands = 2;
+  k.moved.ndim = k.target.ndim = 0;
+  int kept_dim[Tensor::max_dims];
+  bool outside[Tensor::max_dims] = {};
+  for (int d = 0; d < a.moved.ndim; ++d)
+    if (in_window(a, d)) outside[a.walks[d]] = true;
+  for (int d = 0; d < a.target.ndim; ++d) {
+    kept_dim[d] = IndexedAccess::nowhere;
+    if (outside[d]) continue;
+    kept_dim[d] = k.target.ndim;
+    k.target.strides[k.target.ndim] = a.target.strides[d];
+    k.target.shape[k.target.ndim++] = a.target.shape[d];
+  }
+  for (int i = 0; i < a.indices; ++i) k.index[i].dim = kept_dim[a.index[i].dim], k.index[i].values.ndim = 0;
+  for (int d = 0; d < a.moved.ndim; ++d) {
+    if (in_window(a, d)) continue;
+    int to = k.moved.ndim++;
+    k.moved.shape[to] = a.moved.shape[d];
+    k.walks[to] = a.walks[d] == IndexedAccess::nowhere ? IndexedAccess::nowhere : kept_dim[a.walks[d]];
+    for (int i = 0; i < a.indices; ++i) {
+      k.index[i].values.shape[to] = a.moved.shape[d];
+      k.index[i].values.strides[to] = a.index[i].values.strides[d];
+    }
+  }
+  for (int d = a.target.ndim - 1; d >= 0; --d)
+    if (!outside[d]) append(s.targets, a.target.shape[d], a.target.strides[d]);
+  for (int d = a.moved.ndim - 1; d >= 0; --d) {
+    if (in_window(a, d))
+      append(s.window, a.moved.shape[d], a.target.strides[a.walks[d]], a.moved.strides[d]);
+    else
+      append(s.updates, a.moved.shape[d], a.moved.strides[d]);
+  }
+  // Only the window's order is free: the others are counted in row-major order.
+  simplify(s.targets, true);
+  simplify(s.updates, true);
+  simplify(s.window, true);
+  return s;
+}
+
+std::uint8_t dims_of(const Geometry& g) {
+  return kernel_dims(g.dims, {1, 2, 4});
+}
+
+void pass(Args& args, const Geometry& g, std::span<const int> operands) {
+  PackedStruct packed;
+  packed.add_shape(g, dims_of(g), operands).pass(args);
+}
+
+}  // namespace
+
+std::int64_t window_size(const IndexedAccess& access) {
+  std::int64_t size = 1;
+  for (int d = 0; d < access.moved.ndim; ++d)
+    if (in_window(access, d)) size *= access.moved.shape[d];
+  return size;
+}
+
+void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State& state) {
+  int device = stream.device();
+  auto& tune = tuning(device);
+  auto s = split(access);
+  std::int64_t n = s.updates.count, places = s.targets.count;
+  bool wide = n > 0xfffffffe || places > 0xfffffffe;
+  DType word = wide ? DType::u64 : DType::u32;
+  Temporary keys(stream, static_cast<std::size_t>(n) * size_of(word));
+  s.keys.moved.data = keys.data();
+  s.keys.moved.dtype = word;
+  std::int64_t step = 1;
+  for (int d = s.keys.moved.ndim - 1; d >= 0; --d) s.keys.moved.strides[d] = step, step *= s.keys.moved.shape[d];
+  static auto& key_table = *new KernelTable;
+  queue_walk(stream, {.name = "find_keys", .access = s.keys, .places = true, .keep_order = true}, key_table,
+             [] { return keys_text; });
+  int bits = std::bit_width(static_cast<std::uint64_t>(places));
+  auto groups = group_keys(stream, std::move(keys), n, bits, wide);
+
+  DType dtype = access.target.dtype;
+  bool rows = s.window.count >= tune.sub_group;
+  KernelKey key{static_cast<std::uint64_t>(device)};
+  for (std::uint64_t part : {std::uint64_t{dims_of(s.targets)}, std::uint64_t{dims_of(s.updates)},
+                             std::uint64_t{dims_of(s.window)}, std::uint64_t{rows}, std::uint64_t{wide},
+                             state.replaces ? size_of(dtype) : static_cast<std::uint64_t>(dtype)})
+    key.low = key.low << 5 | part;
+  Kernel kernel = state.groups.find_or_make(key, [&] {
+    const char* header = is_complex(dtype) ? "complex" : "convert";
+    const char* element = state.replaces ? size_of(dtype) == 16 ? "xpu::Array<xpu::u64, 2>"
+                                                                : storage_type(bits_type(dtype))
+                                         : storage_type(dtype);
+    auto source = join("#include <xpu/", header, ".h>\nusing V = ", element, ";\n", arithmetic_text(state, dtype),
+                       "using Word = ", wide ? "xpu::u64" : "xpu::u32", ";\n#define ROWS ", rows ? 1 : 0,
+                       "\n#define TARGET_DIMS ", int{dims_of(s.targets)}, "\n#define UPDATE_DIMS ",
+                       int{dims_of(s.updates)}, "\n#define WINDOW_DIMS ", int{dims_of(s.window)}, "\n",
+                       kernel_source("combine_groups.sycl"));
+    return build_kernel(device, source, "combine_groups");
+  });
+  constexpr std::int64_t vectors = 4;  // as in the kernel source
+  std::int64_t tile = rows ? vectors * tune.sub_group : s.window.count;
+  std::int64_t tiles = (s.window.count + tile - 1) / tile;
+  std::int64_t sub_groups = rows ? n * tiles : (n + tune.sub_group - 1) / tune.sub_group;
+  Args args;
+  args.add(access.target.data).add(access.moved.data).add(groups.keys.data()).add(groups.positions.data());
+  PackedStruct().add(n).add(s.window.count).add(tiles).pass(args);
+  static constexpr int first[] = {0}, both[] = {0, 1};
+  pass(args, s.targets, first);
+  pass(args, s.updates, first);
+  pass(args, s.window, both);
+  launch(stream, kernel, tile_range(tune, sub_groups), args,
+         2 * static_cast<std::size_t>(n * s.window.count) * size_of(dtype));
+}
+
+}  // namespace xpu::kernels

@@ -1,0 +1,232 @@
+#include "kernels/indexed.h"
+
+#include "compile/embedded.h"
+#include "kernels/call.h"
+#include "kernels/dtype_text.h"
+#include "kernels/require.h"
+#include "xpu/fault.h"
+
+namespace xpu::kernels {
+namespace {
+
+// The order of operands in the geometry.
+enum Operand { moved_operand, target_operand, first_index };
+
+// An element as bits: what moves whole.
+const char* word_type(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return "u8";
+    case 2:
+      return "u16";
+    case 4:
+      return "u32";
+    case 8:
+      return "u64";
+    default:
+      return "Array<u64, 2>";
+  }
+}
+
+// Stands for the bits in a kernel's key.
+DType word_dtype(std::size_t bytes) {
+  constexpr DType words[] = {DType::u8, DType::u16, DType::u32, DType::u64, DType::c128};
+  int i = 0;
+  while ((std::size_t{1} << i) < bytes) ++i;
+  return words[i];
+}
+
+struct Planned {
+  Geometry geometry;
+  std::size_t element;  // bytes
+  char *moved, *target;
+  std::int64_t step[IndexedAccess::max_indices];  // of the target, in elements
+};
+
+Planned place_operands(const Walk& walk) {
+  auto& a = walk.access;
+  Planned p{};
+  auto& g = p.geometry;
+  // A walk that wants places sees the target as if it were row-major.
+  std::int64_t dense[Tensor::max_dims], next = 1;
+  for (int d = a.target.ndim - 1; d >= 0; --d) dense[d] = next, next *= a.target.shape[d];
+  const std::int64_t* strides = walk.places ? dense : a.target.strides;
+  g.operands = first_index + a.indices;
+  for (int d = a.moved.ndim - 1; d >= 0; --d, ++g.dims) {
+    g.size[g.dims] = a.moved.shape[d];
+    g.stride[moved_operand][g.dims] = a.moved.strides[d];
+    g.stride[target_operand][g.dims] = a.walks[d] == IndexedAccess::nowhere ? 0 : strides[a.walks[d]];
+    for (int k = 0; k < a.indices; ++k) g.stride[first_index + k][g.dims] = a.index[k].values.strides[d];
+  }
+  for (int k = 0; k < a.indices; ++k) p.step[k] = strides[a.index[k].dim];
+  simplify(g, walk.keep_order);
+  p.element = size_of(a.moved.dtype);
+  auto first = [&](const Tensor& t, int operand) {
+    return static_cast<char*>(t.data) + g.offset[operand] * static_cast<std::int64_t>(size_of(t.dtype));
+  };
+  p.moved = first(a.moved, moved_operand);
+  p.target = walk.places ? nullptr : first(a.target, target_operand);
+  return p;
+}
+
+// Elements that lie side by side and share their indices become one larger element.
+void widen(Planned& p, int indices, std::size_t most) {
+  auto& g = p.geometry;
+  bool row = g.stride[moved_operand][0] == 1 && g.stride[target_operand][0] == 1;
+  for (int k = 0; k < indices; ++k) row = row && g.stride[first_index + k][0] == 0;
+  auto fits = [&](std::size_t bytes) {
+    auto ratio = static_cast<std::int64_t>(bytes / p.element);
+    auto whole = [&](std::int64_t n) { return n % ratio == 0; };
+    bool all = whole(g.size[0]) && reinterpret_cast<std::uintptr_t>(p.moved) % bytes == 0 &&
+               reinterpret_cast<std::uintptr_t>(p.target) % bytes == 0;
+    for (int d = 1; d < g.dims; ++d)
+      all = all && whole(g.stride[moved_operand][d]) && whole(g.stride[target_operand][d]);
+    for (int k = 0; k < indices; ++k) all = all && whole(p.step[k]);
+    return all;
+  };
+  std::size_t bytes = most;
+  while (bytes > p.element && !(row && fits(bytes))) bytes /= 2;
+  if (bytes <= p.element) return;
+  auto ratio = static_cast<std::int64_t>(bytes / p.element);
+  g.size[0] /= ratio;
+  for (int d = 1; d < g.dims; ++d) g.stride[moved_operand][d] /= ratio, g.stride[target_operand][d] /= ratio;
+  for (int k = 0; k < indices; ++k) p.step[k] /= ratio;
+  p.element = bytes;
+  simplify(g, true);
+}
+
+bool reaches_far(const IndexedAccess& a) {
+  std::int64_t reach = 0;
+  for (int d = 0; d < a.target.ndim; ++d) reach += (a.target.shape[d] - 1) * std::abs(a.target.strides[d]);
+  return reach > 0x7fffffff || a.target.numel() > 0x7fffffff;
+}
+
+std::uint64_t flags(const IndexedAccess& a) {
+  return static_cast<std::uint64_t>(a.out_of_range) | (a.wraps ? 4u : 0u) | (a.skips ? 8u : 0u);
+}
+
+std::string source_of(const Walk& walk, const Plan& plan, const Tuning& tuning, std::size_t element,
+                      const std::string& text) {
+  auto& a = walk.access;
+  auto& v = plan.variant;
+  std::string s = "#include <xpu/fault.h>\n#include <xpu/group.h>\n";
+  if (is_complex(a.moved.dtype) && walk.numbers) s += "#include <xpu/complex.h>\n";
+  auto line = [&](const auto&... parts) { s += join(parts..., "\n"); };
+  line("using namespace xpu;");
+  line("using V = ", walk.numbers ? storage_type(a.moved.dtype) : word_type(element), ";");
+  line("using Index = ", v.wide_index ? "i64" : "i32", ";");
+  const char* target = walk.places ? "i64" : "global<V>";
+  std::string declared = join("global<V> moved, ", target, " target"), names = "moved, target", fields, loads,
+              steps;
+  for (int k = 0; k < a.indices; ++k) {
+    auto type = join("global<const ", storage_type(a.index[k].values.dtype), ">");
+    declared += join(", ", type, " index", k);
+    names += join(", index", k);
+    fields += join(type, " index", k, "; ");
+    steps += join(" x.index", k, " += by[", first_index + k, "];");
+    loads += join(" values[", k, "] = (i64)x.index", k, "[at[", first_index + k, "]];");
+  }
+  line("#define XPU_NAME ", walk.name);
+  line("#define XPU_OPERANDS ", int{v.operands});
+  line("#define XPU_PATH ", static_cast<int>(v.path));
+  line("#define XPU_DIMS ", int{v.dims});
+  line("#define XPU_VECTOR 1");
+  line("#define XPU_SUB_GROUPS ", tuning.sub_groups);
+  line("#define XPU_GATHERS ", v.gathers() ? 1 : 0);
+  std::string kinds;
+  for (int k = 0; k < v.operands; ++k) kinds += join(k ? ", " : "", v.kind(k));
+  line("#define XPU_KINDS ", kinds);
+  line("#define XPU_POINTERS ", declared, ", global<FaultRecord> record");
+  line("#define XPU_POINTER_NAMES ", names, ", record");
+  line("#define INDICES ", a.indices);
+  line("#define CLAMP ", a.out_of_range == OutOfRange::clamp ? 1 : 0);
+  line("#define FAULT ", a.out_of_range == OutOfRange::fault ? 1 : 0);
+  line("#define WRAPS ", a.wraps ? 1 : 0);
+  line("#define SKIPS ", a.skips ? 1 : 0);
+  line("#define LOAD_INDICES(values)", loads);
+  line("struct Pointers { global<V> moved; ", target, " target; ", fields, "global<FaultRecord> record; };");
+  line("XPU_FN void advance(Pointers& x, const i64* by) { x.moved += by[0]; x.target += by[1];", steps, " }");
+  s += text;
+  s += kernel_source("indexed.sycl");
+  s += kernel_source("elementwise.sycl");
+  return s;
+}
+
+constexpr const char* take_text = R"(
+XPU_FN void meet(global<V> moved, global<V> target, Index at) { *moved = target[at]; }
+XPU_FN void miss(global<V>) {}
+)";
+constexpr const char* put_text = R"(
+XPU_FN void meet(global<V> moved, global<V> target, Index at) { target[at] = *moved; }
+XPU_FN void miss(global<V>) {}
+)";
+
+}  // namespace
+
+IndexedAccess::Index& IndexedAccess::add_index(const Tensor& values, int dim) {
+  expect<Unsupported>(indices < max_indices, name, ": got more than ", int{max_indices},
+                      " index tensors; join some of them into one flat index");
+  auto& added = index[indices++];
+  added.values = values;
+  added.dim = dim;
+  added.last = target.shape[dim] - 1;
+  return added;
+}
+
+bool nothing_to_walk(const IndexedAccess& a) {
+  if (a.moved.numel() == 0) return true;
+  if (a.target.numel() != 0) return false;
+  expect<UsageError>(a.out_of_range == OutOfRange::drop, a.name, ": ", a.target,
+                     " has no elements, so every index is out of range; got ", a.moved.numel(),
+                     " of them, expected none");
+  return true;
+}
+
+void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
+                const std::function<std::string()>& text) {
+  auto& a = walk.access;
+  int device = stream.device();
+  auto& tune = tuning(device);
+  Planned p = place_operands(walk);
+  if (!walk.numbers && !walk.places) widen(p, a.indices, tune.lane_bytes ? 16 : 8);
+  Variant v;
+  v.operands = static_cast<std::uint8_t>(p.geometry.operands);
+  v.dtype[moved_operand] = v.dtype[target_operand] = walk.numbers ? a.moved.dtype : word_dtype(p.element);
+  for (int k = 0; k < a.indices; ++k) v.dtype[first_index + k] = a.index[k].values.dtype;
+  v.wide_index = reaches_far(a);
+  Plan plan = plan_over(p.geometry, v, walk.keep_order);
+  auto key = plan.variant.key(device);
+  key.low |= flags(a) << 56;
+  Kernel kernel = table.find_or_make(key, [&] {
+    return build_kernel(device, source_of(walk, plan, tune, p.element, text()), walk.name);
+  });
+  Args args;
+  args.add(static_cast<void*>(p.moved));
+  walk.places ? args.add(p.geometry.offset[target_operand]) : args.add(static_cast<void*>(p.target));
+  for (int k = 0; k < a.indices; ++k)
+    add_pointer(args, a.name, a.index[k].values, p.geometry.offset[first_index + k]);
+  args.add(fault_record(device));
+  PackedStruct parameters;
+  for (int k = 0; k < a.indices; ++k)
+    parameters.add(a.target.shape[a.index[k].dim]).add(a.index[k].last).add(p.step[k]);
+  std::uint32_t code = a.out_of_range != OutOfRange::fault
+                           ? 0
+                           : fault_code(a.name, "index {a} is out of range for a dimension of size {b}");
+  parameters.add(a.skip).add(code).add(std::uint32_t{0}).pass(args);
+  NdRange range = add_geometry(args, tune, plan);
+  launch(stream, kernel, range, args, 2 * p.element * static_cast<std::size_t>(plan.count));
+}
+
+void take(Stream stream, const IndexedAccess& access) {
+  if (nothing_to_walk(access)) return;
+  static auto& table = *new KernelTable;
+  queue_walk(stream, {"take", access}, table, [] { return take_text; });
+}
+
+void put(Stream stream, const IndexedAccess& access) {
+  if (nothing_to_walk(access)) return;
+  static auto& table = *new KernelTable;
+  queue_walk(stream, {"put", access}, table, [] { return put_text; });
+}
+
+}  // namespace xpu::kernels
