@@ -18,8 +18,8 @@ std::vector<Tensor> index_tensors(const py::sequence& arrays) {
   return list;
 }
 
-void scatter(Stream stream, py::handle out, int dim, py::handle index, py::handle src, const Combiner& combiner,
-             IndexOptions options) {
+void scatter(Stream stream, py::handle out, int dim, py::handle index, py::handle src,
+             const Combiner& combiner, IndexOptions options) {
   auto to = tensor_of(out), at = tensor_of(index);
   bool number = PyNumber_Check(src.ptr()) && !py::hasattr(src, "_tensor");
   if (number) {
@@ -33,11 +33,12 @@ void scatter(Stream stream, py::handle out, int dim, py::handle index, py::handl
 }
 
 void bind_reads(py::module_& m) {
-  m.def("gather", [](Stream stream, py::handle out, py::handle x, int dim, py::handle index, IndexOptions options) {
-    auto to = tensor_of(out), from = tensor_of(x), at = tensor_of(index);
-    py::gil_scoped_release unlocked;
-    kernels::gather(stream, to, from, dim, at, options);
-  });
+  m.def("gather",
+        [](Stream stream, py::handle out, py::handle x, int dim, py::handle index, IndexOptions options) {
+          auto to = tensor_of(out), from = tensor_of(x), at = tensor_of(index);
+          py::gil_scoped_release unlocked;
+          kernels::gather(stream, to, from, dim, at, options);
+        });
   m.def("index_select",
         [](Stream stream, py::handle out, py::handle x, int dim, py::handle index, IndexOptions options) {
           auto to = tensor_of(out), from = tensor_of(x), at = tensor_of(index);
@@ -55,15 +56,15 @@ void bind_reads(py::module_& m) {
     Tensor shape = kernels::index_shape(tensor_of(x), index_tensors(indices));
     return std::vector<std::int64_t>(shape.shape, shape.shape + shape.ndim);
   });
-  m.def("gather_slices", [](Stream stream, py::handle out, py::handle operand, py::handle start_indices,
-                            const Dims& offset, const Dims& collapsed, const Dims& batching,
-                            const Dims& index_batching, const Dims& map, int vector_dim,
-                            const std::vector<std::int64_t>& sizes) {
-    auto to = tensor_of(out), from = tensor_of(operand), at = tensor_of(start_indices);
-    py::gil_scoped_release unlocked;
-    kernels::gather_slices(stream, to, from, at, {offset, collapsed, batching, index_batching, map, vector_dim},
-                           sizes);
-  });
+  m.def("gather_slices",
+        [](Stream stream, py::handle out, py::handle operand, py::handle start_indices, const Dims& offset,
+           const Dims& collapsed, const Dims& batching, const Dims& index_batching, const Dims& map,
+           int vector_dim, const std::vector<std::int64_t>& sizes) {
+          auto to = tensor_of(out), from = tensor_of(operand), at = tensor_of(start_indices);
+          py::gil_scoped_release unlocked;
+          kernels::gather_slices(stream, to, from, at,
+                                 {offset, collapsed, batching, index_batching, map, vector_dim}, sizes);
+        });
 }
 
 void bind_writes(py::module_& m) {
@@ -93,15 +94,16 @@ void bind_writes(py::module_& m) {
     py::gil_scoped_release unlocked;
     kernels::index_put(stream, to, at, from, combiner, options);
   });
-  m.def("scatter_slices", [](Stream stream, py::handle out, py::handle indices, py::handle updates,
-                             const Dims& window, const Dims& inserted, const Dims& batching,
-                             const Dims& index_batching, const Dims& map, int vector_dim, const Combiner& combiner,
-                             bool deterministic) {
-    auto to = tensor_of(out), at = tensor_of(indices), from = tensor_of(updates);
-    py::gil_scoped_release unlocked;
-    kernels::scatter_slices(stream, to, at, from, {window, inserted, batching, index_batching, map, vector_dim},
-                            combiner, deterministic);
-  });
+  m.def("scatter_slices",
+        [](Stream stream, py::handle out, py::handle indices, py::handle updates, const Dims& window,
+           const Dims& inserted, const Dims& batching, const Dims& index_batching, const Dims& map,
+           int vector_dim, const Combiner& combiner, bool deterministic) {
+          auto to = tensor_of(out), at = tensor_of(indices), from = tensor_of(updates);
+          py::gil_scoped_release unlocked;
+          kernels::scatter_slices(stream, to, at, from,
+                                  {window, inserted, batching, index_batching, map, vector_dim}, combiner,
+                                  deterministic);
+        });
 }
 
 }  // namespace
@@ -119,9 +121,10 @@ void bind_kernels_index(py::module_& m) {
       .value("maximum", kernels::Combine::maximum);
   py::class_<IndexOptions>(m, "IndexOptions").def(py::init<kernels::OutOfRange, bool>());
   py::class_<Combiner>(m, "Combiner", "A way of combining from a C++ expression.")
-      .def(py::init([](const std::string& name, const std::string& combine, const std::vector<std::string>& headers) {
-        return new Combiner({name, combine, headers});
-      }));
+      .def(py::init(
+          [](const std::string& name, const std::string& combine, const std::vector<std::string>& headers) {
+            return new Combiner({name, combine, headers});
+          }));
   m.def("combiner", &kernels::combiner, py::return_value_policy::reference);
   bind_reads(m);
   bind_writes(m);

@@ -20,5 +20,6 @@ PYBIND11_MODULE(_C, m) {
   bind_kernels_index(m);
   bind_kernels_random(m);
   bind_kernels_scan(m);
+  bind_kernels_select(m);
   bind_reduce(m);
 }

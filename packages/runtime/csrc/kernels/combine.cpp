@@ -4,6 +4,7 @@
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
+#include "kernels/tuning.h"
 
 namespace xpu::kernels {
 namespace {
@@ -13,9 +14,6 @@ Combiner* built_in(const char* name, const char* expression, Atomic atomic) {
   made->state().atomic = atomic;
   return made;
 }
-
-// Grouping sorts first, and then needs neither atomics nor luck with their order.
-constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
 
 bool has_atomics(Stream stream, DType dtype, Atomic atomic) {
   if (size_of(dtype) == 16) return atomic == Atomic::add && device_info(stream.device()).atomic64;
@@ -28,8 +26,34 @@ void check(Stream stream, const IndexedAccess& a, const Combiner::State& state) 
   bool ordered = state.atomic == Atomic::minimum || state.atomic == Atomic::maximum;
   expect<UsageError>(!is_complex(dtype) || !ordered, a.name, ": elements of ", name_of(dtype),
                      " have no order; the combiner is ", state.expression.name);
-  expect<Unsupported>((dtype != DType::f64 && dtype != DType::c128) || device_info(stream.device()).fp64, a.name,
-                      ": ", device_info(stream.device()).name, " has no f64; convert to f32 first");
+  expect<Unsupported>((dtype != DType::f64 && dtype != DType::c128) || device_info(stream.device()).fp64,
+                      a.name, ": ", device_info(stream.device()).name, " has no f64; convert to f32 first");
+}
+
+// An item that has a line to itself needs no atomics.
+constexpr const char* lines_text = R"(
+XPU_FN void meet(global<V> moved, global<V> target, Index at) {
+  target[at] = stored(combined(value_of(target[at]), value_of(*moved)));
+}
+XPU_FN void miss(global<V>) {}
+)";
+
+enum class Way { lines, groups, atomics };
+
+// A line shorter than this is walked in less time than sorting takes to start.
+constexpr std::int64_t short_line = 256;
+// Grouping sorts the updates first: worth it when many elements come with each.
+constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
+
+Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& state, bool deterministic) {
+  auto& tune = tuning(stream.device());
+  std::int64_t lines = line_count(a), length = a.moved.numel() / lines;
+  bool fills_device = lines >= std::int64_t{tune.tiles} * tune.sub_group;
+  if (fills_device) return Way::lines;
+  if (deterministic || !has_atomics(stream, a.target.dtype, state.atomic))
+    return length <= short_line ? Way::lines : Way::groups;
+  bool long_rows = window_size(a) >= window_worth_grouping && a.moved.numel() >= elements_worth_grouping;
+  return long_rows ? Way::groups : Way::atomics;
 }
 
 const char* atomic_name(Atomic atomic) {
@@ -49,10 +73,11 @@ const Combiner& combiner(Combine combine) {
   static auto* const all = [] {
     auto* replace = built_in("replace", "b", Atomic::none);
     replace->state().replaces = true;
-    return new Combiner*[5]{replace, built_in("add", "T(a + b)", Atomic::add),
-                            built_in("multiply", "T(a * b)", Atomic::none),
-                            built_in("minimum", "xpu::minimum(a, b)", Atomic::minimum),
-                            built_in("maximum", "xpu::maximum(a, b)", Atomic::maximum)};
+    return new Combiner* [5] {
+      replace, built_in("add", "T(a + b)", Atomic::add), built_in("multiply", "T(a * b)", Atomic::none),
+          built_in("minimum", "xpu::minimum(a, b)", Atomic::minimum),
+          built_in("maximum", "xpu::maximum(a, b)", Atomic::maximum)
+    };
   }();
   return *all[static_cast<int>(combine)];
 }
@@ -65,8 +90,8 @@ std::string arithmetic_text(const Combiner::State& state, DType dtype) {
   for (auto& header : state.expression.headers) text += join("#include <xpu/", header, ".h>\n");
   const char* cast = is_complex(dtype) ? "xpu::cast" : "xpu::to";
   const char* loaded = dtype == DType::boolean ? "x != 0" : "x";
-  return text + join("using T = ", math_type(dtype), ";\nXPU_FN T value_of(V x) { return ", cast, "<T>(", loaded,
-                     "); }\nXPU_FN V stored(T x) { return (V)", cast, "<", value_type(dtype),
+  return text + join("using T = ", math_type(dtype), ";\nXPU_FN T value_of(V x) { return ", cast, "<T>(",
+                     loaded, "); }\nXPU_FN V stored(T x) { return (V)", cast, "<", value_type(dtype),
                      ">(x); }\nXPU_FN T combined(T a, T b) { return ", state.expression.combine, "; }\n");
 }
 
@@ -74,16 +99,20 @@ void combine(Stream stream, const IndexedAccess& access, const Combiner& combine
   auto& state = combiner.state();
   check(stream, access, state);
   if (nothing_to_walk(access)) return;
-  DType dtype = access.target.dtype;
   if (!deterministic && state.replaces) return put(stream, access);
-  bool long_rows = !state.replaces && window_size(access) >= window_worth_grouping &&
-                   access.moved.numel() >= elements_worth_grouping;
-  if (deterministic || long_rows || !has_atomics(stream, dtype, state.atomic))
-    return combine_grouped(stream, access, state);
-  queue_walk(stream, {"combine", access, true}, state.atomics, [&] {
-    return join(arithmetic_text(state, dtype), "#define COMBINE ", atomic_name(state.atomic), "\n",
-                kernel_source("combine.sycl"));
-  });
+  switch (choose_way(stream, access, state, deterministic)) {
+    case Way::lines:
+      return queue_walk(
+          stream, {.name = "combine_lines", .access = access, .numbers = !state.replaces, .in_lines = true},
+          state.lines, [&] { return arithmetic_text(state, access.target.dtype) + lines_text; });
+    case Way::groups:
+      return combine_grouped(stream, access, state);
+    case Way::atomics:
+      return queue_walk(stream, {.name = "combine", .access = access, .numbers = true}, state.atomics, [&] {
+        return join(arithmetic_text(state, access.target.dtype), "#define COMBINE ",
+                    atomic_name(state.atomic), "\n", kernel_source("combine.sycl"));
+      });
+  }
 }
 
 }  // namespace xpu::kernels

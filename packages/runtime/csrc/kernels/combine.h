@@ -14,14 +14,14 @@ struct Combiner::State {
   CombineExpression expression;
   Atomic atomic = Atomic::none;
   bool replaces = false;  ///< the value that comes stays: bits move
-  KernelTable atomics, groups;
+  KernelTable atomics, lines, groups;
 };
 
 /// target = combine(target, moved), element by element.
 void combine(Stream stream, const IndexedAccess& access, const Combiner& combiner, bool deterministic);
 
-/// The same in a fixed order: updates of an element one after another, in row-major order of the walk. Needs no
-/// atomics.
+/// The same in a fixed order: updates of an element one after another, in row-major order of the walk. Needs
+/// no atomics.
 void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State& state);
 /// Elements that lie together in every group: the more, the better grouping does.
 std::int64_t window_size(const IndexedAccess& access);

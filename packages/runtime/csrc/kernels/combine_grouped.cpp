@@ -15,7 +15,8 @@ XPU_FN void meet(global<V> moved, i64 target, Index at) { *moved = (V)(target + 
 XPU_FN void miss(global<V> moved) { *moved = ~(V)0; }
 )";
 
-// A dimension of the walk along which the same indices meet neighbours in the target, which no other indices reach.
+// A dimension of the walk along which the same indices meet neighbours in the target, which no other indices
+// reach.
 bool in_window(const IndexedAccess& a, int d) {
   if (a.walks[d] == IndexedAccess::nowhere) return false;
   for (int k = 0; k < a.indices; ++k)
@@ -107,7 +108,8 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
   s.keys.moved.data = keys.data();
   s.keys.moved.dtype = word;
   std::int64_t step = 1;
-  for (int d = s.keys.moved.ndim - 1; d >= 0; --d) s.keys.moved.strides[d] = step, step *= s.keys.moved.shape[d];
+  for (int d = s.keys.moved.ndim - 1; d >= 0; --d)
+    s.keys.moved.strides[d] = step, step *= s.keys.moved.shape[d];
   static auto& key_table = *new KernelTable;
   queue_walk(stream, {.name = "find_keys", .access = s.keys, .places = true, .keep_order = true}, key_table,
              [] { return keys_text; });
@@ -123,14 +125,14 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
     key.low = key.low << 5 | part;
   Kernel kernel = state.groups.find_or_make(key, [&] {
     const char* header = is_complex(dtype) ? "complex" : "convert";
-    const char* element = state.replaces ? size_of(dtype) == 16 ? "xpu::Array<xpu::u64, 2>"
-                                                                : storage_type(bits_type(dtype))
-                                         : storage_type(dtype);
-    auto source = join("#include <xpu/", header, ".h>\nusing V = ", element, ";\n", arithmetic_text(state, dtype),
-                       "using Word = ", wide ? "xpu::u64" : "xpu::u32", ";\n#define ROWS ", rows ? 1 : 0,
-                       "\n#define TARGET_DIMS ", int{dims_of(s.targets)}, "\n#define UPDATE_DIMS ",
-                       int{dims_of(s.updates)}, "\n#define WINDOW_DIMS ", int{dims_of(s.window)}, "\n",
-                       kernel_source("combine_groups.sycl"));
+    const char* element =
+        state.replaces ? size_of(dtype) == 16 ? "xpu::Array<xpu::u64, 2>" : storage_type(bits_type(dtype))
+                       : storage_type(dtype);
+    auto source = join("#include <xpu/", header, ".h>\nusing V = ", element, ";\n",
+                       arithmetic_text(state, dtype), "using Word = ", wide ? "xpu::u64" : "xpu::u32",
+                       ";\n#define ROWS ", rows ? 1 : 0, "\n#define TARGET_DIMS ", int{dims_of(s.targets)},
+                       "\n#define UPDATE_DIMS ", int{dims_of(s.updates)}, "\n#define WINDOW_DIMS ",
+                       int{dims_of(s.window)}, "\n", kernel_source("combine_groups.sycl"));
     return build_kernel(device, source, "combine_groups");
   });
   constexpr std::int64_t vectors = 4;  // as in the kernel source

@@ -38,8 +38,8 @@ struct Plan {
 Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<const Tensor> outputs,
                std::span<const Tensor> inputs, DType compute);
 
-/// The same for a geometry made elsewhere; `variant` comes with the operands and their dtypes. Dimensions stay in
-/// their order with `keep_order`.
+/// The same for a geometry made elsewhere; `variant` comes with the operands and their dtypes. Dimensions
+/// stay in their order with `keep_order`.
 Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order);
 
 /// Appends the geometry the kernel of the plan takes and returns the range it runs over.

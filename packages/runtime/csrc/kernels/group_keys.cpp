@@ -36,9 +36,8 @@ KeyGroups group_keys(Stream stream, Temporary keys, std::int64_t n, int bits, bo
   int device = stream.device();
   auto& tune = tuning(device);
   std::size_t word = wide ? 8 : 4;
-  std::int64_t wanted =
-      std::clamp<std::int64_t>(n / shortest_chunk, 1,
-                               std::min<std::int64_t>(std::int64_t{tune.tiles} * tune.sub_group, most_chunks));
+  std::int64_t wanted = std::clamp<std::int64_t>(
+      n / shortest_chunk, 1, std::min<std::int64_t>(std::int64_t{tune.tiles} * tune.sub_group, most_chunks));
   Chunks c{n, (n + wanted - 1) / wanted, 0, 0, 0};
   c.chunks = (n + c.chunk - 1) / c.chunk;
   Temporary counts(stream, static_cast<std::size_t>(digits * c.chunks) * word), positions;

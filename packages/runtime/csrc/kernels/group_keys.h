@@ -10,7 +10,8 @@ struct KeyGroups {
   Temporary keys, positions;  ///< sorted; where each was
 };
 
-/// Sorts `n` keys of which the low `bits` count: u64 when `wide`, otherwise u32, as are the positions. Takes `keys`.
+/// Sorts `n` keys of which the low `bits` count: u64 when `wide`, otherwise u32, as are the positions. Takes
+/// `keys`.
 KeyGroups group_keys(Stream stream, Temporary keys, std::int64_t n, int bits, bool wide);
 
 }  // namespace xpu::kernels

@@ -44,8 +44,8 @@ struct IndexedShape {
 
 IndexedShape shape_of(const char* op, const Tensor& target, std::span<const Tensor> indices) {
   auto count = static_cast<int>(indices.size());
-  expect<UsageError>(count <= target.ndim, op, ": got ", count, " index tensors, expected at most ", target.ndim,
-                     " for ", target);
+  expect<UsageError>(count <= target.ndim, op, ": got ", count, " index tensors, expected at most ",
+                     target.ndim, " for ", target);
   IndexedShape s;
   for (int d = 0; d < count; ++d) {
     auto& index = indices[static_cast<std::size_t>(d)];
@@ -83,8 +83,9 @@ IndexedShape shape_of(const char* op, const Tensor& target, std::span<const Tens
 
 void require_apart(const char* op, const Tensor& out) {
   for (int d = 0; d < out.ndim; ++d)
-    expect<UsageError>(out.strides[d] != 0 || out.shape[d] <= 1 || out.numel() == 0, op, ": the output is ", out,
-                       ", whose elements overlap in dimension ", d, "; write to a tensor of its own and copy");
+    expect<UsageError>(out.strides[d] != 0 || out.shape[d] <= 1 || out.numel() == 0, op, ": the output is ",
+                       out, ", whose elements overlap in dimension ", d,
+                       "; write to a tensor of its own and copy");
 }
 
 Tensor broadcast_to(const char* op, const char* which, const Tensor& t, const Tensor& shape) {
@@ -117,8 +118,9 @@ IndexedAccess along_dimension(const char* op, const Tensor& moved, const Tensor&
   bool agree = at.ndim == a.target.ndim && a.moved.ndim == at.ndim;
   for (int d = 0; agree && d < at.ndim; ++d)
     agree = at.shape[d] <= a.moved.shape[d] && (d == dim || at.shape[d] <= a.target.shape[d]);
-  expect<UsageError>(agree || index.numel() == 0, op, ": the index is ", index, ", expected as many dimensions as ",
-                     target, " and ", moved, ", and none larger but dimension ", dim, " of the first");
+  expect<UsageError>(agree || index.numel() == 0, op, ": the index is ", index,
+                     ", expected as many dimensions as ", target, " and ", moved,
+                     ", and none larger but dimension ", dim, " of the first");
   if (index.numel() == 0) {
     a.moved = at;
     return a;
@@ -131,8 +133,8 @@ IndexedAccess along_dimension(const char* op, const Tensor& moved, const Tensor&
   return a;
 }
 
-IndexedAccess of_slices(const char* op, const Tensor& moved, const Tensor& target, int dim, const Tensor& index,
-                        IndexOptions options) {
+IndexedAccess of_slices(const char* op, const Tensor& moved, const Tensor& target, int dim,
+                        const Tensor& index, IndexOptions options) {
   auto a = begin(op, moved, target, options);
   require_index(op, index);
   dim = wrap_dim(op, dim, target);

@@ -1,5 +1,8 @@
 #include "kernels/indexed.h"
 
+#include <cstdlib>
+#include <numeric>
+
 #include "compile/embedded.h"
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"
@@ -37,11 +40,19 @@ DType word_dtype(std::size_t bytes) {
 }
 
 struct Planned {
-  Geometry geometry;
-  std::size_t element;  // bytes
+  Geometry geometry, sequence;  // the sequence is of a line, or empty
+  std::size_t element;          // bytes
   char *moved, *target;
   std::int64_t step[IndexedAccess::max_indices];  // of the target, in elements
 };
+
+// Points that differ in this dimension meet different elements.
+bool separates(const IndexedAccess& a, int d) {
+  if (a.walks[d] == IndexedAccess::nowhere) return false;
+  for (int k = 0; k < a.indices; ++k)
+    if (a.index[k].dim == a.walks[d]) return false;
+  return true;
+}
 
 Planned place_operands(const Walk& walk) {
   auto& a = walk.access;
@@ -51,15 +62,18 @@ Planned place_operands(const Walk& walk) {
   std::int64_t dense[Tensor::max_dims], next = 1;
   for (int d = a.target.ndim - 1; d >= 0; --d) dense[d] = next, next *= a.target.shape[d];
   const std::int64_t* strides = walk.places ? dense : a.target.strides;
-  g.operands = first_index + a.indices;
-  for (int d = a.moved.ndim - 1; d >= 0; --d, ++g.dims) {
-    g.size[g.dims] = a.moved.shape[d];
-    g.stride[moved_operand][g.dims] = a.moved.strides[d];
-    g.stride[target_operand][g.dims] = a.walks[d] == IndexedAccess::nowhere ? 0 : strides[a.walks[d]];
-    for (int k = 0; k < a.indices; ++k) g.stride[first_index + k][g.dims] = a.index[k].values.strides[d];
+  g.operands = p.sequence.operands = first_index + a.indices;
+  for (int d = a.moved.ndim - 1; d >= 0; --d) {
+    auto& to = walk.in_lines && !separates(a, d) ? p.sequence : g;
+    to.size[to.dims] = a.moved.shape[d];
+    to.stride[moved_operand][to.dims] = a.moved.strides[d];
+    to.stride[target_operand][to.dims] = a.walks[d] == IndexedAccess::nowhere ? 0 : strides[a.walks[d]];
+    for (int k = 0; k < a.indices; ++k) to.stride[first_index + k][to.dims] = a.index[k].values.strides[d];
+    ++to.dims;
   }
   for (int k = 0; k < a.indices; ++k) p.step[k] = strides[a.index[k].dim];
   simplify(g, walk.keep_order);
+  if (walk.in_lines) simplify(p.sequence, true);
   p.element = size_of(a.moved.dtype);
   auto first = [&](const Tensor& t, int operand) {
     return static_cast<char*>(t.data) + g.offset[operand] * static_cast<std::int64_t>(size_of(t.dtype));
@@ -95,18 +109,24 @@ void widen(Planned& p, int indices, std::size_t most) {
   simplify(g, true);
 }
 
+// Offsets in one of the operands need more than 31 bits.
 bool reaches_far(const IndexedAccess& a) {
-  std::int64_t reach = 0;
-  for (int d = 0; d < a.target.ndim; ++d) reach += (a.target.shape[d] - 1) * std::abs(a.target.strides[d]);
-  return reach > 0x7fffffff || a.target.numel() > 0x7fffffff;
+  auto far = [](const Tensor& t) {
+    std::int64_t reach = 0;
+    for (int d = 0; d < t.ndim; ++d) reach += (t.shape[d] - 1) * std::abs(t.strides[d]);
+    return reach > 0x7fffffff || t.numel() > 0x7fffffff;
+  };
+  bool any = far(a.target) || far(a.moved);
+  for (int k = 0; k < a.indices; ++k) any = any || far(a.index[k].values);
+  return any;
 }
 
 std::uint64_t flags(const IndexedAccess& a) {
   return static_cast<std::uint64_t>(a.out_of_range) | (a.wraps ? 4u : 0u) | (a.skips ? 8u : 0u);
 }
 
-std::string source_of(const Walk& walk, const Plan& plan, const Tuning& tuning, std::size_t element,
-                      const std::string& text) {
+std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, const Tuning& tuning,
+                      std::size_t element, const std::string& text) {
   auto& a = walk.access;
   auto& v = plan.variant;
   std::string s = "#include <xpu/fault.h>\n#include <xpu/group.h>\n";
@@ -143,7 +163,8 @@ std::string source_of(const Walk& walk, const Plan& plan, const Tuning& tuning, 
   line("#define FAULT ", a.out_of_range == OutOfRange::fault ? 1 : 0);
   line("#define WRAPS ", a.wraps ? 1 : 0);
   line("#define SKIPS ", a.skips ? 1 : 0);
-  line("#define LOAD_INDICES(values)", loads);
+  line("#define SEQUENCE_DIMS ", sequence_dims);
+  line("#define LOAD_INDICES(values, x, at)", loads);
   line("struct Pointers { global<V> moved; ", target, " target; ", fields, "global<FaultRecord> record; };");
   line("XPU_FN void advance(Pointers& x, const i64* by) { x.moved += by[0]; x.target += by[1];", steps, " }");
   s += text;
@@ -173,6 +194,13 @@ IndexedAccess::Index& IndexedAccess::add_index(const Tensor& values, int dim) {
   return added;
 }
 
+std::int64_t line_count(const IndexedAccess& a) {
+  std::int64_t count = 1;
+  for (int d = 0; d < a.moved.ndim; ++d)
+    if (separates(a, d)) count *= a.moved.shape[d];
+  return count;
+}
+
 bool nothing_to_walk(const IndexedAccess& a) {
   if (a.moved.numel() == 0) return true;
   if (a.target.numel() != 0) return false;
@@ -186,9 +214,12 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
                 const std::function<std::string()>& text) {
   auto& a = walk.access;
   int device = stream.device();
-  auto& tune = tuning(device);
+  Tuning tune = tuning(device);
+  // A line is work enough: all of them at once.
+  if (walk.in_lines) tune.shortest = 1;
   Planned p = place_operands(walk);
-  if (!walk.numbers && !walk.places) widen(p, a.indices, tune.lane_bytes ? 16 : 8);
+  int sequence_dims = walk.in_lines ? kernel_dims(p.sequence.dims, {1, 2, 4}) : 0;
+  if (!walk.numbers && !walk.places && !walk.in_lines) widen(p, a.indices, tune.lane_bytes ? 16 : 8);
   Variant v;
   v.operands = static_cast<std::uint8_t>(p.geometry.operands);
   v.dtype[moved_operand] = v.dtype[target_operand] = walk.numbers ? a.moved.dtype : word_dtype(p.element);
@@ -196,9 +227,9 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   v.wide_index = reaches_far(a);
   Plan plan = plan_over(p.geometry, v, walk.keep_order);
   auto key = plan.variant.key(device);
-  key.low |= flags(a) << 56;
+  key.low |= flags(a) << 56 | static_cast<std::uint64_t>(sequence_dims) << 50;
   Kernel kernel = table.find_or_make(key, [&] {
-    return build_kernel(device, source_of(walk, plan, tune, p.element, text()), walk.name);
+    return build_kernel(device, source_of(walk, plan, sequence_dims, tune, p.element, text()), walk.name);
   });
   Args args;
   args.add(static_cast<void*>(p.moved));
@@ -212,9 +243,16 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   std::uint32_t code = a.out_of_range != OutOfRange::fault
                            ? 0
                            : fault_code(a.name, "index {a} is out of range for a dimension of size {b}");
-  parameters.add(a.skip).add(code).add(std::uint32_t{0}).pass(args);
+  parameters.add(a.skip).add(code).add(std::uint32_t{0});
+  if (walk.in_lines) {
+    int operands[Geometry::max_operands];
+    std::iota(operands, operands + p.sequence.operands, 0);
+    parameters.add(p.sequence.count)
+        .add_shape(p.sequence, sequence_dims, {operands, static_cast<std::size_t>(p.sequence.operands)});
+  }
+  parameters.pass(args);
   NdRange range = add_geometry(args, tune, plan);
-  launch(stream, kernel, range, args, 2 * p.element * static_cast<std::size_t>(plan.count));
+  launch(stream, kernel, range, args, 2 * size_of(a.moved.dtype) * static_cast<std::size_t>(a.moved.numel()));
 }
 
 void take(Stream stream, const IndexedAccess& access) {

@@ -91,7 +91,8 @@ void embedding_backward(Stream stream, const Tensor& grad_weight, const Tensor& 
 void index_put(Stream stream, const Tensor& x, std::span<const Tensor> indices, const Tensor& values,
                const Combiner& combiner, IndexOptions options) {
   require_apart("index_put", x);
-  combine(stream, of_index_tensors("index_put", values, x, indices, options), combiner, options.deterministic);
+  combine(stream, of_index_tensors("index_put", values, x, indices, options), combiner,
+          options.deterministic);
 }
 
 }  // namespace xpu::kernels

@@ -31,17 +31,14 @@ void gather_slices(Stream stream, const Tensor& out, const Tensor& operand, cons
                      slice_sizes.size(), " slice sizes, expected one for each dimension of ", operand);
   for (int d = 0; d < operand.ndim; ++d) {
     auto size = slice_sizes[static_cast<std::size_t>(d)];
-    expect<UsageError>(size >= 0 && size <= operand.shape[d], op, ": the slice is ", size, " in dimension ", d,
-                       " of ", operand, ", expected no more than its size");
+    expect<UsageError>(size >= 0 && size <= operand.shape[d], op, ": the slice is ", size, " in dimension ",
+                       d, " of ", operand, ", expected no more than its size");
   }
   require_apart(op, out);
   Zero zero(stream, dims.start_index_map.empty());
-  WindowDimensions windows{dims.offset_dims,
-                           dims.collapsed_slice_dims,
-                           dims.operand_batching_dims,
-                           dims.start_indices_batching_dims,
-                           dims.start_index_map,
-                           dims.index_vector_dim};
+  WindowDimensions windows{dims.offset_dims,           dims.collapsed_slice_dims,
+                           dims.operand_batching_dims, dims.start_indices_batching_dims,
+                           dims.start_index_map,       dims.index_vector_dim};
   take(stream,
        of_windows(op, out, operand, start_indices, windows, slice_sizes, OutOfRange::clamp, zero.tensor));
 }
@@ -51,12 +48,9 @@ void scatter_slices(Stream stream, const Tensor& out, const Tensor& scatter_indi
   const char* op = "scatter_slices";
   require_apart(op, out);
   Zero zero(stream, dims.scatter_dims_to_operand_dims.empty());
-  WindowDimensions windows{dims.update_window_dims,
-                           dims.inserted_window_dims,
-                           dims.input_batching_dims,
-                           dims.scatter_indices_batching_dims,
-                           dims.scatter_dims_to_operand_dims,
-                           dims.index_vector_dim};
+  WindowDimensions windows{dims.update_window_dims,           dims.inserted_window_dims,
+                           dims.input_batching_dims,          dims.scatter_indices_batching_dims,
+                           dims.scatter_dims_to_operand_dims, dims.index_vector_dim};
   // The window is as large as the updates say, and 1 where it has no dimension.
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(out.ndim), 1);
   std::size_t next = 0;
@@ -66,13 +60,14 @@ void scatter_slices(Stream stream, const Tensor& out, const Tensor& scatter_indi
   for (int d = 0; d < out.ndim && next < dims.update_window_dims.size(); ++d) {
     if (listed(dims.inserted_window_dims, d) || listed(dims.input_batching_dims, d)) continue;
     int from = dims.update_window_dims[next++];
-    expect<UsageError>(from >= 0 && from < updates.ndim, op, ": the list of window dimensions names dimension ",
-                       from, ", expected 0 to ", updates.ndim - 1);
+    expect<UsageError>(from >= 0 && from < updates.ndim, op,
+                       ": the list of window dimensions names dimension ", from, ", expected 0 to ",
+                       updates.ndim - 1);
     sizes[static_cast<std::size_t>(d)] = updates.shape[from];
   }
   combine(stream,
-          of_windows(op, updates, out, scatter_indices, windows, sizes, OutOfRange::drop, zero.tensor), combiner,
-          deterministic);
+          of_windows(op, updates, out, scatter_indices, windows, sizes, OutOfRange::drop, zero.tensor),
+          combiner, deterministic);
 }
 
 }  // namespace xpu::kernels

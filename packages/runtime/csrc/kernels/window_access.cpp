@@ -44,12 +44,13 @@ IndexedAccess of_windows(const char* op, const Tensor& moved, const Tensor& targ
                      " and ", dims.index_batching.size(), " batching dimensions, expected as many");
   auto window_dims = static_cast<int>(dims.window.size()),
        absent = static_cast<int>(dims.missing.size() + dims.batching.size());
-  expect<UsageError>(window_dims + index_dims == moved.ndim && window_dims + absent == target.ndim, op, ": got ",
-                     moved, ", ", target, " and indices ", indices, ", whose dimensions do not fit ", window_dims,
-                     " window dimensions and ", absent, " that are missing or batching");
+  expect<UsageError>(window_dims + index_dims == moved.ndim && window_dims + absent == target.ndim, op,
+                     ": got ", moved, ", ", target, " and indices ", indices,
+                     ", whose dimensions do not fit ", window_dims, " window dimensions and ", absent,
+                     " that are missing or batching");
   auto components = static_cast<std::int64_t>(dims.map.size());
-  expect<UsageError>((vector < indices.ndim ? indices.shape[vector] : 1) == components, op, ": the indices are ",
-                     indices, ", expected ", components, " in dimension ", vector);
+  expect<UsageError>((vector < indices.ndim ? indices.shape[vector] : 1) == components, op,
+                     ": the indices are ", indices, ", expected ", components, " in dimension ", vector);
 
   IndexedAccess a{op, moved, target};
   a.out_of_range = out_of_range;
@@ -72,8 +73,8 @@ IndexedAccess of_windows(const char* op, const Tensor& moved, const Tensor& targ
       bool batches = batch != dims.index_batching.end();
       a.walks[d] = batches ? dims.batching[static_cast<std::size_t>(batch - dims.index_batching.begin())]
                            : IndexedAccess::nowhere;
-      expect<UsageError>(!batches || target.shape[a.walks[d]] == indices.shape[index_dim], op, ": got ", target,
-                         " and indices ", indices, ", whose batching dimensions differ");
+      expect<UsageError>(!batches || target.shape[a.walks[d]] == indices.shape[index_dim], op, ": got ",
+                         target, " and indices ", indices, ", whose batching dimensions differ");
       size = indices.shape[index_dim];
       at.strides[d] = indices.strides[index_dim++];
     }

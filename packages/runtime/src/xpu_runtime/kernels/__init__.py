@@ -1,6 +1,6 @@
 """Kernels written once for every framework, over strided arrays.
 
-Fills, copies, elementwise operations and reductions; scans; gathers and scatters; random fills.
+Fills, copies, elementwise operations and reductions; scans; gathers, scatters and masks; random fills.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from .random import (
     uniform,
 )
 from .scan import Scan, cummax, cummin, cumprod, cumsum, logcumsumexp
+from .select import masked_scatter, masked_select, nonzero
 
 __all__ = [
     "Combiner",
@@ -57,6 +58,9 @@ __all__ = [
     "integers",
     "log_normal",
     "logcumsumexp",
+    "masked_scatter",
+    "masked_select",
+    "nonzero",
     "normal",
     "promote",
     "random_bits",
