@@ -13,11 +13,11 @@ import nox
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
 from gate import isa as isa_check
-from gate import stand_ins, validation
+from gate import sanitizers, stand_ins, validation
 from gate.environments import Environment
 from gate.packages import KITS, PACKAGES, ROOT
 from gate.suites import run_suites
-from gate.wheels import BUILD, DIST, build_wheels, compiler_environment
+from gate.wheels import DIST, build_wheels
 
 nox.needs_version = ">=2024.10.9"
 nox.options.default_venv_backend = "virtualenv"
@@ -91,26 +91,8 @@ def bench(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def sanitize(session: nox.Session) -> None:
     """The C++ tests under ASan+UBSan and TSan; the suites under UR's validation layer."""
-    environment = Environment("wheels")
-    runtime = PACKAGES[0]
-    environment.install(session, "pip", "wheel", *runtime.project["build-system"]["requires"])
-    for sanitizers in ("address,undefined", "thread"):
-        build = BUILD / f"sanitize-{sanitizers.replace(',', '-')}"
-        options = [
-            f"-DXPU_SANITIZE={sanitizers}",
-            "-DXPU_BUILD_TESTS=ON",
-            "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        ]
-        options += [f"-DPython_EXECUTABLE={environment.bin / 'python'}"]
-        variables = compiler_environment()
-        cmake = shutil.which("cmake") or session.error(
-            "cmake is not installed: sudo apt-get install cmake"
-        )
-        session.run(
-            cmake, "-S", str(runtime.path), "-B", str(build), *options, env=variables, external=True
-        )
-        session.run(cmake, "--build", str(build), env=variables, external=True)
-        session.run("ctest", "--test-dir", str(build), "--output-on-failure", external=True)
+    for checks in sanitizers.CHECKS:
+        sanitizers.run(session, checks)
     validation.run(session, device_environment(session))
 
 

@@ -1,0 +1,37 @@
+"""Builds the runtime and its C++ tests under the compiler's sanitizers and runs them."""
+
+from __future__ import annotations
+
+import shutil
+
+import nox
+
+from .environments import Environment
+from .packages import PACKAGES
+from .wheels import BUILD, compiler_environment
+
+CHECKS = ("address,undefined", "thread")
+
+
+def run(session: nox.Session, checks: str) -> None:
+    """The C++ tests with these sanitizers; the first finding fails."""
+    environment = Environment("wheels")
+    runtime = PACKAGES[0]
+    environment.install(session, "pip", "wheel", *runtime.project["build-system"]["requires"])
+    cmake = shutil.which("cmake")
+    if not cmake:
+        session.error("cmake is not installed: sudo apt-get install cmake")
+    build = BUILD / f"sanitize-{checks.replace(',', '-')}"
+    options = {
+        "XPU_SANITIZE": checks,
+        "XPU_BUILD_TESTS": "ON",
+        "XPU_PYTHON": "OFF",
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "Python_EXECUTABLE": str(environment.bin / "python"),
+    }
+    defines = [f"-D{name}={value}" for name, value in options.items()]
+    variables = compiler_environment()
+    configure = [cmake, "-S", str(runtime.path), "-B", str(build), "-G", "Ninja", *defines]
+    session.run(*configure, env=variables, external=True)
+    session.run(cmake, "--build", str(build), env=variables, external=True)
+    session.run("ctest", "--test-dir", str(build), "--output-on-failure", external=True)
