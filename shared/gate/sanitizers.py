@@ -31,7 +31,7 @@ def run(session: nox.Session, checks: str) -> None:
     }
     defines = [f"-D{name}={value}" for name, value in options.items()]
     variables = compiler_environment()
-    configure = [cmake, "-S", str(runtime.path), "-B", str(build), "-G", "Ninja", *defines]
+    configure = [cmake, "-S", str(runtime.path), "-B", str(build), *defines]
     session.run(*configure, env=variables, external=True)
-    session.run(cmake, "--build", str(build), env=variables, external=True)
+    session.run(cmake, "--build", str(build), "--parallel", env=variables, external=True)
     session.run("ctest", "--test-dir", str(build), "--output-on-failure", external=True)
