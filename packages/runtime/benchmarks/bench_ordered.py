@@ -50,7 +50,42 @@ def fill_case(name: str, ours: str, peer: Callable, dtype: str, n: int) -> Case:
     return Case(name, setup, peer_name="torch")
 
 
+def sort_case(
+    name: str, shape: tuple[int, ...], dtype: str, k: int | None, bar: str | None
+) -> Case:
+    """Values and i64 positions along the last dimension; the `k` largest when it is given."""
+
+    def setup() -> Pair:
+        xr, np, torch = modules()
+        rng = np.random.default_rng(0)
+        ends = -(2**62), 2**62
+        host = rng.integers(*ends, shape) if dtype == "i64" else rng.random(shape, np.float32)
+        x, peer = xr.from_numpy(host), torch.from_numpy(host)
+        out = shape if k is None else (*shape[:-1], k)
+        values, indices = xr.empty(out, dtype), xr.empty(out, "i64")
+        if k is None:
+            return Pair(
+                ours=lambda: xr.kernels.sort(values, indices, x),
+                peer=lambda: torch.sort(peer),
+                sync=xr.synchronize,
+            )
+        return Pair(
+            ours=lambda: xr.kernels.topk(values, indices, x, k),
+            peer=lambda: torch.topk(peer, k),
+            sync=xr.synchronize,
+        )
+
+    return Case(name, setup, peer_name="torch", bar=bar)
+
+
 def cases() -> Iterator[Case]:
+    yield sort_case("sort f32 1M", (1 << 20,), "f32", None, ">= 1.0")
+    yield sort_case("sort i64 1M", (1 << 20,), "i64", None, ">= 1.0")
+    yield sort_case("sort f32 4096x1024 rows", (4096, 1024), "f32", None, ">= 1.0")
+    yield sort_case("sort f32 65536x16 rows", (65536, 16), "f32", None, ">= 1.0")
+    yield sort_case("topk f32 1M k=100", (1 << 20,), "f32", 100, ">= 1.0")
+    yield sort_case("topk f32 1M k=10000", (1 << 20,), "f32", 10000, None)
+    yield sort_case("topk f32 4096x1024 k=10", (4096, 1024), "f32", 10, None)
     yield scan_case("cumsum f32 16M", "cumsum", (1 << 24,), 0, ">= 1.0")
     yield scan_case("cumsum f32 4096x4096 rows", "cumsum", (4096, 4096), 1, ">= 1.0")
     yield scan_case("cumsum f32 4096x4096 columns", "cumsum", (4096, 4096), 0, ">= 1.0")

@@ -26,6 +26,7 @@ void bind_kernels_index(py::module_& m);
 void bind_kernels_random(py::module_& m);
 void bind_kernels_scan(py::module_& m);
 void bind_kernels_select(py::module_& m);
+void bind_kernels_sort(py::module_& m);
 void bind_reduce(py::module_& m);
 void bind_startup(py::module_& m);
 

@@ -21,5 +21,6 @@ PYBIND11_MODULE(_C, m) {
   bind_kernels_random(m);
   bind_kernels_scan(m);
   bind_kernels_select(m);
+  bind_kernels_sort(m);
   bind_reduce(m);
 }

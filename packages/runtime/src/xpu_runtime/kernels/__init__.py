@@ -1,6 +1,7 @@
 """Kernels written once for every framework, over strided arrays.
 
-Fills, copies, elementwise operations and reductions; scans; gathers, scatters and masks; random fills.
+Fills, copies, elementwise operations and reductions; scans; sorts and selections; gathers, scatters
+and masks; random fills.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ from .random import (
 )
 from .scan import Scan, cummax, cummin, cumprod, cumsum, logcumsumexp
 from .select import masked_scatter, masked_select, nonzero
+from .sort import ComparisonSort, sort, topk
 
 __all__ = [
     "Combiner",
+    "ComparisonSort",
     "Elementwise",
     "Reduction",
     "Scan",
@@ -69,5 +72,7 @@ __all__ = [
     "scatter",
     "scatter_mean",
     "scatter_slices",
+    "sort",
+    "topk",
     "uniform",
 ]
