@@ -51,6 +51,21 @@ def stream(name: str) -> Pair:
     )
 
 
+def reduction() -> Pair:
+    """The sum of 256 MB beside OpenMP's copy, which reads as much."""
+    import xpu_runtime as xr
+
+    peer = native_library(Path(__file__).with_name("stream_peer.cpp"))
+    a, b = np.zeros(STREAM, np.float32), np.ones(STREAM, np.float32)
+    count = ctypes.c_long(STREAM)
+    x, out = xr.from_numpy(b), xr.empty(())
+    return Pair(
+        ours=lambda: xr.kernels.reduce("sum", out, x, 0),
+        peer=lambda: peer.copy(_address(a), _address(b), count),
+        sync=_finish,
+    )
+
+
 def transpose(shape: tuple[int, ...], axes: tuple[int, ...], dtype: str) -> Pair:
     """A copy of a transposed view into a contiguous array."""
     import xpu_runtime as xr
@@ -120,6 +135,7 @@ def cases() -> Iterator[Case]:
     """The rows of the common kernels."""
     for name in ("triad", "copy"):
         yield Case(f"{name} f32 256 MB", lambda name=name: stream(name), "OpenMP", ">= 0.95")
+    yield Case("sum f32 256 MB", reduction, "OpenMP copy", ">= 0.95")
     for shape, axes, dtype in (
         ((4096, 4096), (1, 0), "f32"),
         ((4096, 4096), (1, 0), "bf16"),

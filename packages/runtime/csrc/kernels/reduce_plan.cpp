@@ -119,7 +119,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 std::int64_t wanted_chunks(const Tuning& t, std::int64_t tiles, std::int64_t work_of_tile) {
   // Less than this is done before a second kernel has started.
   std::int64_t least = std::int64_t{8} * t.longest * t.sub_group;
-  return std::clamp<std::int64_t>(std::min(ceil_div(t.tiles, tiles), work_of_tile / least), 1, 4096);
+  return std::clamp<std::int64_t>(std::min(ceil_div(t.parts, tiles), work_of_tile / least), 1, 4096);
 }
 
 void cut_inner(ReducePlan& plan, const Tuning& t) {

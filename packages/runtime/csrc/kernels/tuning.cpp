@@ -13,9 +13,11 @@ Tuning tune(int device) {
   int lanes = static_cast<int>(info.sub_group_size), units = static_cast<int>(info.max_compute_units);
   // The generic mode takes the GPU's shape, so that the CPU device checks that shape's results.
   bool gpu_shape = info.is_gpu || generic_backend();
-  if (!gpu_shape) return {lanes, 1, 0, 32, 256, units * 8};
+  // The cores a process may use are a setting, which must not change results; a GPU's are its nature.
+  int parts = info.is_gpu ? units * 16 : 512;
+  if (!gpu_shape) return {lanes, 1, 0, 32, 256, units * 8, parts};
   int group = static_cast<int>(std::min<std::size_t>(info.max_work_group_size, 256));
-  return {lanes, std::max(1, group / lanes), 16, 1, 16, units * 16};
+  return {lanes, std::max(1, group / lanes), 16, 1, 16, units * 16, parts};
 }
 
 }  // namespace

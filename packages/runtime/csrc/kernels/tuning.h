@@ -16,6 +16,7 @@ struct Tuning {
   int lane_bytes;         ///< what a lane should load at once; 0: one element
   int shortest, longest;  ///< vectors in a tile
   int tiles;              ///< enough to fill the device
+  int parts;              ///< that one result is split into at most; the order of its sums depends on it
 };
 
 const Tuning& tuning(int device);
