@@ -32,8 +32,14 @@ bool all_contiguous(std::span<const Tensor> outputs, std::span<const Tensor> inp
 std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs,
                            std::span<const Tensor> inputs) {
   std::size_t widest = 1;
-  for (auto& t : outputs) widest = std::max(widest, size_of(t.dtype));
-  for (auto& t : inputs) widest = std::max(widest, size_of(t.dtype));
+  bool f16 = false;
+  auto look = [&](const Tensor& t) {
+    widest = std::max(widest, size_of(t.dtype));
+    f16 = f16 || t.dtype == DType::f16;
+  };
+  for (auto& t : outputs) look(t);
+  for (auto& t : inputs) look(t);
+  if (f16 && !tuning.wide_f16) return 1;
   std::size_t length = static_cast<std::size_t>(tuning.lane_bytes) / widest;
   auto aligned = [&](const Tensor& t) {
     return reinterpret_cast<std::uintptr_t>(t.data) % (length * size_of(t.dtype)) == 0;

@@ -69,17 +69,17 @@ void SourceWriter::memory(int vector) {
   for (std::size_t k = 0; k < outputs_.size(); ++k) line("  x.o", k, "[at[", k, "]] = out.r", k, ";");
   line("}");
   if (vector == 1) return;
-  line("XPU_FN void load_vector(const Pointers& x, i32 at, Inputs* in) {");
+  line("XPU_FN void load_vector(const Pointers& x, i32 word, Inputs* in) {");
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    line("  auto a", i, " = load_wide<XPU_VECTOR>(x.a", i, " + at);");
+    line("  auto a", i, " = load_wide<XPU_VECTOR>(x.a", i, ", word);");
     line("  for (int v = 0; v < XPU_VECTOR; ++v) in[v].a", i, " = a", i, "[v];");
   }
   line("}");
-  line("XPU_FN void store_vector(const Pointers& x, i32 at, const Outputs* out) {");
+  line("XPU_FN void store_vector(const Pointers& x, i32 word, const Outputs* out) {");
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
     line("  Array<", storage_type(outputs_[k]), ", XPU_VECTOR> r", k, ";");
     line("  for (int v = 0; v < XPU_VECTOR; ++v) r", k, "[v] = out[v].r", k, ";");
-    line("  store_wide(x.o", k, " + at, r", k, ");");
+    line("  store_wide(x.o", k, ", word, r", k, ");");
   }
   line("}");
 }

@@ -1,7 +1,7 @@
 // How a device likes its work cut: into tiles that one sub-group walks.
 //
 // On the CPU device a work-group is a task of a core and a sub-group its vector, so a group is one sub-group
-// with a long tile, contiguous in memory. A GPU wants many sub-groups in flight and 16 bytes a lane.
+// with a long tile, contiguous in memory; a lane is 4 bytes of the vector. A GPU wants many sub-groups in flight and 16 bytes a lane.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace xpu::kernels {
 struct Tuning {
   int sub_group;          ///< lanes
   int sub_groups;         ///< in a work-group
-  int lane_bytes;         ///< what a lane should load at once; 0: one element
+  int lane_bytes;         ///< what a lane should load at once
+  bool wide_f16;          ///< for f16 too; CPU compilers take pairs of them apart one by one
   int shortest, longest;  ///< vectors in a tile
   int tiles;              ///< enough to fill the device
   int parts;              ///< that one result is split into at most; the order of its sums depends on it

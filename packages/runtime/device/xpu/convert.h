@@ -19,7 +19,7 @@ namespace xpu {
 XPU_FN u16 bf16_from_float(float x) {
   u32 u = bits_as<u32>(x);
   u32 rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-  return (u16)((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+  return (u16)(x != x ? 0x7fc0u : rounded);
 }
 
 XPU_FN float float_from_bf16(u16 b) { return bits_as<float>((u32)b << 16); }

@@ -1,4 +1,5 @@
-// Several neighbouring elements in one access of up to 16 bytes. The address must be aligned to the whole.
+// Several neighbouring elements in one access of up to 16 bytes, a word, to which the address must be aligned.
+// Places are counted in words: a CPU's vectoriser sees neighbours in words only.
 #ifndef XPU_DEVICE_WIDE_H
 #define XPU_DEVICE_WIDE_H
 #include <xpu/core.h>
@@ -29,15 +30,15 @@ struct Wide<16> {
 };
 
 template <int N, class T>
-XPU_FN Array<T, N> load_wide(global<const T> p) {
+XPU_FN Array<T, N> load_wide(global<const T> p, i32 word) {
   using Word = typename Wide<N*(int)sizeof(T)>::type;
-  return bits_as<Array<T, N>>(*(global<const Word>)p);
+  return bits_as<Array<T, N>>(((global<const Word>)p)[word]);
 }
 
 template <int N, class T>
-XPU_FN void store_wide(global<T> p, Array<T, N> values) {
+XPU_FN void store_wide(global<T> p, i32 word, Array<T, N> values) {
   using Word = typename Wide<N*(int)sizeof(T)>::type;
-  *(global<Word>)p = bits_as<Word>(values);
+  ((global<Word>)p)[word] = bits_as<Word>(values);
 }
 
 }  // namespace xpu
