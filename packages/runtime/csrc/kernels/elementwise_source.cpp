@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compile/embedded.h"
 #include "kernels/elementwise_plan.h"
 #include "kernels/source_writer.h"
@@ -10,10 +12,13 @@ std::string elementwise_kernel_name(const Expression& expression) {
 
 // Writes what kernels/elementwise.sycl expects before it.
 std::string elementwise_source(const Tuning& tuning, const Expression& e, const Variant& v) {
-  std::span<const DType> dtypes(v.dtype, v.operands);
-  SourceWriter writer(dtypes.first(v.outputs), dtypes.subspan(v.outputs), v.compute, e.scalars);
+  std::span<const DType> dtypes(v.dtype, v.operands), outputs = dtypes.first(v.outputs);
+  SourceWriter writer(outputs, dtypes.subspan(v.outputs), v.compute, e.scalars);
   auto headers = e.headers;
   if (v.vector > 1) headers.push_back("wide");
+  bool narrow =
+      std::all_of(outputs.begin(), outputs.end(), [](DType d) { return is_float(d) && size_of(d) <= 2; });
+  if (narrow) writer.line("#define XPU_SHORT_RESULTS 1");
   writer.headers(headers);
   writer.line("#define XPU_NAME ", elementwise_kernel_name(e));
   writer.line("#define XPU_OPERANDS ", int{v.operands});

@@ -1,7 +1,8 @@
 // How a device likes its work cut: into tiles that one sub-group walks.
 //
 // On the CPU device a work-group is a task of a core and a sub-group its vector, so a group is one sub-group
-// with a long tile, contiguous in memory; a lane is 4 bytes of the vector. A GPU wants many sub-groups in flight and 16 bytes a lane.
+// with a long tile, contiguous in memory; a lane is 4 bytes of the vector. A GPU wants many sub-groups in
+// flight and 16 bytes a lane.
 #pragma once
 
 #include <cstdint>

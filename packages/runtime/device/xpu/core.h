@@ -10,6 +10,11 @@
 #define XPU_SUB_GROUP 16
 #endif
 
+// 1 where every result of the kernel is rounded to 16 bits or fewer: float functions may then stop at 14.
+#ifndef XPU_SHORT_RESULTS
+#define XPU_SHORT_RESULTS 0
+#endif
+
 #define XPU_FN inline __attribute__((always_inline))
 
 // XPU_KERNEL(dims) name(parameters...) { body }

@@ -110,6 +110,19 @@ def test_eight_bits(xr, header, dtype):
         np.testing.assert_array_equal(got, expected, f"{name} in {dtype}")
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_short_results(xr, dtype):
+    """Elementwise kernels with 16-bit results take shorter forms of float functions, as exact for them."""
+    x = every_bit_pattern(dtype)
+    out = xr.empty(x.shape, dtype)
+    gelu = xr.kernels.Elementwise("gelu", "xpu::gelu(a0)", headers=["gelu"])
+    gelu(out, [xr.from_numpy(x.view(np.uint16), dtype) if dtype == "bf16" else xr.from_numpy(x)])
+    with np.errstate(all="ignore"):
+        expected = UNARY["gelu"](x.astype(np.float64))
+    check("gelu", "gelu", dtype, out.numpy(), expected, [x])
+
+
 # Defined by the steps they take in the arithmetic type, each of them rounded.
 STEPWISE = ("trunc_div", "round_decimals")
 
