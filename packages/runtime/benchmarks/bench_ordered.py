@@ -78,11 +78,30 @@ def sort_case(
     return Case(name, setup, peer_name="torch", bar=bar)
 
 
+def comparison_case(name: str, n: int) -> Case:
+    """Keys with positions by an expression, beside the stable sort that knows its keys."""
+
+    def setup() -> Pair:
+        xr, np, torch = modules()
+        host = np.random.default_rng(0).random(n, np.float32)
+        operands = [xr.from_numpy(host), xr.from_numpy(np.arange(n))]
+        outs = [xr.empty(n), xr.empty(n, "i64")]
+        sort, peer = xr.kernels.ComparisonSort("ascending", "a0 < b0"), torch.from_numpy(host)
+        return Pair(
+            ours=lambda: sort(outs, operands),
+            peer=lambda: torch.sort(peer, stable=True),
+            sync=xr.synchronize,
+        )
+
+    return Case(name, setup, peer_name="torch, stable")
+
+
 def cases() -> Iterator[Case]:
     yield sort_case("sort f32 1M", (1 << 20,), "f32", None, ">= 1.0")
     yield sort_case("sort i64 1M", (1 << 20,), "i64", None, ">= 1.0")
     yield sort_case("sort f32 4096x1024 rows", (4096, 1024), "f32", None, ">= 1.0")
     yield sort_case("sort f32 65536x16 rows", (65536, 16), "f32", None, ">= 1.0")
+    yield comparison_case("sort by expression 1M", 1 << 20)
     yield sort_case("topk f32 1M k=100", (1 << 20,), "f32", 100, ">= 1.0")
     yield sort_case("topk f32 1M k=10000", (1 << 20,), "f32", 10000, None)
     yield sort_case("topk f32 4096x1024 k=10", (4096, 1024), "f32", 10, None)
