@@ -1,4 +1,4 @@
-"""Matrix work: matmul beside a bare oneDNN primitive and PyTorch, ResNet-50's convolutions beside PyTorch."""
+"""Matrix work: matmul beside a bare oneDNN primitive and PyTorch; convolutions, attention."""
 
 from __future__ import annotations
 
@@ -169,6 +169,23 @@ def convolution(what: str, dtype: str, shape: tuple[int, ...]) -> Case:
     return Case(name, setup, peer_name="torch", bar=">= 1.0", repetitions=7)
 
 
+def attention(dtype: str, shape: tuple[int, int, int, int], causal: bool) -> Case:
+    def setup() -> Pair:
+        xr, torch = modules()
+        host = [torch.randn(shape).to(getattr(torch, TORCH_TYPES[dtype])) for _ in range(3)]
+        arrays = [to_device(xr, torch, t, dtype) for t in host]
+        out = xr.empty(shape, dtype)
+        peer = torch.nn.functional.scaled_dot_product_attention
+        return Pair(
+            ours=lambda: xr.dnn.attention(*arrays, causal=causal, out=out),
+            peer=lambda: peer(*host, is_causal=causal),
+            sync=xr.synchronize,
+        )
+
+    name = f"attention{' causal' if causal else ''} {dtype} {'x'.join(map(str, shape))}"
+    return Case(name, setup, peer_name="torch", bar=">= 1.0", repetitions=15)
+
+
 def cases() -> Iterator[Case]:
     yield call_overhead()
     for dtype in ("f32", "bf16", "f16", "i8"):
@@ -179,3 +196,7 @@ def cases() -> Iterator[Case]:
         for dtype in ("f32", "bf16"):
             for shape in CONVOLUTIONS:
                 yield convolution(what, dtype, shape)
+    for dtype in ("f32", "bf16", "f16"):
+        for shape in ((4, 12, 384, 64), (1, 16, 1024, 64), (1, 4, 2048, 128)):
+            for causal in (False, True):
+                yield attention(dtype, shape, causal)

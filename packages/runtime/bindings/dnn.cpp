@@ -184,6 +184,16 @@ void bind_rnn(py::module_& m) {
   });
 }
 
+void bind_attention(py::module_& m) {
+  m.def("attention", [](Stream stream, py::handle q, py::handle k, py::handle v, py::handle out, float scale,
+                        bool causal, py::handle mask, py::handle logsumexp) {
+    auto tq = tensor_of(q), tk = tensor_of(k), tv = tensor_of(v), to = tensor_of(out);
+    dnn::AttentionOptions o{scale, causal, optional_tensor(mask), optional_tensor(logsumexp)};
+    py::gil_scoped_release unlocked;
+    dnn::attention(stream, tq, tk, tv, to, o);
+  });
+}
+
 void bind_plans(py::module_& m) {
   m.def("dnn_onednn_matmul_refusal", &dnn::onednn_matmul_refusal, py::arg("device"));
   m.def("dnn_explain", &dnn::explain);
@@ -204,6 +214,7 @@ void bind_dnn(py::module_& m) {
   bind_pool(m);
   bind_normalization(m);
   bind_rnn(m);
+  bind_attention(m);
   m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias,
                      const py::sequence& post_ops, py::handle qa, py::handle qb, py::handle qc,
                      bool deterministic, bool allow_tf32) {

@@ -7,6 +7,8 @@ import pytest
 from dnn_reference import check, rounded
 from xpu_testing import Canary, assert_close, assert_repeatable
 
+from xpu_runtime.array import Array
+
 pytestmark = pytest.mark.usefixtures("device")
 
 CANDIDATES = [
@@ -183,6 +185,35 @@ def test_binary_post_op(xr, rng, candidate, kind, shape):
         "min": np.minimum,
     }[kind]
     check(out.numpy(), numpy(a @ b, w), "f32")
+
+
+@pytest.mark.parametrize("what", ["bias", "post-op"])
+@pytest.mark.parametrize("operand", [(1, 1, 24), (3, 1, 1), (1, 20, 1), (1, 1, 1), (3, 20, 24)])
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (0, 2, 1)])
+@pytest.mark.parametrize("padding", [0, 8])
+@pytest.mark.parametrize("images", [1, 3])
+@pytest.mark.parametrize("forced", [pytest.param("", marks=pytest.mark.onednn_matmul), "sycl"])
+def test_operand_beside_a_result_of_any_layout(
+    xr, rng, forced, images, padding, order, operand, what
+):
+    """oneDNN would read some of these from wrong places, and from beyond the operand's end."""
+    a, b = rng.standard_normal((images, 20, 10)), rng.standard_normal((images, 10, 24))
+    w = rng.standard_normal([min(n, images) if d == 0 else n for d, n in enumerate(operand)])
+    shape = [images, 20, 24 + padding]
+    whole = xr.zeros([shape[d] for d in order]).transpose(*(order.index(d) for d in range(3)))
+    out = Array(whole._buffer, "f32", (images, 20, 24), whole.strides, 0, whole.device)
+    value = xr.from_numpy(w, "f32")
+    with xr.dnn.only_candidate(forced):
+        xr.dnn.matmul(
+            xr.from_numpy(a, "f32"),
+            xr.from_numpy(b, "f32"),
+            out,
+            bias=value if what == "bias" else None,
+            post_ops=[xr.dnn.PostOp("mul", operand=value)] if what == "post-op" else [],
+        )
+    got = whole.transpose(*order).numpy().transpose(*(order.index(d) for d in range(3)))
+    check(got[:, :, :24], a @ b + w if what == "bias" else a @ b * w, "f32")
+    assert not got[:, :, 24:].any()
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])

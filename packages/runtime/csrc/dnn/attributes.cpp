@@ -124,6 +124,21 @@ void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const 
   attributes.set_post_ops(list);
 }
 
+void refuse_misread_operand(const Tensor& result, Extra operand) {
+  if (!operand.tensor || operand.tensor->numel() == 1) return;
+  auto& t = *operand.tensor;
+  bool columns = true, in_order = true;
+  for (int d = 0; d + 1 < t.ndim; ++d) columns &= t.shape[d] == 1;
+  std::int64_t step = 0;
+  for (int d = result.ndim - 1; d >= 0; --d) {
+    if (result.shape[d] == 1) continue;
+    in_order &= result.strides[d] > step;
+    step = result.strides[d] * (result.shape[d] - 1);
+  }
+  refuse_unless(in_order && (columns || result.contiguous()),
+                "with this layout of the result oneDNN misreads the operands of post-ops");
+}
+
 void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of,
                       Extra scale, Extra zero_point) {
   if (scale.tensor) {

@@ -76,8 +76,9 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
       rows.shape[0] = rows.shape[2] = 1;
       rows.strides[2] = 1;
     }
-    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, 3,
-                 {p.bias.tensor ? &rows : nullptr, p.bias.operand});
+    Extra bias{p.bias.tensor ? &rows : nullptr, p.bias.operand};
+    refuse_misread_operand(result, bias);
+    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, 3, bias);
   }
   dnnl::matmul::primitive_desc desc(engine_of(device), a, b, c, attributes);
   auto name = fast_implementation(desc);

@@ -82,6 +82,9 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   add_operand_quantization(p, attributes, arguments);
   add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
   bool own_bias = p.bias.tensor && along_columns(*p.bias.tensor);
+  if (!own_bias) refuse_misread_operand(p.c, p.bias);
+  for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
+    refuse_misread_operand(p.c, p.post_ops.operand(i));
   add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim, own_bias ? Extra{} : p.bias);
   auto& engine = engine_of(p.problem.device());
   if (!own_bias)

@@ -5,6 +5,7 @@
 ['onednn brg_matmul:avx512_core: used']
 """
 
+from ._attention import attention
 from ._common import (
     CacheStats,
     PackedArray,
@@ -27,6 +28,7 @@ __all__ = [
     "PackedArray",
     "PostOp",
     "Quantization",
+    "attention",
     "batch_norm",
     "cache_stats",
     "clear_cache",

@@ -1,0 +1,35 @@
+"""Attention."""
+
+from __future__ import annotations
+
+import math
+
+from .._native import C
+from .._stream import Stream, current_stream
+from ..array import Array
+from ._convolution import empty_like_layout
+
+
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    scale: float | None = None,
+    causal: bool = False,
+    mask: Array | None = None,
+    out: Array | None = None,
+    logsumexp: Array | None = None,
+    stream: Stream | None = None,
+) -> Array:
+    """`softmax(q k^T * scale + mask) v` for q N H S D, k N G T D and v N G T E, where G divides H.
+
+    `scale` is 1 / sqrt(D) unless given. With `causal` query i sees keys up to i. A `mask` broadcasts against
+    N H S T: floats are added, a false hides. `logsumexp`, f32 N H S, is written when given. Memory grows
+    with S + T, not with S * T.
+    """
+    stream = stream or current_stream(q.device)
+    out = out or empty_like_layout((*q.shape[:3], v.shape[3]), q, q.dtype, stream)
+    scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
+    C.attention(stream, q, k, v, out, scale, causal, mask, logsumexp)
+    return out
