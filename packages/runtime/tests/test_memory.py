@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,6 +282,7 @@ ENDINGS = {
     "held by a cycle": "a = [xr.zeros((1 << 20,))]; a.append(a)",
     "in a thread": """
 import threading
+from pathlib import Path
 kept = []
 thread = threading.Thread(target=lambda: kept.append(xr.zeros((1 << 20,))))
 thread.start(); thread.join()""",
@@ -316,3 +318,22 @@ def test_forked_child_frees_quietly(child):
         assert kept.numpy().sum() == 0
         """
     ).check()
+
+
+@pytest.mark.cpu_device
+def test_large_allocations_ask_for_large_pages(child):
+    if not Path("/sys/kernel/mm/transparent_hugepage").exists():
+        pytest.skip("this kernel has no large pages")
+    code = """
+        import re
+        import xpu_runtime as xr
+        middle = xr.empty((64 << 20,), "u8").pointer + (32 << 20)
+        for mapping in re.split(r"(?m)^(?=[0-9a-f]+-[0-9a-f]+ )", open("/proc/self/smaps").read()):
+            found = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", mapping)
+            if found and int(found[1], 16) <= middle < int(found[2], 16):
+                assert "hg" in re.search(r"VmFlags:(.*)", mapping)[1].split(), mapping
+                break
+        else:
+            raise AssertionError("no mapping holds the array")
+    """
+    child(code, env={"XPU_STRICT_MEMORY": "0"}).check()
