@@ -247,6 +247,24 @@ def test_index_add(xr, rng, rows, columns, updates, deterministic, dtype):
     assert_close(out.result().astype(np.float64), expected, loose, 40 * loose)
 
 
+def test_far_elements(xr):
+    far = xr.empty((2**31 + 4096,), "u8")
+    index = xr.from_numpy(np.array([2**31 + 5, 3, -1, 2**31 + 4095]))
+    seven = xr.from_numpy(np.array([7, 8, 10, 10], np.uint8))
+    xr.kernels.index_put(far, [index], seven)
+    last = far.view((4096,), (1,), 2**31)
+    assert_close(xr.kernels.index(far, [index]).numpy(), np.array([7, 8, 10, 10], np.uint8))
+    assert_close(last.numpy()[[5, 4095]], np.array([7, 10], np.uint8))
+    rows = far.view((2**20 + 1, 2048), (2048, 1))
+    out = xr.empty((2, 2048), "u8")
+    xr.kernels.index_select(out, rows, 0, xr.from_numpy(np.array([2**20, 0])))
+    assert_close(out.numpy()[[0, 1], [5, 3]], np.array([7, 8], np.uint8))
+    many = xr.from_numpy(np.array([2**31 + 5] * 300))
+    xr.kernels.fill(last, 0)
+    xr.kernels.scatter(far, 0, many, 1, "add", deterministic=True)
+    assert_close(last.numpy()[5:6], np.array([300 - 256], np.uint8))
+
+
 def test_index_add_of_repeated_columns(xr, rng):
     out = Placed((4, 5, 6), "i32", values=np.zeros((4, 5, 6)))
     src = xr.from_numpy(rng.integers(-9, 9, (4, 7, 1)).astype(np.int32)).view((4, 7, 6), (7, 1, 0))

@@ -32,10 +32,19 @@ void check(Stream stream, const IndexedAccess& a, const Combiner::State& state) 
 
 // An item that has a line to itself needs no atomics.
 constexpr const char* lines_text = R"(
-XPU_FN void meet(global<V> moved, global<V> target, Index at) {
-  target[at] = stored(combined(value_of(target[at]), value_of(*moved)));
+XPU_FN void meet(const Pointers& x, Index moved, Index target) {
+#if XPU_ROW_VECTORS
+#pragma unroll
+  for (int v = 0; v < XPU_ROW_VECTORS; ++v) {
+    i32 c = v * XPU_SUB_GROUP;
+    if (c < x.columns)
+      x.target[target + c] = stored(combined(value_of(x.target[target + c]), value_of(x.moved[moved + c])));
+  }
+#else
+  x.target[target] = stored(combined(value_of(x.target[target]), value_of(x.moved[moved])));
+#endif
 }
-XPU_FN void miss(global<V>) {}
+XPU_FN void miss(const Pointers&, Index) {}
 )";
 
 enum class Way { lines, groups, atomics };
@@ -48,11 +57,16 @@ constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 <
 Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& state, bool deterministic) {
   auto& tune = tuning(stream.device());
   std::int64_t lines = line_count(a), length = a.moved.numel() / lines;
-  bool fills_device = lines >= std::int64_t{tune.tiles} * tune.sub_group;
+  bool rows = window_size(a) == lines;
+  bool fills_device = lines >= std::int64_t{tune.tiles} * tune.sub_group / (rows ? 4 : 1);
   if (fills_device) return Way::lines;
   if (deterministic || !has_atomics(stream, a.target.dtype, state.atomic))
     return length <= short_line ? Way::lines : Way::groups;
-  bool long_rows = window_size(a) >= window_worth_grouping && a.moved.numel() >= elements_worth_grouping;
+  // A GPU adds floats and words where they are.
+  bool native =
+      device_info(stream.device()).is_gpu && state.atomic == Atomic::add && size_of(a.target.dtype) == 4;
+  bool long_rows =
+      !native && window_size(a) >= window_worth_grouping && a.moved.numel() >= elements_worth_grouping;
   return long_rows ? Way::groups : Way::atomics;
 }
 

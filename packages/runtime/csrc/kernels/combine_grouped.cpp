@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include "compile/embedded.h"
@@ -5,14 +6,14 @@
 #include "kernels/combine.h"
 #include "kernels/dtype_text.h"
 #include "kernels/group_keys.h"
-#include "kernels/require.h"
+#include "kernels/tuning.h"
 
 namespace xpu::kernels {
 namespace {
 
 constexpr const char* keys_text = R"(
-XPU_FN void meet(global<V> moved, i64 target, Index at) { *moved = (V)(target + at); }
-XPU_FN void miss(global<V> moved) { *moved = ~(V)0; }
+XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.moved[moved] = (V)(x.target + target); }
+XPU_FN void miss(const Pointers& x, Index moved) { x.moved[moved] = ~(V)0; }
 )";
 
 // A dimension of the walk along which the same indices meet neighbours in the target, which no other indices
@@ -88,6 +89,70 @@ void pass(Args& args, const Geometry& g, std::span<const int> operands) {
   packed.add_shape(g, dims_of(g), operands).pass(args);
 }
 
+// Updates in a block, and vectors of a window in a tile; the latter as in the kernel source.
+constexpr std::int64_t block = 512, tile_vectors = 4;
+
+// The last step: the kernels of kernels/combine_groups.sycl.
+struct Combining {
+  Stream stream;
+  const IndexedAccess& access;
+  Combiner::State& state;
+  const Split& split;
+  bool rows, wide;
+
+  std::string source() const {
+    DType dtype = access.target.dtype;
+    const char* bits = size_of(dtype) == 16 ? "xpu::Array<xpu::u64, 2>" : storage_type(bits_type(dtype));
+    return join("#include <xpu/", is_complex(dtype) ? "complex" : "convert",
+                ".h>\nusing V = ", state.replaces ? bits : storage_type(dtype), ";\n",
+                arithmetic_text(state, dtype), "using Word = ", wide ? "xpu::u64" : "xpu::u32",
+                ";\n#define ROWS ", rows ? 1 : 0, "\n#define BLOCK ", block, "\n#define TARGET_DIMS ",
+                int{dims_of(split.targets)}, "\n#define UPDATE_DIMS ", int{dims_of(split.updates)},
+                "\n#define WINDOW_DIMS ", int{dims_of(split.window)}, "\n",
+                kernel_source("combine_groups.sycl"));
+  }
+
+  Kernel kernel(const char* name, bool finish) const {
+    DType dtype = access.target.dtype;
+    KernelKey key{static_cast<std::uint64_t>(stream.device())};
+    for (std::uint64_t part :
+         {std::uint64_t{dims_of(split.targets)}, std::uint64_t{dims_of(split.updates)},
+          std::uint64_t{dims_of(split.window)}, std::uint64_t{rows}, std::uint64_t{wide},
+          std::uint64_t{finish}, state.replaces ? size_of(dtype) : static_cast<std::uint64_t>(dtype)})
+      key.low = key.low << 5 | part;
+    return state.groups.find_or_make(key, [&] { return build_kernel(stream.device(), source(), name); });
+  }
+
+  void run(const KeyGroups& groups) const {
+    auto& tune = tuning(stream.device());
+    static constexpr int first[] = {0}, both[] = {0, 1};
+    std::int64_t n = split.updates.count, window = split.window.count, blocks = (n + block - 1) / block;
+    std::int64_t tile = rows ? tile_vectors * tune.sub_group : window, tiles = (window + tile - 1) / tile;
+    std::size_t element = size_of(access.target.dtype);
+    Temporary partials;
+    if (blocks > 1)
+      partials =
+          Temporary(stream, static_cast<std::size_t>(blocks * window) * std::max<std::size_t>(element, 4));
+    Args list;
+    list.add(access.target.data).add(partials.data()).add(access.moved.data);
+    list.add(groups.keys.data()).add(groups.positions.data());
+    PackedStruct().add(n).add(window).add(tiles).pass(list);
+    pass(list, split.targets, first);
+    pass(list, split.updates, first);
+    pass(list, split.window, both);
+    auto lanes = [&](std::int64_t items) { return (items + tune.sub_group - 1) / tune.sub_group; };
+    launch(stream, kernel("combine_groups", false), tile_range(tune, rows ? n * tiles : lanes(n)), list,
+           2 * static_cast<std::size_t>(n * window) * element);
+    if (blocks == 1) return;
+    Args rest;
+    rest.add(access.target.data).add(partials.data()).add(groups.keys.data());
+    PackedStruct().add(n).add(window).add(tiles).pass(rest);
+    pass(rest, split.targets, first);
+    pass(rest, split.window, both);
+    launch(stream, kernel("finish_groups", true), tile_range(tune, lanes(blocks * window)), rest);
+  }
+};
+
 }  // namespace
 
 std::int64_t window_size(const IndexedAccess& access) {
@@ -98,8 +163,7 @@ std::int64_t window_size(const IndexedAccess& access) {
 }
 
 void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State& state) {
-  int device = stream.device();
-  auto& tune = tuning(device);
+  auto& tune = tuning(stream.device());
   auto s = split(access);
   std::int64_t n = s.updates.count, places = s.targets.count;
   bool wide = n > 0xfffffffe || places > 0xfffffffe;
@@ -116,38 +180,8 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
   int bits = std::bit_width(static_cast<std::uint64_t>(places));
   auto groups = group_keys(stream, std::move(keys), n, bits, wide);
 
-  DType dtype = access.target.dtype;
-  bool rows = s.window.count >= tune.sub_group;
-  KernelKey key{static_cast<std::uint64_t>(device)};
-  for (std::uint64_t part : {std::uint64_t{dims_of(s.targets)}, std::uint64_t{dims_of(s.updates)},
-                             std::uint64_t{dims_of(s.window)}, std::uint64_t{rows}, std::uint64_t{wide},
-                             state.replaces ? size_of(dtype) : static_cast<std::uint64_t>(dtype)})
-    key.low = key.low << 5 | part;
-  Kernel kernel = state.groups.find_or_make(key, [&] {
-    const char* header = is_complex(dtype) ? "complex" : "convert";
-    const char* element =
-        state.replaces ? size_of(dtype) == 16 ? "xpu::Array<xpu::u64, 2>" : storage_type(bits_type(dtype))
-                       : storage_type(dtype);
-    auto source = join("#include <xpu/", header, ".h>\nusing V = ", element, ";\n",
-                       arithmetic_text(state, dtype), "using Word = ", wide ? "xpu::u64" : "xpu::u32",
-                       ";\n#define ROWS ", rows ? 1 : 0, "\n#define TARGET_DIMS ", int{dims_of(s.targets)},
-                       "\n#define UPDATE_DIMS ", int{dims_of(s.updates)}, "\n#define WINDOW_DIMS ",
-                       int{dims_of(s.window)}, "\n", kernel_source("combine_groups.sycl"));
-    return build_kernel(device, source, "combine_groups");
-  });
-  constexpr std::int64_t vectors = 4;  // as in the kernel source
-  std::int64_t tile = rows ? vectors * tune.sub_group : s.window.count;
-  std::int64_t tiles = (s.window.count + tile - 1) / tile;
-  std::int64_t sub_groups = rows ? n * tiles : (n + tune.sub_group - 1) / tune.sub_group;
-  Args args;
-  args.add(access.target.data).add(access.moved.data).add(groups.keys.data()).add(groups.positions.data());
-  PackedStruct().add(n).add(s.window.count).add(tiles).pass(args);
-  static constexpr int first[] = {0}, both[] = {0, 1};
-  pass(args, s.targets, first);
-  pass(args, s.updates, first);
-  pass(args, s.window, both);
-  launch(stream, kernel, tile_range(tune, sub_groups), args,
-         2 * static_cast<std::size_t>(n * s.window.count) * size_of(dtype));
+  Combining c{stream, access, state, s, s.window.count >= tune.sub_group, wide};
+  c.run(groups);
 }
 
 }  // namespace xpu::kernels

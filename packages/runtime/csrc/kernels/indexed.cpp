@@ -46,6 +46,12 @@ struct Planned {
   std::int64_t step[IndexedAccess::max_indices];  // of the target, in elements
 };
 
+bool is_row(const Geometry& g) {
+  bool row = g.dims == 1 && g.stride[moved_operand][0] == 1 && g.stride[target_operand][0] == 1;
+  for (int k = first_index; k < g.operands; ++k) row = row && g.stride[k][0] == 0;
+  return row;
+}
+
 // Points that differ in this dimension meet different elements.
 bool separates(const IndexedAccess& a, int d) {
   if (a.walks[d] == IndexedAccess::nowhere) return false;
@@ -125,8 +131,8 @@ std::uint64_t flags(const IndexedAccess& a) {
   return static_cast<std::uint64_t>(a.out_of_range) | (a.wraps ? 4u : 0u) | (a.skips ? 8u : 0u);
 }
 
-std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, const Tuning& tuning,
-                      std::size_t element, const std::string& text) {
+std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, int row_vectors,
+                      const Tuning& tuning, std::size_t element, const std::string& text) {
   auto& a = walk.access;
   auto& v = plan.variant;
   std::string s = "#include <xpu/fault.h>\n#include <xpu/group.h>\n";
@@ -164,22 +170,24 @@ std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, con
   line("#define WRAPS ", a.wraps ? 1 : 0);
   line("#define SKIPS ", a.skips ? 1 : 0);
   line("#define SEQUENCE_DIMS ", sequence_dims);
+  line("#define XPU_ROW_VECTORS ", row_vectors);
   line("#define LOAD_INDICES(values, x, at)", loads);
-  line("struct Pointers { global<V> moved; ", target, " target; ", fields, "global<FaultRecord> record; };");
+  line("struct Pointers { global<V> moved; ", target, " target; ", fields,
+       "global<FaultRecord> record; i32 columns; };");
   line("XPU_FN void advance(Pointers& x, const i64* by) { x.moved += by[0]; x.target += by[1];", steps, " }");
   s += text;
   s += kernel_source("indexed.sycl");
-  s += kernel_source("elementwise.sycl");
+  s += kernel_source(row_vectors ? "combine_rows.sycl" : "elementwise.sycl");
   return s;
 }
 
 constexpr const char* take_text = R"(
-XPU_FN void meet(global<V> moved, global<V> target, Index at) { *moved = target[at]; }
-XPU_FN void miss(global<V>) {}
+XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.moved[moved] = x.target[target]; }
+XPU_FN void miss(const Pointers&, Index) {}
 )";
 constexpr const char* put_text = R"(
-XPU_FN void meet(global<V> moved, global<V> target, Index at) { target[at] = *moved; }
-XPU_FN void miss(global<V>) {}
+XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.target[target] = x.moved[moved]; }
+XPU_FN void miss(const Pointers&, Index) {}
 )";
 
 }  // namespace
@@ -226,10 +234,17 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   for (int k = 0; k < a.indices; ++k) v.dtype[first_index + k] = a.index[k].values.dtype;
   v.wide_index = reaches_far(a);
   Plan plan = plan_over(p.geometry, v, walk.keep_order);
+  // A sub-group takes several vectors of a row, but no compute unit stays without any.
+  std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;
+  int row_vectors = 0;
+  if (walk.in_lines && is_row(p.geometry))
+    for (row_vectors = 8; row_vectors > 1 && vectors / row_vectors < tune.tiles / 8;) row_vectors /= 2;
   auto key = plan.variant.key(device);
-  key.low |= flags(a) << 56 | static_cast<std::uint64_t>(sequence_dims) << 50;
+  key.low |= flags(a) << 60 | static_cast<std::uint64_t>(row_vectors) << 56 |
+             static_cast<std::uint64_t>(sequence_dims) << 50;
   Kernel kernel = table.find_or_make(key, [&] {
-    return build_kernel(device, source_of(walk, plan, sequence_dims, tune, p.element, text()), walk.name);
+    return build_kernel(device, source_of(walk, plan, sequence_dims, row_vectors, tune, p.element, text()),
+                        walk.name);
   });
   Args args;
   args.add(static_cast<void*>(p.moved));
@@ -251,7 +266,9 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
         .add_shape(p.sequence, sequence_dims, {operands, static_cast<std::size_t>(p.sequence.operands)});
   }
   parameters.pass(args);
-  NdRange range = add_geometry(args, tune, plan);
+  NdRange range = row_vectors ? tile_range(tune, (vectors + row_vectors - 1) / row_vectors)
+                              : add_geometry(args, tune, plan);
+  if (row_vectors) args.add(columns);
   launch(stream, kernel, range, args, 2 * size_of(a.moved.dtype) * static_cast<std::size_t>(a.moved.numel()));
 }
 
