@@ -25,6 +25,10 @@ def calls(xr) -> Iterator[None]:
         yield
         if dtype != "i64":
             xr.dnn.matmul(x, y)
+        index = xr.zeros(64, "i64")
+        xr.kernels.index_select(y, x, 0, index)
+        xr.kernels.index_combine(y, 0, index, x)
+        yield
 
 
 def main(package_parent: str, out: str) -> None:
