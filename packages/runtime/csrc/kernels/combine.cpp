@@ -51,16 +51,20 @@ enum class Way { lines, groups, atomics };
 
 // A line shorter than this is walked in less time than sorting takes to start.
 constexpr std::int64_t short_line = 256;
+// As many lines as this keep a device busy enough.
+constexpr std::int64_t many_lines = 1024;
 // Grouping sorts the updates first: worth it when many elements come with each.
 constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
 
 Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& state, bool deterministic) {
-  auto& tune = tuning(stream.device());
   std::int64_t lines = line_count(a), length = a.moved.numel() / lines;
-  bool rows = window_size(a) == lines;
-  bool fills_device = lines >= std::int64_t{tune.tiles} * tune.sub_group / (rows ? 4 : 1);
-  if (fills_device) return Way::lines;
-  if (deterministic || !has_atomics(stream, a.target.dtype, state.atomic))
+  // Rows are walked several at a time by the same vectors, so that fewer of them do.
+  int fewer = window_size(a) == lines ? 4 : 1;
+  // What the order depends on must not depend on the device.
+  if (deterministic) return lines >= many_lines / fewer || length <= short_line ? Way::lines : Way::groups;
+  auto& tune = tuning(stream.device());
+  if (lines >= std::int64_t{tune.tiles} * tune.sub_group / fewer) return Way::lines;
+  if (!has_atomics(stream, a.target.dtype, state.atomic))
     return length <= short_line ? Way::lines : Way::groups;
   // A GPU adds floats and words where they are.
   bool native =

@@ -1,5 +1,6 @@
 #include "kernels/indexed.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
@@ -227,7 +228,8 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   if (walk.in_lines) tune.shortest = 1;
   Planned p = place_operands(walk);
   int sequence_dims = walk.in_lines ? kernel_dims(p.sequence.dims, {1, 2, 4}) : 0;
-  if (!walk.numbers && !walk.places && !walk.in_lines) widen(p, a.indices, tune.lane_bytes ? 16 : 8);
+  if (!walk.numbers && !walk.places && !walk.in_lines)
+    widen(p, a.indices, std::max<std::size_t>(8, static_cast<std::size_t>(tune.lane_bytes)));
   Variant v;
   v.operands = static_cast<std::uint8_t>(p.geometry.operands);
   v.dtype[moved_operand] = v.dtype[target_operand] = walk.numbers ? a.moved.dtype : word_dtype(p.element);
