@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import nox
@@ -33,5 +34,8 @@ def run(session: nox.Session, checks: str) -> None:
     variables = compiler_environment()
     configure = [cmake, "-S", str(runtime.path), "-B", str(build), *defines]
     session.run(*configure, env=variables, external=True)
-    session.run(cmake, "--build", str(build), "--parallel", env=variables, external=True)
+    # A bare --parallel is one job for each file.
+    jobs = str(len(os.sched_getaffinity(0)))
+    command = [cmake, "--build", str(build), "--parallel", jobs]
+    session.run(*command, env=variables, external=True)
     session.run("ctest", "--test-dir", str(build), "--output-on-failure", external=True)
