@@ -12,9 +12,9 @@
 namespace xpu::dnn {
 namespace {
 
-// Bytes of scores at a time. On a CPU they should stay in its caches.
-constexpr std::int64_t cpu_block = 2 << 20, gpu_block = 64 << 20;
-constexpr std::int64_t most_queries = 256;
+// Bytes of scores at a time: on a CPU few enough to stay in its caches, and enough for few launches.
+constexpr std::int64_t cpu_block = 8 << 20, gpu_block = 64 << 20;
+constexpr std::int64_t most_queries = 512;
 
 std::int64_t round_up(std::int64_t n, std::int64_t step) {
   return (n + step - 1) / step * step;
