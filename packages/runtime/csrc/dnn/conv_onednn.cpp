@@ -5,6 +5,7 @@
 #include "dnn/engine.h"
 #include "dnn/epilogue_step.h"
 #include "dnn/reorder_step.h"
+#include "xpu/device.h"
 
 namespace xpu::dnn {
 namespace {
@@ -115,8 +116,7 @@ struct Pass {
       bias = bias_desc();
       if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias, p.bias.operand});
     }
-    // Of blocked layouts, which reorders reach soonest, oneDNN thinks only for training.
-    auto kind = any_activations() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
+    auto kind = blocks_are_best() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
     auto desc = forward_desc(kind, bias, to_any, attributes);
     fast_implementation(desc);
     auto source = read_as(plan, device, x, desc.src_desc()),
@@ -131,7 +131,11 @@ struct Pass {
     return name;
   }
 
-  bool any_activations() const { return d.any_x.get_format_kind() == memory::format_kind::any; }
+  // On a CPU a dense-channels image is reordered soonest to blocks, which oneDNN takes only for training.
+  bool blocks_are_best() const {
+    return d.any_x.get_format_kind() == memory::format_kind::any && is_float(p.x.dtype) &&
+           !device_info(device).is_gpu;
+  }
 
   bool reads_result() const {
     if (!p.forward) return false;
