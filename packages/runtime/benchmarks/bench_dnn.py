@@ -78,7 +78,6 @@ def call_overhead() -> Case:
         return Pair(
             ours=lambda: sides.time("ours", 100, True) - sides.time("bare", 100, True),
             self_timed=True,
-            inner=5,
             close=sides.close,
         )
 
