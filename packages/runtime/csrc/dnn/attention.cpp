@@ -14,7 +14,8 @@ namespace {
 
 // Bytes of scores at a time: on a CPU few enough to stay in its caches, and enough for few launches.
 constexpr std::int64_t cpu_block = 8 << 20, gpu_block = 64 << 20;
-constexpr std::int64_t most_queries = 512;
+// Of long sequences smaller blocks skip more of what causal queries do not see.
+constexpr std::int64_t most_queries = 512, most_causal_queries = 256;
 
 std::int64_t round_up(std::int64_t n, std::int64_t step) {
   return (n + step - 1) / step * step;
@@ -100,8 +101,8 @@ struct Temporary {
 struct Block {
   std::int64_t images, groups, queries;
   Block(std::int64_t n, std::int64_t g, std::int64_t each, std::int64_t s, std::int64_t t,
-        std::int64_t elements) {
-    queries = std::min(s, most_queries);
+        std::int64_t elements, bool causal) {
+    queries = std::min(s, causal && s > most_queries ? most_causal_queries : most_queries);
     while (queries > 16 && each * queries * t > elements) queries = (queries + 1) / 2;
     auto fit = std::max<std::int64_t>(1, elements / (each * queries * t));
     groups = std::min(g, fit);
@@ -124,7 +125,8 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   if (options.logsumexp) logsumexp = split_heads(*options.logsumexp, groups);
 
   bool gpu = device_info(stream.device()).is_gpu;
-  Block block(q.shape[0], groups, q.shape[2], queries, keys, (gpu ? gpu_block : cpu_block) / 4);
+  Block block(q.shape[0], groups, q.shape[2], queries, keys, (gpu ? gpu_block : cpu_block) / 4,
+              options.causal);
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
   Temporary scores(elements * 4, stream), share(elements / keys * 4, stream),
       result(elements / keys * v.shape[4] * 4, stream);
