@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
 from gate import isa as isa_check
 from gate import sanitizers, stand_ins, validation
-from gate.environments import Environment
+from gate.environments import Environment, in_turn
 from gate.packages import KITS, PACKAGES, ROOT
 from gate.suites import run_suites
 from gate.wheels import DIST, build_wheels
@@ -31,7 +31,8 @@ def device_environment(session: nox.Session) -> Environment:
     """The environment in which the suites run: every wheel of ours with what its tests ask for."""
     environment = Environment("device")
     groups = [line for package in PACKAGES for line in package.group("test")]
-    environment.install_wheels(session, build_wheels(session), groups)
+    with in_turn():
+        environment.install_wheels(session, build_wheels(session), groups)
     return environment
 
 
@@ -116,10 +117,9 @@ def lint(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the documentation into docs/_build; a warning is an error."""
     environment = Environment("docs")
-    wheels = build_wheels(session, PACKAGES)
-    environment.install_wheels(
-        session, wheels, ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
-    )
+    tools = ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
+    with in_turn():
+        environment.install_wheels(session, build_wheels(session, PACKAGES), tools)
     environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import nox
 
 from .packages import ROOT
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """Sessions that run beside each other prepare wheels and environments one after the other."""
+    (ROOT / ".nox").mkdir(exist_ok=True)
+    with (ROOT / ".nox" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 class Environment:

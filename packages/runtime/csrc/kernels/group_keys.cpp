@@ -1,4 +1,5 @@
 #include "kernels/group_keys.h"
+#include "kept.h"
 
 #include <algorithm>
 
@@ -21,7 +22,7 @@ struct Chunks {
 };
 
 Kernel kernel_of(int device, const char* name, int which, bool wide) {
-  static auto& table = *new KernelTable;
+  static auto& table = kept<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(which * 2 + wide)};
   return table.find_or_make(key, [&] {
     auto source = join("#include <xpu/core.h>\nusing Word = ", wide ? "xpu::u64" : "xpu::u32", ";\n",

@@ -1,4 +1,5 @@
 #include "kernels/indexed.h"
+#include "kept.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -276,13 +277,13 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
 
 void take(Stream stream, const IndexedAccess& access) {
   if (nothing_to_walk(access)) return;
-  static auto& table = *new KernelTable;
+  static auto& table = kept<KernelTable>();
   queue_walk(stream, {"take", access}, table, [] { return take_text; });
 }
 
 void put(Stream stream, const IndexedAccess& access) {
   if (nothing_to_walk(access)) return;
-  static auto& table = *new KernelTable;
+  static auto& table = kept<KernelTable>();
   queue_walk(stream, {"put", access}, table, [] { return put_text; });
 }
 

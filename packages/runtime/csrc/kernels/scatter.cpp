@@ -1,4 +1,5 @@
 // Writing through indices.
+#include "kept.h"
 #include "kernels/combine.h"
 #include "kernels/index_access.h"
 #include "kernels/require.h"
@@ -21,7 +22,7 @@ struct Filled {
 };
 
 const Elementwise& mean_op() {
-  static auto* op = new Elementwise({
+  static auto& op = kept<Elementwise>(Expression{
       .name = "scatter_mean",
       .outputs = {"mean(a0, a1)"},
       .inputs = 2,
@@ -34,7 +35,7 @@ const Elementwise& mean_op() {
                  "}\n",
       .own_type = 2,
   });
-  return *op;
+  return op;
 }
 
 }  // namespace

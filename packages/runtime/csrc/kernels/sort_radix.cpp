@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
+#include "kept.h"
 #include "kernels/sort_rows.h"
 #include "kernels/temporary.h"
 #include "kernels/tuning.h"
@@ -31,7 +32,7 @@ Rows cut(const RowSort& sort, const Tuning& tune) {
 }
 
 Kernel kernel(const RowSort& sort, const SortShape& shape, Which which) {
-  static auto& kernels = *new KernelTable;
+  static auto& kernels = kept<KernelTable>();
   static const char* const names[] = {"sort_count", "sort_places", "sort_move", "sort_finish"};
   return kernels.find_or_make(sort_key(sort, which * 2 + sort.places()), [&] {
     return build_kernel(

@@ -1,4 +1,5 @@
 #include "kernels/sort_rows.h"
+#include "kept.h"
 
 #include <algorithm>
 #include <bit>
@@ -52,7 +53,7 @@ KernelKey sort_key(const RowSort& sort, int variant) {
 }
 
 void sort_short_rows(const RowSort& sort, const SortShape& shape) {
-  static auto& kernels = *new KernelTable;
+  static auto& kernels = kept<KernelTable>();
   // The smallest group that holds a row; few or all of a lane's elements, as each number is a kernel of its
   // own.
   int lanes = shape.lanes, items = shape.items;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
+#include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/sort_call.h"
 #include "kernels/temporary.h"
@@ -43,7 +44,7 @@ struct Selection {
                parties = party_count();
 
   Kernel kernel(Which which) const {
-    static auto& kernels = *new KernelTable;
+    static auto& kernels = kept<KernelTable>();
     static const char* const names[] = {"select_minima", "select_collect", "select_count", "select_digit",
                                         "select_write"};
     return kernels.find_or_make(sort_key(rows, which * 2 + (parties > 0)), [&] {
