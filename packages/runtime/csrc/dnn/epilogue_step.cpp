@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
+#include "kernels/dense.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -26,15 +27,7 @@ void add_epilogue_step(Plan& plan, int device, const View& from, const View& to,
 }
 
 Tensor row_major(const Tensor& shape, DType dtype) {
-  Tensor t = shape;
-  t.data = nullptr;
-  t.dtype = dtype;
-  std::int64_t step = 1;
-  for (int d = t.ndim - 1; d >= 0; --d) {
-    t.strides[d] = step;
-    step *= t.shape[d];
-  }
-  return t;
+  return kernels::row_major(nullptr, dtype, shape);
 }
 
 Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {

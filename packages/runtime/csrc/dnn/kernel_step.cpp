@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dnn/candidates.h"
+#include "kernels/dtype_text.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {
@@ -32,44 +33,10 @@ std::string define_step(const char* name, std::int64_t stride, const char* value
 }
 
 const char* kernel_type(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return "bool";
-    case DType::u8:
-      return "xpu::u8";
-    case DType::i8:
-      return "xpu::i8";
-    case DType::u16:
-      return "xpu::u16";
-    case DType::i16:
-      return "xpu::i16";
-    case DType::u32:
-      return "xpu::u32";
-    case DType::i32:
-      return "xpu::i32";
-    case DType::u64:
-      return "xpu::u64";
-    case DType::i64:
-      return "xpu::i64";
-    case DType::f16:
-      return "xpu::half";
-    case DType::bf16:
-      return "xpu::bf16";
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::f8e4m3:
-      return "xpu::f8e4m3";
-    case DType::f8e5m2:
-      return "xpu::f8e5m2";
-    case DType::u4:
-      return "xpu::u4x2";
-    case DType::i4:
-      return "xpu::i4x2";
-    default:
-      throw Refusal{join("no kernel for ", name_of(dtype))};
-  }
+  if (dtype == DType::u4) return "xpu::u4x2";
+  if (dtype == DType::i4) return "xpu::i4x2";
+  refuse_unless(!is_complex(dtype), "no kernel for ", name_of(dtype));
+  return kernels::value_type(dtype);
 }
 
 }  // namespace xpu::dnn
