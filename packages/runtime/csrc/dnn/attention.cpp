@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "dnn/attention_steps.h"
+#include "dnn/math_type.h"
 #include "dnn/problem.h"
+#include "kernels/dense.h"
+#include "kernels/temporary.h"
 #include "xpu/device.h"
 #include "xpu/dnn/matmul.h"
 #include "xpu/error.h"
-#include "xpu/memory.h"
+#include "xpu/kernels/copy.h"
 
 namespace xpu::dnn {
 namespace {
@@ -89,12 +92,27 @@ Tensor turned(Tensor t) {
   return t;
 }
 
-struct Temporary {
-  void* data;
-  Temporary(std::int64_t bytes, Stream stream)
-      : data(memory::allocate(static_cast<std::size_t>(bytes), stream)) {}
-  Temporary(const Temporary&) = delete;
-  ~Temporary() { memory::deallocate(data); }
+kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type) {
+  return {stream, static_cast<std::size_t>(elements) * size_of(type)};
+}
+
+// Parts of q, k or v in the type they are multiplied in.
+class Operand {
+ public:
+  Operand(Stream stream, DType given, DType type, std::int64_t most_elements) : stream_(stream), type_(type) {
+    if (given != type) copy_ = temporary(stream, most_elements, type);
+  }
+  Tensor operator()(const Tensor& t) const {
+    if (!copy_.data()) return t;
+    auto copy = kernels::row_major(copy_.data(), type_, t);
+    kernels::copy(stream_, copy, t);
+    return copy;
+  }
+
+ private:
+  Stream stream_;
+  DType type_;
+  kernels::Temporary copy_;
 };
 
 // How many images, key heads and queries are done at once.
@@ -117,8 +135,9 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   check(q_, k_, v_, out_, options);
   if (out_.numel() == 0) return;
   auto groups = k_.shape[1], queries = q_.shape[2], keys = k_.shape[2];
-  auto q = split_heads(q_, groups), k = turned(split_heads(k_, groups)), v = split_heads(v_, groups),
+  auto q = split_heads(q_, groups), k = split_heads(k_, groups), v = split_heads(v_, groups),
        out = split_heads(out_, groups);
+  auto type = f32_is_fastest(stream.device()) ? DType::f32 : q.dtype;
   AttentionSoftmax softmax{options.scale, options.causal, {}, {}};
   std::optional<Tensor> mask, logsumexp;
   if (options.mask) mask = spread_mask(*options.mask, q_, keys, groups);
@@ -128,33 +147,39 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   Block block(q.shape[0], groups, q.shape[2], queries, keys, (gpu ? gpu_block : cpu_block) / 4,
               options.causal);
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
-  Temporary scores(elements * 4, stream), share(elements / keys * 4, stream),
-      result(elements / keys * v.shape[4] * 4, stream);
-  std::optional<Temporary> narrow;
-  if (q.dtype != DType::f32) narrow.emplace(elements * static_cast<std::int64_t>(size_of(q.dtype)), stream);
+  auto rows_at_once = elements / keys, keys_at_once = block.images * block.groups * keys;
+  auto scores = temporary(stream, elements, DType::f32), share = temporary(stream, rows_at_once, DType::f32),
+       result = temporary(stream, rows_at_once * v.shape[4], DType::f32);
+  kernels::Temporary narrow;
+  if (type != DType::f32) narrow = temporary(stream, elements, type);
+  Operand some_q(stream, q.dtype, type, rows_at_once * q.shape[4]),
+      some_k(stream, k.dtype, type, keys_at_once * k.shape[4]),
+      some_v(stream, v.dtype, type, keys_at_once * v.shape[4]);
   // Rounded, so that few different shapes of matrix product are met.
   auto step = std::max(block.queries, round_up(keys, 16) / 16);
 
   for (std::int64_t n = 0; n < q.shape[0]; n += block.images)
-    for (std::int64_t g = 0; g < groups; g += block.groups)
+    for (std::int64_t g = 0; g < groups; g += block.groups) {
+      auto images = std::min(block.images, q.shape[0] - n), heads = std::min(block.groups, groups - g);
+      auto here = [&](const Tensor& t) { return part(part(t, 0, n, images), 1, g, heads); };
+      auto k_here = turned(some_k(here(k))), v_here = some_v(here(v));
       for (std::int64_t s = 0; s < queries; s += block.queries) {
-        auto images = std::min(block.images, q.shape[0] - n), heads = std::min(block.groups, groups - g),
-             rows = std::min(block.queries, queries - s);
+        auto rows = std::min(block.queries, queries - s);
         auto seen = options.causal ? std::min(keys, round_up(s + rows, step)) : keys;
-        auto here = [&](const Tensor& t) { return part(part(t, 0, n, images), 1, g, heads); };
         auto of_queries = [&](const Tensor& t) { return part(here(t), 3, s, rows); };
-        Tensor products(scores.data, DType::f32, {images, heads, q.shape[2], rows, seen});
-        Tensor shares(share.data, DType::f32, {images, heads, q.shape[2], rows, 1});
+        Tensor products(scores.data(), DType::f32, {images, heads, q.shape[2], rows, seen});
+        Tensor shares(share.data(), DType::f32, {images, heads, q.shape[2], rows, 1});
         auto weights = products;
-        if (narrow) weights.data = narrow->data, weights.dtype = q.dtype;
-        matmul(stream, of_queries(q), part(here(k), 4, 0, seen), products);
+        if (narrow.data()) weights.data = narrow.data(), weights.dtype = type;
+        matmul(stream, some_q(of_queries(q)), part(k_here, 4, 0, seen), products);
         if (mask) softmax.mask = of_queries(*mask);
         if (logsumexp) softmax.logsumexp = of_queries(*logsumexp);
         softmax.run(stream, products, weights, shares, s);
-        Tensor results(result.data, DType::f32, {images, heads, q.shape[2], rows, v.shape[4]});
-        matmul(stream, weights, part(here(v), 3, 0, seen), results);
+        Tensor results(result.data(), DType::f32, {images, heads, q.shape[2], rows, v.shape[4]});
+        matmul(stream, weights, part(v_here, 3, 0, seen), results);
         finish_attention(stream, results, shares, of_queries(out));
       }
+    }
 }
 
 }  // namespace xpu::dnn

@@ -124,6 +124,11 @@ void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const 
   attributes.set_post_ops(list);
 }
 
+bool reads_result(const std::vector<PostOp>& post_ops) {
+  return std::any_of(post_ops.begin(), post_ops.end(),
+                     [](const PostOp& op) { return op.kind == PostOp::Kind::sum; });
+}
+
 void refuse_misread_operand(const Tensor& result, Extra operand) {
   if (!operand.tensor || operand.tensor->numel() == 1) return;
   auto& t = *operand.tensor;

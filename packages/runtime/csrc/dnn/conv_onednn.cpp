@@ -4,6 +4,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue_step.h"
+#include "dnn/math_type.h"
 #include "dnn/reorder_step.h"
 #include "xpu/device.h"
 
@@ -26,23 +27,31 @@ struct Geometry {
   }
 };
 
-// The three tensors as given, and the layouts to offer oneDNN.
+// The three tensors as given, and the layouts and type to offer oneDNN.
 struct Descriptors {
+  DType type;
   memory::desc x, w, y, any_x, any_w, any_y;
   explicit Descriptors(const ConvProblem& p)
-      : x(describe(p.x)),
+      : type(type_of(p)),
+        x(describe(p.x)),
         w(describe(weights(p))),
         y(describe(p.y)),
         any_x(activation(p, p.x)),
-        any_w(any_layout(weights(p))),
+        any_w(in_type(any_layout(weights(p)), p.x.dtype, type)),
         any_y(activation(p, p.y)) {}
 
+  static DType type_of(const ConvProblem& p) {
+    bool alike = p.x.dtype == p.w.dtype && p.x.dtype == p.y.dtype;
+    if (!alike || p.groups > 1) return p.x.dtype;
+    return math_type(p.problem.device(), p.x.dtype, p.y.numel() / p.y.shape[1] * p.w.numel(),
+                     p.x.numel() + p.w.numel() + p.y.numel());
+  }
   static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
   // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses
   // its own.
-  static memory::desc activation(const ConvProblem& p, const Tensor& t) {
+  memory::desc activation(const ConvProblem& p, const Tensor& t) const {
     bool keep = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
-    return keep ? describe(t) : any_layout(t);
+    return in_type(keep ? describe(t) : any_layout(t), p.x.dtype, type);
   }
 };
 
@@ -83,9 +92,10 @@ struct Pass {
     return {extra.tensor ? &tensor : nullptr, extra.operand};
   }
 
-  memory::desc bias_desc() const {
-    if (!p.bias.tensor) return {};
-    return describe(*p.bias.tensor);
+  // No description when there is no bias.
+  Place bias() const { return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand}; }
+  memory::desc in_math_type(const memory::desc& bias) const {
+    return bias.is_zero() ? bias : in_type(bias, p.x.dtype, d.type);
   }
 
   dnnl::convolution_forward::primitive_desc forward_desc(dnnl::prop_kind kind, const memory::desc& bias,
@@ -113,15 +123,18 @@ struct Pass {
     if (p.forward && !bare) {
       add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);
       add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.y.ndim);
-      bias = bias_desc();
-      if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias, p.bias.operand});
+      bias = in_math_type(this->bias().desc);
     }
     auto kind = blocks_are_best() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
     auto desc = forward_desc(kind, bias, to_any, attributes);
     fast_implementation(desc);
     auto source = read_as(plan, device, x, desc.src_desc()),
          weights = read_as(plan, device, w, desc.weights_desc());
-    bool reads = !bare && reads_result();
+    if (!bias.is_zero()) {
+      auto read = read_as(plan, device, this->bias(), bias);
+      arguments.push_back({DNNL_ARG_BIAS, read.desc, read.operand});
+    }
+    bool reads = !bare && p.forward && reads_result(p.options.post_ops);
     auto target = reads ? read_as(plan, device, to, desc.dst_desc()) : write_as(plan, to, desc.dst_desc());
     arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand},
                                        {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
@@ -135,13 +148,6 @@ struct Pass {
   bool blocks_are_best() const {
     return d.any_x.get_format_kind() == memory::format_kind::any && is_float(p.x.dtype) &&
            !device_info(device).is_gpu;
-  }
-
-  bool reads_result() const {
-    if (!p.forward) return false;
-    for (auto& op : p.options.post_ops)
-      if (op.kind == PostOp::Kind::sum) return true;
-    return false;
   }
 
   std::string sum_x(const Place& to, const memory::desc& to_any) {
@@ -169,7 +175,7 @@ struct Pass {
     auto attributes = attributes_of(p);
     refuse_unless(!p.bias.tensor || !p.options.transposed,
                   "the bias belongs to the other side of a transposed convolution");
-    auto bias = bias_desc();
+    auto bias = in_math_type(this->bias().desc);
     auto hint = forward_desc(dnnl::prop_kind::forward_training, bias, d.any_y, attributes);
     auto& g = geometry;
     using Desc = dnnl::convolution_backward_weights::primitive_desc;
@@ -184,9 +190,14 @@ struct Pass {
     Arguments arguments{{DNNL_ARG_SRC, source.desc, source.operand},
                         {DNNL_ARG_DIFF_DST, grad.desc, grad.operand},
                         {DNNL_ARG_DIFF_WEIGHTS, target.desc, target.operand}};
-    if (!bias.is_zero()) arguments.push_back({DNNL_ARG_DIFF_BIAS, bias, p.bias.operand});
+    Place bias_target;
+    if (!bias.is_zero()) {
+      bias_target = write_as(plan, this->bias(), bias);
+      arguments.push_back({DNNL_ARG_DIFF_BIAS, bias, bias_target.operand});
+    }
     auto name = add(desc, dnnl::convolution_backward_weights(desc), std::move(arguments));
     finish_write(plan, device, target, w);
+    if (!bias.is_zero()) finish_write(plan, device, bias_target, this->bias());
     return name;
   }
 };

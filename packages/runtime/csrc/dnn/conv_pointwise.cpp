@@ -7,10 +7,14 @@
 #include "dnn/conv_problem.h"
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
+#include "dnn/math_type.h"
+#include "dnn/reorder_step.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {
 namespace {
+
+using dnnl::memory;
 
 // With fewer columns than this the reorder is the cheaper way.
 constexpr std::int64_t least_columns = 192;
@@ -62,9 +66,12 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
   bool to_y = p.sum == ConvSum::y;
   auto& right = to_y ? x : y;
   auto& result = to_y ? y : x;
-  auto a = describe(weights_matrix(p, !to_y)), b = describe(right), c = describe(result);
-  Arguments arguments{
-      {DNNL_ARG_SRC, a, 1}, {DNNL_ARG_WEIGHTS, b, to_y ? 0 : 2}, {DNNL_ARG_DST, c, p.result_operand()}};
+  auto weights = weights_matrix(p, !to_y);
+  auto type = math_type(device, result.dtype, result.numel() * weights.shape[2],
+                        weights.numel() + right.numel() + result.numel());
+  auto seen = [&](const memory::desc& desc) { return in_type(desc, result.dtype, type); };
+  Place a{describe(weights), 1}, b{describe(right), to_y ? 0 : 2}, c{describe(result), p.result_operand()};
+  Arguments arguments;
   auto attributes = basic_attributes(p.options.deterministic);
   if (p.options.allow_tf32) attributes.set_fpmath_mode(dnnl::fpmath_mode::tf32);
   if (p.forward) {
@@ -80,9 +87,16 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
     refuse_misread_operand(result, bias);
     add_post_ops(attributes, arguments, p.options.post_ops, p.extras, 3, bias);
   }
-  dnnl::matmul::primitive_desc desc(engine_of(device), a, b, c, attributes);
+  dnnl::matmul::primitive_desc desc(engine_of(device), seen(a.desc), seen(b.desc), seen(c.desc), attributes);
   auto name = fast_implementation(desc);
+  bool reads = p.forward && reads_result(p.options.post_ops);
+  auto left = read_as(plan, device, a, seen(a.desc)), images = read_as(plan, device, b, seen(b.desc)),
+       target = reads ? read_as(plan, device, c, seen(c.desc)) : write_as(plan, c, seen(c.desc));
+  arguments.insert(arguments.end(), {{DNNL_ARG_SRC, left.desc, left.operand},
+                                     {DNNL_ARG_WEIGHTS, images.desc, images.operand},
+                                     {DNNL_ARG_DST, target.desc, target.operand}});
   plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
+  finish_write(plan, device, target, c);
   return name;
 }
 

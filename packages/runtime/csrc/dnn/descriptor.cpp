@@ -55,6 +55,10 @@ dnnl::memory::desc any_layout(const Tensor& t) {
   return {sizes_of(t), data_type_of(t.dtype), dnnl::memory::format_tag::any};
 }
 
+dnnl::memory::desc any_layout(const dnnl::memory::desc& desc) {
+  return {desc.get_dims(), desc.get_data_type(), dnnl::memory::format_tag::any};
+}
+
 Tensor with_leading_ones(const Tensor& t, int ndim) {
   Tensor wide;
   wide.data = t.data;

@@ -1,9 +1,16 @@
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
 #include "dnn/attributes.h"
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue_step.h"
+#include "dnn/math_type.h"
 #include "dnn/matmul_problem.h"
+#include "dnn/reorder_step.h"
+#include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 
 namespace xpu::dnn {
@@ -53,12 +60,56 @@ void check_problem(const MatmulProblem& p) {
   check_strides(p.b, "b");
 }
 
-std::string add_primitive(Plan& plan, int device, const dnnl::matmul::primitive_desc& desc,
-                          Arguments arguments) {
-  auto name = fast_implementation(desc);
-  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
-  return name;
-}
+// One product as oneDNN is asked for it, which on a CPU may be in another type and layout than the tensors'.
+struct Product {
+  const MatmulProblem& p;
+  Plan& plan;
+  Place a, b, c;
+  std::optional<Place> bias;
+  int device = p.problem.device();
+  DType type = p.a.dtype != p.b.dtype ? p.a.dtype
+                                      : math_type(device, p.a.dtype, p.c.numel() * p.k(),
+                                                  p.a.numel() + p.b.numel() + p.c.numel());
+
+  std::string add(const dnnl::primitive_attr& attributes, Arguments arguments, bool reads_result) {
+    auto& engine = engine_of(device);
+    auto a_desc = seen(a), b_desc = blocks_pay() ? any_layout(seen(b)) : seen(b), c_desc = seen(c);
+    using Desc = dnnl::matmul::primitive_desc;
+    auto desc = bias ? Desc(engine, a_desc, b_desc, seen(*bias), c_desc, attributes)
+                     : Desc(engine, a_desc, b_desc, c_desc, attributes);
+    prefer_older_code(desc);
+    auto name = fast_implementation(desc);
+    auto read = [&](int id, const Place& from, const dnnl::memory::desc& as) {
+      auto place = read_as(plan, device, from, as);
+      arguments.push_back({id, place.desc, place.operand});
+      return place;
+    };
+    read(DNNL_ARG_SRC, a, a_desc);
+    read(DNNL_ARG_WEIGHTS, b, desc.weights_desc());
+    if (bias) read(DNNL_ARG_BIAS, *bias, seen(*bias));
+    auto target = reads_result ? read_as(plan, device, c, c_desc) : write_as(plan, c, c_desc);
+    arguments.push_back({DNNL_ARG_DST, target.desc, target.operand});
+    plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
+    finish_write(plan, device, target, c);
+    return name;
+  }
+
+ private:
+  dnnl::memory::desc seen(const Place& place) const { return in_type(place.desc, p.a.dtype, type); }
+  // On a CPU large products are quicker by other ways than the one oneDNN takes first (measured from 512 to
+  // 2048): floats with their weights reordered to blocks before, integers by its older code.
+  bool large_on_cpu(std::int64_t least_weights) const {
+    return !device_info(device).is_gpu && p.b.ndim == 2 && p.m() >= 512 && p.k() * p.n() >= least_weights;
+  }
+  bool blocks_pay() const { return p.a.dtype == p.b.dtype && is_float(p.a.dtype) && large_on_cpu(1 << 20); }
+  void prefer_older_code(dnnl::matmul::primitive_desc& desc) const {
+    if (is_float(p.a.dtype) || is_float(p.b.dtype) || !large_on_cpu(1 << 18)) return;
+    auto other = desc;
+    do {
+      if (std::string_view(other.impl_info_str()) == "gemm:jit") return void(desc = other);
+    } while (other.next_impl());
+  }
+};
 
 // What oneDNN calls a bias differs along the columns only; another one is added after.
 bool along_columns(const Tensor& bias) {
@@ -74,10 +125,9 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   check_strides(p.c, "c");
   // A column-major result is the row-major one of the operands turned round.
   bool turn = p.plain() && column_major(p.c);
-  auto a = describe(turn ? transposed(p.b) : p.a), b = describe(turn ? transposed(p.a) : p.b);
-  auto c = describe(turn ? transposed(p.c) : p.c);
-  Arguments arguments{
-      {DNNL_ARG_SRC, a, turn ? 1 : 0}, {DNNL_ARG_WEIGHTS, b, turn ? 0 : 1}, {DNNL_ARG_DST, c, 2}};
+  Place a{describe(turn ? transposed(p.b) : p.a), turn ? 1 : 0},
+      b{describe(turn ? transposed(p.a) : p.b), turn ? 0 : 1}, c{describe(turn ? transposed(p.c) : p.c), 2};
+  Arguments arguments;
   auto attributes = attributes_of(p);
   add_operand_quantization(p, attributes, arguments);
   add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
@@ -86,12 +136,10 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     refuse_misread_operand(p.c, p.post_ops.operand(i));
   add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim, own_bias ? Extra{} : p.bias);
-  auto& engine = engine_of(p.problem.device());
-  if (!own_bias)
-    return add_primitive(plan, p.problem.device(), {engine, a, b, c, attributes}, std::move(arguments));
-  auto bias = describe(with_leading_ones(*p.bias.tensor, p.c.ndim));
-  arguments.push_back({DNNL_ARG_BIAS, bias, p.bias.operand});
-  return add_primitive(plan, p.problem.device(), {engine, a, b, bias, c, attributes}, std::move(arguments));
+  std::optional<Place> bias;
+  if (own_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
+  return Product{p, plan, a, b, c, bias}.add(attributes, std::move(arguments),
+                                             reads_result(p.options.post_ops));
 }
 
 namespace {
@@ -119,13 +167,12 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   auto b = eight_bit_float(p.b.dtype) ? converted(plan, device, p.b, operand_b, DType::bf16) : p.b;
   auto sums = row_major(p.c, integers && scales_later ? DType::i32 : DType::f32);
   int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
-  Arguments arguments{{DNNL_ARG_SRC, describe(a), operand_a},
-                      {DNNL_ARG_WEIGHTS, describe(b), operand_b},
-                      {DNNL_ARG_DST, describe(sums), temporary}};
+  Arguments arguments;
   auto attributes = attributes_of(p);
   if (!scales_later) add_operand_quantization(p, attributes, arguments);
-  dnnl::matmul::primitive_desc desc(engine_of(device), describe(a), describe(b), describe(sums), attributes);
-  auto name = add_primitive(plan, device, desc, std::move(arguments));
+  Product product{p, plan, {describe(a), operand_a}, {describe(b), operand_b}, {describe(sums), temporary},
+                  {}};
+  auto name = product.add(attributes, std::move(arguments), false);
   bool whole = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a && !p.options.b &&
                !p.options.c && !is_float(p.c.dtype);
   auto epilogue = matmul_epilogue(p, whole ? "xpu::i32" : "float", scales_later);

@@ -12,9 +12,9 @@ class Pair:
     """Our callable and the peer's, made by a case's setup.
 
     ``sync`` ends every sample of ours, ``peer_sync`` every sample of the peer; they count as part of
-    the time unless ``time_sync`` is false (for host costs of queued work). ``before`` runs untimed
-    ahead of each sample. ``inner`` calls make a sample; None lets the harness choose. With
-    ``self_timed`` the callables return the seconds they took. ``close`` releases what setup made.
+    the time unless ``time_sync`` is false (for host costs of queued work). ``inner`` calls make a
+    sample; None lets the harness choose. With ``self_timed`` the callables return the seconds they
+    took. ``close`` releases what setup made.
     """
 
     ours: Callable[[], object]
@@ -22,7 +22,6 @@ class Pair:
     sync: Callable[[], object] | None = None
     peer_sync: Callable[[], object] | None = None
     time_sync: bool = True
-    before: Callable[[], object] | None = None
     inner: int | None = None
     self_timed: bool = False
     close: Callable[[], object] | None = None

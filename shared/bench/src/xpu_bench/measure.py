@@ -9,9 +9,13 @@ from dataclasses import asdict, dataclass
 
 from .case import Bar, Case, Pair
 
-SAMPLE_SECONDS = 0.01
-CASE_SECONDS = 1.5
+SAMPLE_SECONDS = 0.02
+CASE_SECONDS = 2.0
 MIN_REPETITIONS, MAX_REPETITIONS = 7, 101
+# Each side runs untimed for this long before a sample. OpenMP's threads spin for some 20 ms after
+# their last work and would take a core from the side that comes next, and a side finds its data in
+# the caches again only after several passes.
+WARM_SECONDS = 0.04
 
 
 @dataclass(frozen=True)
@@ -31,13 +35,21 @@ class Row:
         return asdict(self)
 
 
+def _warm(call: Callable[[], object], sync: Callable[[], object] | None) -> None:
+    end = time.perf_counter() + WARM_SECONDS
+    while time.perf_counter() < end:
+        call()
+        if sync:
+            sync()
+
+
 def _sample(
     pair: Pair, call: Callable[[], object], sync: Callable[[], object] | None, inner: int
 ) -> float:
-    if pair.before:
-        pair.before()
     if pair.self_timed:
         return statistics.fmean(float(call()) for _ in range(inner))  # type: ignore[arg-type]
+    if pair.peer is not None:
+        _warm(call, sync)
     begin = time.perf_counter()
     for _ in range(inner):
         call()
