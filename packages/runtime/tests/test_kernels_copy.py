@@ -53,8 +53,16 @@ def test_each_dtype_strided(xr, rng, dtype):
     np.testing.assert_array_equal(*bits)
 
 
-@pytest.mark.parametrize("source", NUMPY)
-@pytest.mark.parametrize("target", NUMPY)
+# Each dtype from and to f32 and three others; the device library's tests have every pair.
+CONVERSIONS = [
+    (source, target)
+    for i, source in enumerate(NUMPY)
+    for j, target in enumerate(NUMPY)
+    if "f32" in (source, target) or (j - i) % len(NUMPY) in (1, 4, 9)
+]
+
+
+@pytest.mark.parametrize(("source", "target"), CONVERSIONS)
 def test_conversions(xr, rng, source, target):
     src = Placed((83,), source, "contiguous", some(rng, (83,), source))
     dst = Placed((83,), target)
