@@ -7,8 +7,6 @@
 namespace xpu::kernels {
 namespace {
 
-// Rows shorter than this leave too many lanes idle.
-constexpr std::int64_t short_row = 32;
 // Columns of a tile that gathers, in vectors: few, so that the lines brought in stay in the nearest cache.
 constexpr std::int64_t gather_vectors = 4;
 
@@ -52,7 +50,7 @@ std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs
 
 // Puts the longest dimension into the rows when the fastest one is short: its elements are then gathered, and
 // the short dimension's neighbours come from the same cache lines.
-void lengthen_rows(Geometry& g) {
+void lengthen_rows(Geometry& g, std::int64_t short_row) {
   if (g.size[0] >= short_row) return;
   if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.longest_first();
 }
@@ -155,12 +153,12 @@ Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<con
                    expression.uses_index);
 }
 
-Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order) {
+Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order, std::int64_t short_row) {
   Plan plan{variant, geometry, geometry.count};
   auto& g = plan.geometry;
   auto& v = plan.variant;
   if (g.count == 0) return plan;
-  if (!keep_order) lengthen_rows(g);
+  if (!keep_order) lengthen_rows(g, short_row);
   if (g.linear()) return plan;
   v.wide_index = v.wide_index || !g.fits_32_bits();
   if (g.dims == 1 || g.size[0] >= short_row) {

@@ -39,8 +39,9 @@ Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<con
                std::span<const Tensor> inputs, DType compute);
 
 /// The same for a geometry made elsewhere; `variant` comes with the operands and their dtypes. Dimensions
-/// stay in their order with `keep_order`.
-Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order);
+/// stay in their order with `keep_order`. Rows shorter than `short_row` leave too many lanes idle.
+Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order,
+               std::int64_t short_row = 32);
 
 /// Appends the geometry the kernel of the plan takes and returns the range it runs over.
 NdRange add_geometry(Args& args, const Tuning& tuning, const Plan& plan);

@@ -48,8 +48,9 @@ struct Planned {
   std::int64_t step[IndexedAccess::max_indices];  // of the target, in elements
 };
 
-bool is_row(const Geometry& g) {
-  bool row = g.dims == 1 && g.stride[moved_operand][0] == 1 && g.stride[target_operand][0] == 1;
+// The elements of the fastest dimension lie side by side and share their indices.
+bool has_rows(const Geometry& g) {
+  bool row = g.stride[moved_operand][0] == 1 && g.stride[target_operand][0] == 1;
   for (int k = first_index; k < g.operands; ++k) row = row && g.stride[k][0] == 0;
   return row;
 }
@@ -91,15 +92,14 @@ Planned place_operands(const Walk& walk) {
   return p;
 }
 
-// Elements that lie side by side and share their indices become one larger element.
-void widen(Planned& p, int indices, std::size_t most) {
+// Elements of a row become one larger element, unless the row would then be too short for `lanes`.
+void widen(Planned& p, int indices, std::size_t most, int lanes) {
   auto& g = p.geometry;
-  bool row = g.stride[moved_operand][0] == 1 && g.stride[target_operand][0] == 1;
-  for (int k = 0; k < indices; ++k) row = row && g.stride[first_index + k][0] == 0;
+  bool row = has_rows(g), fills_lanes = g.size[0] >= lanes;
   auto fits = [&](std::size_t bytes) {
     auto ratio = static_cast<std::int64_t>(bytes / p.element);
     auto whole = [&](std::int64_t n) { return n % ratio == 0; };
-    bool all = whole(g.size[0]) && reinterpret_cast<std::uintptr_t>(p.moved) % bytes == 0 &&
+    bool all = whole(g.size[0]) && (!fills_lanes || g.size[0] / ratio >= lanes) && reinterpret_cast<std::uintptr_t>(p.moved) % bytes == 0 &&
                reinterpret_cast<std::uintptr_t>(p.target) % bytes == 0;
     for (int d = 1; d < g.dims; ++d)
       all = all && whole(g.stride[moved_operand][d]) && whole(g.stride[target_operand][d]);
@@ -230,17 +230,19 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   Planned p = place_operands(walk);
   int sequence_dims = walk.in_lines ? kernel_dims(p.sequence.dims, {1, 2, 4}) : 0;
   if (!walk.numbers && !walk.places && !walk.in_lines)
-    widen(p, a.indices, std::max<std::size_t>(8, static_cast<std::size_t>(tune.lane_bytes)));
+    widen(p, a.indices, std::max<std::size_t>(8, static_cast<std::size_t>(tune.lane_bytes)), tune.sub_group);
   Variant v;
   v.operands = static_cast<std::uint8_t>(p.geometry.operands);
   v.dtype[moved_operand] = v.dtype[target_operand] = walk.numbers ? a.moved.dtype : word_dtype(p.element);
   for (int k = 0; k < a.indices; ++k) v.dtype[first_index + k] = a.index[k].values.dtype;
   v.wide_index = reaches_far(a);
-  Plan plan = plan_over(p.geometry, v, walk.keep_order);
+  // One look at the index serves a row: worth more than lanes that are all busy.
+  Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, walk.keep_order, tune.sub_group)
+                                   : plan_over(p.geometry, v, walk.keep_order);
   // A sub-group takes several vectors of a row, but no compute unit stays without any.
   std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;
   int row_vectors = 0;
-  if (walk.in_lines && is_row(p.geometry))
+  if (walk.in_lines && p.geometry.dims == 1 && has_rows(p.geometry))
     for (row_vectors = 8; row_vectors > 1 && vectors / row_vectors < tune.tiles / 8;) row_vectors /= 2;
   auto key = plan.variant.key(device);
   key.low |= flags(a) << 60 | static_cast<std::uint64_t>(row_vectors) << 56 |
