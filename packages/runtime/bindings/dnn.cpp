@@ -170,6 +170,49 @@ dnn::RnnOptions rnn_options(const std::string& kind, const std::string& directio
           static_cast<dnn::RnnOptions::Direction>(index("direction", directions, direction))};
 }
 
+// The arguments in the order of rnn().
+dnn::RnnTensors rnn_tensors(const py::sequence& list) {
+  expect<UsageError>(list.size() == 9, "rnn: expected 9 tensors or None, got ", list.size());
+  auto one = [&](std::size_t i) { return tensor_of(list[i]); };
+  auto maybe = [&](std::size_t i) { return optional_tensor(list[i]); };
+  return {one(0), one(1), one(2), one(3), one(4), maybe(5), maybe(6), maybe(7), maybe(8)};
+}
+
+void bind_rnn_training(py::module_& m) {
+  using Sizes = std::tuple<std::size_t, std::size_t, std::uint64_t>;
+  auto workspace_of = [](const Sizes& sizes) { return std::make_from_tuple<dnn::RnnWorkspace>(sizes); };
+  m.def("rnn_workspace",
+        [](int device, const py::sequence& tensors, const std::string& kind, const std::string& direction) {
+          auto o = rnn_options(kind, direction);
+          auto t = rnn_tensors(tensors);
+          py::gil_scoped_release unlocked;
+          auto workspace = dnn::rnn_workspace(device, t, o);
+          return Sizes(workspace.bytes, workspace.layer_bytes, workspace.onednn);
+        });
+  m.def("rnn_training", [workspace_of](Stream stream, const py::sequence& tensors, const std::string& kind,
+                                       const std::string& direction, const Sizes& sizes, py::handle memory) {
+    auto o = rnn_options(kind, direction);
+    auto t = rnn_tensors(tensors);
+    auto at = tensor_of(memory);
+    py::gil_scoped_release unlocked;
+    dnn::rnn_training(stream, t, o, workspace_of(sizes), at.data);
+  });
+  m.def("rnn_backward", [workspace_of](Stream stream, const py::sequence& tensors, const std::string& kind,
+                                       const std::string& direction, const Sizes& sizes, py::handle memory,
+                                       const py::sequence& gradients) {
+    auto o = rnn_options(kind, direction);
+    auto t = rnn_tensors(tensors);
+    auto at = tensor_of(memory);
+    expect<UsageError>(gradients.size() == 9, "rnn_backward: expected 9 gradients or None, got ",
+                       gradients.size());
+    auto maybe = [&](std::size_t i) { return optional_tensor(gradients[i]); };
+    dnn::RnnGradients g{maybe(0), maybe(1), maybe(2), maybe(3), maybe(4),
+                        maybe(5), maybe(6), maybe(7), maybe(8)};
+    py::gil_scoped_release unlocked;
+    dnn::rnn_backward(stream, t, o, workspace_of(sizes), at.data, g);
+  });
+}
+
 void bind_rnn(py::module_& m) {
   m.def("rnn", [](Stream stream, py::handle src, py::handle weights_layer, py::handle weights_iter,
                   py::handle bias, py::handle state0, py::handle cell0, py::handle dst, py::handle state,
@@ -204,6 +247,7 @@ void bind_plans(py::module_& m) {
   m.def("dnn_clear_cache", &dnn::clear_cache, Unlocked());
   m.def("dnn_force_candidate", &dnn::force_candidate, py::arg("name"), Unlocked());
   m.def("dnn_forced_candidate", &dnn::forced_candidate);
+  py::module_::import("atexit").attr("register")(py::cpp_function(&dnn::finish, Unlocked()));
 }
 
 }  // namespace
@@ -214,6 +258,7 @@ void bind_dnn(py::module_& m) {
   bind_pool(m);
   bind_normalization(m);
   bind_rnn(m);
+  bind_rnn_training(m);
   bind_attention(m);
   m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias,
                      const py::sequence& post_ops, py::handle qa, py::handle qb, py::handle qc,

@@ -3,53 +3,11 @@
 import numpy as np
 import pytest
 from dnn_reference import assert_close
+from rnn_reference import DIRECTIONS, GATES, KINDS, reference
 
 pytestmark = pytest.mark.usefixtures("device")
 
 CANDIDATES = [pytest.param("onednn", marks=pytest.mark.onednn_matmul), "sycl"]
-KINDS = ["lstm", "gru", "gru_linear_before_reset", "tanh", "relu"]
-DIRECTIONS = ["forward", "backward", "both_concat", "both_sum"]
-GATES = {"lstm": 4, "gru": 3, "gru_linear_before_reset": 3, "tanh": 1, "relu": 1}
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def cell_step(kind, x, h, c, w, u, b):
-    """One time step; w and u are I G O, b is G O."""
-    forward = np.einsum("ni,igo->gno", x, w) + b[: w.shape[1], None]
-    hidden = np.einsum("ni,igo->gno", h, u)
-    if kind == "lstm":
-        i, f, fresh, o = forward + hidden
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(fresh)
-        return sigmoid(o) * np.tanh(c), c
-    if kind in ("tanh", "relu"):
-        v = (forward + hidden)[0]
-        return (np.tanh(v) if kind == "tanh" else np.maximum(v, 0)), c
-    update, reset = sigmoid(forward[0] + hidden[0]), sigmoid(forward[1] + hidden[1])
-    if kind == "gru":
-        inner = forward[2] + np.einsum("ni,io->no", reset * h, u[:, 2])
-    else:
-        inner = forward[2] + reset * (hidden[2] + b[3])
-    return update * h + (1 - update) * np.tanh(inner), c
-
-
-def reference(kind, direction, x, w, u, b, h0, c0):
-    layers, directions = w.shape[:2]
-    state, cell = h0.copy(), c0.copy()
-    for layer in range(layers):
-        results = []
-        for d in range(directions):
-            reverse = d == 1 or direction == "backward"
-            h, c, out = h0[layer, d], c0[layer, d], np.zeros((*x.shape[:2], w.shape[-1]))
-            for t in reversed(range(len(x))) if reverse else range(len(x)):
-                h, c = cell_step(kind, x[t], h, c, w[layer, d], u[layer, d], b[layer, d])
-                out[t] = h
-            results.append(out)
-            state[layer, d], cell[layer, d] = h, c
-        x = np.concatenate(results, -1) if direction == "both_concat" else sum(results)
-    return x, state, cell
 
 
 @pytest.mark.parametrize("states", [False, True])

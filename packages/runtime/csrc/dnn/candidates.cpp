@@ -76,6 +76,7 @@ PlanPtr choose(const Problem& problem, const std::vector<Candidate>& candidates)
       auto how = candidate.make(*plan);
       said.push_back(join(candidate.name, how.empty() ? "" : " ", how, ": used"));
       plan->explanation = std::move(said);
+      plan->candidate = candidate.name;
       return plan;
     } catch (const Refusal& refusal) {
       said.push_back(join(candidate.name, ": refused (", refusal.reason, ")"));

@@ -32,6 +32,8 @@ class Plan : public std::enable_shared_from_this<Plan> {
   void run(Stream stream, const Problem& problem) const;
 
   std::vector<std::string> explanation;  ///< each candidate asked, and what it said
+  std::string candidate;                 ///< the one that made it
+  std::size_t workspace_bytes = 0;       ///< what it leaves for the plan of a backward
 
  private:
   std::size_t operands_;

@@ -17,7 +17,7 @@
 
 namespace xpu::dnn {
 
-constexpr std::size_t max_operands = 24;
+constexpr std::size_t max_operands = 40;
 
 /// Text for an error message that is put together only when the message is.
 template <class F>

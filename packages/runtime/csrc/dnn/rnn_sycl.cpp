@@ -11,7 +11,7 @@ namespace {
 
 // As kernels/rnn.sycl declares it.
 struct Shape {
-  std::int64_t steps, inputs, channels, reverse;
+  std::int64_t steps, batch, inputs, channels, reverse;
   std::int64_t src[3], dst[3], layer[3], hidden[3], bias[2];
 };
 
@@ -35,7 +35,10 @@ struct Builder {
   int device = p.problem.device();
   Tensor rows = Tensor(nullptr, DType::f32, {p.batch, p.channels});
   int state = plan.temporary(p.batch * p.channels * 4), cell = plan.temporary(p.batch * p.channels * 4);
-  int kept = plan.temporary(p.batch * p.channels * 5 * 4);
+  bool train = p.pass == RnnPass::training;
+  // One direction's gates and states.
+  std::int64_t kept_bytes = rnn_sycl_kept(p) * p.channels * p.batch * (train ? p.steps : 1) * 4;
+  int kept = train ? p.workspace : plan.temporary(kept_bytes);
 
   // Zeros when the call brings no state.
   void load(Extra from, std::int64_t direction, int to) {
@@ -51,14 +54,15 @@ struct Builder {
 
   void sweep(std::int64_t direction) {
     auto &src = p.src, &dst = p.dst;
-    bool reverse = direction == 1 || p.options.direction == RnnOptions::Direction::right_to_left;
+    bool reverse = direction == 1 || p.starts_right();
     bool add = direction == 1 && !p.concat();
     auto source = join("#define XPU_SRC ", kernel_type(src.dtype), "\n#define XPU_WEIGHT ",
                        kernel_type(p.weights_layer.dtype), "\n#define XPU_BIAS ", kernel_type(p.bias.dtype),
                        "\n#define XPU_DST ", kernel_type(dst.dtype), "\n#define XPU_KIND ",
-                       static_cast<int>(p.options.kind), "\n#define XPU_ADD ", add, "\n") +
+                       static_cast<int>(p.options.kind), "\n#define XPU_ADD ", add, "\n#define XPU_TRAIN ",
+                       train, "\n") +
                   std::string(kernel_source("rnn.sycl"));
-    Shape s{p.steps, src.shape[2], p.channels, reverse, {}, {}, {}, {}, {}};
+    Shape s{p.steps, p.batch, p.inputs, p.channels, reverse, {}, {}, {}, {}, {}};
     std::copy_n(src.strides, 3, s.src);
     std::copy_n(dst.strides, 3, s.dst);
     std::copy_n(p.weights_layer.strides + 2, 3, s.layer);
@@ -76,7 +80,7 @@ struct Builder {
         .operand(4, after)
         .operand(state)
         .operand(cell)
-        .operand(kept)
+        .operand(kept, train ? direction * kept_bytes : 0)
         .value(s);
     auto group = std::min<std::size_t>(128, device_info(device).max_work_group_size);
     plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "rnn"),
@@ -86,11 +90,27 @@ struct Builder {
 
 }  // namespace
 
+std::int64_t rnn_sycl_kept(const RnnProblem& p) {
+  using K = RnnOptions::Kind;
+  bool train = p.pass != RnnPass::inference;
+  switch (p.options.kind) {
+    case K::lstm:
+      return train ? 6 : 5;
+    case K::gru:
+      return 4;
+    case K::gru_linear_before_reset:
+      return 5;
+    default:
+      return 2;
+  }
+}
+
 std::string rnn_sycl(const RnnProblem& p, Plan& plan) {
   for (auto* t : {&p.src, &p.weights_layer, &p.bias, &p.dst})
     refuse_unless(is_float(t->dtype) && t->dtype != DType::f64, "only floats up to f32");
   refuse_unless(p.weights_layer.dtype == p.weights_iter.dtype, "the two weights differ in type");
   Builder build{p, plan};
+  if (build.train) plan.workspace_bytes = static_cast<std::size_t>(p.directions * build.kept_bytes);
   for (std::int64_t direction = 0; direction < p.directions; ++direction) {
     build.load(p.state0, direction, build.state);
     if (p.lstm()) build.load(p.cell0, direction, build.cell);

@@ -22,12 +22,15 @@ from ._matmul import matmul
 from ._normalization import batch_norm, layer_norm, reorder, softmax
 from ._pooling import pool, pool_backward, pool_workspace
 from ._rnn import rnn
+from ._rnn_training import RnnForward, RnnGradients, rnn_backward, rnn_training
 
 __all__ = [
     "CacheStats",
     "PackedArray",
     "PostOp",
     "Quantization",
+    "RnnForward",
+    "RnnGradients",
     "attention",
     "batch_norm",
     "cache_stats",
@@ -45,5 +48,7 @@ __all__ = [
     "pool_workspace",
     "reorder",
     "rnn",
+    "rnn_backward",
+    "rnn_training",
     "softmax",
 ]

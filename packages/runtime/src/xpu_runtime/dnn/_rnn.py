@@ -30,8 +30,7 @@ def rnn(
     """
     stream = stream or current_stream(src.device)
     if dst is None:
-        channels = weights_layer.shape[-1] * (2 if direction == "both_concat" else 1)
-        dst = empty((*src.shape[:2], channels), src.dtype, stream)
+        dst = empty_result(src, weights_layer, direction, stream)
     C.rnn(
         stream,
         src,
@@ -47,3 +46,9 @@ def rnn(
         direction,
     )
     return dst
+
+
+def empty_result(src: Array, weights_layer: Array, direction: str, stream: Stream) -> Array:
+    """Memory for the result of a network."""
+    channels = weights_layer.shape[-1] * (2 if direction == "both_concat" else 1)
+    return empty((*src.shape[:2], channels), src.dtype, stream)
