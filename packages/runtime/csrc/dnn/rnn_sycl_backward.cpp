@@ -17,6 +17,8 @@ struct Shape {
   std::int64_t grad_layer[4], grad_hidden[4], grad_bias[3];
 };
 
+constexpr std::int64_t block = 8;  // kBlock there
+
 // Without the dimension of layers.
 View of_layer(Extra states) {
   View part{*states.tensor, states.operand};
@@ -85,12 +87,13 @@ struct Builder {
     arguments.value(shape);
     plan.add(std::make_unique<KernelStep>(build_kernel(device, source, kernel), range, std::move(arguments)));
   }
-  // An item an element of the gradient.
-  void sum(const char* kernel, Extra gradient, KernelArguments arguments) {
+  // An item `block` elements of the gradient along a dimension of `length`.
+  void sum(const char* kernel, Extra gradient, std::int64_t length, std::int64_t block,
+           KernelArguments arguments) {
     if (!gradient.tensor) return;
-    constexpr std::size_t group = 64;
-    auto items = static_cast<std::size_t>(gradient.tensor->numel());
-    add(kernel, NdRange::linear((items + group - 1) / group, group),
+    constexpr std::int64_t group = 64;
+    auto items = gradient.tensor->numel() / length * ((length + block - 1) / block);
+    add(kernel, NdRange::linear(static_cast<std::size_t>((items + group - 1) / group), group),
         std::move(arguments.operand(gradient.operand)));
   }
 };
@@ -120,10 +123,10 @@ std::string rnn_sycl_backward(const RnnProblem& p, Plan& plan) {
     for (int index : indices) list.operand(index);
     return list;
   };
-  build.sum("rnn_grad_src", p.grad_src, operands({build.deltas, 1}));
-  build.sum("rnn_grad_layer", p.grad_weights_layer, operands({0, build.deltas}));
-  build.sum("rnn_grad_hidden", p.grad_weights_iter, operands({p.workspace, build.deltas}));
-  build.sum("rnn_grad_bias", p.grad_bias, operands({build.deltas}));
+  build.sum("rnn_grad_src", p.grad_src, p.steps * p.batch, block, operands({build.deltas, 1}));
+  build.sum("rnn_grad_layer", p.grad_weights_layer, p.inputs, block, operands({0, build.deltas}));
+  build.sum("rnn_grad_hidden", p.grad_weights_iter, p.channels, block, operands({p.workspace, build.deltas}));
+  build.sum("rnn_grad_bias", p.grad_bias, 1, 1, operands({build.deltas}));
   return "rnn_sweep";
 }
 
