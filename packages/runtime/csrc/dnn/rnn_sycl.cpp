@@ -53,20 +53,22 @@ struct Builder {
   }
 
   void sweep(std::int64_t direction) {
-    auto &src = p.src, &dst = p.dst;
+    auto &src = p.src, &dst = p.dst, &layer = p.weights_layer, &hidden = p.weights_iter;
     bool reverse = direction == 1 || p.starts_right();
     bool add = direction == 1 && !p.concat();
-    auto source = join("#define XPU_SRC ", kernel_type(src.dtype), "\n#define XPU_WEIGHT ",
-                       kernel_type(p.weights_layer.dtype), "\n#define XPU_BIAS ", kernel_type(p.bias.dtype),
-                       "\n#define XPU_DST ", kernel_type(dst.dtype), "\n#define XPU_KIND ",
-                       static_cast<int>(p.options.kind), "\n#define XPU_ADD ", add, "\n#define XPU_TRAIN ",
-                       train, "\n") +
-                  std::string(kernel_source("rnn.sycl"));
+    auto source =
+        join("#define XPU_SRC ", kernel_type(src.dtype), "\n#define XPU_WEIGHT ", kernel_type(layer.dtype),
+             "\n#define XPU_BIAS ", kernel_type(p.bias.dtype), "\n#define XPU_DST ", kernel_type(dst.dtype),
+             "\n#define XPU_KIND ", static_cast<int>(p.options.kind), "\n#define XPU_ADD ", add,
+             "\n#define XPU_TRAIN ", train, "\n") +
+        define_step("XPU_LAYER_STEP", layer.strides[4], "s.layer[2]") +
+        define_step("XPU_HIDDEN_STEP", hidden.strides[4], "s.hidden[2]") +
+        std::string(kernel_source("rnn.sycl"));
     Shape s{p.steps, p.batch, p.inputs, p.channels, reverse, {}, {}, {}, {}, {}};
     std::copy_n(src.strides, 3, s.src);
     std::copy_n(dst.strides, 3, s.dst);
-    std::copy_n(p.weights_layer.strides + 2, 3, s.layer);
-    std::copy_n(p.weights_iter.strides + 2, 3, s.hidden);
+    std::copy_n(layer.strides + 2, 3, s.layer);
+    std::copy_n(hidden.strides + 2, 3, s.hidden);
     std::copy_n(p.bias.strides + 2, 2, s.bias);
     // The second direction's channels come after the first's.
     auto after = p.concat()
