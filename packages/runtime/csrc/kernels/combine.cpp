@@ -41,7 +41,14 @@ XPU_FN void meet(const Pointers& x, Index moved, Index target) {
       x.target[target + c] = stored(combined(value_of(x.target[target + c]), value_of(x.moved[moved + c])));
   }
 #else
-  x.target[target] = stored(combined(value_of(x.target[target]), value_of(x.moved[moved])));
+  V next = stored(combined(value_of(x.target[target]), value_of(x.moved[moved])));
+#if XPU_LANES == 1  // all lanes store the same value, after all have read the old one
+  sub_group_barrier();
+  x.target[target] = next;
+  sub_group_barrier();
+#else
+  x.target[target] = next;
+#endif
 #endif
 }
 XPU_FN void miss(const Pointers&, Index) {}

@@ -99,7 +99,8 @@ void widen(Planned& p, int indices, std::size_t most, int lanes) {
   auto fits = [&](std::size_t bytes) {
     auto ratio = static_cast<std::int64_t>(bytes / p.element);
     auto whole = [&](std::int64_t n) { return n % ratio == 0; };
-    bool all = whole(g.size[0]) && (!fills_lanes || g.size[0] / ratio >= lanes) && reinterpret_cast<std::uintptr_t>(p.moved) % bytes == 0 &&
+    bool all = whole(g.size[0]) && (!fills_lanes || g.size[0] / ratio >= lanes) &&
+               reinterpret_cast<std::uintptr_t>(p.moved) % bytes == 0 &&
                reinterpret_cast<std::uintptr_t>(p.target) % bytes == 0;
     for (int d = 1; d < g.dims; ++d)
       all = all && whole(g.stride[moved_operand][d]) && whole(g.stride[target_operand][d]);
@@ -159,6 +160,7 @@ std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, int
   line("#define XPU_PATH ", static_cast<int>(v.path));
   line("#define XPU_DIMS ", int{v.dims});
   line("#define XPU_VECTOR 1");
+  line("#define XPU_LANES ", tuning.sub_group);
   line("#define XPU_SUB_GROUPS ", tuning.sub_groups);
   line("#define XPU_GATHERS ", v.gathers() ? 1 : 0);
   std::string kinds;
@@ -225,9 +227,15 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   auto& a = walk.access;
   int device = stream.device();
   Tuning tune = tuning(device);
+  Planned p = place_operands(walk);
   // A line is work enough: all of them at once.
   if (walk.in_lines) tune.shortest = 1;
-  Planned p = place_operands(walk);
+  // A CPU reads a long line that lies in one piece faster than it gathers from several lines: all lanes take
+  // the same one together, which its compiler makes scalar code of.
+  int lanes = tune.sub_group;
+  bool together = walk.in_lines && tune.sub_groups == 1 && p.sequence.size[0] >= lanes &&
+                  p.sequence.stride[moved_operand][0] == 1 && p.geometry.stride[moved_operand][0] != 1;
+  if (together) tune.sub_group = 1;
   int sequence_dims = walk.in_lines ? kernel_dims(p.sequence.dims, {1, 2, 4}) : 0;
   if (!walk.numbers && !walk.places && !walk.in_lines)
     widen(p, a.indices, std::max<std::size_t>(8, static_cast<std::size_t>(tune.lane_bytes)), tune.sub_group);
@@ -246,7 +254,7 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
     for (row_vectors = 8; row_vectors > 1 && vectors / row_vectors < tune.tiles / 8;) row_vectors /= 2;
   auto key = plan.variant.key(device);
   key.low |= flags(a) << 60 | static_cast<std::uint64_t>(row_vectors) << 56 |
-             static_cast<std::uint64_t>(sequence_dims) << 50;
+             static_cast<std::uint64_t>(sequence_dims) << 50 | static_cast<std::uint64_t>(together) << 55;
   Kernel kernel = table.find_or_make(key, [&] {
     return build_kernel(device, source_of(walk, plan, sequence_dims, row_vectors, tune, p.element, text()),
                         walk.name);
@@ -274,6 +282,7 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   NdRange range = row_vectors ? tile_range(tune, (vectors + row_vectors - 1) / row_vectors)
                               : add_geometry(args, tune, plan);
   if (row_vectors) args.add(columns);
+  if (together) range = NdRange::linear(range.global[0], static_cast<std::size_t>(lanes));
   launch(stream, kernel, range, args, 2 * size_of(a.moved.dtype) * static_cast<std::size_t>(a.moved.numel()));
 }
 
