@@ -1,17 +1,7 @@
 # Finds SYCL and oneDNN inside the vendor wheels of the Python that builds, never in a system oneAPI.
 #
 # Defines targets XpuVendor::sycl and XpuVendor::dnnl, and XPU_VENDOR_LIB, the folder of their libraries.
-find_package(Python REQUIRED COMPONENTS Interpreter)
-
-function(xpu_wheel_file result distribution file)
-  execute_process(
-    COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/wheel_file.py" ${distribution} ${file}
-    OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE why RESULT_VARIABLE failed)
-  if(failed)
-    message(FATAL_ERROR "cannot find ${file} of the wheel ${distribution}: ${why}\npip install ${distribution}")
-  endif()
-  set(${result} "${folder}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/WheelFile.cmake")
 
 xpu_wheel_file(XPU_VENDOR_LIB intel-sycl-rt libsycl.so)
 xpu_wheel_file(sycl_include intel-sycl-rt sycl/sycl.hpp)

@@ -64,7 +64,11 @@ def _build(session: nox.Session, package: Package) -> Path:
     # One environment at a fixed path, not pip's temporary one: the compiler then sees the same
     # include paths every time, so the build folder and ccache stay valid.
     environment = Environment("wheels")
-    environment.install(session, "pip", "wheel", *package.project["build-system"]["requires"])
+    ours = [needed for needed in PACKAGES if needed.wheel in package.needs]
+    requires = package.project["build-system"]["requires"]
+    foreign = [line for line in requires if not line.startswith(package.needs)]
+    environment.install(session, "pip", "wheel", *foreign)
+    environment.install_wheels(session, build_wheels(session, ours))
     fresh = BUILD / "wheel" / package.wheel
     shutil.rmtree(fresh, ignore_errors=True)
     command = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]

@@ -1,25 +1,22 @@
 """The documentation's Python runs as it stands, page by page, and its C++ builds with the line it gives."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from xpu_testing.documentation import blocks
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 README = Path(__file__).resolve().parents[1] / "README.md"
-BLOCK = r"^```{}\n(.*?)^```$"
-
-
-def blocks(page: Path, language: str) -> str:
-    """The page's code in one language, as one program."""
-    found = re.findall(BLOCK.format(language), page.read_text(), re.MULTILINE | re.DOTALL)
-    return "\n".join(found)
-
-
-PAGES = [page for page in (*sorted(DOCS.glob("*.md")), README) if blocks(page, "python")]
+# A framework's page is its adapter's to test.
+FRAMEWORKS = {"torch"}
+PAGES = [
+    page
+    for page in (*sorted(DOCS.glob("*.md")), README)
+    if page.stem not in FRAMEWORKS and blocks(page, "python")
+]
 
 
 @pytest.mark.values

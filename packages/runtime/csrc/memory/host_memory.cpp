@@ -60,4 +60,8 @@ void reset_peak_stats() {
   pool().caching.reset_peak();
 }
 
+void reset_accumulated_stats() {
+  pool().caching.reset_accumulated();
+}
+
 }  // namespace xpu::host_memory

@@ -26,5 +26,6 @@ struct Stats {
 };
 XPU_API Stats stats();
 XPU_API void reset_peak_stats();
+XPU_API void reset_accumulated_stats();
 
 }  // namespace xpu::host_memory

@@ -1,0 +1,96 @@
+// What PyTorch's interfaces need of the device runtime.
+//
+// The bridge is loaded with `import torch` and links PyTorch only. The runtime, with the vendor libraries and
+// the kernels, is loaded at the first use of the device; it implements this interface and hands it over.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Stream.h>
+#include <c10/macros/Macros.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace torch_xpu {
+
+struct HostStats {
+  c10::CachingAllocator::Stat allocations, allocated_bytes, active_bytes;
+  std::int64_t num_host_alloc = 0, num_host_free = 0;
+};
+
+/// Devices and streams go by number; stream 0 is a device's default one. Everything but the frees may throw
+/// c10::Error.
+class Runtime {
+ public:
+  virtual int device_count() = 0;
+  virtual void synchronize_device(int device) = 0;
+  /// The device that `ptr` is memory of, or -1.
+  virtual int device_of_pointer(const void* ptr) = 0;
+  /// Bit i is set when the device computes with ScalarType i.
+  virtual std::uint64_t scalar_types(int device) = 0;
+
+  virtual std::int64_t current_stream(int device) = 0;
+  virtual std::int64_t exchange_stream(int device, std::int64_t stream) = 0;
+  virtual std::int64_t new_stream(int device, int priority) = 0;
+  virtual bool query_stream(int device, std::int64_t stream) = 0;
+  virtual void synchronize_stream(int device, std::int64_t stream) = 0;
+  virtual bool is_capturing(int device, std::int64_t stream) = 0;
+  virtual void* stream_handle(int device, std::int64_t stream) = 0;
+
+  virtual void* new_event(bool timing) = 0;
+  virtual void delete_event(void* event) noexcept = 0;
+  virtual void record(void* event, int device, std::int64_t stream) = 0;
+  virtual void wait(void* event, int device, std::int64_t stream) = 0;
+  virtual bool query_event(void* event) = 0;
+  virtual void synchronize_event(void* event) = 0;
+  virtual double elapsed_ms(void* begin, void* end) = 0;
+
+  virtual void* allocate(std::size_t bytes, int device, std::int64_t stream) = 0;
+  virtual void deallocate(void* ptr) noexcept = 0;
+  virtual void record_stream(void* ptr, int device, std::int64_t stream) = 0;
+  virtual void copy(void* dst, const void* src, std::size_t bytes, int device) = 0;
+  virtual void empty_cache() = 0;
+  virtual c10::CachingDeviceAllocator::DeviceStats stats(int device) = 0;
+  virtual void reset_accumulated_stats(int device) = 0;
+  virtual void reset_peak_stats(int device) = 0;
+  virtual std::pair<std::size_t, std::size_t> memory_info(int device) = 0;
+
+  virtual void* allocate_host(std::size_t bytes) = 0;
+  virtual void deallocate_host(void* ptr) noexcept = 0;
+  virtual bool is_pinned(const void* ptr) = 0;
+  virtual void record_host(void* ptr, int device, std::int64_t stream) = 0;
+  virtual void empty_host_cache() = 0;
+  virtual HostStats host_stats() = 0;
+  virtual void reset_host_peak_stats() = 0;
+  virtual void reset_host_accumulated_stats() = 0;
+
+  /// The generator that every framework of the process shares on the device, and a new one.
+  virtual const at::Generator& default_generator(int device) = 0;
+  virtual at::Generator new_generator(int device) = 0;
+
+ protected:
+  ~Runtime() = default;
+};
+
+/// Loads the runtime when it is not; throws c10::Error with the reason when it cannot be.
+Runtime& runtime();
+/// The runtime, or null when nothing has used the device yet.
+Runtime* runtime_if_loaded() noexcept;
+
+/// How many devices there are, or, before the runtime is loaded, at least as many as there can be: what
+/// must be asked at each first backward pass, also of programs that never use the device.
+int most_devices() noexcept;
+
+/// The calling thread's device.
+int current_device() noexcept;
+/// Throws when there is no such device, once the runtime is loaded.
+int exchange_device(int device);
+
+/// `device`, or the current one for -1.
+inline int device_or_current(int device) {
+  return device < 0 ? current_device() : device;
+}
+
+}  // namespace torch_xpu

@@ -1,0 +1,36 @@
+#include "device/memory.h"
+
+#include <c10/core/Allocator.h>
+
+#include "xpu/memory.h"
+
+namespace torch_xpu {
+namespace {
+
+// For torch.profiler with profile_memory: what happened, and the totals after it.
+void report(void* ptr, std::int64_t bytes, int device) {
+  auto stats = xpu::memory::stats(device);
+  c10::reportMemoryUsageToProfiler(ptr, bytes, static_cast<std::size_t>(stats.allocated_bytes[0].current),
+                                   static_cast<std::size_t>(stats.reserved_bytes[0].current),
+                                   {c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(device)});
+}
+
+}  // namespace
+
+void* allocate_block(std::size_t bytes, xpu::Stream stream) {
+  static const auto owner = xpu::memory::owner("torch");
+  void* ptr = xpu::memory::allocate(bytes, stream, owner);
+  if (c10::memoryProfilingEnabled()) [[unlikely]]
+    report(ptr, static_cast<std::int64_t>(xpu::memory::find(ptr).size), stream.device());
+  return ptr;
+}
+
+void deallocate_block(void* ptr) noexcept {
+  if (!c10::memoryProfilingEnabled()) [[likely]]
+    return xpu::memory::deallocate(ptr);
+  auto block = xpu::memory::find(ptr);
+  xpu::memory::deallocate(ptr);
+  if (block.base) report(ptr, -static_cast<std::int64_t>(block.size), block.device);
+}
+
+}  // namespace torch_xpu

@@ -1,0 +1,79 @@
+// torch_xpu._device: loaded at the first use of the device. Holds the runtime for the bridge, the operators
+// (which register themselves), and what torch.xpu asks beyond what the runtime's own Python has.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/Generator.h>
+
+#include "device/errors.h"
+#include "device/generator.h"
+#include "device/runtime.h"
+#include "ops/fallback.h"
+#include "xpu/abi.h"
+#include "xpu/device.h"
+#include "xpu/graph.h"
+#include "xpu/stream.h"
+
+namespace py = pybind11;
+
+namespace torch_xpu {
+namespace {
+
+xpu::Stream stream_of(int device, std::int64_t id) {
+  return id == 0 ? xpu::default_stream(device) : xpu::stream_of_id(device, id);
+}
+
+py::tuple default_generators() {
+  py::tuple all(xpu::device_count());
+  for (int i = 0; i < xpu::device_count(); ++i)
+    all[static_cast<std::size_t>(i)] =
+        py::reinterpret_steal<py::object>(THPGenerator_Wrap(default_generator(i)));
+  return all;
+}
+
+FallbackMode mode_of(const std::string& name) {
+  if (name == "error") return FallbackMode::error;
+  if (name == "warn") return FallbackMode::warn;
+  TORCH_CHECK_VALUE(name == "allow", "fallback mode: got \"", name, "\", expected error, warn or allow");
+  return FallbackMode::allow;
+}
+const char* name_of(FallbackMode mode) {
+  return mode == FallbackMode::error ? "error" : mode == FallbackMode::warn ? "warn" : "allow";
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_device, m) {
+  xpu::require_abi(XPU_RUNTIME_ABI, "torch-xpu");
+  TORCH_CHECK(xpu::device_count() > 0, "there is no xpu device");
+  m.attr("runtime") = py::capsule(&sycl_runtime(), "torch_xpu._device.runtime");
+  m.attr("abi") = XPU_RUNTIME_ABI;
+
+  m.def("default_generators", &default_generators);
+  m.def("current_stream", [](int device) { return xpu::current_stream(device).id(); });
+  m.def("set_stream", [](int device, std::int64_t id) { xpu::exchange_stream(stream_of(device, id)); });
+  m.def("stream_handle", [](int device, std::int64_t id) {
+    return reinterpret_cast<std::uintptr_t>(&stream_of(device, id).queue());
+  });
+  m.def("external_stream", [](std::uintptr_t queue) {
+    auto stream = xpu::external_stream(*reinterpret_cast<sycl::queue*>(queue));
+    return py::make_tuple(stream.device(), stream.id());
+  });
+  m.def("priority", [](int device, std::int64_t id) { return stream_of(device, id).priority(); });
+  m.def("is_capturing", [](int device, std::int64_t id) { return xpu::is_capturing(stream_of(device, id)); });
+  m.def(
+      "synchronize", [](int device) { translated([&] { xpu::synchronize(device); }); },
+      py::call_guard<py::gil_scoped_release>());
+
+  m.def("can_access_peer",
+        [](int device, int peer) { return translated([&] { return xpu::can_access_peer(device, peer); }); });
+  m.def("elapsed_ms", [](std::uintptr_t begin, std::uintptr_t end) {
+    return sycl_runtime().elapsed_ms(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(end));
+  });
+
+  m.def("fallbacks", &fallbacks);
+  m.def("reset_fallbacks", &reset_fallbacks);
+  m.def("fallback_mode", [] { return name_of(fallback_mode()); });
+  m.def("set_fallback_mode", [](const std::string& name) { set_fallback_mode(mode_of(name)); });
+}
+
+}  // namespace torch_xpu

@@ -1,0 +1,139 @@
+// The bridge's interface over the runtime of xpu-sdk.
+#include "bridge/runtime.h"
+
+#include <c10/core/ScalarType.h>
+
+#include "device/errors.h"
+#include "device/generator.h"
+#include "device/memory.h"
+#include "device/runtime.h"
+#include "device/statistics.h"
+#include "xpu/copy.h"
+#include "xpu/device.h"
+#include "xpu/event.h"
+#include "xpu/graph.h"
+#include "xpu/host_memory.h"
+#include "xpu/memory.h"
+#include "xpu/stream.h"
+
+namespace torch_xpu {
+namespace {
+
+xpu::Event& event_of(void* event) {
+  return *static_cast<xpu::Event*>(event);
+}
+xpu::Stream stream_of(int device, std::int64_t id) {
+  return id == 0 ? xpu::default_stream(device) : xpu::stream_of_id(device, id);
+}
+
+class SyclRuntime final : public Runtime {
+ public:
+  int device_count() override { return xpu::device_count(); }
+  void synchronize_device(int device) override {
+    translated([&] { xpu::synchronize(device); });
+  }
+  int device_of_pointer(const void* ptr) override { return xpu::device_of_pointer(ptr); }
+  std::uint64_t scalar_types(int device) override {
+    std::uint64_t bits = 0;
+    for (auto type : {at::kByte, at::kChar, at::kShort, at::kInt, at::kLong, at::kBool, at::kHalf, at::kFloat,
+                      at::kBFloat16, at::kComplexFloat, at::kUInt16, at::kUInt32, at::kUInt64})
+      bits |= std::uint64_t{1} << static_cast<int>(type);
+    if (xpu::device_info(device).fp64)
+      for (auto type : {at::kDouble, at::kComplexDouble}) bits |= std::uint64_t{1} << static_cast<int>(type);
+    return bits;
+  }
+
+  std::int64_t current_stream(int device) override { return xpu::current_stream(device).id(); }
+  std::int64_t exchange_stream(int device, std::int64_t stream) override {
+    return translated([&] { return xpu::exchange_stream(stream_of(device, stream)).id(); });
+  }
+  std::int64_t new_stream(int device, int priority) override {
+    return translated([&] { return xpu::pool_stream(device, priority).id(); });
+  }
+  bool query_stream(int device, std::int64_t stream) override {
+    return translated([&] { return stream_of(device, stream).query(); });
+  }
+  void synchronize_stream(int device, std::int64_t stream) override {
+    translated([&] { stream_of(device, stream).synchronize(); });
+  }
+  bool is_capturing(int device, std::int64_t stream) override {
+    return translated([&] { return xpu::is_capturing(stream_of(device, stream)); });
+  }
+  void* stream_handle(int device, std::int64_t stream) override {
+    return translated([&] { return static_cast<void*>(&stream_of(device, stream).queue()); });
+  }
+
+  void* new_event(bool timing) override { return new xpu::Event(timing); }
+  void delete_event(void* event) noexcept override { delete &event_of(event); }
+  void record(void* event, int device, std::int64_t stream) override {
+    translated([&] { event_of(event).record(stream_of(device, stream)); });
+  }
+  void wait(void* event, int device, std::int64_t stream) override {
+    translated([&] { stream_of(device, stream).wait(event_of(event)); });
+  }
+  bool query_event(void* event) override {
+    return translated([&] { return event_of(event).query(); });
+  }
+  void synchronize_event(void* event) override {
+    translated([&] { event_of(event).synchronize(); });
+  }
+  double elapsed_ms(void* begin, void* end) override {
+    return translated([&] { return event_of(begin).elapsed_ms(event_of(end)); });
+  }
+
+  void* allocate(std::size_t bytes, int device, std::int64_t stream) override {
+    return translated([&] { return allocate_block(bytes, stream_of(device, stream)); });
+  }
+  void deallocate(void* ptr) noexcept override { deallocate_block(ptr); }
+  void record_stream(void* ptr, int device, std::int64_t stream) override {
+    translated([&] { xpu::memory::record_stream(ptr, stream_of(device, stream)); });
+  }
+  void copy(void* dst, const void* src, std::size_t bytes, int device) override {
+    translated([&] { xpu::copy(xpu::current_stream(device), dst, src, bytes); });
+  }
+  void empty_cache() override {
+    translated([&] {
+      for (int device = 0; device < xpu::device_count(); ++device) xpu::memory::empty_cache(device);
+    });
+  }
+  c10::CachingDeviceAllocator::DeviceStats stats(int device) override {
+    return translated([&] { return as_torch(xpu::memory::stats(device)); });
+  }
+  void reset_accumulated_stats(int device) override {
+    translated([&] { xpu::memory::reset_accumulated_stats(device); });
+  }
+  void reset_peak_stats(int device) override {
+    translated([&] { xpu::memory::reset_peak_stats(device); });
+  }
+  std::pair<std::size_t, std::size_t> memory_info(int device) override {
+    auto info = translated([&] { return xpu::memory_info(device); });
+    return {info.free, info.total};
+  }
+
+  void* allocate_host(std::size_t bytes) override {
+    return translated([&] { return xpu::host_memory::allocate(bytes); });
+  }
+  void deallocate_host(void* ptr) noexcept override { xpu::host_memory::deallocate(ptr); }
+  bool is_pinned(const void* ptr) override { return xpu::host_memory::is_pinned(ptr); }
+  void record_host(void* ptr, int device, std::int64_t stream) override {
+    translated([&] { xpu::host_memory::record_stream(ptr, stream_of(device, stream)); });
+  }
+  void empty_host_cache() override {
+    translated([] { xpu::host_memory::empty_cache(); });
+  }
+  HostStats host_stats() override { return as_torch(xpu::host_memory::stats()); }
+  void reset_host_peak_stats() override { xpu::host_memory::reset_peak_stats(); }
+  void reset_host_accumulated_stats() override { xpu::host_memory::reset_accumulated_stats(); }
+
+  const at::Generator& default_generator(int device) override { return torch_xpu::default_generator(device); }
+  at::Generator new_generator(int device) override { return torch_xpu::new_generator(device); }
+};
+
+}  // namespace
+
+Runtime& sycl_runtime() {
+  static auto* one = new SyclRuntime;
+  return *one;
+}
+
+}  // namespace torch_xpu

@@ -1,0 +1,10 @@
+// The runtime of xpu-sdk as the bridge knows it.
+#pragma once
+
+#include "bridge/runtime.h"
+
+namespace torch_xpu {
+
+Runtime& sycl_runtime();
+
+}  // namespace torch_xpu

@@ -1,0 +1,13 @@
+"""The device ``xpu`` for stock PyTorch wheels.
+
+``import torch`` loads this by itself; import it only for what it adds to ``torch.xpu``.
+"""
+
+from __future__ import annotations
+
+import torch  # noqa: F401 - loads the bridge, through the entry point
+
+from ._fallback import fallback_mode, fallbacks, reset_fallbacks, using_fallback
+
+__version__ = "0.1.0"
+__all__ = ["fallback_mode", "fallbacks", "reset_fallbacks", "using_fallback"]

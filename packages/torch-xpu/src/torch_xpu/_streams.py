@@ -1,0 +1,97 @@
+"""The base classes of ``torch.xpu.Stream`` and ``torch.xpu.Event``, over PyTorch's generic ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+XPU = torch._C._autograd.DeviceType.XPU.value if hasattr(torch._C, "_autograd") else 12
+
+
+class _XpuStreamBase(torch.Stream):
+    """A queue of the runtime's, by its number."""
+
+    def __new__(
+        cls, priority: int = 0, stream_id: int = 0, device_index: int = 0, device_type: int = 0
+    ) -> Any:
+        if stream_id or device_type:
+            return super().__new__(
+                cls, stream_id=stream_id, device_index=device_index, device_type=device_type
+            )
+        device = torch.device("xpu", torch.xpu.current_device())
+        return super().__new__(cls, device=device, priority=priority)
+
+    @property
+    def sycl_queue(self) -> int:
+        """The address of the ``sycl::queue``."""
+        from . import _device
+
+        return _device.stream_handle(self.device_index, self.stream_id)
+
+    @property
+    def priority(self) -> int:
+        """-1 high, 0 normal, 1 low."""
+        from . import _device
+
+        return _device.priority(self.device_index, self.stream_id)
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The lowest priority and the highest."""
+        return (1, -1)
+
+
+class _XpuEventBase(torch.Event):
+    """A point in a stream's work."""
+
+    def __new__(cls, enable_timing: bool = False) -> Any:
+        return super().__new__(cls, device="xpu", enable_timing=enable_timing)
+
+    # PyTorch's own takes no object of a class derived from its event.
+    def elapsed_time(self, end_event: torch.Event) -> float:
+        """Milliseconds on the device from this event to ``end_event``."""
+        from . import _device
+
+        if not (self.event_id and end_event.event_id):
+            raise RuntimeError(
+                "both events must be recorded before the time between them is asked for"
+            )
+        return _device.elapsed_ms(self.event_id, end_event.event_id)
+
+    @property
+    def sycl_event(self) -> int:
+        """The runtime's event; 0 until it is recorded."""
+        return self.event_id
+
+
+def current_stream(device: int) -> tuple[int, int, int]:
+    """Number, device and device type of the thread's stream."""
+    from . import _device
+
+    return (_device.current_stream(device), device, XPU)
+
+
+def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+    """Make a stream the thread's, and its device."""
+    from . import _bridge, _device
+
+    _device.set_stream(device_index, stream_id)
+    _bridge.exchange_device(device_index)
+
+
+def raw_stream(device: int) -> int:
+    """The address of the ``sycl::queue`` that the thread's work on the device goes to."""
+    from . import _device
+
+    return _device.stream_handle(device, _device.current_stream(device))
+
+
+def external_stream(queue: int, device: int) -> tuple[int, int, int]:
+    """A queue made elsewhere as a stream."""
+    from . import _device
+
+    index, stream = _device.external_stream(queue)
+    if index != device:
+        raise ValueError(f"the queue belongs to xpu:{index}, not to xpu:{device}")
+    return (stream, index, XPU)

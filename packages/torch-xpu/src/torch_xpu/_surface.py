@@ -1,0 +1,97 @@
+"""Gives ``torch.xpu`` what the stock wheel leaves out of ``torch._C``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+import torch
+
+from . import _bridge, _memory, _properties, _streams
+
+# Set in the process that loads the runtime: a forked child finds another process's number here.
+_initialized_in: int | None = None
+
+
+def _init() -> None:
+    global _initialized_in
+    from . import _device
+
+    _initialized_in = os.getpid()
+    torch.xpu._get_device_properties = _properties.properties
+    torch.xpu.default_generators = _device.default_generators()
+
+
+def _in_bad_fork() -> bool:
+    return _initialized_in is not None and _initialized_in != os.getpid()
+
+
+def _device_count() -> int:
+    import xpu_runtime
+
+    return xpu_runtime.device_count()
+
+
+def _synchronize(device: int) -> None:
+    from . import _device
+
+    _device.synchronize(_bridge.current_device() if device < 0 else device)
+
+
+def _can_access_peer(device: int, peer: int) -> bool:
+    from . import _device
+
+    return _device.can_access_peer(device, peer)
+
+
+def _set_device(device: int) -> None:
+    _bridge.exchange_device(device)
+
+
+def _is_capturing() -> bool:
+    from . import _device
+
+    device = _bridge.current_device()
+    return _bridge.is_loaded() and _device.is_capturing(device, _device.current_stream(device))
+
+
+_NAMES: dict[str, Any] = {
+    "_has_xpu": True,
+    "_XpuDeviceProperties": _properties._XpuDeviceProperties,
+    "_XpuStreamBase": _streams._XpuStreamBase,
+    "_XpuEventBase": _streams._XpuEventBase,
+    "_xpu_init": _init,
+    "_xpu_isInBadFork": _in_bad_fork,
+    "_xpu_getDeviceCount": _device_count,
+    "_xpu_getDevice": _bridge.current_device,
+    "_xpu_setDevice": _set_device,
+    "_xpu_exchangeDevice": _bridge.exchange_device,
+    "_xpu_maybeExchangeDevice": _bridge.exchange_device,
+    "_xpu_canDeviceAccessPeer": _can_access_peer,
+    "_xpu_getArchFlags": lambda: None,
+    "_xpu_synchronize": _synchronize,
+    "_xpu_getCurrentStream": _streams.current_stream,
+    "_xpu_getCurrentRawStream": _streams.raw_stream,
+    "_xpu_setStream": _streams.set_stream,
+    "_xpu_getStreamFromExternal": _streams.external_stream,
+    "_xpu_isCurrentStreamCapturing": _is_capturing,
+    "_xpu_emptyCache": _memory.empty_cache,
+    "_xpu_memoryStats": _memory.stats,
+    "_xpu_resetPeakMemoryStats": _memory.reset_peak,
+    "_xpu_resetAccumulatedMemoryStats": _memory.reset_accumulated,
+    "_xpu_getMemoryInfo": _memory.info,
+    "_xpu_getMemoryFraction": _memory.fraction,
+    "_xpu_setMemoryFraction": _memory.set_fraction,
+    "_xpu_memorySnapshot": _memory.snapshot,
+}
+
+
+def install() -> None:
+    """Set the names and let the modules of ``torch.xpu`` bind them again; each keeps its identity."""
+    for name, value in _NAMES.items():
+        setattr(torch._C, name, value)
+    # torch.xpu binds names of its parts, and the parts some of its own.
+    for name in ("streams", "graphs", "", "memory", "random", ""):
+        importlib.reload(importlib.import_module(f"torch.xpu.{name}".rstrip(".")))
+    torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary

@@ -1,0 +1,108 @@
+"""copy_, to, fills and item: any layout, any dtype, any pair of devices."""
+
+import pytest
+import torch
+from xpu_testing import assert_close
+
+FLOATS = [torch.float16, torch.bfloat16, torch.float32]
+DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, *FLOATS]
+LAYOUTS = {
+    "dense": lambda t: t,
+    "transposed": lambda t: t.transpose(0, -1),
+    "sliced": lambda t: t[1:, ::2],
+    "expanded": lambda t: t[:1].expand_as(t),
+}
+
+
+def some(shape, dtype=torch.float32):
+    return torch.arange(torch.Size(shape).numel()).remainder(7).reshape(shape).to(dtype)
+
+
+def same(got, expected):
+    assert got.dtype == expected.dtype
+    wide = torch.complex64 if expected.is_complex() else torch.float32
+    got, expected = (t.cpu().resolve_conj().resolve_neg().to(wide) for t in (got, expected))
+    assert_close(got.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.complex64], ids=str)
+def test_there_and_back(dtype):
+    host = some((3, 5, 4), dtype)
+    same(host.to("xpu"), host)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout):
+    host = some((6, 6))
+    view = LAYOUTS[layout]
+    device = host.to("xpu")
+    same(view(device), view(host))
+    same(view(host).to("xpu"), view(host))
+    target, expected = torch.zeros(6, 6, device="xpu"), torch.zeros(6, 6)
+    if layout != "expanded":
+        values = view(host) + 1
+        view(target).copy_(values)
+        view(expected).copy_(values)
+        same(target, expected)
+
+
+@pytest.mark.parametrize("source", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    "target", [torch.bool, torch.int32, torch.bfloat16, torch.float32], ids=str
+)
+def test_conversions(source, target):
+    host = some((70,), source)
+    same(host.to("xpu").to(target), host.to(target))
+    same(host.to("xpu", target), host.to(target))
+
+
+def test_conjugates_and_negatives():
+    host = torch.complex(some((4, 3)), some((4, 3)) - 2)
+    device = host.to("xpu")
+    same(device.conj().clone(), host.conj().clone())
+    same(device.mH, host.mH)
+    same(device.conj().imag, host.conj().imag)
+    same(host.conj().to("xpu"), host.conj().resolve_conj())
+
+
+def test_broadcast():
+    target = torch.zeros(3, 4, device="xpu")
+    target.copy_(torch.arange(4.0))
+    same(target, torch.arange(4.0).expand(3, 4))
+
+
+def test_many_dimensions():
+    host = some((2,) * 14)
+    same(host.to("xpu"), host)
+    same(host.to("xpu").to(torch.int32), host.to(torch.int32))
+
+
+def test_overlapping_copy_reads_what_was_there():
+    device, host = torch.arange(9.0).to("xpu"), torch.arange(9.0)
+    device[1:].copy_(device[:-1])
+    same(device, torch.cat([host[:1], host[:-1]]))
+
+
+def test_overlapping_target():
+    with pytest.raises(RuntimeError, match="more than one element"):
+        torch.zeros(1, device="xpu").expand(4).copy_(torch.ones(4, device="xpu"))
+
+
+@pytest.mark.parametrize("value", [0, 3, -2.5, True])
+def test_fills(value):
+    device, host = torch.empty(5, 7, device="xpu"), torch.empty(5, 7)
+    same(device.fill_(value), host.fill_(value))
+    same(device[:, ::2].zero_(), host[:, ::2].zero_())
+    same(torch.full((3,), value, device="xpu"), torch.full((3,), value))
+    same(device.fill_(torch.tensor(2.0, device="xpu")), host.fill_(2.0))
+
+
+@pytest.mark.values
+def test_item():
+    assert torch.full((), 7, device="xpu").item() == 7
+    assert torch.arange(5.0).to("xpu")[3].item() == 3.0
+    assert torch.tensor(True, device="xpu")
+
+
+def test_empty_tensors():
+    assert torch.empty(0, 3, device="xpu").to(torch.int32).cpu().shape == (0, 3)

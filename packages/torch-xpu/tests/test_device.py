@@ -1,0 +1,57 @@
+"""Devices as torch.xpu and torch.accelerator show them."""
+
+import pytest
+import torch
+import xpu_runtime
+from xpu_testing import run_child
+
+
+def test_count_and_names():
+    assert torch.xpu.is_available()
+    assert torch.xpu.device_count() == xpu_runtime.device_count()
+    assert torch.xpu.get_device_name(0) == xpu_runtime.Device(0).name
+    assert torch.accelerator.current_accelerator() == torch.device("xpu")
+    assert torch.accelerator.device_count() == torch.xpu.device_count()
+
+
+def test_properties_come_from_the_driver():
+    found, info = torch.xpu.get_device_properties(0), xpu_runtime.Device(0).properties()
+    assert found.total_memory == info["total_memory"] > 0
+    assert found.has_fp64 == info["fp64"]
+    assert list(found.sub_group_sizes) == list(info["sub_group_sizes"])
+    assert "has_fp64" in repr(found)
+    assert torch.xpu.get_device_capability(0)["max_work_group_size"] == found.max_work_group_size
+
+
+@pytest.mark.parametrize("use", [torch.xpu.set_device, torch.xpu.synchronize])
+def test_unknown_device(use):
+    with pytest.raises(RuntimeError, match="99"):
+        use(99)
+
+
+def test_unknown_device_of_a_tensor():
+    with pytest.raises(RuntimeError, match="xpu:99 is not a device"):
+        torch.empty(1, device="xpu:99")
+
+
+@pytest.mark.cpu_device
+def test_two_devices():
+    child = run_child(
+        """
+import torch
+assert torch.xpu.device_count() == 2
+host = torch.arange(6.0).reshape(2, 3)
+a = host.to("xpu:1")
+assert a.device == torch.device("xpu", 1)
+assert torch.xpu.current_device() == 0
+b = a.t().to("xpu:0", torch.int32)
+assert b.cpu().tolist() == [[0, 3], [1, 4], [2, 5]]
+with torch.xpu.device(1):
+    assert torch.empty(1, device="xpu").device.index == 1
+    assert torch.xpu.current_stream().device.index == 1
+assert torch.xpu.current_device() == 0
+assert torch.xpu.can_device_access_peer(0, 1) in (True, False)
+""",
+        env={"XPU_CPU_DEVICES": "2"},
+    )
+    child.check()

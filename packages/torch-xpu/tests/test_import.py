@@ -1,0 +1,74 @@
+"""What `import torch` costs with the adapter installed, and what it may not do."""
+
+import pytest
+from xpu_testing import run_child
+
+VENDOR = ("libsycl", "libOpenCL", "libdnnl", "libintelocl", "libze_loader", "libxpu_runtime")
+MAPPED = f"""
+def mapped():
+    with open("/proc/self/maps") as maps:
+        text = maps.read()
+    return [name for name in {VENDOR!r} if name in text]
+"""
+
+
+def test_nothing_of_the_device_is_loaded_before_its_use():
+    child = run_child(
+        MAPPED
+        + """
+import torch
+torch.manual_seed(3)
+x = torch.ones(3, requires_grad=True)
+x.sum().backward()
+assert torch.device("xpu:0").type == "xpu"
+assert not x.is_pinned()
+assert mapped() == [], mapped()
+torch.ones(1, device="xpu")
+assert "libxpu_runtime" in mapped()
+"""
+    )
+    child.check()
+
+
+@pytest.mark.parametrize("first", ["torch.accelerator.is_available()", "x.sum().backward()"])
+def test_loaded_too_late(first):
+    child = run_child(
+        f"""
+import torch
+x = torch.ones(2, requires_grad=True)
+{first}
+import torch_xpu._bridge
+""",
+        env={"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
+    )
+    assert child.exit_code != 0
+    assert "torch-xpu was loaded too late" in child.err
+    assert "TORCH_DEVICE_BACKEND_AUTOLOAD" in child.err
+
+
+def test_the_bridge_links_pytorch_only():
+    child = run_child(
+        MAPPED
+        + """
+import torch, torch_xpu._bridge as bridge
+assert not bridge.is_loaded() and mapped() == []
+"""
+    )
+    child.check()
+
+
+def test_forked_child_says_what_to_do():
+    child = run_child(
+        """
+import os, torch
+torch.ones(1, device="xpu")
+if os.fork() == 0:
+    try:
+        torch.xpu.synchronize()
+    except RuntimeError as error:
+        os._exit(0 if "spawn" in str(error) else 3)
+    os._exit(4)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
+"""
+    )
+    child.check()

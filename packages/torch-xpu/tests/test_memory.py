@@ -1,0 +1,113 @@
+"""Device memory and pinned host memory under PyTorch."""
+
+import gc
+
+import pytest
+import torch
+import xpu_runtime
+from xpu_testing import assert_close, run_child
+
+MB = 1 << 20
+
+
+def test_counters_are_exact():
+    gc.collect()
+    before = torch.xpu.memory_allocated()
+    tensor = torch.empty(3 * MB, dtype=torch.uint8, device="xpu")
+    assert torch.xpu.memory_allocated() - before == 3 * MB
+    assert torch.xpu.memory_reserved() >= torch.xpu.memory_allocated()
+    del tensor
+    assert torch.xpu.memory_allocated() == before
+
+
+def test_peak():
+    torch.xpu.reset_peak_memory_stats()
+    start = torch.xpu.max_memory_allocated()
+    tensor = torch.empty(8 * MB, dtype=torch.uint8, device="xpu")
+    del tensor
+    assert torch.xpu.max_memory_allocated() - start == 8 * MB
+
+
+def test_statistics_name_the_framework():
+    torch.xpu.synchronize()
+    tensor = torch.empty(MB, dtype=torch.uint8, device="xpu")
+    stats = torch.xpu.memory_stats()
+    assert stats["owner.torch.current"] == stats["allocated_bytes.all.current"]
+    assert "torch" in torch.xpu.memory_summary()
+    other = xpu_runtime.empty((MB,), "u8")
+    assert torch.xpu.memory_stats()["owner.torch.current"] == stats["owner.torch.current"]
+    assert torch.xpu.memory_allocated() == stats["allocated_bytes.all.current"] + MB
+    del tensor, other
+
+
+def test_accelerator_statistics():
+    tensor = torch.empty(MB, dtype=torch.uint8, device="xpu")
+    assert torch.accelerator.memory_allocated() == torch.xpu.memory_allocated()
+    del tensor
+
+
+def test_empty_cache():
+    tensor = torch.empty(64 * MB, dtype=torch.uint8, device="xpu")
+    del tensor
+    torch.xpu.empty_cache()
+    assert torch.xpu.memory_reserved() < 64 * MB
+
+
+def test_snapshot_lists_the_block():
+    tensor = torch.empty(5 * MB, dtype=torch.uint8, device="xpu")
+    blocks = [
+        block["address"]
+        for segment in torch.xpu.memory_snapshot()
+        for block in segment["blocks"]
+        if block["state"] == "active_allocated"
+    ]
+    assert tensor.data_ptr() in blocks
+
+
+def test_out_of_memory_and_after():
+    child = run_child(
+        """
+import torch
+_, total = torch.xpu.mem_get_info()
+torch.xpu.set_per_process_memory_fraction(64 * 2**20 / total)
+assert abs(torch.xpu.get_per_process_memory_fraction() * total - 64 * 2**20) < 2
+kept = []
+try:
+    for _ in range(1000):
+        kept.append(torch.empty(2**20, dtype=torch.uint8, device="xpu"))
+except torch.OutOfMemoryError as error:
+    assert "torch" in str(error), error
+    assert len(kept) > 20
+else:
+    raise SystemExit("no error")
+kept.clear()
+torch.ones(2**20, device="xpu")
+torch.xpu.set_per_process_memory_fraction(1.0)
+torch.empty(128 * 2**20, dtype=torch.uint8, device="xpu")
+"""
+    )
+    child.check()
+
+
+def test_pinned():
+    host = torch.arange(1000.0).pin_memory()
+    assert host.is_pinned()
+    assert not torch.arange(3).is_pinned()
+    device = host.to("xpu", non_blocking=True)
+    back = torch.empty(1000, pin_memory=True)
+    back.copy_(device, non_blocking=True)
+    torch.xpu.synchronize()
+    assert_close(back.numpy(), host.numpy())
+
+
+def test_dataloader_pins():
+    data = torch.utils.data.TensorDataset(torch.arange(10.0))
+    loader = torch.utils.data.DataLoader(data, batch_size=5, pin_memory=True)
+    for (batch,) in loader:
+        assert batch.is_pinned()
+        assert_close(batch.to("xpu", non_blocking=True).cpu().numpy(), batch.numpy())
+
+
+def test_device_memory_is_not_pinned():
+    with pytest.raises(RuntimeError, match="pinned"):
+        torch.empty(3, device="xpu", pin_memory=True)

@@ -1,0 +1,97 @@
+"""Streams and events, by torch.xpu's names and by PyTorch's generic ones."""
+
+import threading
+
+import pytest
+import torch
+from xpu_testing import assert_close
+
+MB = 1 << 20
+
+
+def test_default_stream_is_number_zero():
+    stream = torch.xpu.current_stream()
+    assert stream.stream_id == 0
+    assert stream.device == torch.device("xpu", torch.xpu.current_device())
+    assert stream.stream_id == torch.accelerator.current_stream().stream_id
+
+
+def test_stream_context():
+    stream = torch.xpu.Stream()
+    assert stream != torch.xpu.current_stream()
+    with torch.xpu.stream(stream):
+        assert torch.xpu.current_stream() == stream
+    assert torch.xpu.current_stream().stream_id == 0
+
+
+def test_streams_belong_to_threads():
+    seen = []
+    with torch.xpu.stream(torch.xpu.Stream()):
+        thread = threading.Thread(target=lambda: seen.append(torch.xpu.current_stream().stream_id))
+        thread.start()
+        thread.join()
+    assert seen == [0]
+
+
+def test_priorities():
+    low, high = torch.xpu.Stream.priority_range()
+    assert low > high
+    assert torch.xpu.Stream(priority=high).priority == high
+
+
+def test_events_order_streams():
+    side = torch.xpu.Stream()
+    source = torch.full((MB,), 3.0, device="xpu")
+    ready = torch.xpu.Event()
+    ready.record()
+    with torch.xpu.stream(side):
+        side.wait_event(ready)
+        copy = source.to(torch.float16)
+        copy.record_stream(side)
+    torch.xpu.current_stream().wait_stream(side)
+    assert_close(copy.to(torch.float32).cpu().numpy(), source.cpu().numpy())
+
+
+def test_elapsed_time():
+    begin, end = (torch.xpu.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    torch.zeros(MB, device="xpu")
+    end.record()
+    end.synchronize()
+    assert begin.query()
+    assert end.query()
+    assert begin.elapsed_time(end) >= 0
+
+
+def test_elapsed_time_needs_timing():
+    begin, end = torch.xpu.Event(), torch.xpu.Event()
+    begin.record()
+    end.record()
+    end.synchronize()
+    with pytest.raises(RuntimeError):
+        begin.elapsed_time(end)
+
+
+def test_generic_classes():
+    stream = torch.Stream("xpu")
+    event = stream.record_event()
+    event.synchronize()
+    assert event.query()
+    assert stream.query()
+    stream.synchronize()
+
+
+def test_external_stream_is_the_same_queue():
+    stream = torch.xpu.Stream()
+    again = torch.xpu.get_stream_from_external(stream.sycl_queue, stream.device)
+    assert again.sycl_queue == stream.sycl_queue
+
+
+def test_trace_callbacks():
+    from torch.xpu import _gpu_trace
+
+    seen = []
+    _gpu_trace.register_callback_for_memory_allocation(seen.append)
+    torch._C._activate_gpu_trace()
+    tensor = torch.empty(100, device="xpu")
+    assert tensor.data_ptr() in seen
