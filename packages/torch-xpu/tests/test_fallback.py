@@ -14,6 +14,7 @@ def test_error_names_the_operator():
         torch.linalg.cholesky(MATRIX.to("xpu"))
 
 
+@pytest.mark.values
 def test_counted_and_right():
     torch_xpu.reset_fallbacks()
     with torch_xpu.using_fallback("allow"):
@@ -24,6 +25,7 @@ def test_counted_and_right():
     assert any("cholesky" in name for name in torch_xpu.fallbacks())
 
 
+@pytest.mark.values
 def test_warning_comes_once():
     with torch_xpu.using_fallback("warn"):
         torch_xpu.reset_fallbacks()

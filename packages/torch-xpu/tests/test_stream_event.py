@@ -52,6 +52,7 @@ def test_events_order_streams():
     assert_close(copy.to(torch.float32).cpu().numpy(), source.cpu().numpy())
 
 
+@pytest.mark.values
 def test_elapsed_time():
     begin, end = (torch.xpu.Event(enable_timing=True) for _ in range(2))
     begin.record()

@@ -24,11 +24,25 @@ def test_a_bar_that_means_nothing_is_refused(text):
         Bar(text)
 
 
-def test_the_sides_run_in_turn_and_are_warmed_up():
+def test_the_sides_run_in_turn_and_are_tried_first(monkeypatch):
+    monkeypatch.setattr("xpu_bench.measure.WARM_SECONDS", 0)
     calls = []
     pair = Pair(ours=lambda: calls.append("o"), peer=lambda: calls.append("p"), inner=1)
     measure(Case("c", lambda: pair, bar=">= 0.0", repetitions=4))
     assert "".join(calls) == "op" + "oppo" * 2
+
+
+def test_a_side_is_warm_when_it_is_timed(monkeypatch):
+    monkeypatch.setattr("xpu_bench.measure.WARM_SECONDS", 0.01)
+    begun: dict[str, float] = {}
+
+    def call() -> None:
+        begun.setdefault("at", time.perf_counter())
+        time.sleep(0.001 if time.perf_counter() - begun["at"] > 0.005 else 0.02)
+
+    pair = Pair(ours=call, peer=lambda: None, inner=1)
+    row = measure(Case("c", lambda: pair, bar=">= 0.0", repetitions=3))
+    assert row.ours < 0.01
 
 
 def test_a_slower_side_misses_its_bar():
