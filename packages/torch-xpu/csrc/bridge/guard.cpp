@@ -18,7 +18,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   Device exchangeDevice(Device device) const override { return xpu(exchange_device(device.index())); }
   Device getDevice() const override { return xpu(current_device()); }
   void setDevice(Device device) const override { exchange_device(device.index()); }
-  void uncheckedSetDevice(Device device) const noexcept override { exchange_device(device.index()); }
+  void uncheckedSetDevice(Device device) const noexcept override { set_device_unchecked(device.index()); }
   DeviceIndex deviceCount() const noexcept override { return static_cast<DeviceIndex>(most_devices()); }
   c10::DeviceCapability getDeviceCapability(Device device) const override {
     c10::DeviceCapability capability;

@@ -89,4 +89,8 @@ int exchange_device(int device) {
   return std::exchange(device_of_thread, device);
 }
 
+void set_device_unchecked(int device) noexcept {
+  device_of_thread = device;
+}
+
 }  // namespace torch_xpu

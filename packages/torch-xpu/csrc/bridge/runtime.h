@@ -87,6 +87,8 @@ int most_devices() noexcept;
 int current_device() noexcept;
 /// Throws when there is no such device, once the runtime is loaded.
 int exchange_device(int device);
+/// Without that check.
+void set_device_unchecked(int device) noexcept;
 
 /// `device`, or the current one for -1.
 inline int device_or_current(int device) {

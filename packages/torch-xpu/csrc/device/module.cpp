@@ -48,6 +48,16 @@ PYBIND11_MODULE(_device, m) {
   m.attr("runtime") = py::capsule(&sycl_runtime(), "torch_xpu._device.runtime");
   m.attr("abi") = XPU_RUNTIME_ABI;
 
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const c10::ValueError& e) {
+      PyErr_SetString(PyExc_ValueError, e.what_without_backtrace());
+    } catch (const c10::Error& e) {
+      PyErr_SetString(PyExc_RuntimeError, e.what_without_backtrace());
+    }
+  });
+
   m.def("default_generators", &default_generators);
   m.def("current_stream", [](int device) { return xpu::current_stream(device).id(); });
   m.def("set_stream", [](int device, std::int64_t id) { xpu::exchange_stream(stream_of(device, id)); });

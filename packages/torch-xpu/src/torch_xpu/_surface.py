@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from typing import Any
 
 import torch
@@ -28,9 +29,14 @@ def _in_bad_fork() -> bool:
 
 
 def _device_count() -> int:
+    # torch.xpu.is_available() never throws: what is wrong is said, and there is no device.
     import xpu_runtime
 
-    return xpu_runtime.device_count()
+    try:
+        return xpu_runtime.device_count()
+    except (ImportError, xpu_runtime.Error) as why:
+        warnings.warn(f"xpu is not available: {why}", stacklevel=3)
+        return 0
 
 
 def _synchronize(device: int) -> None:
