@@ -1,0 +1,94 @@
+#include "ops/pointwise.h"
+
+#include <array>
+
+#include "device/errors.h"
+#include "ops/tensor.h"
+
+namespace torch_xpu {
+
+xpu::Tensor operand_of(const at::TensorIteratorBase& iter, int k) {
+  auto& tensor = iter.tensor_base(k);
+  xpu::Tensor view;
+  view.data = iter.data_ptr(k);
+  view.dtype = dtype_of(tensor.scalar_type());
+  view.ndim = iter.ndim();
+  TORCH_CHECK(view.ndim <= xpu::Tensor::max_dims, "xpu: ", iter.ndim(), " dimensions cannot be merged to ",
+              int{xpu::Tensor::max_dims}, " or fewer");
+  auto bytes = static_cast<std::int64_t>(tensor.element_size());
+  // The iterator has the fastest dimension first.
+  for (int d = 0; d < view.ndim; ++d) {
+    view.shape[view.ndim - 1 - d] = iter.shape()[d];
+    view.strides[view.ndim - 1 - d] = iter.strides(k)[d] / bytes;
+  }
+  return view;
+}
+
+auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) const -> const Kernel& {
+  auto& slot = kernels_[kind][on_host];
+  if (auto* made = slot.load(std::memory_order_acquire)) return *made;
+  xpu::kernels::Expression e;
+  e.name = text_.name;
+  e.outputs = kind == integer_ && !text_.integer.empty()   ? text_.integer
+              : kind == complex_ && !text_.complex.empty() ? text_.complex
+                                                           : text_.real;
+  e.headers = text_.headers;
+  e.headers.emplace_back(kind == complex_ ? "complex_math" : "math");
+  if (kind == integer_) e.headers.emplace_back("integer");
+  e.helpers = text_.helpers;
+  e.inputs = 0;
+  e.scalars = scalars;
+  for (int k = 0; k < inputs; ++k) {
+    auto letter = std::string(1, static_cast<char>('a' + k));
+    if (on_host >> k & 1) {
+      e.body += "T " + letter + " = p" + std::to_string(e.scalars++) + "; ";
+      continue;
+    }
+    if (text_.own_type >> k & 1) e.own_type |= 1u << e.inputs;
+    e.body += "auto " + letter + " = a" + std::to_string(e.inputs++) + "; ";
+  }
+  for (int k = 0; k < scalars; ++k)
+    e.body += std::string("T ") + static_cast<char>('p' + k) + " = p" + std::to_string(k) + "; ";
+  e.body += text_.body;
+  auto* made = new Kernel(std::move(e));
+  const Kernel* none = nullptr;
+  if (slot.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return *made;
+  delete made;
+  return *none;
+}
+
+void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars,
+                           std::optional<at::ScalarType> compute) const {
+  if (iter.numel() == 0) return;
+  int outputs = iter.noutputs(), inputs = iter.ninputs();
+  TORCH_INTERNAL_ASSERT(inputs <= max_inputs);
+  auto type = compute ? *compute
+              : iter.common_dtype() != at::ScalarType::Undefined
+                  ? iter.common_dtype()
+                  : iter.tensor_base(inputs ? outputs : 0).scalar_type();
+  auto kind = at::isComplexType(type) ? complex_ : at::isIntegralType(type, true) ? integer_ : real_;
+
+  std::array<xpu::Tensor, xpu::kernels::Elementwise::max_operands> views;
+  c10::SmallVector<xpu::Scalar, 8> numbers;
+  for (auto& s : scalars) numbers.push_back(scalar_of(s));
+  unsigned on_host = 0;
+  int count = 0;
+  for (int k = 0; k < outputs; ++k) views[count++] = operand_of(iter, k);
+  for (int k = 0; k < inputs; ++k) {
+    if (iter.is_cpu_scalar(outputs + k)) {
+      on_host |= 1u << k;
+      numbers.push_back(scalar_of(iter.tensor(outputs + k).item()));
+    } else {
+      views[count++] = operand_of(iter, outputs + k);
+    }
+  }
+  std::span<const xpu::Tensor> all(views.data(), static_cast<std::size_t>(count));
+  auto dtype = type == at::kBool ? xpu::DType::u8 : dtype_of(type);
+  translated([&] {
+    kernel(kind, inputs, static_cast<int>(scalars.size()), on_host)(
+        xpu::current_stream(iter.device(0).index()), all.first(outputs), all.subspan(outputs),
+        {numbers.data(), numbers.size()}, dtype);
+  });
+}
+
+}  // namespace torch_xpu

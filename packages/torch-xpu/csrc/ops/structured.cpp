@@ -1,0 +1,31 @@
+#include "ops/structured.h"
+
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+
+namespace torch_xpu {
+
+void refuse_devices(c10::Device one, c10::Device other) {
+  TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ", one,
+              " and ", other, "!");
+}
+
+void make_output(at::Tensor& output, at::IntArrayRef sizes, at::IntArrayRef strides,
+                 const at::TensorOptions& options) {
+  if (!output.defined()) {
+    output = strides.empty() ? at::empty(sizes, options) : at::empty_strided(sizes, strides, options);
+    return;
+  }
+  TORCH_CHECK(options.dtype() == output.dtype(), "Expected out tensor to have dtype ", options.dtype(),
+              ", but got ", output.dtype(), " instead");
+  TORCH_CHECK(options.device() == output.device(), "Expected out tensor to have device ", options.device(),
+              ", but got ", output.device(), " instead");
+  if (!at::native::resize_output(output, sizes)) return;
+  if (!strides.empty())
+    output.as_strided_(sizes, strides);
+  else if (auto format = options.memory_format_opt())
+    output.unsafeGetTensorImpl()->empty_tensor_restride(*format);
+}
+
+}  // namespace torch_xpu

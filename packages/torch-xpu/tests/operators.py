@@ -1,0 +1,225 @@
+"""PyTorch's own operator samples, run on xpu and on the CPU and compared: forward and backward.
+
+    python operators.py [NAME...] [--dtypes f32,i64] [--samples 4] [--not-passing]
+
+A line an operator: "pass", or what went wrong with which dtype and sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import warnings
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from itertools import islice
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo, SampleInput
+from torch.utils._pytree import tree_leaves, tree_map
+
+DTYPES = {
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "c64": torch.complex64,
+    "c128": torch.complex128,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i16": torch.int16,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "bool": torch.bool,
+}
+# (relative, absolute). Halves are compared with the CPU's halves, whose steps may round elsewhere.
+TOLERANCES = {
+    torch.float16: (4e-3, 4e-3),
+    torch.bfloat16: (3e-2, 3e-2),
+    torch.float32: (1e-4, 2e-5),
+    torch.float64: (1e-7, 1e-7),
+    torch.complex64: (1e-4, 2e-5),
+    torch.complex128: (1e-7, 1e-7),
+}
+# Their results are not determined by their arguments: sizes and dtypes are compared.
+UNDETERMINED = (
+    *(
+        "empty*",
+        "new_empty*",
+        "*dropout*",
+        "normal*",
+        "*rrelu*",
+        "multinomial",
+        "rand*",
+        "bernoulli",
+    ),
+    *("uniform", "exponential", "geometric", "log_normal", "cauchy", "*fractional_max_pool*"),
+    *(
+        "*multi_head_attention*",
+        "nn.functional.scaled_dot_product_attention",
+        "*lowrank*",
+        "resize*",
+    ),
+)
+
+
+def full_name(op: OpInfo) -> str:
+    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
+
+
+def on(device: str, tree, grads: bool):
+    """The tree's tensors moved as leaves of their own; their strides stay."""
+
+    def move(leaf):
+        if isinstance(leaf, torch.device) or (isinstance(leaf, str) and leaf == "cpu"):
+            return torch.device(device)
+        if not isinstance(leaf, torch.Tensor) or leaf.layout != torch.strided:
+            return leaf
+        moved = leaf.detach().to(device, copy=True)
+        if moved.stride() != leaf.stride() and moved.numel():
+            moved = torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype, device=device)
+            if 0 in leaf.stride():
+                moved = leaf.detach().to(device).expand(leaf.shape)
+            else:
+                moved.copy_(leaf.detach())
+        return moved.requires_grad_(grads and leaf.requires_grad)
+
+    return tree_map(move, tree)
+
+
+def call(op: OpInfo, sample: SampleInput, device: str, grads: bool):
+    """Results and gradients on a device."""
+    arguments = on(device, (sample.input, sample.args, sample.kwargs), grads)
+    torch.manual_seed(7)
+    first, rest, named = arguments
+    results = op(first, *rest, **named)
+    if sample.output_process_fn_grad and grads:
+        results = sample.output_process_fn_grad(results)
+    outputs = [t for t in tree_leaves(results) if isinstance(t, torch.Tensor)]
+    gradients = []
+    if grads:
+        sources = [
+            t for t in tree_leaves(arguments) if isinstance(t, torch.Tensor) and t.requires_grad
+        ]
+        ends = [t for t in outputs if t.requires_grad]
+        if sources and ends:
+            weights = [
+                torch.linspace(-1, 1, t.numel(), dtype=torch.float64)
+                .reshape(t.shape)
+                .to(t.dtype)
+                .to(device)
+                for t in ends
+            ]
+            gradients = torch.autograd.grad(ends, sources, weights, allow_unused=True)
+    return results, list(gradients)
+
+
+def compare(op: OpInfo, dtype: torch.dtype, got, expected) -> None:
+    got, expected = tree_leaves(got), tree_leaves(expected)
+    assert len(got) == len(expected), f"{len(got)} results, expected {len(expected)}"
+    undetermined = any(fnmatch(full_name(op), p) for p in UNDETERMINED)
+    for ours, theirs in zip(got, expected, strict=True):
+        if not isinstance(theirs, torch.Tensor):
+            assert isinstance(theirs, torch.device) or type(ours) is type(theirs), (ours, theirs)
+            if isinstance(theirs, (int, bool, str, tuple, torch.Size)):
+                assert ours == theirs, (ours, theirs)
+            continue
+        assert isinstance(ours, torch.Tensor), f"got {ours!r}, expected a tensor"
+        assert ours.dtype == theirs.dtype, f"dtype {ours.dtype}, expected {theirs.dtype}"
+        assert ours.shape == theirs.shape, f"shape {ours.shape}, expected {theirs.shape}"
+        if undetermined:
+            continue
+        rtol, atol = TOLERANCES.get(theirs.dtype, (0, 0))
+        if dtype in (torch.float16, torch.bfloat16) and rtol:
+            rtol, atol = TOLERANCES[dtype]
+        if theirs.layout != torch.strided:
+            ours, theirs = ours.to_dense(), theirs.to_dense()
+        torch.testing.assert_close(
+            ours.detach().cpu(),
+            theirs.detach(),
+            rtol=rtol,
+            atol=atol,
+            equal_nan=True,
+            check_stride=False,
+        )
+
+
+def reference(op: OpInfo, sample: SampleInput, grads: bool):
+    """The CPU's results, or None when the CPU cannot say: it refuses a dtype that xpu may take."""
+    try:
+        return call(op, sample, "cpu", grads)
+    except (RuntimeError, NotImplementedError) as e:
+        if "not implemented for" in str(e) or "not support" in str(e):
+            return None
+        raise
+
+
+def check(op: OpInfo, dtype: torch.dtype, samples: int) -> None:
+    """Raises for the first sample that differs."""
+    torch.manual_seed(1)
+    random.seed(1)
+    grads = dtype in op.supported_backward_dtypes("xpu") and op.supports_autograd
+    for number, sample in enumerate(
+        islice(op.sample_inputs("cpu", dtype, requires_grad=grads), samples)
+    ):
+        try:
+            expected = reference(op, sample, grads)
+            got = call(op, sample, "xpu", grads)
+            if expected is not None:
+                compare(op, dtype, got, expected)
+        except Exception as e:
+            e.add_note(f"sample {number}: {sample.summary()}"[:600])
+            raise
+
+
+def dtypes_of(op: OpInfo, among: list[torch.dtype]) -> list[torch.dtype]:
+    claimed = op.supported_dtypes("xpu")
+    return [d for d in among if d in claimed]
+
+
+def selected(patterns: list[str]) -> Iterator[OpInfo]:
+    for op in op_db:
+        if not patterns or any(
+            fnmatch(full_name(op), p) or fnmatch(op.aten_name or "", p) for p in patterns
+        ):
+            yield op
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help="patterns of names, as in fnmatch")
+    parser.add_argument("--dtypes", default="f32,i64,bf16,c64,bool")
+    parser.add_argument("--samples", type=int, default=6)
+    parser.add_argument("--not-passing", action="store_true", help="leave out what passes")
+    options = parser.parse_args()
+    among = [DTYPES[d] for d in options.dtypes.split(",")]
+    warnings.simplefilter("ignore")
+    passing = total = 0
+    for op in selected(options.names):
+        wrong = []
+        for dtype in dtypes_of(op, among):
+            try:
+                check(op, dtype, options.samples)
+            except Exception as e:  # noqa: BLE001 any failure is a result here
+                lines = str(e).strip().splitlines()
+                note = " | ".join(getattr(e, "__notes__", []))[:200]
+                wrong.append(
+                    f"{str(dtype)[6:]}: {type(e).__name__} {' '.join(lines)[:240]} [{note}]"
+                )
+        total += 1
+        passing += not wrong
+        if wrong or not options.not_passing:
+            print(f"{full_name(op):45s} {'pass' if not wrong else ''}")
+            for line in wrong:
+                print("    ", line)
+            sys.stdout.flush()
+    print(f"{passing} of {total} pass")
+    return passing < total
+
+
+if __name__ == "__main__":
+    sys.exit(main())
