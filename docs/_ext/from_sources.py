@@ -90,7 +90,14 @@ class DeviceFunctions(FromSource):
     elsewhere = (("aten", "PyTorch"), ("stablehlo", "StableHLO"), ("libdevice", "libdevice"))
 
     def markdown(self, text: str) -> list[str]:
-        columns = ("function", "rule", "error, ulp", "NaN gives", *dict(self.elsewhere).values())
+        columns = (
+            "function",
+            "rule",
+            "error, ulp",
+            "complex",
+            "NaN gives",
+            *dict(self.elsewhere).values(),
+        )
         lines = [*self.missing(), *RULES.splitlines()]
         for header, functions in tomllib.loads(text).items():
             rows = [self.row(name, function) for name, function in functions.items()]
@@ -104,6 +111,7 @@ class DeviceFunctions(FromSource):
             code(f"{name}({arguments})"),
             function["rule"],
             error(function),
+            complex_error(function),
             cell(function.get("nan", "")),
             *names,
             cell(function.get("note", "")),
@@ -118,12 +126,17 @@ class DeviceFunctions(FromSource):
 RULES = """
 All are in namespace `xpu`. *float* functions take any float type; *arithmetic* ones keep floats and
 integers as they are, and stand again under `<xpu/integer.h>` where integers do something else;
-*integral* and *bits* ones take integers; *predicate* and *compare* give bool.
+*integral* and *bits* ones take integers; *predicate* and *compare* give bool; *complex* ones take
+complex numbers only.
 
 Errors are at most 1 unit in the last place for f16 and bf16 and 4 for f32 and f64 where nothing else
 is said. They are those of the result, or of *scale* where that is larger: a function that crosses
 zero at a point no number hits keeps its absolute accuracy there. All 65,536 values of the 16-bit
 types are tested, and samples of f32 and f64. 8-bit floats are computed in f32 and rounded once.
+
+Functions with an entry under *complex* have a form for complex numbers of f32 and f64 as well, in
+`<xpu/complex_math.h>`. The entry bounds |got - expected| / |expected| in units of the type's epsilon;
+the parts by themselves have no bound. Branch cuts, infinities and NaN follow C99.
 
 - A NaN in any argument gives NaN where nothing else is said; the parameters of an activation, behind
   its `x`, count only where they are used.
@@ -144,6 +157,14 @@ def error(function: dict) -> str:
         return "exact"
     scale = f"scale {function['scale']:g}" if "scale" in function else ""
     return cell("; ".join(filter(None, (words(function.get("ulp", "")), scale))))
+
+
+def complex_error(function: dict) -> str:
+    """The bound on the error of a function's complex form, where there is one."""
+    if function["rule"] != "complex" and not function.get("complex"):
+        return ""
+    exact = function.get("exact") or function["rule"] in ("predicate", "compare")
+    return str(function.get("complex_ulp", "exact" if exact else 4))
 
 
 def first_comment(header: Path) -> str:

@@ -159,6 +159,30 @@ def test_exp(op, rng, dtype):
     assert_close(out.result().astype(np.float64), expected, rtol=rtol)
 
 
+@pytest.mark.parametrize("dtype", ["c64", "c128"])
+def test_complex_functions(xr, rng, dtype):
+    """Under the real functions' names; a real result goes into a real or a complex output."""
+    real = {"c64": "f32", "c128": "f64"}[dtype]
+    rtol = {"c64": 1e-6, "c128": 1e-14}[dtype]
+    values = rng.normal(0, 2, (40, 30)) + 1j * rng.normal(0, 2, (40, 30))
+    z = Placed((40, 30), dtype, "transposed", values)
+    for name, expected in {"tanh": np.tanh, "abs": np.abs, "asin": np.arcsin}.items():
+        op = xr.kernels.Elementwise(name, f"xpu::{name}(a0)", headers=["complex_math"])
+        out, parts = Placed((40, 30), dtype), Placed((40, 30), real, "padded")
+        op(out.array, [z.array])
+        op(parts.array, [z.array])
+        exact = expected(z.host.astype(np.complex128))
+        assert_close(out.result(), exact.astype(NUMPY[dtype]), rtol=rtol)
+        assert_close(parts.result(), exact.real.astype(NUMPY[real]), rtol=rtol)
+    make = xr.kernels.Elementwise(
+        "make", "xpu::complex(a0, a1)", inputs=2, headers=["complex_math"]
+    )
+    a, b = (Placed((40, 30), real, values=v) for v in (values.real, values.imag))
+    whole = Placed((40, 30), dtype)
+    make(whole.array, [a.array, b.array])
+    assert_close(whole.result(), (a.host + 1j * b.host).astype(NUMPY[dtype]))
+
+
 def test_inputs_of_their_own_type(op, rng):
     condition = Placed((50, 40), "bool", "transposed", rng.integers(0, 2, (50, 40)))
     a = Placed((40,), "f16", values=rng.random(40))
