@@ -1,0 +1,188 @@
+// Embeddings: gradients of their tables, and bags of rows reduced to one.
+#include <ATen/ops/_embedding_bag_backward_native.h>
+#include <ATen/ops/_embedding_bag_dense_backward.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include "device/errors.h"
+#include "ops/arguments.h"
+#include "ops/indexing.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+
+void check_index_type(const char* name, const Tensor& indices) {
+  TORCH_CHECK(indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt, "Expected tensor for ",
+              name, " to have one of the following scalar types: Long, Int; but got ", indices.scalar_type());
+}
+
+// How often the index at each place occurs, as a column of the gradient's dtype.
+Tensor frequencies(const Tensor& indices, std::int64_t rows, const Tensor& grad) {
+  auto flat = indices.reshape({-1});
+  auto counts = at::zeros({rows}, grad.options().dtype(at::kFloat));
+  counts.index_add_(0, flat, at::empty({}, counts.options()).fill_(1).expand(flat.sizes()));
+  return counts.index_select(0, flat).to(grad.scalar_type()).unsqueeze(1);
+}
+
+Tensor table_gradient(const Tensor& grad, const Tensor& indices, std::int64_t rows, std::int64_t padding) {
+  auto out = at::empty({rows, grad.size(-1)}, grad.options());
+  std::optional<std::int64_t> skipped;
+  if (padding >= 0) skipped = padding;
+  if (grad.numel() == 0) return out.zero_();
+  translated([&] {
+    xpu::kernels::embedding_backward(stream_of(grad), view_of(out), view_of(grad), view_of(indices), skipped,
+                                     index_options());
+  });
+  return out;
+}
+
+Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, c10::SymInt num_weights,
+                                c10::SymInt padding_idx, bool scale_grad_by_freq) {
+  auto guard = guard_for(grad_output, indices);
+  check_one_device(grad_output, indices);
+  check_index_type("argument #2 'indices'", indices);
+  auto rows = num_weights.expect_int();
+  auto grad = grad_output.reshape({-1, grad_output.size(-1)});
+  auto flat = indices.reshape({-1});
+  if (scale_grad_by_freq) grad = grad.div(frequencies(flat, rows, grad));
+  return table_gradient(grad, flat, rows, padding_idx.expect_int());
+}
+
+// Equal indices write equal rows, so which of them comes last does not matter.
+Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+  auto guard = guard_for(self, indices);
+  check_one_device(self, indices);
+  TORCH_CHECK(self.dim() == 2, "embedding_renorm_: expected a matrix, got ", self.dim(), " dimensions");
+  check_index_type("argument #2 'indices'", indices);
+  auto flat = indices.reshape({-1});
+  if (flat.numel() == 0) return self;
+  auto rows = self.index_select(0, flat);
+  auto norms = rows.norm(norm_type, 1, /*keepdim=*/true);
+  auto scaled = rows.mul(norms.add(1e-7).reciprocal_().mul_(max_norm));
+  return self.index_copy_(0, flat, at::where(norms.gt(max_norm), scaled, rows));
+}
+
+enum Mode : std::int64_t { sum, mean, max };
+
+// The bag each index belongs to: how many later bags begin at or before it.
+Tensor bags_of(const Tensor& offsets, std::int64_t bags, std::int64_t count) {
+  auto marks = at::zeros({count + 1}, offsets.options());
+  if (bags > 1) {
+    auto starts = offsets.narrow(0, 1, bags - 1);
+    marks.index_add_(0, starts, at::empty({}, marks.options()).fill_(1).expand(starts.sizes()));
+  }
+  return marks.cumsum(0).narrow(0, 0, count).to(offsets.scalar_type());
+}
+
+using Bag = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
+Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& offsets_,
+                  bool scale_grad_by_freq, std::int64_t mode, bool,
+                  const std::optional<Tensor>& per_sample_weights, bool include_last_offset,
+                  std::int64_t padding_idx) {
+  auto guard = guard_for(weight, indices_, offsets_, per_sample_weights);
+  check_one_device(weight, indices_, offsets_, per_sample_weights);
+  TORCH_CHECK(indices_.dim() == 1 && offsets_.dim() == 1,
+              "embedding_bag: expected indices and offsets of one dimension, got ", indices_.dim(), " and ",
+              offsets_.dim());
+  check_index_type("indices", indices_);
+  check_index_type("offsets", offsets_);
+  bool wide = indices_.scalar_type() == at::kLong || offsets_.scalar_type() == at::kLong;
+  auto indices = indices_.to(wide ? at::kLong : at::kInt).contiguous();
+  auto offsets = offsets_.to(indices.scalar_type()).contiguous();
+  bool weighted = per_sample_weights && per_sample_weights->defined();
+  TORCH_CHECK(!weighted || mode == sum,
+              "embedding_bag: per_sample_weights was not None; they are only supported for mode='sum'");
+  TORCH_CHECK(!scale_grad_by_freq || mode != max, "embedding_bag: max does not scale by frequency");
+  auto count = indices.numel(), bags = offsets.numel() - (include_last_offset ? 1 : 0);
+  auto features = weight.size(1);
+  auto bag_of = bags_of(offsets, bags, count);
+  auto output = at::zeros({bags, features}, weight.options());
+  auto bag_size = at::zeros({bags}, indices.options());
+  auto max_indices =
+      mode == max ? at::zeros({bags, features}, indices.options()) : at::empty({0}, indices.options());
+  if (count == 0 || bags == 0) return {output, bag_of, bag_size, max_indices};
+
+  auto taken = padding_idx >= 0 ? indices.ne(padding_idx) : Tensor();
+  auto one = at::empty({}, indices.options()).fill_(1).expand({count});
+  bag_size.index_add_(0, bag_of, taken.defined() ? taken.to(indices.scalar_type()) : one);
+  auto rows = weight.index_select(0, indices);
+  if (mode == max) {
+    auto wide_bags = bag_of.to(at::kLong);
+    if (taken.defined())
+      rows.masked_fill_(taken.logical_not().unsqueeze(1), -std::numeric_limits<double>::infinity());
+    output.fill_(-std::numeric_limits<double>::infinity());
+    output.index_reduce_(0, wide_bags, rows, "amax");
+    // The first index of the bag whose row has the value, as a position; then what stands there.
+    auto positions = at::arange(count, wide_bags.options()).unsqueeze(1).expand({count, features});
+    auto elsewhere = at::empty({}, wide_bags.options()).fill_(count);
+    auto equal = rows.eq(output.index_select(0, wide_bags));
+    if (taken.defined()) equal.logical_and_(taken.unsqueeze(1));
+    auto first = at::empty({bags, features}, wide_bags.options()).fill_(count);
+    first.index_reduce_(0, wide_bags, at::where(equal, positions, elsewhere), "amin");
+    auto empty = first.eq(count);
+    auto safe = first.masked_fill(empty, 0);
+    max_indices = indices.index_select(0, safe.view(-1)).view({bags, features}).masked_fill_(empty, 0);
+    output.masked_fill_(empty, 0);
+    return {output, bag_of, bag_size, max_indices};
+  }
+  if (taken.defined()) rows.masked_fill_(taken.logical_not().unsqueeze(1), 0);
+  if (weighted) rows.mul_(per_sample_weights->unsqueeze(1));
+  output.index_add_(0, bag_of, rows);
+  if (mode == mean) output.div_(bag_size.clamp_min(1).unsqueeze(1).to(weight.scalar_type()));
+  return {output, bag_of, bag_size, max_indices};
+}
+
+Tensor embedding_bag_dense_backward(const Tensor& grad_, const Tensor& indices, const Tensor& offset2bag,
+                                    const Tensor& bag_size, const Tensor& maximum_indices,
+                                    c10::SymInt num_weights, bool scale_grad_by_freq, std::int64_t mode,
+                                    const std::optional<Tensor>& per_sample_weights,
+                                    std::int64_t padding_idx) {
+  auto guard = guard_for(grad_, indices);
+  check_one_device(grad_, indices, offset2bag);
+  auto rows = num_weights.expect_int();
+  auto grad = grad_.contiguous();
+  if (indices.numel() == 0) return at::zeros({rows, grad.size(1)}, grad.options());
+  if (mode == max) {
+    // Bags of nothing but padding chose no row.
+    auto given = grad.masked_fill(bag_size.eq(0).unsqueeze(1), 0);
+    return at::zeros({rows, grad.size(1)}, grad.options())
+        .scatter_add_(0, maximum_indices.to(at::kLong), given);
+  }
+  if (mode == mean) grad = grad.div(bag_size.clamp_min(1).unsqueeze(1).to(grad.scalar_type()));
+  auto each = grad.index_select(0, offset2bag);
+  if (per_sample_weights && per_sample_weights->defined()) each.mul_(per_sample_weights->unsqueeze(1));
+  if (scale_grad_by_freq) each.div_(frequencies(indices, rows, grad));
+  return table_gradient(each, indices, rows, padding_idx);
+}
+
+Tensor per_sample_weights_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices,
+                                   const Tensor&, const Tensor& offset2bag, std::int64_t mode,
+                                   std::int64_t padding_idx) {
+  auto guard = guard_for(grad, weight);
+  check_one_device(grad, weight, indices, offset2bag);
+  TORCH_CHECK(mode == sum,
+              "embedding_bag_backward: per_sample_weights only supported for mode='sum', got mode ", mode);
+  auto products = grad.index_select(0, offset2bag).mul_(weight.index_select(0, indices)).sum(1);
+  if (padding_idx >= 0) products.masked_fill_(indices.eq(padding_idx), 0);
+  return products;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  m.impl("embedding_dense_backward", embedding_dense_backward);
+  m.impl("embedding_renorm_", embedding_renorm_);
+  m.impl("_embedding_bag", embedding_bag);
+  m.impl("_embedding_bag_forward_only", embedding_bag);
+  m.impl("_embedding_bag_backward", at::native::_embedding_bag_backward_symint);
+  m.impl("_embedding_bag_dense_backward", embedding_bag_dense_backward);
+  m.impl("_embedding_bag_per_sample_weights_backward", per_sample_weights_backward);
+}
+
+}  // namespace torch_xpu

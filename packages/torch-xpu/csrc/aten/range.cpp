@@ -1,0 +1,138 @@
+// Numbers in a row, computed from their places.
+#include <ATen/Dispatch.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/native/RangeUtils.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include "device/errors.h"
+#include "ops/arguments.h"
+#include "ops/tensor.h"
+#include "xpu/kernels/elementwise.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Scalar;
+using at::Tensor;
+using xpu::kernels::Elementwise;
+using Complex = std::complex<double>;
+
+// `to[i] = rule(i)`, in a given output of any shape with the right number of elements.
+template <class Fill>
+void fill_line(const Tensor& out, Fill fill) {
+  if (out.numel() == 0) return;
+  auto line = out.is_contiguous() ? out.view(-1) : at::empty({out.numel()}, out.options());
+  translated([&] { fill(view_of(line)); });
+  if (!out.is_contiguous()) out.copy_(line.view(out.sizes()));
+}
+
+void steps_from(const Tensor& out, const Scalar& start, const Scalar& step) {
+  static const auto& rule = *new Elementwise({.name = "steps",
+                                              .outputs = {"p0 + T(index) * p1"},
+                                              .inputs = 0,
+                                              .scalars = 2,
+                                              .headers = {"math", "complex"},
+                                              .uses_index = true});
+  const xpu::Scalar numbers[] = {scalar_of(start), scalar_of(step)};
+  fill_line(out, [&](const xpu::Tensor& to) {
+    rule(stream_of(out), std::span(&to, 1), {}, numbers, dtype_of(out.scalar_type()));
+  });
+}
+
+Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+  auto guard = guard_for(out);
+  std::int64_t size = 0;
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, out.scalar_type(), "arange_xpu",
+                             [&] { size = at::native::compute_arange_size<scalar_t>(start, end, step); });
+  if (out.numel() != size) {
+    if (out.numel() > 0)
+      TORCH_WARN("The number of elements in the out tensor of shape ", out.sizes(), " is ", out.numel(),
+                 " which does not match the computed number of elements ", size,
+                 ". Note that this may occur as a result of rounding error. The out tensor will be resized "
+                 "to a tensor of shape (",
+                 size, ",).");
+    out.resize_({size});
+  }
+  steps_from(out, start, step);
+  return out;
+}
+
+Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+  auto guard = guard_for(out);
+  at::native::arange_check_bounds(start, end, step);
+  auto size = static_cast<std::int64_t>((end.toDouble() - start.toDouble()) / step.toDouble() + 1);
+  if (out.numel() != size) out.resize_({size});
+  steps_from(out, start, step);
+  return out;
+}
+
+Complex number(const Scalar& s) {
+  auto z = s.toComplexDouble();
+  return {z.real(), z.imag()};
+}
+
+// From both ends to the middle, so that the last is `end` exactly.
+void spaced(const Elementwise& rule, const Scalar& start, const Scalar& end, std::int64_t steps, double base,
+            Tensor& out) {
+  TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
+  auto guard = guard_for(out);
+  if (out.numel() != steps) out.resize_({steps});
+  Complex first = number(start), last = number(end);
+  Complex step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
+  auto type = out.scalar_type();
+  auto compute = at::isIntegralType(type, true) ? xpu::DType::f32 : dtype_of(type);
+  fill_line(out, [&](const xpu::Tensor& to) {
+    auto stream = stream_of(out);
+    auto run = [&](const xpu::Tensor& part, Complex from, Complex by) {
+      const xpu::Scalar numbers[] = {from, by, base};
+      if (part.numel()) rule(stream, std::span(&part, 1), {}, numbers, compute);
+    };
+    auto lower = to, upper = to;
+    lower.shape[0] = steps - steps / 2;
+    upper.shape[0] = steps / 2;
+    upper.data = static_cast<char*>(to.data) + (steps - 1) * static_cast<std::int64_t>(out.element_size());
+    upper.strides[0] = -1;
+    run(lower, first, step);
+    run(upper, last, -step);
+  });
+}
+
+Tensor& linspace_out(const Scalar& start, const Scalar& end, std::int64_t steps, Tensor& out) {
+  static const auto& rule = *new Elementwise({.name = "linspace",
+                                              .outputs = {"p0 + T(index) * p1"},
+                                              .inputs = 0,
+                                              .scalars = 3,
+                                              .headers = {"math", "complex"},
+                                              .uses_index = true});
+  spaced(rule, start, end, steps, 0, out);
+  return out;
+}
+
+Tensor& logspace_out(const Scalar& start, const Scalar& end, std::int64_t steps, double base, Tensor& out) {
+  static const auto& real = *new Elementwise({.name = "logspace",
+                                              .outputs = {"xpu::pow(p2, p0 + T(index) * p1)"},
+                                              .inputs = 0,
+                                              .scalars = 3,
+                                              .headers = {"math", "exp"},
+                                              .uses_index = true});
+  static const auto& complex = *new Elementwise({.name = "logspace_complex",
+                                                 .outputs = {"xpu::pow(p2, p0 + T(index) * p1)"},
+                                                 .inputs = 0,
+                                                 .scalars = 3,
+                                                 .headers = {"complex_math"},
+                                                 .uses_index = true});
+  spaced(at::isComplexType(out.scalar_type()) ? complex : real, start, end, steps, base, out);
+  return out;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  m.impl("arange.start_out", arange_out);
+  m.impl("range.out", range_out);
+  m.impl("linspace.out", linspace_out);
+  m.impl("logspace.out", logspace_out);
+}
+
+}  // namespace torch_xpu
