@@ -5,7 +5,6 @@
 #include <ATen/ops/asinh_meta.h>
 #include <ATen/ops/atan_meta.h>
 #include <ATen/ops/atanh_meta.h>
-#include <ATen/ops/bitwise_not_meta.h>
 #include <ATen/ops/ceil_meta.h>
 #include <ATen/ops/cos_meta.h>
 #include <ATen/ops/cosh_meta.h>
@@ -42,37 +41,55 @@
 #include <ATen/ops/tanh_meta.h>
 #include <ATen/ops/trunc_meta.h>
 
-#include "ops/pointwise.h"
-#include "ops/structured.h"
+#include "ops/pointwise_table.h"
 
 namespace torch_xpu {
-namespace {
-
-// An operator, and what it computes: for reals, and for integers where that is something else.
-#define UNARY(op, header, ...)                                                        \
-  structured<at::meta::structured_##op, [](at::TensorIteratorBase& iter, auto&&...) { \
-    static const Pointwise kernel({.name = #op, __VA_ARGS__, .headers = {header}});   \
-    kernel(iter);                                                                     \
-  }>(m, #op, #op ".out", #op "_")
-
-#define REAL(...) .real = {__VA_ARGS__}
-#define INTEGER(...) .integer = {__VA_ARGS__}
-
-}  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
-  UNARY(neg, "math", REAL("xpu::neg(a)"), INTEGER("-a"));
-  UNARY(sign, "math", REAL("xpu::sign(a)"), INTEGER("(a > 0) - (a < 0)"));
-  UNARY(sgn, "math", REAL("xpu::sign(a)"), INTEGER("(a > 0) - (a < 0)"));
-  UNARY(ceil, "math", REAL("xpu::ceil(a)"), INTEGER("a"));
-  UNARY(floor, "math", REAL("xpu::floor(a)"), INTEGER("a"));
-  UNARY(round, "math", REAL("xpu::round_even(a)"), INTEGER("a"));
-  UNARY(trunc, "math", REAL("xpu::trunc(a)"), INTEGER("a"));
-  UNARY(frac, "math", REAL("xpu::frac(a)"));
-  UNARY(sqrt, "math", REAL("xpu::sqrt(a)"));
-  UNARY(rsqrt, "math", REAL("xpu::rsqrt(a)"));
-  UNARY(reciprocal, "math", REAL("xpu::reciprocal(a)"));
-  UNARY(exp, "exp", REAL("xpu::exp(a)"));
+  POINTWISE(neg, {.real = {"xpu::neg(a)"}});
+  POINTWISE(sign, {.real = {"xpu::sign(a)"}});
+  POINTWISE(sgn, {.real = {"xpu::sign(a)"}, .complex = {"xpu::sgn(a)"}});
+  POINTWISE(ceil, {.real = {"xpu::ceil(a)"}, .integer = {"a"}});
+  POINTWISE(floor, {.real = {"xpu::floor(a)"}, .integer = {"a"}});
+  POINTWISE(round, {.real = {"xpu::round_even(a)"}, .integer = {"a"}});
+  POINTWISE(trunc, {.real = {"xpu::trunc(a)"}, .integer = {"a"}});
+  POINTWISE(frac, {.real = {"xpu::frac(a)"}});
+  POINTWISE(signbit, {.real = {"xpu::signbit(a)"}, .integer = {"a < 0"}});
+  POINTWISE(isposinf, {.real = {"xpu::isposinf(a)"}, .integer = {"false"}});
+  POINTWISE(isneginf, {.real = {"xpu::isneginf(a)"}, .integer = {"false"}});
+  POINTWISE(sqrt, {.real = {"xpu::sqrt(a)"}});
+  POINTWISE(rsqrt, {.real = {"xpu::rsqrt(a)"}});
+  POINTWISE(reciprocal, {.real = {"xpu::reciprocal(a)"}});
+
+  POINTWISE(exp, {.real = {"xpu::exp(a)"}, .headers = {"exp"}});
+  POINTWISE(exp2, {.real = {"xpu::exp2(a)"}, .headers = {"exp"}});
+  POINTWISE(expm1, {.real = {"xpu::expm1(a)"}, .headers = {"exp"}});
+  POINTWISE(log, {.real = {"xpu::log(a)"}, .headers = {"exp"}});
+  POINTWISE(log2, {.real = {"xpu::log2(a)"}, .headers = {"exp"}});
+  POINTWISE(log10, {.real = {"xpu::log10(a)"}, .headers = {"exp"}});
+  POINTWISE(log1p, {.real = {"xpu::log1p(a)"}, .headers = {"exp"}});
+  POINTWISE(sigmoid, {.real = {"xpu::logistic(a)"}, .headers = {"exp"}});
+
+  POINTWISE(sin, {.real = {"xpu::sin(a)"}, .headers = {"trig"}});
+  POINTWISE(cos, {.real = {"xpu::cos(a)"}, .headers = {"trig"}});
+  POINTWISE(tan, {.real = {"xpu::tan(a)"}, .headers = {"trig"}});
+  POINTWISE(asin, {.real = {"xpu::asin(a)"}, .headers = {"trig"}});
+  POINTWISE(acos, {.real = {"xpu::acos(a)"}, .headers = {"trig"}});
+  POINTWISE(atan, {.real = {"xpu::atan(a)"}, .headers = {"trig"}});
+  POINTWISE(sinc, {.real = {"xpu::sinc(a)"}, .headers = {"trig"}});
+  POINTWISE(sinh, {.real = {"xpu::sinh(a)"}, .headers = {"hyperbolic"}});
+  POINTWISE(cosh, {.real = {"xpu::cosh(a)"}, .headers = {"hyperbolic"}});
+  POINTWISE(tanh, {.real = {"xpu::tanh(a)"}, .headers = {"hyperbolic"}});
+  POINTWISE(asinh, {.real = {"xpu::asinh(a)"}, .headers = {"hyperbolic"}});
+  POINTWISE(acosh, {.real = {"xpu::acosh(a)"}, .headers = {"hyperbolic"}});
+  POINTWISE(atanh, {.real = {"xpu::atanh(a)"}, .headers = {"hyperbolic"}});
+
+  POINTWISE(erf, {.real = {"xpu::erf(a)"}, .headers = {"erf"}});
+  POINTWISE(erfc, {.real = {"xpu::erfc(a)"}, .headers = {"erf"}});
+  POINTWISE(erfinv, {.real = {"xpu::erfinv(a)"}, .headers = {"erf"}});
+  POINTWISE(lgamma, {.real = {"xpu::lgamma(a)"}, .headers = {"gamma"}});
+  POINTWISE(digamma, {.real = {"xpu::digamma(a)"}, .headers = {"gamma"}});
+  POINTWISE(i0, {.real = {"xpu::i0(a)"}, .headers = {"modified_bessel"}});
 }
 
 }  // namespace torch_xpu

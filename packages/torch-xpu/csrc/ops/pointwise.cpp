@@ -28,7 +28,7 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   auto& slot = kernels_[kind][on_host];
   if (auto* made = slot.load(std::memory_order_acquire)) return *made;
   xpu::kernels::Expression e;
-  e.name = text_.name;
+  e.name = name_;
   e.outputs = kind == integer_ && !text_.integer.empty()   ? text_.integer
               : kind == complex_ && !text_.complex.empty() ? text_.complex
                                                            : text_.real;

@@ -15,7 +15,6 @@ namespace torch_xpu {
 /// the call as p, q, r, ..., all of type T: the arithmetic type of the compute dtype (float for f16 and
 /// bf16).
 struct PointwiseText {
-  const char* name;               ///< a C identifier, for traces and errors
   std::vector<std::string> real;  ///< an expression for each output
   /// The same where the compute dtype is an integer or bool (which is computed as u8), or complex. Empty
   /// means the same expressions.
@@ -29,7 +28,8 @@ struct PointwiseText {
 /// One operator's kernels. Made once for each operator, and never destroyed.
 class Pointwise {
  public:
-  explicit Pointwise(PointwiseText text) : text_(std::move(text)) {}
+  /// `name` is a C identifier, for traces and errors.
+  Pointwise(const char* name, PointwiseText text) : name_(name), text_(std::move(text)) {}
   Pointwise(const Pointwise&) = delete;
 
   /// Runs over the iterator: inputs that are single numbers in host memory become scalars of the kernel.
@@ -44,6 +44,7 @@ class Pointwise {
   using Kernel = xpu::kernels::Elementwise;
   const Kernel& kernel(Kind kind, int inputs, int scalars, unsigned on_host) const;
 
+  const char* name_;
   PointwiseText text_;
   // By kind, and by which inputs are in host memory: a bit each.
   mutable std::atomic<const Kernel*> kernels_[3][1 << max_inputs] = {};

@@ -52,6 +52,8 @@ struct StructuredForms;
 template <class Meta, std::size_t count, auto kernel, class R, class Base, class... Args>
 struct StructuredForms<Meta, count, kernel, R (Base::*)(Args...)> {
   using Op = Structured<Meta, count>;
+  static constexpr bool tensor_first =
+      std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>, const at::Tensor&>;
 
   static void run(Op& op, AsDispatched<Args>... args) {
     auto guard = guard_for(args...);
@@ -112,7 +114,7 @@ void structured(torch::Library& m, const char* functional, const char* out, cons
     m.impl(out, &Forms::out2);
   else
     m.impl(out, &Forms::out3);
-  if constexpr (count == 1)
+  if constexpr (count == 1 && Forms::tensor_first)
     if (inplace) m.impl(inplace, in_place_form<Meta, kernel>(&Meta::meta));
 }
 

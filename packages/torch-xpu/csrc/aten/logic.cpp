@@ -1,0 +1,99 @@
+// Comparisons, logic, and bits.
+#include <ATen/ops/bitwise_and_meta.h>
+#include <ATen/ops/bitwise_left_shift_meta.h>
+#include <ATen/ops/bitwise_not_meta.h>
+#include <ATen/ops/bitwise_or_meta.h>
+#include <ATen/ops/bitwise_right_shift_meta.h>
+#include <ATen/ops/bitwise_xor_meta.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/eq_meta.h>
+#include <ATen/ops/ge_meta.h>
+#include <ATen/ops/gt_meta.h>
+#include <ATen/ops/le_meta.h>
+#include <ATen/ops/lt_meta.h>
+#include <ATen/ops/ne_meta.h>
+
+#include "ops/pointwise_table.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+using at::TensorIterator;
+
+// Of truth values, which are computed as bytes, the complement is another.
+void bitwise_not(at::TensorIteratorBase& iter, const Tensor& self) {
+  static const Pointwise bits("bitwise_not", {.real = {}, .integer = {"T(~a)"}}),
+      truth("logical_not", {.real = {"!a"}});
+  (self.scalar_type() == at::kBool ? truth : bits)(iter);
+}
+
+Tensor& logical_not_out(const Tensor& self, Tensor& out) {
+  static const Pointwise kernel("logical_not", {.real = {"!(bool)a"}});
+  auto guard = guard_for(self);
+  auto iter =
+      at::TensorIteratorConfig().check_all_same_dtype(false).add_output(out).add_const_input(self).build();
+  kernel(iter);
+  return out;
+}
+
+Tensor isnan(const Tensor& self) {
+  static const Pointwise kernel("isnan", {.real = {"a != a"}});
+  auto guard = guard_for(self);
+  auto result = at::empty_like(self, self.options().dtype(at::kBool));
+  auto iter =
+      at::TensorIteratorConfig().check_all_same_dtype(false).add_output(result).add_const_input(self).build();
+  kernel(iter);
+  return result;
+}
+
+template <const Pointwise& (*kernel)()>
+Tensor& logical_out(const Tensor& a, const Tensor& b, Tensor& out) {
+  auto guard = guard_for(a, b);
+  auto iter = TensorIterator::comparison_op(out, a, b);
+  kernel()(iter);
+  return out;
+}
+const Pointwise& logical_and() {
+  static const Pointwise kernel("logical_and", {.real = {"(bool)a && (bool)b"}});
+  return kernel;
+}
+const Pointwise& logical_or() {
+  static const Pointwise kernel("logical_or", {.real = {"(bool)a || (bool)b"}});
+  return kernel;
+}
+const Pointwise& logical_xor() {
+  static const Pointwise kernel("logical_xor", {.real = {"(bool)a != (bool)b"}});
+  return kernel;
+}
+
+}  // namespace
+
+#define COMPARE(op, expression)                     \
+  POINTWISE_TENSOR_OUT(op, {.real = {expression}}); \
+  POINTWISE_SCALAR_OUT(op, {.real = {expression}})
+
+TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  COMPARE(eq, "a == b");
+  COMPARE(ne, "a != b");
+  COMPARE(lt, "a < b");
+  COMPARE(le, "a <= b");
+  COMPARE(gt, "a > b");
+  COMPARE(ge, "a >= b");
+  m.impl("isnan", isnan);
+
+  m.impl("logical_and.out", logical_out<logical_and>);
+  m.impl("logical_or.out", logical_out<logical_or>);
+  m.impl("logical_xor.out", logical_out<logical_xor>);
+  m.impl("logical_not.out", logical_not_out);
+
+  structured<at::meta::structured_bitwise_not, bitwise_not>(m, "bitwise_not", "bitwise_not.out",
+                                                            "bitwise_not_");
+  POINTWISE_TENSOR_OUT(bitwise_and, {.real = {}, .integer = {"T(a & b)"}});
+  POINTWISE_TENSOR_OUT(bitwise_or, {.real = {}, .integer = {"T(a | b)"}});
+  POINTWISE_TENSOR_OUT(bitwise_xor, {.real = {}, .integer = {"T(a ^ b)"}});
+  POINTWISE_TENSOR_OUT(bitwise_left_shift, {.real = {}, .integer = {"xpu::shift_left(a, b)"}});
+  POINTWISE_TENSOR_OUT(bitwise_right_shift, {.real = {}, .integer = {"xpu::shift_right(a, b)"}});
+}
+
+}  // namespace torch_xpu
