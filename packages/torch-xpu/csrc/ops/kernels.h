@@ -1,0 +1,22 @@
+// The kernels of operators for which the runtime has none: sources in kernels/, built for the dtypes and the
+// shape of a call.
+#pragma once
+
+#include <string>
+
+#include "xpu/module.h"
+#include "xpu/tensor.h"
+
+namespace torch_xpu {
+
+// Each is the text of the file of that name in kernels/: written by the build.
+extern const char* const windows_source;
+
+/// What a kernel calls the dtype: in memory, and in arithmetic (float for the narrow floats).
+const char* stored_type(xpu::DType dtype);
+const char* math_type(xpu::DType dtype);
+
+/// The kernel `name` of `source`, with `head` before it; the head, the name and the device find it again.
+xpu::Kernel kernel_with(int device, const std::string& head, const char* source, const char* name);
+
+}  // namespace torch_xpu

@@ -1,0 +1,208 @@
+#include "ops/windows.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "device/errors.h"
+#include "ops/kernels.h"
+#include "ops/tensor.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+
+enum Mode { sum, max, chosen };
+
+// As in kernels/windows.sycl.
+struct Shape {
+  std::int64_t n, c, size[3], from[3];
+  std::int64_t x[5], y[5], where[5], taps[3];
+  std::int64_t count, rows, columns, tile_rows, tile_columns, column_tiles;
+};
+
+// A tensor's sizes and strides as n c d h w.
+struct Planes {
+  std::int64_t size[5], stride[5];
+
+  Planes(const Tensor& t, int spatial) {
+    std::fill(size, size + 5, 1);
+    std::fill(stride, stride + 5, 0);
+    for (int k = 0; k < spatial; ++k) set(4 - k, t, t.dim() - 1 - k);
+    for (int k = 0; k < 2; ++k) set(1 - k, t, t.dim() - 1 - spatial - k);
+  }
+
+ private:
+  void set(int k, const Tensor& t, std::int64_t d) {
+    if (d < 0) return;
+    size[k] = t.size(d);
+    stride[k] = t.stride(d);
+  }
+};
+
+struct Call {
+  Mode mode;
+  Tensor x, y, where;
+  std::array<Rule, 3> rules;
+  int spatial;
+};
+
+void queue(const Call& call) {
+  auto device = call.y.device();
+  auto& info = xpu::device_info(device.index());
+  Planes x(call.x, call.spatial), y(call.y, call.spatial);
+  Shape s{};
+  std::array<Taps, 3> taps;
+  bool weighted = false, holes = false;
+  for (int d = 0; d < 3; ++d) {
+    auto k = static_cast<std::size_t>(d);
+    taps[k] = taps_of(call.rules[k], device);
+    weighted = weighted || call.rules[k].weighted();
+    holes = holes || taps[k].holes;
+    s.taps[d] = taps[k].taps;
+    s.size[d] = y.size[2 + d];
+    s.from[d] = x.size[2 + d];
+  }
+  s.n = y.size[0];
+  s.c = y.size[1];
+  s.count = call.y.numel();
+  std::copy(x.stride, x.stride + 5, s.x);
+  std::copy(y.stride, y.stride + 5, s.y);
+  if (call.mode != sum) std::copy_n(Planes(call.where, call.spatial).stride, 5, s.where);
+
+  int lanes = static_cast<int>(info.sub_group_size);
+  bool channels_last = y.stride[1] == 1 && y.size[1] > 1 && y.size[2] * y.size[3] * y.size[4] > 1;
+  s.columns = channels_last ? s.c : s.size[2];
+  s.rows = s.count / s.columns;
+  // Short rows would leave lanes idle: then each has an element to itself.
+  int layout = (channels_last ? 1 : 0) + (s.columns < 2 * lanes && s.columns % lanes ? 2 : 0);
+  auto limit = std::numeric_limits<std::int32_t>::max();
+  bool narrow = s.count < limit && s.from[0] * s.from[1] * s.from[2] < limit &&
+                s.size[0] * s.size[1] * s.size[2] < limit &&
+                s.columns * std::max(s.x[layout % 2 ? 1 : 4], std::int64_t{1}) < limit &&
+                s.from[2] * std::max(s.x[4], std::int64_t{1}) < limit;
+  int sub_groups =
+      info.is_gpu ? static_cast<int>(std::min<std::size_t>(info.max_work_group_size, 256)) / lanes : 1;
+
+  auto xt = dtype_of(call.x.scalar_type()), yt = dtype_of(call.y.scalar_type());
+  auto t = math_type(xt);
+  auto step = [&](const char* name, std::int64_t stride, const char* value) {
+    return xpu::join("#define ", name, " ", stride == 1 ? "1" : value, "\n");
+  };
+  auto fixed = [&](const char* name, std::int64_t n, int d) {
+    return n <= 4 ? xpu::join("#define ", name, " ", n, "\n")
+                  : xpu::join("#define ", name, " s.taps[", d, "]\n");
+  };
+  int fast = layout % 2 ? 1 : 4;
+  auto head =
+      xpu::join("#include <xpu/convert.h>\n#include <xpu/group.h>\n",
+                xpu::is_complex(xt) ? "#include <xpu/complex.h>\n" : "", "using X = ", stored_type(xt),
+                ";\nusing Y = ", stored_type(yt), ";\nusing T = ", t,
+                ";\nusing W = ", call.rules[0].wide ? "double" : "float",
+                ";\nusing Place = xpu::", narrow ? "i32" : "i64",
+                ";\nusing UnsignedPlace = xpu::", narrow ? "u32" : "u64", ";\n#define MODE ",
+                static_cast<int>(call.mode), "\n#define WEIGHTS ", weighted, "\n#define HOLES ", holes,
+                "\n#define LAYOUT ", layout, "\n#define SUB_GROUPS ", sub_groups, "\n",
+                step("STEP_X", s.x[fast], layout % 2 ? "s.x[1]" : "s.x[4]"),
+                step("STEP_Y", s.y[fast], layout % 2 ? "s.y[1]" : "s.y[4]"), fixed("TAPS_D", s.taps[0], 0),
+                fixed("TAPS_H", s.taps[1], 1), fixed("TAPS_W", s.taps[2], 2));
+
+  translated([&] {
+    auto stream = stream_of(call.y);
+    auto kernel = kernel_with(device.index(), head, windows_source, "windows");
+    xpu::NdRange range;
+    if (layout >= 2) {
+      std::size_t group = info.is_gpu ? 256 : 64 * info.sub_group_size;
+      group = std::min({group, info.max_work_group_size, kernel.max_work_group_size()});
+      range = xpu::NdRange::linear((static_cast<std::size_t>(s.count) + group - 1) / group, group);
+    } else {
+      // Enough tiles for every core several times, each worth the launch of a group.
+      auto tiles = std::int64_t{info.max_compute_units} * 16;
+      std::int64_t least = info.is_gpu ? lanes : 64 * lanes;
+      auto share = std::max(least, s.count / tiles);
+      s.tile_columns = std::min(s.columns, (share + lanes - 1) / lanes * lanes);
+      s.tile_rows = std::max<std::int64_t>(1, share / s.columns);
+      s.column_tiles = (s.columns + s.tile_columns - 1) / s.tile_columns;
+      auto all = (s.rows + s.tile_rows - 1) / s.tile_rows * s.column_tiles;
+      range = xpu::NdRange::linear(static_cast<std::size_t>((all + sub_groups - 1) / sub_groups),
+                                   static_cast<std::size_t>(sub_groups * lanes));
+    }
+    xpu::Args list;
+    list.add(const_cast<void*>(call.x.const_data_ptr())).add(call.y.mutable_data_ptr());
+    if (call.mode != sum) list.add(call.where.mutable_data_ptr());
+    for (auto& t : taps) list.add(const_cast<void*>(t.index.const_data_ptr()));
+    for (auto& t : taps) list.add(const_cast<void*>(t.weight.const_data_ptr()));
+    list.add(s);
+    xpu::launch(stream, kernel, range, list, call.x.nbytes() + call.y.nbytes());
+  });
+}
+
+Rule same(std::int64_t size, bool wide) {
+  return {.kind = Rule::identity, .from = size, .to = size, .wide = wide};
+}
+
+std::array<Rule, 3> three(std::span<const Rule> rules, bool wide) {
+  std::array<Rule, 3> all{same(1, wide), same(1, wide), same(1, wide)};
+  for (std::size_t k = 0; k < rules.size(); ++k) {
+    auto& rule = all[3 - rules.size() + k] = rules[k];
+    rule.wide = wide;
+  }
+  return all;
+}
+
+bool is_wide(const Tensor& t) {
+  return t.scalar_type() == at::kDouble || t.scalar_type() == at::kComplexDouble;
+}
+
+}  // namespace
+
+void window_sum(const Tensor& out, const Tensor& source, std::span<const Rule> rules) {
+  if (out.numel() == 0) return;
+  if (source.numel() == 0) return void(out.zero_());
+  bool wide = is_wide(source);
+  int spatial = static_cast<int>(rules.size());
+  auto all = three(rules, wide);
+  std::int64_t taps = 1;
+  for (auto& rule : all) taps *= taps_of(rule, out.device()).taps;
+  constexpr std::int64_t many = 24;
+  if (taps <= many || spatial == 1) return queue({sum, source, out, {}, all, spatial});
+  // Large windows one dimension after the other: the sum of their sides in place of the product.
+  auto type = at::isReducedFloatingType(source.scalar_type()) ? at::kFloat : source.scalar_type();
+  auto format = out.suggest_memory_format();
+  Tensor from = source;
+  for (int d = 2; d >= 3 - spatial; --d) {
+    auto k = static_cast<std::size_t>(d);
+    if (all[k].kind == Rule::identity) continue;
+    auto axis = from.dim() - 3 + d;
+    std::array<Rule, 3> one{same(1, wide), same(1, wide), same(1, wide)};
+    for (int e = 3 - spatial; e < 3; ++e)
+      one[static_cast<std::size_t>(e)] = same(from.size(from.dim() - 3 + e), wide);
+    one[k] = all[k];
+    auto sizes = from.sizes().vec();
+    sizes[static_cast<std::size_t>(axis)] = all[k].results();
+    bool last = true;
+    for (int e = d - 1; e >= 3 - spatial; --e)
+      last = last && all[static_cast<std::size_t>(e)].kind == Rule::identity;
+    auto to = last ? out : at::empty(sizes, out.options().dtype(type).memory_format(format));
+    queue({sum, from, to, {}, one, spatial});
+    from = to;
+  }
+}
+
+void window_max(const Tensor& out, const Tensor& where, const Tensor& source, std::span<const Rule> rules) {
+  if (out.numel() == 0) return;
+  queue({max, source, out, where, three(rules, is_wide(source)), static_cast<int>(rules.size())});
+}
+
+void window_max_backward(const Tensor& grad_in, const Tensor& grad_out, const Tensor& where,
+                         std::span<const Rule> rules) {
+  if (grad_in.numel() == 0) return;
+  if (grad_out.numel() == 0) return void(grad_in.zero_());
+  queue({chosen, grad_out, grad_in, where, three(rules, is_wide(grad_out)), static_cast<int>(rules.size())});
+}
+
+}  // namespace torch_xpu
