@@ -1,4 +1,4 @@
-// Triangles of matrices, and diagonals.
+// Triangles of matrices, and the identity.
 #include <ATen/native/TensorFactories.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
@@ -92,11 +92,6 @@ Tensor& eye_out(c10::SymInt n, Tensor& out) {
   return eye_m_out(n, n, out);
 }
 
-Tensor trace(const Tensor& self) {
-  TORCH_CHECK(self.dim() == 2, "expected a matrix");
-  return self.diagonal().sum();
-}
-
 #define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
 
 }  // namespace
@@ -108,7 +103,6 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("triu_indices", triu_indices);
   m.impl("eye.m_out", eye_m_out);
   m.impl("eye.out", eye_out);
-  m.impl("trace", trace);
 }
 
 }  // namespace torch_xpu
