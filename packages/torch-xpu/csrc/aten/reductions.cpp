@@ -3,7 +3,6 @@
 #include <ATen/native/Resize.h>
 #include <ATen/ops/all_meta.h>
 #include <ATen/ops/any_meta.h>
-#include <ATen/ops/diagonal.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mean_meta.h>
 #include <ATen/ops/prod_meta.h>
@@ -104,11 +103,6 @@ Tensor count_nonzero(const Tensor& self, at::IntArrayRef dims) {
   return out;
 }
 
-Tensor trace(const Tensor& self) {
-  TORCH_CHECK(self.dim() == 2, "expected a matrix");
-  return self.diagonal().sum();
-}
-
 bool equal(const Tensor& self, const Tensor& other) {
   static const auto& same = *new Reduction({.name = "equal",
                                             .accumulators = {{"u32", "1"}},
@@ -144,7 +138,6 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("nansum", nansum);
   m.impl("nansum.out", nansum_out);
   m.impl("count_nonzero.dim_IntList", count_nonzero);
-  m.impl("trace", trace);
   m.impl("equal", equal);
 }
 

@@ -65,6 +65,10 @@ decltype(auto) as_meta(const T& argument) {
     return argument;
 }
 
+inline bool given(const std::optional<at::Tensor>& argument) {
+  return argument && argument->defined();
+}
+
 /// Makes the device of the first xpu tensor the current one.
 template <class... Args>
 c10::OptionalDeviceGuard guard_for(const Args&... args) {

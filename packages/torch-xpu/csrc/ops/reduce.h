@@ -22,6 +22,11 @@ inline at::OptionalIntArrayRef all_if_empty(at::OptionalIntArrayRef dims) {
   return dims && dims->empty() ? std::nullopt : dims;
 }
 
+/// Statistics of halves are floats: they keep the precision they were computed in.
+inline at::ScalarType statistics_type(const at::Tensor& x) {
+  return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
 /// A tensor for the result of reducing `self` over `dims`.
 at::Tensor empty_reduced(const at::Tensor& self, at::OptionalIntArrayRef dims, bool keepdim,
                          at::ScalarType dtype);
