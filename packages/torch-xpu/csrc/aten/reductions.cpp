@@ -3,6 +3,7 @@
 #include <ATen/native/Resize.h>
 #include <ATen/ops/all_meta.h>
 #include <ATen/ops/any_meta.h>
+#include <ATen/ops/diagonal.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mean_meta.h>
 #include <ATen/ops/prod_meta.h>
@@ -103,6 +104,11 @@ Tensor count_nonzero(const Tensor& self, at::IntArrayRef dims) {
   return out;
 }
 
+Tensor trace(const Tensor& self) {
+  TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
+  return self.diagonal().sum();
+}
+
 bool equal(const Tensor& self, const Tensor& other) {
   static const auto& same = *new Reduction({.name = "equal",
                                             .accumulators = {{"u32", "1"}},
@@ -138,6 +144,7 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("nansum", nansum);
   m.impl("nansum.out", nansum_out);
   m.impl("count_nonzero.dim_IntList", count_nonzero);
+  m.impl("trace", trace);
   m.impl("equal", equal);
 }
 
