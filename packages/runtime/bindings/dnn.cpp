@@ -227,14 +227,30 @@ void bind_rnn(py::module_& m) {
   });
 }
 
+dnn::AttentionOptions attention_options(float scale, bool causal, py::handle mask, py::handle logsumexp,
+                                        float dropout, std::uint64_t seed, std::uint64_t offset) {
+  return {scale, causal, optional_tensor(mask), optional_tensor(logsumexp), dropout, {seed, offset}};
+}
+
 void bind_attention(py::module_& m) {
-  m.def("attention", [](Stream stream, py::handle q, py::handle k, py::handle v, py::handle out, float scale,
-                        bool causal, py::handle mask, py::handle logsumexp) {
-    auto tq = tensor_of(q), tk = tensor_of(k), tv = tensor_of(v), to = tensor_of(out);
-    dnn::AttentionOptions o{scale, causal, optional_tensor(mask), optional_tensor(logsumexp)};
-    py::gil_scoped_release unlocked;
-    dnn::attention(stream, tq, tk, tv, to, o);
-  });
+  m.def("attention",
+        [](Stream stream, py::handle q, py::handle k, py::handle v, py::handle out, float scale, bool causal,
+           py::handle mask, py::handle logsumexp, float dropout, std::uint64_t seed, std::uint64_t offset) {
+          auto tq = tensor_of(q), tk = tensor_of(k), tv = tensor_of(v), to = tensor_of(out);
+          auto o = attention_options(scale, causal, mask, logsumexp, dropout, seed, offset);
+          py::gil_scoped_release unlocked;
+          dnn::attention(stream, tq, tk, tv, to, o);
+        });
+  m.def("attention_backward",
+        [](Stream stream, py::handle grad_out, py::handle q, py::handle k, py::handle v, py::handle out,
+           py::handle grad_q, py::handle grad_k, py::handle grad_v, float scale, bool causal, py::handle mask,
+           py::handle logsumexp, float dropout, std::uint64_t seed, std::uint64_t offset) {
+          auto tg = tensor_of(grad_out), tq = tensor_of(q), tk = tensor_of(k), tv = tensor_of(v),
+               to = tensor_of(out), gq = tensor_of(grad_q), gk = tensor_of(grad_k), gv = tensor_of(grad_v);
+          auto o = attention_options(scale, causal, mask, logsumexp, dropout, seed, offset);
+          py::gil_scoped_release unlocked;
+          dnn::attention_backward(stream, tg, tq, tk, tv, to, gq, gk, gv, o);
+        });
 }
 
 void bind_plans(py::module_& m) {

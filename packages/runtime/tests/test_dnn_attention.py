@@ -83,6 +83,96 @@ def test_heads_inside_of_positions(xr, rng, dtype):
     check(fetch(out.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3), expected, dtype)
 
 
+def gradients(q, k, v, grad, causal=False, mask=None, kept=1.0):
+    """Of q, k and v; `kept` is what weights are multiplied by."""
+    share = q.shape[1] // k.shape[1]
+    wide_k, wide_v = (np.repeat(t, share, 1) for t in (k, v))
+    _, logsumexp = reference(q, k, v, causal, mask)
+    scale = 1 / np.sqrt(q.shape[-1])
+    scores = np.einsum("nhsd,nhtd->nhst", q, wide_k) * scale
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if causal:
+        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - np.where(np.isinf(logsumexp), 0, logsumexp)[..., None])
+    of_weights = np.einsum("nhse,nhte->nhst", grad, wide_v) * kept
+    of_scores = weights * (of_weights - (weights * of_weights).sum(-1, keepdims=True)) * scale
+    of_q = np.einsum("nhst,nhtd->nhsd", of_scores, wide_k)
+    of_k = np.einsum("nhst,nhsd->nhtd", of_scores, q)
+    of_v = np.einsum("nhst,nhse->nhte", weights * kept, grad)
+    groups = (q.shape[0], k.shape[1], share, k.shape[2], -1)
+    return of_q, of_k.reshape(groups).sum(2), of_v.reshape(groups).sum(2)
+
+
+def check_gradients(got, expected, dtype):
+    for ours, theirs in zip(got, expected, strict=True):
+        error = np.abs(fetch(ours) - theirs).max()
+        assert error <= {"f32": 1e-5, "f16": 4e-3, "bf16": 3e-2}[dtype] * max(
+            np.abs(theirs).max(), 1
+        )
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_gradients(xr, rng, name, dtype, causal):
+    host = operands(rng, SHAPES[name])
+    logsumexp = xr.empty(host[0].shape[:3])
+    sent = [xr.from_numpy(t, dtype) for t in host]
+    out = xr.dnn.attention(*sent, causal=causal, logsumexp=logsumexp)
+    grad = rng.standard_normal(out.shape)
+    got = xr.dnn.attention_backward(
+        xr.from_numpy(grad, dtype), *sent, out, logsumexp, causal=causal
+    )
+    expected = gradients(*(rounded(t, dtype) for t in (*host, grad)), causal)
+    check_gradients(got, expected, dtype)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", ["f32", "bool"])
+@pytest.mark.parametrize("shape", [(2, 6, 17, 19), (2, 1, 1, 19), (17, 1)])
+def test_gradients_with_masks(xr, rng, shape, kind):
+    host = operands(rng, SHAPES["grouped"])
+    mask = rng.standard_normal(shape) if kind != "bool" else np.array(rng.random(shape) < 0.7)
+    logsumexp = xr.empty(host[0].shape[:3])
+    sent, sent_mask = [xr.from_numpy(t, "f32") for t in host], xr.from_numpy(mask, kind)
+    out = xr.dnn.attention(*sent, mask=sent_mask, logsumexp=logsumexp)
+    grad = rng.standard_normal(out.shape)
+    got = xr.dnn.attention_backward(
+        xr.from_numpy(grad, "f32"), *sent, out, logsumexp, mask=sent_mask
+    )
+    check_gradients(got, gradients(*host, grad, mask=mask), "f32")
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", ["grouped", "blocks of queries"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_dropout(xr, rng, name, causal):
+    """What stays is what a Bernoulli fill from the same state leaves."""
+    q, k, v = operands(rng, SHAPES[name])
+    share, state = 0.25, (7, 12)
+    shape = (*q.shape[:3], k.shape[2])
+    dropped = xr.empty(shape)
+    xr.kernels.bernoulli(dropped, share, source=state)
+    kept = np.where(dropped.numpy(), 0, 1 / (1 - share))
+    logsumexp = xr.empty(q.shape[:3])
+    sent = [xr.from_numpy(t, "f32") for t in (q, k, v)]
+    options = {"causal": causal, "dropout": share, "random": state}
+    out = xr.dnn.attention(*sent, **options, logsumexp=logsumexp)
+    scores = np.einsum("nhsd,nhtd->nhst", q, np.repeat(k, q.shape[1] // k.shape[1], 1))
+    scores /= np.sqrt(q.shape[-1])
+    if causal:
+        scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = weights / weights.sum(-1, keepdims=True) * kept
+    expected = np.einsum("nhst,nhte->nhse", weights, np.repeat(v, q.shape[1] // k.shape[1], 1))
+    check(out.numpy(), expected, "f32")
+    grad = rng.standard_normal(out.shape)
+    got = xr.dnn.attention_backward(xr.from_numpy(grad, "f32"), *sent, out, logsumexp, **options)
+    check_gradients(got, gradients(q, k, v, grad, causal, kept=kept), "f32")
+
+
 def test_many_images_and_heads(xr, rng):
     """More scores than are done at once."""
     host = operands(rng, (5, 6, 3, 600, 700, 4, 4))

@@ -211,6 +211,17 @@ def test_pointwise_bias_and_post_ops(xr, rng, force, candidate):
     check(y.numpy(), np.maximum(expected, 0), "f32")
 
 
+@pytest.mark.parametrize("candidate", FORWARD)
+def test_bias_of_every_other_number(xr, rng, force, candidate):
+    force(candidate)
+    x, w, bias = (rng.standard_normal(s) for s in ((2, 5, 6, 7), (7, 5, 3, 3), (7, 2)))
+    y = xr.dnn.convolution(
+        *(xr.from_numpy(v, "f32") for v in (x, w)),
+        bias=xr.from_numpy(bias, "f32").view((7,), (2,), 1),
+    )
+    check(y.numpy(), reference(x, w, y.shape, {}) + bias[:, 1, None, None], "f32")
+
+
 TRANSPOSED = {
     "1d": ((2, 3, 9), (3, 4, 3), {"stride": 2, "padding": 1}),
     "2d": ((1, 6, 7, 5), (6, 4, 4, 4), {"stride": 2, "padding": 1}),

@@ -94,8 +94,11 @@ struct Pass {
 
   // No description when there is no bias.
   Place bias() const { return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand}; }
+  // oneDNN reads a bias as dense, whatever strides it is told.
   memory::desc in_math_type(const memory::desc& bias) const {
-    return bias.is_zero() ? bias : in_type(bias, p.x.dtype, d.type);
+    if (bias.is_zero()) return bias;
+    memory::desc dense(bias.get_dims(), bias.get_data_type(), memory::format_tag::a);
+    return in_type(dense, p.x.dtype, d.type);
   }
 
   dnnl::convolution_forward::primitive_desc forward_desc(dnnl::prop_kind kind, const memory::desc& bias,

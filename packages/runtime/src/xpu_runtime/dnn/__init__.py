@@ -5,7 +5,7 @@
 ['onednn brg_matmul:avx512_core: used']
 """
 
-from ._attention import attention
+from ._attention import attention, attention_backward
 from ._common import (
     CacheStats,
     PackedArray,
@@ -32,6 +32,7 @@ __all__ = [
     "RnnForward",
     "RnnGradients",
     "attention",
+    "attention_backward",
     "batch_norm",
     "cache_stats",
     "clear_cache",
