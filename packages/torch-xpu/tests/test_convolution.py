@@ -1,0 +1,67 @@
+"""Convolutions: what the samples of PyTorch's operators leave out, layouts above all."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+KINDS = {
+    "plain": (F.conv2d, {"stride": 2, "padding": 1}, 1, False),
+    "dilated groups": (F.conv2d, {"dilation": 2, "padding": (2, 1), "groups": 2}, 2, False),
+    "depthwise": (F.conv2d, {"padding": 1, "groups": 4}, 4, False),
+    "transposed": (F.conv_transpose2d, {"stride": 2, "output_padding": (1, 0)}, 1, True),
+    "transposed groups": (F.conv_transpose2d, {"stride": 2, "padding": 1, "groups": 2}, 2, True),
+}
+
+
+def run(function, device, x, w, b, options, layout):
+    leaves = [t.detach().to(device).to(memory_format=layout) for t in (x, w)]
+    leaves = [t.requires_grad_() for t in (*leaves, b.detach().to(device))]
+    out = function(*leaves, **options)
+    dense = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).reshape(out.shape)
+    # What the gradient of a sum is: strides of 0.
+    ones = torch.ones((), dtype=x.dtype).to(device).expand(out.shape)
+    grads = torch.autograd.grad(out, leaves, dense.to(x.dtype).to(device), retain_graph=True)
+    grads += torch.autograd.grad(out, leaves, ones)
+    return [out, *grads]
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_against_the_cpu(kind, layout, dtype):
+    function, options, groups, transposed = KINDS[kind]
+    torch.manual_seed(0)
+    x, b = torch.randn(2, 4, 9, 11).to(dtype), torch.randn(8).to(dtype)
+    shape = (4, 8 // groups, 3, 3) if transposed else (8, 4 // groups, 3, 3)
+    w = torch.randn(shape).to(dtype)
+    got = run(function, "xpu", x, w, b, options, layout)
+    assert got[0].is_contiguous(memory_format=layout)
+    expected = run(function, "cpu", x.double(), w.double(), b.double(), options, layout)
+    tolerance = {torch.bfloat16: 4e-2, torch.float32: 1e-5, torch.float64: 1e-12}[dtype]
+    for ours, theirs in zip(got, expected, strict=True):
+        assert ours.dtype == dtype
+        error = (ours.detach().cpu().double() - theirs).abs().max()
+        assert error <= tolerance * theirs.abs().max()
+
+
+@pytest.mark.values
+def test_padding_beyond_the_stride():
+    x, w = torch.randn(1, 2, 5), torch.randn(2, 3, 3)
+    options = {"stride": 2, "dilation": 4, "output_padding": 3}
+    got = F.conv_transpose1d(x.to("xpu"), w.to("xpu"), **options)
+    torch.testing.assert_close(got.cpu(), F.conv_transpose1d(x, w, **options))
+
+
+def test_no_images():
+    w = torch.ones(4, 3, 3, 3, device="xpu", requires_grad=True)
+    out = F.conv2d(torch.ones(0, 3, 8, 8, device="xpu"), w)
+    assert out.shape == (0, 4, 6, 6)
+
+
+def test_refusals():
+    x, w = torch.ones(1, 3, 8, 8, device="xpu"), torch.ones(4, 3, 3, 3, device="xpu")
+    with pytest.raises(RuntimeError, match="should be the same"):
+        F.conv2d(x, w.half())
+    with pytest.raises(RuntimeError, match="to have 3 channels"):
+        F.conv2d(x[:, :2], w)
