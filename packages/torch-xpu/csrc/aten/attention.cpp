@@ -1,0 +1,181 @@
+// Scaled dot product attention: the runtime's, which never holds all scores, where its conditions are met.
+#include <ATen/Context.h>
+#include <ATen/SDPBackend.h>
+#include <ATen/ops/_scaled_dot_product_attention_math.h>
+#include <ATen/ops/_scaled_dot_product_fused_attention_overrideable.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <torch/library.h>
+
+#include <bit>
+#include <cmath>
+
+#include "device/errors.h"
+#include "device/generator.h"
+#include "ops/arguments.h"
+#include "ops/tensor.h"
+#include "xpu/dnn/attention.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+bool given(const OptionalTensor& t) {
+  return t && t->defined();
+}
+
+void check_arguments(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
+                     bool causal) {
+  check_one_device(q, k, v, mask);
+  TORCH_CHECK(q.scalar_type() == k.scalar_type() && q.scalar_type() == v.scalar_type(),
+              "Expected query, key, and value to have the same dtype, but got query.dtype: ", q.dtype(),
+              " key.dtype: ", k.dtype(), " and value.dtype: ", v.dtype(), " instead.");
+  TORCH_CHECK(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2,
+              "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: ",
+              q.dim(), " key.dim: ", k.dim(), " and value.dim: ", v.dim(), " instead.");
+  if (!given(mask)) return;
+  TORCH_CHECK(
+      mask->scalar_type() == at::kBool || mask->scalar_type() == at::kFloat ||
+          mask->scalar_type() == q.scalar_type(),
+      "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
+      mask->dtype(), " and  query.dtype: ", q.dtype(), " instead.");
+  TORCH_CHECK(!causal, "Explicit attn_mask should not be set when is_causal=True");
+}
+
+bool spreads(const Tensor& mask, const Tensor& q, const Tensor& k) {
+  const std::int64_t scores[] = {q.size(0), q.size(1), q.size(2), k.size(2)};
+  for (std::int64_t d = 1; d <= mask.dim(); ++d)
+    if (mask.dim() > 4 || (mask.size(-d) != 1 && mask.size(-d) != scores[4 - d])) return false;
+  return true;
+}
+
+// Whether the runtime computes these.
+bool fits(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask, bool gqa) {
+  auto type = q.scalar_type();
+  if (type != at::kFloat && type != at::kHalf && type != at::kBFloat16) return false;
+  if (q.dim() != 4 || k.dim() != 4 || v.dim() != 4) return false;
+  if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
+  bool heads = k.size(1) == v.size(1) && (q.size(1) == k.size(1) || (gqa && q.size(1) % k.size(1) == 0));
+  if (!heads || q.size(0) != k.size(0) || q.size(0) != v.size(0)) return false;
+  if (q.size(3) != k.size(3) || k.size(2) != v.size(2)) return false;
+  return !given(mask) || (!mask->requires_grad() && spreads(*mask, q, k));
+}
+
+at::SDPBackend choice(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
+                      bool gqa) {
+  auto& context = at::globalContext();
+  bool fused = context.userEnabledFlashSDP() || context.userEnabledMemEfficientSDP() ||
+               context.userEnabledOverrideableSDP();
+  if (fused && fits(q, k, v, mask, gqa)) return at::SDPBackend::overrideable;
+  TORCH_CHECK(context.userEnabledMathSDP(), "No available kernel. Aborting execution.");
+  return at::SDPBackend::math;
+}
+
+std::int64_t fused_choice(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
+                          double, bool causal, std::optional<double>, bool gqa) {
+  check_arguments(q, k, v, mask, causal);
+  return static_cast<std::int64_t>(choice(q, k, v, mask, gqa));
+}
+
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const OptionalTensor& mask, double dropout, bool causal,
+                                    std::optional<double> scale, bool gqa) {
+  check_arguments(q, k, v, mask, causal);
+  if (q.dim() == 3 && k.dim() == 3 && v.dim() == 3) {
+    auto heads = given(mask) && mask->dim() == 3 ? OptionalTensor(mask->unsqueeze(1)) : mask;
+    return scaled_dot_product_attention(q.unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1), heads, dropout,
+                                        causal, scale, false)
+        .squeeze(1);
+  }
+  if (choice(q, k, v, mask, gqa) == at::SDPBackend::math)
+    return std::get<0>(
+        at::_scaled_dot_product_attention_math(q, k, v, mask, dropout, causal, {}, scale, gqa));
+  return std::get<0>(
+      at::_scaled_dot_product_fused_attention_overrideable(q, k, v, mask, dropout, causal, false, scale));
+}
+
+xpu::dnn::AttentionOptions options_of(const Tensor& q, const Tensor& logsumexp, const OptionalTensor& mask,
+                                      double dropout, bool causal, std::optional<double> scale,
+                                      xpu::Philox random) {
+  xpu::dnn::AttentionOptions options;
+  options.scale = static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3)))));
+  options.causal = causal;
+  if (given(mask)) options.mask = view_of(*mask);
+  options.logsumexp = view_of(logsumexp);
+  options.dropout = static_cast<float>(dropout);
+  options.random = random;
+  return options;
+}
+
+// With the heads where q has them, inside of the positions or outside.
+Tensor result_like(const Tensor& q, std::int64_t values) {
+  auto n = q.size(0), h = q.size(1), s = q.size(2);
+  return q.stride(1) < q.stride(2) ? at::empty({n, s, h, values}, q.options()).transpose(1, 2)
+                                   : at::empty({n, h, s, values}, q.options());
+}
+
+Tensor dense_rows(const Tensor& t) {
+  return t.stride(-1) == 1 ? t : t.contiguous();
+}
+
+using Fused = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
+
+Fused fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
+                      double dropout, bool causal, bool debug_mask, std::optional<double> scale) {
+  auto guard = guard_for(q, k, v);
+  check_arguments(q, k, v, mask, causal);
+  TORCH_CHECK_NOT_IMPLEMENTED(!debug_mask, "xpu's attention gives no debug mask");
+  auto out = result_like(q, v.size(3));
+  auto logsumexp = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat));
+  xpu::Philox random;
+  if (dropout > 0)
+    random = static_cast<Generator*>(default_generator(q.get_device()).unsafeGetGeneratorImpl())->take(4);
+  auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
+  translated([&] {
+    xpu::dnn::attention(stream_of(q), view_of(dense_rows(q)), view_of(dense_rows(k)), view_of(dense_rows(v)),
+                        view_of(out), options);
+  });
+  auto number = [](std::uint64_t n) { return at::scalar_tensor(std::bit_cast<std::int64_t>(n), at::kLong); };
+  return {out, logsumexp, {}, {}, q.size(2), k.size(2), number(random.seed), number(random.offset), {}};
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> fused_attention_backward(
+    const Tensor& grad_, const Tensor& q_, const Tensor& k_, const Tensor& v_, const Tensor& mask,
+    std::array<bool, 4> wanted, const Tensor& out, const Tensor& logsumexp, const Tensor&, const Tensor&,
+    std::int64_t, std::int64_t, double dropout, bool causal, const Tensor& seed, const Tensor& offset,
+    std::optional<double> scale) {
+  auto guard = guard_for(grad_, q_, k_, v_);
+  check_one_device(grad_, q_, k_, v_, out, logsumexp);
+  TORCH_CHECK_NOT_IMPLEMENTED(!wanted[3], "xpu's fused attention has no gradient of the mask");
+  auto grad = dense_rows(grad_), q = dense_rows(q_), k = dense_rows(k_), v = dense_rows(v_);
+  auto grad_q = at::empty_like(q), grad_k = at::empty_like(k), grad_v = at::empty_like(v);
+  xpu::Philox random;
+  if (dropout > 0)
+    random = {std::bit_cast<std::uint64_t>(seed.item<std::int64_t>()),
+              std::bit_cast<std::uint64_t>(offset.item<std::int64_t>())};
+  auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
+  translated([&] {
+    xpu::dnn::attention_backward(stream_of(q), view_of(grad), view_of(q), view_of(k), view_of(v),
+                                 view_of(out), view_of(grad_q), view_of(grad_k), view_of(grad_v), options);
+  });
+  return {grad_q, grad_k, grad_v, {}};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  m.impl("scaled_dot_product_attention", scaled_dot_product_attention);
+  m.impl("_fused_sdp_choice", fused_choice);
+  m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward", fused_attention_backward);
+}
+
+// PyTorch's own would ask for a kernel that only its own builds for xpu can have.
+TORCH_LIBRARY_IMPL(aten, AutogradXPU, m) {
+  m.impl("scaled_dot_product_attention", scaled_dot_product_attention);
+}
+
+}  // namespace torch_xpu

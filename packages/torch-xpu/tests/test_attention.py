@@ -1,0 +1,108 @@
+"""Attention: against the formula on the CPU, forward and backward, and what memory it takes."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+pytestmark = pytest.mark.values
+
+TOLERANCES = {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+CASES = {
+    "plain": {},
+    "causal": {"is_causal": True},
+    "scaled": {"scale": 0.3},
+    "bool mask": {"attn_mask": torch.rand(2, 1, 33, 40) < 0.7},
+    "added mask": {"attn_mask": torch.randn(33, 40)},
+}
+
+
+def both(operands, dtype, **options):
+    """Results and gradients on xpu, and in f64 on the CPU."""
+    torch.manual_seed(1)
+    results = []
+    for device, type_ in (("xpu", dtype), ("cpu", torch.float64)):
+        leaves = [t.to(dtype).to(device, type_).requires_grad_() for t in operands]
+        mask = options.get("attn_mask")
+        if mask is not None:
+            mask = mask.to(device) if mask.dtype == torch.bool else mask.to(dtype).to(device, type_)
+        out = F.scaled_dot_product_attention(*leaves, **{**options, "attn_mask": mask})
+        torch.manual_seed(2)
+        grad = torch.randn(out.shape, dtype=torch.float64).to(dtype).to(device, type_)
+        results.append([out, *torch.autograd.grad(out, leaves, grad)])
+    for ours, theirs in zip(*results, strict=True):
+        assert ours.dtype == dtype
+        assert ours.shape == theirs.shape
+        error = (ours.detach().cpu().double() - theirs.detach()).abs().max()
+        assert error <= TOLERANCES[dtype] * max(theirs.abs().max().item(), 1)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
+@pytest.mark.parametrize("case", CASES)
+def test_against_the_formula(case, dtype):
+    torch.manual_seed(0)
+    shapes = ((2, 3, 33, 16), (2, 3, 40, 16), (2, 3, 40, 24))
+    both([torch.randn(s) for s in shapes], dtype, **CASES[case])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("head", [64, 256])
+def test_grouped_queries(head, dtype):
+    torch.manual_seed(0)
+    shapes = ((1, 6, 70, head), (1, 2, 70, head), (1, 2, 70, head))
+    both([torch.randn(s) for s in shapes], dtype, is_causal=True, enable_gqa=True)
+
+
+def test_one_head_without_a_dimension_for_it():
+    torch.manual_seed(0)
+    both([torch.randn(4, 9, 8) for _ in range(3)], torch.float32, attn_mask=torch.randn(4, 9, 9))
+
+
+def test_projections_keep_their_layout():
+    x = torch.randn(2, 10, 3, 4, 8).to("xpu")
+    q, k, v = x.permute(2, 0, 3, 1, 4)
+    out = F.scaled_dot_product_attention(q, k, v)
+    assert out.transpose(1, 2).is_contiguous()
+    both([t.cpu() for t in (q, k, v)], torch.float32)
+
+
+def test_dropout_is_the_same_backward():
+    """Dropped weights are those of both passes: the result is linear in v."""
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 50, 16).to("xpu") for _ in range(3))
+    v.requires_grad_()
+    out = F.scaled_dot_product_attention(q, k, v, dropout_p=0.4)
+    grad = torch.randn(out.shape).to("xpu")
+    (of_v,) = torch.autograd.grad(out, v, grad)
+    torch.testing.assert_close((of_v * v).sum(), (out * grad).sum(), rtol=1e-4, atol=1e-3)
+    torch.manual_seed(0)
+    ones = torch.ones_like(v)
+    sums = F.scaled_dot_product_attention(q, k, ones, dropout_p=0.4)
+    assert 0.8 < sums.mean().item() < 1.2
+    assert sums.std().item() > 0.01
+
+
+def test_backends_are_chosen_as_asked():
+    q = torch.ones(1, 2, 5, 8, device="xpu")
+    choose = torch._fused_sdp_choice
+    assert choose(q, q, q) == SDPBackend.OVERRIDEABLE.value
+    with sdpa_kernel(SDPBackend.MATH):
+        assert choose(q, q, q) == SDPBackend.MATH.value
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION), pytest.raises(RuntimeError, match="No available"):
+        F.scaled_dot_product_attention(*[q.double()] * 3)
+
+
+def test_memory_is_that_of_inputs_and_results():
+    shape = (1, 12, 8192, 64)
+    torch.xpu.empty_cache()
+    q, k, v = (torch.zeros(shape, device="xpu", requires_grad=True) for _ in range(3))
+    one = q.numel() * q.element_size()
+    before = torch.xpu.memory_allocated()
+    torch.xpu.reset_peak_memory_stats()
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    torch.xpu.synchronize()
+    assert torch.xpu.max_memory_allocated() - before <= 1.2 * 4 * one - 3 * one
+    grads = torch.autograd.grad(out, (q, k, v), torch.zeros_like(out))
+    torch.xpu.synchronize()
+    assert len(grads) == 3
+    assert torch.xpu.max_memory_allocated() - before <= 1.2 * 8 * one - 3 * one
