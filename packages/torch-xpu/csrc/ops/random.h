@@ -1,0 +1,26 @@
+// The generators of PyTorch as the runtime's sources of random numbers.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+#include <mutex>
+
+#include "device/generator.h"
+#include "xpu/kernels/random.h"
+
+namespace torch_xpu {
+
+/// What a kernel that draws at most `increment` numbers for each element of a tensor may use, from the
+/// generator given or the device's own.
+inline xpu::Philox take_random(const std::optional<at::Generator>& generator, const at::Tensor& on,
+                               std::uint64_t increment) {
+  const auto& chosen = generator && generator->defined() ? *generator : default_generator(on.get_device());
+  TORCH_CHECK(chosen.device().type() == c10::DeviceType::XPU,
+              "Expected a 'xpu' device type for generator but found '", chosen.device().type(), "'");
+  auto& ours = *chosen.get<Generator>();
+  std::lock_guard lock(ours.mutex_);
+  return ours.take(increment);
+}
+
+}  // namespace torch_xpu
