@@ -1,15 +1,21 @@
 // Embeddings: gradients of their tables, and bags of rows reduced to one.
 #include <ATen/ops/_embedding_bag_backward_native.h>
 #include <ATen/ops/_embedding_bag_dense_backward.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/indexing.h"
+#include "ops/kernels.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+#include "xpu/fault.h"
 
 namespace torch_xpu {
 namespace {
@@ -79,6 +85,54 @@ Tensor bags_of(const Tensor& offsets, std::int64_t bags, std::int64_t count) {
   return marks.cumsum(0).narrow(0, 0, count).to(offsets.scalar_type());
 }
 
+// As in kernels/embedding_bag.sycl.
+struct BagShape {
+  std::int64_t bags, columns, count, offsets, rows, padding, table[2], weights;
+  std::uint32_t code, unused = 0;
+};
+
+struct BagOptions {
+  std::int64_t mode;
+  Tensor weights;
+  std::int64_t padding;
+};
+
+void reduce_bags(const Tensor& table, const Tensor& indices, const Tensor& offsets, const BagOptions& options,
+                 const Tensor& output, const Tensor& sizes, const Tensor& which) {
+  auto dtype = dtype_of(table.scalar_type());
+  bool weighted = options.weights.defined();
+  auto head =
+      xpu::join("#include <xpu/convert.h>\nusing X = ", stored_type(dtype), ";\nusing T = ", math_type(dtype),
+                ";\nusing I = ", stored_type(dtype_of(indices.scalar_type())), ";\n#define MODE ",
+                options.mode, "\n#define WEIGHTED ", weighted, "\n");
+  translated([&] {
+    auto stream = stream_of(table);
+    static const auto code =
+        xpu::fault_code("embedding_bag", "index {a} is out of range for a table of {b} rows");
+    BagShape s{.bags = output.size(0),
+               .columns = output.size(1),
+               .count = indices.numel(),
+               .offsets = offsets.numel(),
+               .rows = table.size(0),
+               .padding = options.padding >= 0 ? options.padding : std::numeric_limits<std::int64_t>::min(),
+               .table = {table.stride(0), table.stride(1)},
+               .weights = weighted ? options.weights.stride(0) : 0,
+               .code = code};
+    auto& info = xpu::device_info(stream.device());
+    auto kernel = kernel_with(stream.device(), head, embedding_bag_source, "embedding_bag");
+    std::size_t group =
+        info.is_gpu ? std::min<std::size_t>(128, info.max_work_group_size) : info.sub_group_size;
+    xpu::Args list;
+    for (auto& t : {table, indices, offsets, weighted ? options.weights : table})
+      list.add(const_cast<void*>(t.const_data_ptr()));
+    list.add(output.mutable_data_ptr()).add(sizes.mutable_data_ptr());
+    list.add((options.mode == max ? which : sizes).mutable_data_ptr());
+    list.add(xpu::fault_record(stream.device())).add(s);
+    xpu::launch(stream, kernel, xpu::NdRange::linear(static_cast<std::size_t>(s.bags), group), list,
+                static_cast<std::size_t>(s.count * s.columns) * table.element_size());
+  });
+}
+
 using Bag = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
 Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& offsets_,
@@ -102,39 +156,12 @@ Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& of
   auto count = indices.numel(), bags = offsets.numel() - (include_last_offset ? 1 : 0);
   auto features = weight.size(1);
   auto bag_of = bags_of(offsets, bags, count);
-  auto output = at::zeros({bags, features}, weight.options());
-  auto bag_size = at::zeros({bags}, indices.options());
-  auto max_indices =
-      mode == max ? at::zeros({bags, features}, indices.options()) : at::empty({0}, indices.options());
-  if (count == 0 || bags == 0) return {output, bag_of, bag_size, max_indices};
-
-  auto taken = padding_idx >= 0 ? indices.ne(padding_idx) : Tensor();
-  auto one = at::empty({}, indices.options()).fill_(1).expand({count});
-  bag_size.index_add_(0, bag_of, taken.defined() ? taken.to(indices.scalar_type()) : one);
-  auto rows = weight.index_select(0, indices);
-  if (mode == max) {
-    auto wide_bags = bag_of.to(at::kLong);
-    if (taken.defined())
-      rows.masked_fill_(taken.logical_not().unsqueeze(1), -std::numeric_limits<double>::infinity());
-    output.fill_(-std::numeric_limits<double>::infinity());
-    output.index_reduce_(0, wide_bags, rows, "amax");
-    // The first index of the bag whose row has the value, as a position; then what stands there.
-    auto positions = at::arange(count, wide_bags.options()).unsqueeze(1).expand({count, features});
-    auto elsewhere = at::empty({}, wide_bags.options()).fill_(count);
-    auto equal = rows.eq(output.index_select(0, wide_bags));
-    if (taken.defined()) equal.logical_and_(taken.unsqueeze(1));
-    auto first = at::empty({bags, features}, wide_bags.options()).fill_(count);
-    first.index_reduce_(0, wide_bags, at::where(equal, positions, elsewhere), "amin");
-    auto empty = first.eq(count);
-    auto safe = first.masked_fill(empty, 0);
-    max_indices = indices.index_select(0, safe.view(-1)).view({bags, features}).masked_fill_(empty, 0);
-    output.masked_fill_(empty, 0);
-    return {output, bag_of, bag_size, max_indices};
-  }
-  if (taken.defined()) rows.masked_fill_(taken.logical_not().unsqueeze(1), 0);
-  if (weighted) rows.mul_(per_sample_weights->unsqueeze(1));
-  output.index_add_(0, bag_of, rows);
-  if (mode == mean) output.div_(bag_size.clamp_min(1).unsqueeze(1).to(weight.scalar_type()));
+  auto output = at::empty({bags, features}, weight.options());
+  auto bag_size = at::empty({bags}, indices.options());
+  auto max_indices = at::empty({mode == max ? bags : 0, mode == max ? features : 0}, indices.options());
+  if (bags == 0) return {output, bag_of, bag_size, max_indices};
+  auto options = BagOptions{mode, weighted ? *per_sample_weights : Tensor(), padding_idx};
+  reduce_bags(weight, indices, offsets, options, output, bag_size, max_indices);
   return {output, bag_of, bag_size, max_indices};
 }
 

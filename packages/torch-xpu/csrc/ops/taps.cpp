@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <tuple>
 
 #include "xpu/device.h"
 
@@ -140,14 +141,13 @@ void work_out(const Rule& r, std::int64_t i, List& taps) {
   }
 }
 
-Taps upload(const Rule& rule, c10::Device device) {
-  auto lists = worked_out(rule);
+Taps upload(const std::vector<List>& lists, bool wide, c10::Device device) {
   Taps taps;
   std::size_t most = 1, results = lists.size();
   for (auto& list : lists) most = std::max(most, list.size());
   taps.taps = static_cast<std::int64_t>(most);
   auto shape = {taps.taps, static_cast<std::int64_t>(results)};
-  auto index = at::empty(shape, at::kInt), weight = at::empty(shape, rule.wide ? at::kDouble : at::kFloat);
+  auto index = at::empty(shape, at::kInt), weight = at::empty(shape, wide ? at::kDouble : at::kFloat);
   auto* places = index.data_ptr<std::int32_t>();
   for (std::size_t i = 0; i < results; ++i) {
     taps.holes = taps.holes || lists[i].size() < most;
@@ -155,7 +155,7 @@ Taps upload(const Rule& rule, c10::Device device) {
       bool there = k < lists[i].size();
       places[k * results + i] = there ? static_cast<std::int32_t>(lists[i][k].at) : -1;
       double by = there ? lists[i][k].weight : 0;
-      if (rule.wide)
+      if (wide)
         weight.data_ptr<double>()[k * results + i] = by;
       else
         weight.data_ptr<float>()[k * results + i] = static_cast<float>(by);
@@ -190,12 +190,15 @@ std::vector<List> worked_out(const Rule& rule) {
   return backward;
 }
 
-Taps taps_of(const Rule& rule, c10::Device device) {
-  using Key = std::pair<int, Rule>;
+namespace {
+
+template <class Make>
+Taps kept(c10::Device device, const Rule& rule, const Rule& inside, Make make) {
+  using Key = std::tuple<int, Rule, Rule>;
   static auto& known = *new std::map<Key, Taps>;
   static auto& mutex = *new std::mutex;
   constexpr std::size_t most = 4096;
-  Key key{device.index(), rule};
+  Key key{device.index(), rule, inside};
   std::lock_guard lock(mutex);
   if (auto found = known.find(key); found != known.end()) return found->second;
   // The tables serve every stream: the upload has waited, and so must what frees them.
@@ -203,7 +206,28 @@ Taps taps_of(const Rule& rule, c10::Device device) {
     for (int i = 0; i < xpu::device_count(); ++i) xpu::synchronize(i);
     known.clear();
   }
-  return known[key] = upload(rule, device);
+  return known[key] = upload(make(), rule.wide, device);
+}
+
+}  // namespace
+
+Taps taps_of(const Rule& rule, c10::Device device) {
+  return kept(device, rule, {}, [&] { return worked_out(rule); });
+}
+
+Taps taps_of(const Rule& rows, const Rule& columns, c10::Device device) {
+  return kept(device, rows, columns, [&] {
+    std::vector<List> plane;
+    auto inside = worked_out(columns);
+    for (auto& row : worked_out(rows)) {
+      for (auto& column : inside) {
+        auto& taps = plane.emplace_back();
+        for (auto& r : row)
+          for (auto& c : column) taps.push_back({r.at * columns.sources() + c.at, r.weight * c.weight});
+      }
+    }
+    return plane;
+  });
 }
 
 }  // namespace torch_xpu

@@ -52,6 +52,8 @@ struct Taps {
 
 /// Kept from the first time it is asked for.
 Taps taps_of(const Rule& rule, c10::Device device);
+/// Two dimensions that lie one inside the other in memory as one: rows and columns of small planes.
+Taps taps_of(const Rule& rows, const Rule& columns, c10::Device device);
 
 /// One tap: where, and its weight.
 struct Tap {

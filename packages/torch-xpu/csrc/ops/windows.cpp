@@ -51,6 +51,10 @@ struct Call {
   int spatial;
 };
 
+Rule same(std::int64_t size, bool wide) {
+  return {.kind = Rule::identity, .from = size, .to = size, .wide = wide};
+}
+
 void queue(const Call& call) {
   auto device = call.y.device();
   auto& info = xpu::device_info(device.index());
@@ -76,10 +80,29 @@ void queue(const Call& call) {
 
   int lanes = static_cast<int>(info.sub_group_size);
   bool channels_last = y.stride[1] == 1 && y.size[1] > 1 && y.size[2] * y.size[3] * y.size[4] > 1;
+  // Short rows would leave lanes idle: rows of one plane are walked as one where memory allows, or else each
+  // lane has an element to itself.
+  auto is_short = [&](std::int64_t columns) { return columns < 2 * lanes && columns % lanes; };
+  auto dense = [](const std::int64_t* size, const std::int64_t* stride) {
+    return stride[4] == 1 && stride[3] == size[2];
+  };
+  constexpr std::int64_t small_plane = 4096, few_taps = 64;
+  if (!channels_last && is_short(s.size[2]) && s.size[1] > 1 && s.size[1] * s.size[2] <= small_plane &&
+      s.taps[1] * s.taps[2] <= few_taps && dense(s.from, s.x) && dense(s.size, s.y) &&
+      (call.mode == sum || dense(call.mode == max ? s.size : s.from, s.where))) {
+    taps[2] = taps_of(call.rules[1], call.rules[2], device);
+    taps[1] = taps_of(same(1, call.rules[1].wide), device);
+    holes = taps[0].holes || taps[2].holes;
+    s.taps[1] = 1;
+    s.taps[2] = taps[2].taps;
+    for (auto* size : {s.size, s.from}) {
+      size[2] *= size[1];
+      size[1] = 1;
+    }
+  }
   s.columns = channels_last ? s.c : s.size[2];
   s.rows = s.count / s.columns;
-  // Short rows would leave lanes idle: then each has an element to itself.
-  int layout = (channels_last ? 1 : 0) + (s.columns < 2 * lanes && s.columns % lanes ? 2 : 0);
+  int layout = (channels_last ? 1 : 0) + (is_short(s.columns) ? 2 : 0);
   auto limit = std::numeric_limits<std::int32_t>::max();
   bool narrow = s.count < limit && s.from[0] * s.from[1] * s.from[2] < limit &&
                 s.size[0] * s.size[1] * s.size[2] < limit &&
@@ -141,10 +164,6 @@ void queue(const Call& call) {
   });
 }
 
-Rule same(std::int64_t size, bool wide) {
-  return {.kind = Rule::identity, .from = size, .to = size, .wide = wide};
-}
-
 std::array<Rule, 3> three(std::span<const Rule> rules, bool wide) {
   std::array<Rule, 3> all{same(1, wide), same(1, wide), same(1, wide)};
   for (std::size_t k = 0; k < rules.size(); ++k) {
@@ -170,11 +189,12 @@ void window_sum(const Tensor& out, const Tensor& source, std::span<const Rule> r
   for (auto& rule : all) taps *= taps_of(rule, out.device()).taps;
   constexpr std::int64_t many = 24;
   if (taps <= many || spatial == 1) return queue({sum, source, out, {}, all, spatial});
-  // Large windows one dimension after the other: the sum of their sides in place of the product.
+  // Large windows one dimension after the other: the sum of their sides in place of the product. Columns come
+  // last, when there are fewest of them: the others are read along memory.
   auto type = at::isReducedFloatingType(source.scalar_type()) ? at::kFloat : source.scalar_type();
   auto format = out.suggest_memory_format();
   Tensor from = source;
-  for (int d = 2; d >= 3 - spatial; --d) {
+  for (int d = 3 - spatial; d < 3; ++d) {
     auto k = static_cast<std::size_t>(d);
     if (all[k].kind == Rule::identity) continue;
     auto axis = from.dim() - 3 + d;
@@ -185,7 +205,7 @@ void window_sum(const Tensor& out, const Tensor& source, std::span<const Rule> r
     auto sizes = from.sizes().vec();
     sizes[static_cast<std::size_t>(axis)] = all[k].results();
     bool last = true;
-    for (int e = d - 1; e >= 3 - spatial; --e)
+    for (int e = d + 1; e < 3; ++e)
       last = last && all[static_cast<std::size_t>(e)].kind == Rule::identity;
     auto to = last ? out : at::empty(sizes, out.options().dtype(type).memory_format(format));
     queue({sum, from, to, {}, one, spatial});

@@ -1,0 +1,124 @@
+"""Padding, pooling, interpolation and their kin in the layouts and sizes that operator samples leave out."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+FORMATS = {"planes": torch.contiguous_format, "channels_last": torch.channels_last}
+OPERATIONS = {
+    "max_pool": lambda t: F.max_pool2d(t, 3, 2, 1),
+    "max_pool_dilated": lambda t: F.max_pool2d(t, 3, 2, 1, dilation=2, ceil_mode=True),
+    "avg_pool": lambda t: F.avg_pool2d(t, 3, 2, 1, count_include_pad=False),
+    "avg_pool_divisor": lambda t: F.avg_pool2d(t, 8, 3, 2, divisor_override=7),
+    "adaptive_max_pool": lambda t: F.adaptive_max_pool2d(t, (5, 6)),
+    "adaptive_avg_pool": lambda t: F.adaptive_avg_pool2d(t, (3, 2)),
+    "reflect": lambda t: F.pad(t, (3, 2, 1, 4), mode="reflect"),
+    "replicate": lambda t: F.pad(t, (3, 2, 1, 4), mode="replicate"),
+    "nearest": lambda t: F.interpolate(t, size=(40, 20), mode="nearest"),
+    "bilinear": lambda t: F.interpolate(t, scale_factor=1.7, mode="bilinear"),
+    "bicubic": lambda t: F.interpolate(t, size=(13, 50), mode="bicubic", align_corners=True),
+    "bilinear_aa": lambda t: F.interpolate(t, size=(4, 5), mode="bilinear", antialias=True),
+    "bicubic_aa": lambda t: F.interpolate(t, size=(7, 50), mode="bicubic", antialias=True),
+}
+
+
+def both(operation, host):
+    """Results and gradients on the CPU and on xpu."""
+    found = []
+    for device in ("cpu", "xpu"):
+        x = host.detach().to(device).requires_grad_()
+        y = operation(x)
+        weights = torch.linspace(-1, 1, y.numel(), dtype=y.dtype).reshape(y.shape).to(device)
+        found.append((y.detach().cpu(), *(g.cpu() for g in torch.autograd.grad(y, x, weights))))
+    return found
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("size", [(31, 37), (14, 14)], ids=str)
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_layouts(name, format, size):
+    torch.manual_seed(3)
+    x = torch.randn(2, 20, *size).to(memory_format=FORMATS[format])
+    expected, got = both(OPERATIONS[name], x)
+    torch.testing.assert_close(got, expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.values
+def test_a_channel_slice():
+    x = torch.randn(2, 9, 12, 14)
+    expected, got = both(lambda t: F.max_pool2d(t[:, 1::2, ::2], 2), x)
+    torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.values
+def test_the_largest_has_its_place():
+    x = torch.randn(2, 3, 14, 14)
+    x[0, 0, 3, 3] = float("nan")
+    for device_x in (x, x.contiguous(memory_format=torch.channels_last)):
+        values, places = F.max_pool2d(device_x.to("xpu"), 3, 2, 1, return_indices=True)
+        expected, where = F.max_pool2d(x, 3, 2, 1, return_indices=True)
+        torch.testing.assert_close(values.cpu(), expected, equal_nan=True)
+        assert torch.equal(places.cpu(), where)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags(mode):
+    table = torch.randn(30, 21)
+    indices = torch.randint(0, 30, (40,))
+    offsets = torch.tensor([0, 3, 3, 17])
+    expected, got = both(
+        lambda t: F.embedding_bag(
+            indices.to(t.device), t, offsets.to(t.device), mode=mode, padding_idx=2
+        ),
+        table,
+    )
+    torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-5)
+    narrow = F.embedding_bag(
+        indices.to("xpu"), table.to("xpu", torch.bfloat16), offsets.to("xpu"), mode="sum"
+    )
+    exact = F.embedding_bag(indices, table.bfloat16().float(), offsets, mode="sum")
+    torch.testing.assert_close(narrow.cpu().float(), exact, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_grid_sample(mode, padding, align):
+    torch.manual_seed(5)
+    x, grid = torch.randn(2, 3, 5, 6), torch.randn(2, 4, 8, 2) * 1.3
+    for source in (x, grid):
+        rest = grid if source is x else x
+
+        def sample(t, source=source, rest=rest):
+            other = rest.to(t.device)
+            first, second = (t, other) if source is x else (other, t)
+            return F.grid_sample(first, second, mode, padding, align)
+
+        expected, got = both(sample, source)
+        torch.testing.assert_close(got, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dims", [2, 3])
+def test_fractional_pooling(dims):
+    x, samples = torch.randn(2, 3, *(12, 13, 14)[:dims]), torch.rand(2, 3, dims)
+    pool = getattr(F, f"fractional_max_pool{dims}d")
+    expected, got = both(
+        lambda t: pool(t, 2, output_size=(5, 6, 4)[:dims], _random_samples=samples.to(t.device)),
+        x,
+    )
+    torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.values
+def test_columns_and_back():
+    x = torch.randn(2, 3, 10, 12)
+    for host in (x, x[0]):
+        expected, got = both(lambda t: F.unfold(t, (3, 2), 2, 1, 2), host)
+        torch.testing.assert_close(got, expected)
+        columns = F.unfold(host, (3, 2), (1, 2), 1, 2)
+        expected, got = both(lambda t: F.fold(t, (10, 12), (3, 2), (1, 2), 1, 2), columns)
+        torch.testing.assert_close(got, expected)
