@@ -1,0 +1,105 @@
+"""Every optimizer of PyTorch on xpu beside the CPU: one by one, for-each and fused."""
+
+import copy
+
+import pytest
+import torch
+from torch.testing._internal.common_optimizers import OptimizerInfo, optim_db
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+CASES = [
+    pytest.param(info, options, id=f"{info.optim_cls.__name__}-{number}")
+    for info in optim_db
+    for number, options in enumerate(info.optim_inputs_func(device="xpu"))
+]
+
+
+def model(seed: int) -> torch.nn.Module:
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+
+def trained(info: OptimizerInfo, device: str, options: dict, steps: int = 4) -> list[torch.Tensor]:
+    # LBFGS goes 20 times around in a step and makes large of small differences.
+    dtype = torch.float64 if info.optim_cls is torch.optim.LBFGS else torch.float32
+    net = model(3).to(device, dtype)
+    parameters = list(net.parameters())
+    if info.optim_cls.__name__ == "Muon":
+        parameters = [p for p in parameters if p.ndim == 2]
+    if info.optim_cls.__name__ == "SparseAdam":
+        pytest.skip("sparse gradients")
+    optimizer = info.optim_cls(parameters, **options)
+    x = torch.linspace(-1, 1, 30).reshape(5, 6).to(device, dtype)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = net(x).square().sum()
+        loss.backward()
+        return loss
+
+    for _ in range(steps):
+        optimizer.step(closure) if info.step_requires_closure else (closure(), optimizer.step())
+    return [p.detach().cpu() for p in parameters]
+
+
+def check(info: OptimizerInfo, options: dict, forms: dict) -> None:
+    options = copy.deepcopy(options)
+    expected = trained(info, "cpu", {k: v for k, v in options.items() if k != "capturable"})
+    got = trained(info, "xpu", {**options, **forms})
+    for ours, theirs in zip(got, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("form", ["foreach", "single", "fused"])
+@pytest.mark.parametrize(("info", "given"), CASES)
+def test_as_on_the_cpu(info, given, form):
+    options = given.kwargs
+    if "params" in options or (isinstance(options.get("lr"), torch.Tensor) and form != "single"):
+        pytest.skip("parameters or rates of its own")
+    if form == "foreach" and "foreach" not in info.supported_impls:
+        pytest.skip("has no for-each form")
+    if form == "fused" and ("fused" not in info.supported_impls or options.get("differentiable")):
+        pytest.skip("has no fused form")
+    forms = {"foreach": {"foreach": True}, "fused": {"fused": True}}.get(form, {})
+    if form == "single" and "foreach" in info.supported_impls:
+        forms = {"foreach": False}
+    if options.get("capturable") or options.get("differentiable"):
+        pytest.skip("for graphs and double backward")
+    check(info, options, forms)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", ["AdamW", "SGD", "Adagrad"])
+def test_fused_step_is_left_out_when_gradients_overflow(name):
+    net = model(1).to("xpu")
+    before = [p.detach().clone() for p in net.parameters()]
+    optimizer = getattr(torch.optim, name)(net.parameters(), lr=0.1, fused=True)
+    scaler = torch.amp.GradScaler("xpu", init_scale=4.0, growth_interval=1)
+    scaler.scale(net(torch.ones(2, 6, device="xpu")).sum() * float("inf")).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert scaler.get_scale() == 2.0
+    for p, old in zip(net.parameters(), before, strict=True):
+        assert torch.equal(p.detach().cpu(), old.cpu())
+
+
+@pytest.mark.values
+def test_scaler_unscales_and_grows():
+    net = model(1).to("xpu")
+    other = model(1)
+    scaler = torch.amp.GradScaler("xpu", init_scale=256.0, growth_interval=1)
+    for device, module in (("xpu", net), ("cpu", other)):
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+        loss = module(torch.ones(2, 6, device=device)).square().sum()
+        if device == "cpu":
+            loss.backward()
+            optimizer.step()
+        else:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    assert scaler.get_scale() == 512.0
+    for ours, theirs in zip(net.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=1e-5, atol=1e-6)
