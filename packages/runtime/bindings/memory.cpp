@@ -101,8 +101,14 @@ auto unlocked(F&& work) {
 
 void bind_pools(py::module_& m) {
   m.def("memory_create_pool", &memory::create_pool);
-  m.def("memory_open_pool", &memory::open_pool, py::arg("device"), py::arg("pool"), Unlocked());
-  m.def("memory_close_pool", &memory::close_pool, py::arg("device"), py::arg("pool"), Unlocked());
+  m.def("memory_open_pool", py::overload_cast<int, memory::PoolId>(&memory::open_pool), py::arg("device"),
+        py::arg("pool"), Unlocked());
+  m.def("memory_close_pool", py::overload_cast<int, memory::PoolId>(&memory::close_pool), py::arg("device"),
+        py::arg("pool"), Unlocked());
+  m.def("memory_open_stream_pool", py::overload_cast<Stream, memory::PoolId>(&memory::open_pool),
+        py::arg("stream"), py::arg("pool"), Unlocked());
+  m.def("memory_close_stream_pool", py::overload_cast<Stream, memory::PoolId>(&memory::close_pool),
+        py::arg("stream"), py::arg("pool"), Unlocked());
   m.def("memory_retain_pool", &memory::retain_pool, py::arg("device"), py::arg("pool"), Unlocked());
   m.def("memory_release_pool", &memory::release_pool, py::arg("device"), py::arg("pool"), Unlocked());
 }

@@ -21,6 +21,7 @@ struct StreamState {
   sycl::queue queue;                 ///< swapped for a profiling one while a trace is active
   std::optional<sycl::queue> timer;  ///< profiling queue that timed events are taken on, made when needed
   std::atomic<Recording*> recording{nullptr};  ///< not null while a graph records this stream
+  std::atomic<std::uint64_t> pool{0};          ///< the private pool that serves this stream; 0: none
 };
 
 /// Every stream made so far on the device.

@@ -47,6 +47,21 @@ def test_copies_and_fills_replay(xr):
     assert x.numpy()[5] == 0
 
 
+@pytest.mark.values
+def test_matrix_products_keep_their_place(xr):
+    a = xr.from_numpy(np.full((64, 64), 0.5, np.float32))
+    b = xr.from_numpy(np.ones((64, 64), np.float32))
+    c, d = xr.zeros((64, 64)), xr.zeros((64, 64))
+    graph = xr.Graph()
+    with graph.record():
+        for _ in range(4):
+            xr.dnn.matmul(a, b, out=c)
+            xr.dnn.matmul(c, b, out=d)
+            xr.kernels.copy(a, d)
+    graph.replay()
+    assert np.all(a.numpy() == 0.5 * 64.0**8)
+
+
 def test_misuse_is_refused(xr):
     graph = xr.Graph()
     with pytest.raises(xr.UsageError, match="no finished recording"):

@@ -30,9 +30,9 @@ bool use_native(int device) {
 bool Recording::note(const WorkInfo& info, Submit submit) {
   std::lock_guard lock(mutex_);
   ++size_;
-  if (native_) return false;
   work_.push_back({info.kind, std::string(info.name), info.bytes, submit.own()});
-  return true;
+  holds_host_tasks_ |= native_ && on_cpu_ && info.kind == WorkKind::dnn;
+  return !native_;
 }
 
 struct Graph::State {
@@ -54,7 +54,7 @@ void Graph::begin(Stream stream) {
                      " is already being recorded into another graph");
   int device = stream.device();
   state_->stream = stream;
-  state_->recording = std::make_unique<Recording>(use_native(device));
+  state_->recording = std::make_unique<Recording>(use_native(device), device_info(device).type == "cpu");
   if (state_->recording->native()) {
     guarded("starting to record a graph", [&] {
       state_->modifiable.emplace(sycl_context(device), sycl_device(device));
@@ -69,10 +69,13 @@ void Graph::end() {
   state_->stream.state()->recording = nullptr;
   state_->ended = true;
   if (!state_->recording->native()) return;
+  bool native = !state_->recording->holds_host_tasks();
   guarded("finishing a graph", [&] {
     state_->modifiable->end_recording(state_->stream.queue());
-    state_->executable.emplace(state_->modifiable->finalize());
+    if (native) state_->executable.emplace(state_->modifiable->finalize());
   });
+  if (!native) state_->modifiable.reset();
+  state_->recording->keep(native);
 }
 
 void Graph::replay(Stream stream) {

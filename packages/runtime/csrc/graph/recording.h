@@ -20,16 +20,24 @@ struct RecordedWork {
 
 class Recording {
  public:
-  explicit Recording(bool native) : native_(native) {}
+  Recording(bool native, bool on_cpu) : native_(native), on_cpu_(on_cpu) {}
   /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
   /// itself.
   bool note(const WorkInfo& info, Submit submit);
   bool native() const { return native_; }
+  /// Whether SYCL's graph is not to be replayed: on a CPU it holds host tasks for oneDNN's work, which take
+  /// far longer than the work and may overtake what was recorded before them.
+  bool holds_host_tasks() const { return holds_host_tasks_; }
+  /// Once the recording is finished: which of the two to keep.
+  void keep(bool native) {
+    native_ = native;
+    if (native) work_.clear();
+  }
   std::size_t size() const { return size_; }
   std::vector<RecordedWork>& work() { return work_; }
 
  private:
-  bool native_;
+  bool native_, on_cpu_, holds_host_tasks_ = false;
   std::mutex mutex_;
   std::size_t size_ = 0;
   std::vector<RecordedWork> work_;

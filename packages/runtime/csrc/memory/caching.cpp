@@ -4,6 +4,7 @@
 
 #include "memory/counting.h"
 #include "memory/thread_pools.h"
+#include "stream_state.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -59,7 +60,9 @@ void* CachingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
   expect<OutOfMemory>(bytes <= ~std::size_t{0} / 2, "an allocation of ", bytes,
                       " bytes is larger than any address space");
   const std::size_t size = rounded(bytes);
-  const PoolId pool = thread_pool(options_.device);
+  // Pinned host memory has no stream.
+  const PoolId of_stream = stream ? stream.state()->pool.load(std::memory_order_relaxed) : 0;
+  const PoolId pool = of_stream ? of_stream : thread_pool(options_.device);
   Block* block;
   {
     std::lock_guard lock(mutex_);

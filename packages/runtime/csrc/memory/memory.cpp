@@ -6,6 +6,7 @@
 #include "memory/pool.h"
 #include "memory/thread_pools.h"
 #include "startup.h"
+#include "stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -98,6 +99,17 @@ void open_pool(int device, PoolId pool) {
 }
 void close_pool(int device, PoolId pool) {
   pop_thread_pool(device, pool);
+}
+void open_pool(Stream stream, PoolId pool) {
+  expect<UsageError>(pool != 0, "open_pool: got pool 0, expected a number from create_pool");
+  PoolId none = 0;
+  expect<UsageError>(stream.state()->pool.compare_exchange_strong(none, pool), "open_pool: stream ",
+                     stream.id(), " is already served by private pool ", none);
+  retain_pool(stream.device(), pool);
+}
+void close_pool(Stream stream, PoolId pool) {
+  expect<UsageError>(stream.state()->pool.compare_exchange_strong(pool, 0), "close_pool: stream ",
+                     stream.id(), " is not served by that private pool");
 }
 void retain_pool(int device, PoolId pool) {
   device_pool(device).caching().retain_pool(pool);

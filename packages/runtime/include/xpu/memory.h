@@ -104,6 +104,10 @@ XPU_API PoolId create_pool();
 XPU_API void open_pool(int device, PoolId pool);
 /// Ends what open_pool began; the pool keeps its memory.
 XPU_API void close_pool(int device, PoolId pool);
+/// The same for what any thread allocates on `stream`: a recording's backward pass runs in a thread of its
+/// own. One pool at a time.
+XPU_API void open_pool(Stream stream, PoolId pool);
+XPU_API void close_pool(Stream stream, PoolId pool);
 /// One use more, without opening it.
 XPU_API void retain_pool(int device, PoolId pool);
 /// One use less. With the last one the memory joins the common pool of the streams it was allocated on, which

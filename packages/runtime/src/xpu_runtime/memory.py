@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._native import C
+from ._stream import Stream
 
 __all__ = [
     "Pool",
@@ -134,8 +135,9 @@ class Pool:
     the common pool.
     """
 
-    def __init__(self) -> None:
-        self.id: int = C.memory_create_pool()
+    def __init__(self, id: int | None = None) -> None:
+        """A new pool, or one more object for the pool of that number."""
+        self.id: int = C.memory_create_pool() if id is None else id
         self._devices: set[int] = set()
 
     @contextmanager
@@ -143,13 +145,25 @@ class Pool:
         """Serves this thread's allocations on the device for the length of the block."""
         index = _index(device)
         C.memory_open_pool(index, self.id)
-        if index in self._devices:
-            C.memory_release_pool(index, self.id)  # one use for each device is enough
-        self._devices.add(index)
+        self._opened(index)
         try:
             yield self
         finally:
             C.memory_close_pool(index, self.id)
+
+    def serve(self, stream: Stream) -> None:
+        """From now on serves what any thread allocates on the stream."""
+        C.memory_open_stream_pool(stream, self.id)
+        self._opened(stream.device)
+
+    def leave(self, stream: Stream) -> None:
+        """Ends what serve() began."""
+        C.memory_close_stream_pool(stream, self.id)
+
+    def _opened(self, device: int) -> None:
+        if device in self._devices:
+            C.memory_release_pool(device, self.id)  # one use for each device is enough
+        self._devices.add(device)
 
     def __del__(self) -> None:
         for index in getattr(self, "_devices", ()):

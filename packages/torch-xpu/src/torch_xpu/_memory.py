@@ -64,7 +64,9 @@ def snapshot(pool: tuple[int, int] | None = None) -> dict[str, Any]:
     """Segments and blocks, as memory_viz reads them; those of one private pool when it is named."""
     whole = _runtime().snapshot()
     if pool is not None:
-        whole["segments"] = [s for s in whole["segments"] if s["pool"] == pool[1]]
+        whole["segments"] = [
+            s for s in whole["segments"] if tuple(s["segment_pool_id"]) == tuple(pool)
+        ]
     return whole
 
 

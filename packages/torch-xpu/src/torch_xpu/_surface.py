@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import _bridge, _memory, _properties, _streams
+from . import _bridge, _graphs, _memory, _properties, _streams
 
 # Set in the process that loads the runtime: a forked child finds another process's number here.
 _initialized_in: int | None = None
@@ -90,6 +90,13 @@ _NAMES: dict[str, Any] = {
     "_xpu_getMemoryFraction": _memory.fraction,
     "_xpu_setMemoryFraction": _memory.set_fraction,
     "_xpu_memorySnapshot": _memory.snapshot,
+    "_XPUGraph": _graphs._XPUGraph,
+    "_xpu_graph_pool_handle": _graphs.pool_handle,
+    "_XPUMemPool": _graphs._XPUMemPool,
+    "_xpu_beginAllocateCurrentThreadToPool": _graphs.begin_allocate,
+    "_xpu_beginAllocateToPool": _graphs.begin_allocate,
+    "_xpu_endAllocateToPool": _graphs.end_allocate,
+    "_xpu_releasePool": lambda device, pool: None,
 }
 
 

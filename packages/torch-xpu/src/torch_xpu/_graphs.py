@@ -1,0 +1,155 @@
+"""The base class of ``torch.xpu.XPUGraph``, over the runtime's graphs and private pools."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+PoolHandle = tuple[int, int]
+
+
+def pool_handle() -> PoolHandle:
+    """A number for a pool that graphs may share."""
+    import xpu_runtime
+
+    return (0, xpu_runtime.memory.Pool().id)
+
+
+def _current_stream() -> Any:
+    import torch
+    import xpu_runtime
+
+    return xpu_runtime.current_stream(torch.xpu.current_device())
+
+
+class _XPUGraph:
+    """A stream's work, recorded once and replayed with one call.
+
+    What is allocated on the stream while it is recorded comes from a pool of the graph's, whichever thread
+    asks, so nobody else writes there between two replays.
+    """
+
+    def __new__(cls, keep_graph: bool = False) -> Any:
+        return super().__new__(cls)
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        import xpu_runtime
+
+        self._graph = xpu_runtime.Graph()
+        self._pool: Any = None
+        self._recording: Any = None
+        self._stream: Any = None
+
+    def capture_begin(self, pool: PoolHandle | None = None) -> None:
+        """From now on the current stream's work is recorded instead of run."""
+        import xpu_runtime
+
+        if self._recording:
+            raise RuntimeError("this graph is being captured already")
+        self._stream = _current_stream()
+        self._pool = xpu_runtime.memory.Pool(pool[1] if pool else None)
+        recording = self._graph.record(self._stream)
+        recording.__enter__()
+        self._recording = recording
+        self._pool.serve(self._stream)
+
+    def capture_end(self) -> None:
+        """Ends the recording; replay() may be called."""
+        if not self._recording:
+            raise RuntimeError("capture_end() without capture_begin()")
+        recording, self._recording = self._recording, None
+        self._pool.leave(self._stream)
+        recording.__exit__()
+
+    def instantiate(self) -> None:
+        """Nothing to do: the graph is made ready when its capture ends."""
+
+    def replay(self) -> None:
+        """Queues everything recorded on the current stream."""
+        self._graph.replay(_current_stream())
+
+    def reset(self) -> None:
+        """Drop the recording and give its memory back."""
+        if self._stream is not None:
+            self._stream.synchronize()
+        self._graph.reset()
+        self._pool = None
+
+    def pool(self) -> PoolHandle:
+        """The pool that other graphs may share."""
+        if self._pool is None:
+            raise RuntimeError("the graph has no pool before its capture begins")
+        return (0, self._pool.id)
+
+    def register_generator_state(self, generator: Any) -> None:
+        """Refused: see torch_xpu's generator about numbers drawn while a graph is recorded."""
+        raise NotImplementedError("random numbers cannot be drawn inside an XPUGraph yet")
+
+    def enable_debug_mode(self) -> None:
+        """Nothing to do: debug_dump() is always there."""
+
+    def debug_dump(self, debug_path: str) -> None:
+        """Write what the graph holds to a file."""
+        with open(debug_path, "w") as file:
+            file.write(
+                f"{len(self._graph)} pieces of work, replayed as {self._graph.mode or 'nothing'}\n"
+            )
+
+    def raw_xpu_graph(self) -> int:
+        """Refused: SYCL's graphs have no handle in C."""
+        raise NotImplementedError("SYCL graphs have no C handle to give")
+
+    raw_xpu_graph_exec = raw_xpu_graph
+
+
+# The pools of living MemPools by number, and the blocks that are open on them.
+_pools: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+_open: dict[tuple[int, int], list[Any]] = {}
+
+
+class _XPUMemPool:
+    """Memory of its own for what runs in ``torch.xpu.use_mem_pool(pool)``."""
+
+    def __init__(
+        self, allocator: Any = None, is_user_created: bool = True, use_on_oom: bool = False
+    ) -> None:
+        import xpu_runtime
+
+        if allocator is not None:
+            raise NotImplementedError(
+                "a MemPool with an allocator of its own: xpu has one allocator"
+            )
+        if use_on_oom:
+            raise NotImplementedError(
+                "use_on_oom: the memory of an xpu MemPool goes to nobody else"
+            )
+        self._pool = xpu_runtime.memory.Pool()
+        _pools[self._pool.id] = self._pool
+
+    @property
+    def id(self) -> PoolHandle:
+        """The pool's number, as a pair."""
+        return (0, self._pool.id)
+
+    @property
+    def allocator(self) -> None:
+        """None: the allocator of the device."""
+        return None
+
+    def use_count(self) -> int:
+        """This object, and each ``with`` block it serves."""
+        return 1 + sum(len(blocks) for (_, pool), blocks in _open.items() if pool == self._pool.id)
+
+
+def begin_allocate(device: int, pool: PoolHandle) -> None:
+    """This thread's allocations come from the pool."""
+    import xpu_runtime
+
+    block = (_pools.get(pool[1]) or xpu_runtime.memory.Pool(pool[1])).use(device)
+    block.__enter__()
+    _open.setdefault((device, pool[1]), []).append(block)
+
+
+def end_allocate(device: int, pool: PoolHandle) -> None:
+    """Ends what begin_allocate() began."""
+    _open[device, pool[1]].pop().__exit__(None, None, None)
