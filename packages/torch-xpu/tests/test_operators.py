@@ -1,0 +1,40 @@
+"""PyTorch's operator samples on xpu beside the CPU, as operators.json has recorded them.
+
+What it says passes must pass, and what it says does not must not: then it is to be recorded again, with
+``python operators.py --record operators.json``.
+"""
+
+import json
+import warnings
+from pathlib import Path
+
+import operators
+import pytest
+
+# Thousands of kernels are built: too many for a backend that keeps none of them.
+pytestmark = [pytest.mark.values, pytest.mark.image_cache, pytest.mark.filterwarnings("ignore")]
+
+RECORDED = json.loads((Path(__file__).parent / "operators.json").read_text())
+DTYPE = "f32"
+SAMPLES = 4
+
+
+def cases():
+    for op in operators.selected([]):
+        name = operators.full_name(op)
+        if operators.dtypes_of(op, [operators.DTYPES[DTYPE]]):
+            reason = RECORDED.get(name, {}).get(DTYPE, "not recorded")
+            marks = () if reason == "pass" else pytest.mark.xfail(reason=reason, strict=False)
+            yield pytest.param(op, id=name, marks=marks)
+
+
+@pytest.mark.parametrize("op", cases())
+def test_as_on_the_cpu(op):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        operators.check(op, operators.DTYPES[DTYPE], SAMPLES)
+
+
+def test_most_operators_pass():
+    passing = sum(set(by_dtype.values()) == {"pass"} for by_dtype in RECORDED.values())
+    assert passing >= 0.5 * len(RECORDED)
