@@ -1,0 +1,167 @@
+// Distinct elements, and how often things occur.
+#include <ATen/TensorOperators.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cumsum.h>
+#include <ATen/ops/diff.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/floor.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/nonzero.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <cmath>
+
+#include "ops/arguments.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Scalar;
+using at::Tensor;
+using Two = std::tuple<Tensor, Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+using MaybeTensor = const std::optional<Tensor>&;
+
+// Rows of which the first of each run of equals is kept. `order` says where the rows stood, if they were
+// moved.
+Three first_of_runs(const Tensor& rows, const Tensor& order, bool want_inverse, bool want_counts) {
+  auto n = rows.size(0);
+  auto longs = rows.options().dtype(at::kLong);
+  auto inverse = at::empty({0}, longs), counts = at::empty({0}, longs);
+  if (n == 0) return {rows, inverse, counts};
+  auto differs = rows.narrow(0, 1, n - 1).ne(rows.narrow(0, 0, n - 1));
+  if (rows.dim() > 1) differs = differs.reshape({n - 1, -1}).any(1);
+  auto starts = at::cat({at::ones({1}, differs.options()), differs});
+  auto places = at::nonzero(starts).view({-1});
+  if (want_inverse) {
+    auto group = at::cumsum(starts, 0) - 1;
+    inverse = order.defined() ? at::empty_like(group).scatter_(0, order, group) : group;
+  }
+  if (want_counts) counts = at::diff(at::cat({places, at::full({1}, n, longs)}));
+  return {rows.index_select(0, places), inverse, counts};
+}
+
+Three unique2(const Tensor& self, bool, bool want_inverse, bool want_counts) {
+  auto guard = guard_for(self);
+  auto [values, order] = at::sort(self.reshape({-1}), true, 0, false);
+  auto [kept, inverse, counts] = first_of_runs(values, order, want_inverse, want_counts);
+  return {kept, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+}
+Two unique1(const Tensor& self, bool sorted, bool want_inverse) {
+  auto [kept, inverse, counts] = unique2(self, sorted, want_inverse, false);
+  return {kept, inverse};
+}
+
+// By the last column first: each sort leaves what was equal in its order.
+Tensor order_of_rows(const Tensor& rows) {
+  auto columns = rows.reshape({rows.size(0), -1});
+  Tensor order;
+  for (auto c = columns.size(1) - 1; c >= 0; --c) {
+    auto column = columns.select(1, c);
+    if (order.defined()) column = column.index_select(0, order);
+    auto next = at::argsort(column, true, 0, false);
+    order = order.defined() ? order.index_select(0, next) : next;
+  }
+  return order;
+}
+
+Three along(const Tensor& self, std::int64_t dim, bool sort, bool want_inverse, bool want_counts) {
+  auto guard = guard_for(self);
+  dim = at::maybe_wrap_dim(dim, self.dim());
+  auto rows = self.dim() ? self.transpose(0, dim).contiguous() : self.reshape({1});
+  if (rows.numel() == 0) {
+    TORCH_CHECK(rows.size(0) == 0,
+                "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+    auto none = at::empty({0}, self.options().dtype(at::kLong));
+    return {at::empty(self.sizes(), self.options()), none, none};
+  }
+  Tensor order;
+  if (sort) {
+    order = order_of_rows(rows);
+    rows = rows.index_select(0, order);
+  }
+  auto [kept, inverse, counts] = first_of_runs(rows, order, want_inverse, want_counts);
+  return {self.dim() ? kept.transpose(0, dim) : kept, inverse, counts};
+}
+Three unique_along(const Tensor& self, std::int64_t dim, bool, bool want_inverse, bool want_counts) {
+  return along(self, dim, true, want_inverse, want_counts);
+}
+Three consecutive_along(const Tensor& self, std::int64_t dim, bool want_inverse, bool want_counts) {
+  return along(self, dim, false, want_inverse, want_counts);
+}
+Three consecutive(const Tensor& self, bool want_inverse, bool want_counts, std::optional<std::int64_t> dim) {
+  if (dim && self.dim()) return consecutive_along(self, *dim, want_inverse, want_counts);
+  auto guard = guard_for(self);
+  auto [kept, inverse, counts] = first_of_runs(self.reshape({-1}), {}, want_inverse, want_counts);
+  return {kept, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+}
+
+Tensor count_occurrences(const Tensor& self, MaybeTensor weights, std::int64_t least) {
+  auto guard = guard_for(self);
+  check_one_device(self, weights);
+  TORCH_CHECK(least >= 0, "minlength should be >= 0");
+  TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false),
+              "bincount only supports 1-d non-negative integral inputs.");
+  TORCH_CHECK(!given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
+              "weights should be 1-d and have the same length as input");
+  auto type = !given(weights) ? at::kLong : weights->scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
+  auto options = self.options().dtype(type);
+  if (self.numel() == 0) return at::zeros({least}, self.options().dtype(at::kLong));
+  TORCH_CHECK(self.min().item<std::int64_t>() >= 0,
+              "bincount only supports 1-d non-negative integral inputs.");
+  auto bins = std::max(least, self.max().item<std::int64_t>() + 1);
+  auto ones = given(weights) ? weights->to(type) : at::ones(self.sizes(), options);
+  return at::zeros({bins}, options).scatter_add_(0, self.to(at::kLong), ones);
+}
+
+// Elements outside of the bins are counted in one more.
+Tensor histogram(const Tensor& self, std::int64_t bins, const Scalar& low, const Scalar& high) {
+  auto guard = guard_for(self);
+  TORCH_CHECK(bins > 0, "bins must be > 0");
+  auto flat = self.reshape({-1});
+  auto from = low.toDouble(), to = high.toDouble();
+  if (from == to && flat.numel() > 0) {
+    from = flat.min().item().toDouble();
+    to = flat.max().item().toDouble();
+  }
+  if (from == to) from -= 1, to += 1;
+  TORCH_CHECK(std::isfinite(from) && std::isfinite(to), "range of [", from, ", ", to, "] is not finite");
+  TORCH_CHECK(from < to, "max must be larger than min");
+  auto x = at::isFloatingType(self.scalar_type()) ? flat : flat.to(at::kFloat);
+  auto inside = x.ge(from).logical_and_(x.le(to));
+  auto places = at::floor((x - from) * static_cast<double>(bins) / (to - from)).clamp_(0, bins - 1);
+  auto which = at::where(inside, places, static_cast<double>(bins)).to(at::kLong);
+  auto ones = at::ones(which.sizes(), which.options().dtype(at::kLong));
+  auto counted = at::zeros({bins + 1}, ones.options()).scatter_add_(0, which, ones);
+  return counted.narrow(0, 0, bins).to(self.scalar_type());
+}
+Tensor& histogram_out(const Tensor& self, std::int64_t bins, const Scalar& low, const Scalar& high,
+                      Tensor& out) {
+  check_one_device(self, out);
+  auto made = histogram(self, bins, low, high);
+  at::native::resize_output(out, made.sizes());
+  return out.copy_(made);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  m.impl("_unique", unique1);
+  m.impl("_unique2", unique2);
+  m.impl("unique_dim", unique_along);
+  m.impl("unique_dim_consecutive", consecutive_along);
+  m.impl("unique_consecutive", consecutive);
+  m.impl("bincount", count_occurrences);
+  m.impl("histc", histogram);
+  m.impl("histc.out", histogram_out);
+}
+
+}  // namespace torch_xpu

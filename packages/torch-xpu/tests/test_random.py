@@ -1,0 +1,79 @@
+"""Random fills: what their numbers are like, and that a seed gives them again."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+N = 200_000
+
+
+def drawn(fill: str, *args: float, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    torch.manual_seed(3)
+    return getattr(torch.empty(N, dtype=dtype, device="xpu"), fill)(*args).double().cpu()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize(
+    ("fill", "args", "mean", "deviation"),
+    [
+        ("uniform_", (2.0, 4.0), 3.0, 0.577),
+        ("normal_", (1.0, 2.0), 1.0, 2.0),
+        ("exponential_", (2.0,), 0.5, 0.5),
+        ("geometric_", (0.25,), 4.0, 3.464),
+        ("bernoulli_", (0.3,), 0.3, 0.458),
+        ("random_", (10, 21), 15.0, 3.162),
+        ("log_normal_", (0.0, 0.25), 1.0317, 0.262),
+    ],
+)
+def test_moments(fill: str, args: tuple, mean: float, deviation: float) -> None:
+    x = drawn(fill, *args)
+    assert abs(x.mean().item() - mean) < 0.02 * max(1, deviation)
+    assert abs(x.std().item() - deviation) < 0.03 * max(1, deviation)
+
+
+@pytest.mark.values
+def test_a_seed_repeats_and_generators_differ() -> None:
+    g = torch.Generator("xpu").manual_seed(5)
+    a = torch.rand(1000, device="xpu", generator=g).cpu()
+    b = torch.rand(1000, device="xpu", generator=g).cpu()
+    g.manual_seed(5)
+    assert torch.equal(a, torch.rand(1000, device="xpu", generator=g).cpu())
+    assert not torch.equal(a, b)
+
+
+@pytest.mark.values
+def test_a_permutation_has_every_number_once() -> None:
+    p = torch.randperm(5000, device="xpu").cpu()
+    assert torch.equal(p.sort().values, torch.arange(5000))
+    assert not torch.equal(p, torch.arange(5000))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("replacement", [True, False])
+def test_categories_come_as_often_as_they_weigh(replacement: bool) -> None:
+    weights = torch.tensor([1.0, 0.0, 3.0], device="xpu").expand(20_000, 3)
+    picked = torch.multinomial(weights, 1, replacement).flatten().cpu()
+    share = picked.bincount(minlength=3) / len(picked)
+    assert share[1] == 0
+    assert abs(share[2].item() - 0.75) < 0.02
+
+
+@pytest.mark.values
+def test_dropout_keeps_the_mean_and_zeroes_the_share() -> None:
+    x = torch.ones(N, device="xpu", requires_grad=True)
+    y = torch.nn.functional.dropout(x, 0.25)
+    y.sum().backward()
+    kept = y.detach().cpu()
+    assert abs((kept == 0).float().mean().item() - 0.25) < 0.01
+    assert abs(kept.mean().item() - 1) < 0.01
+    assert torch.equal(x.grad.cpu(), kept)
+
+
+def test_parameters_out_of_range_are_refused() -> None:
+    x = torch.empty(4, device="xpu")
+    for fill, args in (("normal_", (0, -1)), ("uniform_", (1, 0)), ("bernoulli_", (2.0,))):
+        with pytest.raises(RuntimeError, match="expects"):
+            getattr(x, fill)(*args)
+    with pytest.raises(RuntimeError, match="xpu"):
+        x.uniform_(generator=torch.Generator("cpu"))
