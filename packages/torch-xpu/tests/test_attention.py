@@ -7,7 +7,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 pytestmark = pytest.mark.values
 
-TOLERANCES = {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+TOLERANCES = {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float64: 1e-12}
 CASES = {
     "plain": {},
     "causal": {"is_causal": True},
@@ -64,6 +64,16 @@ def test_projections_keep_their_layout():
     out = F.scaled_dot_product_attention(q, k, v)
     assert out.transpose(1, 2).is_contiguous()
     both([t.cpu() for t in (q, k, v)], torch.float32)
+
+
+def test_a_mask_with_a_gradient():
+    q = torch.randn(1, 2, 5, 8)
+    grads = []
+    for device in ("xpu", "cpu"):
+        mask = torch.ones(5, 5, device=device, requires_grad=True)
+        out = F.scaled_dot_product_attention(*[q.to(device)] * 3, attn_mask=mask)
+        grads += torch.autograd.grad(out.square().sum(), mask)
+    torch.testing.assert_close(grads[0].cpu(), grads[1])
 
 
 def test_dropout_is_the_same_backward():

@@ -6,10 +6,12 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "device/errors.h"
 #include "device/generator.h"
@@ -90,9 +92,15 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
                                         causal, scale, false)
         .squeeze(1);
   }
-  if (choice(q, k, v, mask, gqa) == at::SDPBackend::math)
+  if (choice(q, k, v, mask, gqa) == at::SDPBackend::math) {
+    // It adds whatever mask it is given.
+    auto added = mask;
+    if (given(mask) && mask->scalar_type() == at::kBool)
+      added = at::zeros(mask->sizes(), q.options())
+                  .masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
     return std::get<0>(
-        at::_scaled_dot_product_attention_math(q, k, v, mask, dropout, causal, {}, scale, gqa));
+        at::_scaled_dot_product_attention_math(q, k, v, added, dropout, causal, {}, scale, gqa));
+  }
   return std::get<0>(
       at::_scaled_dot_product_fused_attention_overrideable(q, k, v, mask, dropout, causal, false, scale));
 }
