@@ -211,7 +211,9 @@ def main() -> int:
     options = parser.parse_args()
     among = [DTYPES[d] for d in options.dtypes.split(",")]
     warnings.simplefilter("ignore")
-    recorded = json.loads(options.record.read_text()) if options.record and options.record.exists() else {}
+    recorded = (
+        json.loads(options.record.read_text()) if options.record and options.record.exists() else {}
+    )
     names = {value: name for name, value in DTYPES.items()}
     passing = total = 0
     for op in selected(options.names):

@@ -205,8 +205,7 @@ void window_sum(const Tensor& out, const Tensor& source, std::span<const Rule> r
     auto sizes = from.sizes().vec();
     sizes[static_cast<std::size_t>(axis)] = all[k].results();
     bool last = true;
-    for (int e = d + 1; e < 3; ++e)
-      last = last && all[static_cast<std::size_t>(e)].kind == Rule::identity;
+    for (int e = d + 1; e < 3; ++e) last = last && all[static_cast<std::size_t>(e)].kind == Rule::identity;
     auto to = last ? out : at::empty(sizes, out.options().dtype(type).memory_format(format));
     queue({sum, from, to, {}, one, spatial});
     from = to;

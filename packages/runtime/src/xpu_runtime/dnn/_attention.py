@@ -56,7 +56,8 @@ def attention_backward(
     """The gradients of q, k and v, from what `attention` with the same arguments gave and wrote."""
     stream = stream or current_stream(q.device)
     scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
-    grads = tuple(empty_like_layout(t.shape, t, t.dtype, stream) for t in (q, k, v))
+    grad_q, grad_k, grad_v = (empty_like_layout(t.shape, t, t.dtype, stream) for t in (q, k, v))
+    grads = (grad_q, grad_k, grad_v)
     operands = (grad_out, q, k, v, out, *grads)
     C.attention_backward(stream, *operands, scale, causal, mask, logsumexp, dropout, *random)
     return grads
