@@ -50,6 +50,8 @@ def test_backward_in_a_graph():
 
 
 @pytest.mark.values
+# PyTorch warns so on every device: the leaves were made on another stream than the capture's.
+@pytest.mark.filterwarnings("ignore:The AccumulateGrad node's stream")
 def test_graphed_callable_trains():
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))

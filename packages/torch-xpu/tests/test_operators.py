@@ -1,7 +1,6 @@
 """PyTorch's operator samples on xpu beside the CPU, as operators.json has recorded them.
 
-What it says passes must pass, and what it says does not must not: then it is to be recorded again, with
-``python operators.py --record operators.json``.
+What it says passes must pass; what has come to pass is recorded by ``python operators.py --record operators.json``.
 """
 
 import json
@@ -37,4 +36,4 @@ def test_as_on_the_cpu(op):
 
 def test_most_operators_pass():
     passing = sum(set(by_dtype.values()) == {"pass"} for by_dtype in RECORDED.values())
-    assert passing >= 0.5 * len(RECORDED)
+    assert passing >= 0.85 * len(RECORDED)
