@@ -19,10 +19,11 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-import torch_xpu
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._pytree import tree_leaves, tree_map
+
+import torch_xpu
 
 DTYPES = {
     "f32": torch.float32,
@@ -47,7 +48,7 @@ TOLERANCES = {
     torch.complex64: (1e-4, 2e-5),
     torch.complex128: (1e-7, 1e-7),
 }
-# Decompositions of dense matrices with no device algorithm yet: they run on the host, counted, on every device.
+# Decompositions of dense matrices with no device algorithm yet: they run on the host, counted.
 HOST = {
     f"aten::{name}"
     for name in (

@@ -1,6 +1,6 @@
 """PyTorch's operator samples on xpu beside the CPU, as operators.json has recorded them.
 
-What it says passes must pass; what has come to pass is recorded by ``python operators.py --record operators.json``.
+What it says passes must pass; record anew with ``python operators.py --record operators.json``.
 """
 
 import json
@@ -27,7 +27,7 @@ def cases():
             yield pytest.param(op, id=name, marks=marks)
 
 
-@pytest.mark.parametrize("op", cases())
+@pytest.mark.parametrize("op", list(cases()))
 def test_as_on_the_cpu(op):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
