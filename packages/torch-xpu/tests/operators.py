@@ -54,10 +54,21 @@ HOST = {
     for name in (
         *("_linalg_svd.U", "_linalg_eigh.eigenvalues", "linalg_eig", "_linalg_eigvals"),
         *("linalg_qr.out", "geqrf", "ormqr", "linalg_householder_product", "linalg_lstsq.out"),
-        *("linalg_lu_factor_ex.out", "linalg_ldl_factor_ex.out", "linalg_ldl_solve.out"),
-        "linalg_cholesky_ex.L",
+        *("linalg_ldl_factor_ex.out", "linalg_ldl_solve.out"),
     )
 }
+# Values that come of cancellation: errors are relative to the largest element of the result.
+NORMWISE = ("matrix_exp", "linalg.*", "lu*", "*solve", "*inverse", "*det", "svd*", "qr", "*lowrank")
+# What the CPU itself has wrong, measured against more digits: its Bessel and Airy functions of f64,
+# what is left of a row of one element less its mean, a logarithm of small sums of large terms.
+INEXACT = {
+    "special.bessel_*": {torch.float64: (1e-4, 1e-6)},
+    "special.airy_ai": {torch.float64: (1e-4, 1e-5)},
+    "*layer_norm": {torch.float32: (1e-4, 5e-5)},
+    "logcumsumexp": {torch.float32: (1e-2, 3e-3), torch.complex64: (1e-2, 3e-3)},
+}
+# Statistics of halves are floats here, as on other devices; the CPU rounds them.
+WIDE_STATISTICS = ("native_layer_norm", "*native_batch_norm*", "_batch_norm_with_update")
 # They take some of their tensors from the host.
 HOST_ARGUMENTS = ("tensor_split",)
 # Their results are not determined by their arguments: sizes and dtypes are compared.
@@ -135,13 +146,23 @@ def compare(op: OpInfo, dtype: torch.dtype, got, expected) -> None:
                 assert ours == theirs, (ours, theirs)
             continue
         assert isinstance(ours, torch.Tensor), f"got {ours!r}, expected a tensor"
+        if theirs.dtype in (torch.float16, torch.bfloat16) and any(
+            fnmatch(full_name(op), p) for p in WIDE_STATISTICS
+        ):
+            ours = ours.to(theirs.dtype)
         assert ours.dtype == theirs.dtype, f"dtype {ours.dtype}, expected {theirs.dtype}"
         assert ours.shape == theirs.shape, f"shape {ours.shape}, expected {theirs.shape}"
         if undetermined:
             continue
         rtol, atol = TOLERANCES.get(theirs.dtype, (0, 0))
+        for pattern, tolerances in INEXACT.items():
+            if fnmatch(full_name(op), pattern):
+                rtol, atol = tolerances.get(theirs.dtype, (rtol, atol))
         if dtype in (torch.float16, torch.bfloat16) and rtol:
             rtol, atol = TOLERANCES[dtype]
+        if rtol and theirs.numel() and any(fnmatch(full_name(op), p) for p in NORMWISE):
+            largest = torch.nan_to_num(theirs.detach().abs(), 0, 0, 0).max().item()
+            atol *= max(1.0, largest)
         if theirs.layout != torch.strided:
             ours, theirs = ours.to_dense(), theirs.to_dense()
         torch.testing.assert_close(

@@ -97,7 +97,10 @@ Three batch_norm(const Tensor& x, MaybeTensor weight, MaybeTensor bias, MaybeTen
     invstd = inverse_deviation(*running_var, type, epsilon);
   }
   normalize(y, x, mean, invstd, weight, bias);
-  return {y, mean, invstd};
+  if (training) return {y, mean, invstd};
+  // The backward of an evaluation takes the running statistics.
+  auto none = at::empty({0}, mean.options());
+  return {y, none, none};
 }
 
 // a0 is the gradient, a1 the input, a2 its mean: sums of the gradient and of it times the input.

@@ -11,7 +11,10 @@ namespace torch_xpu {
 
 // Each is the text of the file of that name in kernels/: written by the build.
 extern const char* const embedding_bag_source;
+extern const char* const factorize_source;
 extern const char* const grid_sample_source;
+extern const char* const margin_loss_source;
+extern const char* const segment_source;
 extern const char* const windows_source;
 
 /// What a kernel calls the dtype: in memory, and in arithmetic (float for the narrow floats).

@@ -91,6 +91,13 @@ struct StructuredForms<Meta, count, kernel, R (Base::*)(Args...)> {
     run(op, args...);
     return {a, b, c};
   }
+  static std::tuple<at::Tensor&, at::Tensor&, at::Tensor&, at::Tensor&> out4(AsDispatched<Args>... args,
+                                                                             at::Tensor& a, at::Tensor& b,
+                                                                             at::Tensor& c, at::Tensor& d) {
+    Op op({a, b, c, d});
+    run(op, args...);
+    return {a, b, c, d};
+  }
 };
 
 template <class Meta, auto kernel, class R, class Base, class First, class... Rest>
@@ -112,8 +119,10 @@ void structured(torch::Library& m, const char* functional, const char* out, cons
     m.impl(out, &Forms::out1);
   else if constexpr (count == 2)
     m.impl(out, &Forms::out2);
-  else
+  else if constexpr (count == 3)
     m.impl(out, &Forms::out3);
+  else
+    m.impl(out, &Forms::out4);
   if constexpr (count == 1 && Forms::tensor_first)
     if (inplace) m.impl(inplace, in_place_form<Meta, kernel>(&Meta::meta));
 }
