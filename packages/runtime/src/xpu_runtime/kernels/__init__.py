@@ -1,12 +1,13 @@
 """Kernels written once for every framework, over strided arrays.
 
 Fills, copies, elementwise operations and reductions; scans; sorts and selections; gathers, scatters
-and masks; random fills.
+and masks; random fills; Fourier transforms.
 """
 
 from __future__ import annotations
 
 from .elementwise import Elementwise, Reduction, copy, fill, promote, reduce, reductions
+from .fourier import fft
 from .indexing import (
     Combiner,
     embedding_backward,
@@ -50,6 +51,7 @@ __all__ = [
     "cumsum",
     "embedding_backward",
     "exponential",
+    "fft",
     "fill",
     "gather",
     "gather_slices",

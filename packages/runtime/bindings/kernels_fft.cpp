@@ -1,0 +1,14 @@
+#include "tensor.h"
+#include "xpu/kernels/fft.h"
+
+namespace xpu::bindings {
+
+void bind_kernels_fft(py::module_& m) {
+  m.def("fft", [](Stream stream, py::handle out, py::handle in, int dim, bool inverse, double scale) {
+    auto to = tensor_of(out), from = tensor_of(in);
+    py::gil_scoped_release unlocked;
+    kernels::fft(stream, to, from, dim, {inverse, scale});
+  });
+}
+
+}  // namespace xpu::bindings
