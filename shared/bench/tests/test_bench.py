@@ -5,9 +5,9 @@ import textwrap
 import time
 
 import pytest
-from xpu_bench import Bar, Case, Pair
+from xpu_bench import Bar, Case, Mean, Pair
 from xpu_bench.__main__ import main
-from xpu_bench.measure import judge, measure
+from xpu_bench.measure import judge, mean_of, measure
 
 
 def test_bars_compare_the_right_way_round():
@@ -88,3 +88,13 @@ def test_an_unknown_area_names_the_known_ones(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["nothing", "--root", str(tmp_path)])
     assert "no such area: nothing; there are: none" in capsys.readouterr().err
+
+
+def test_a_mean_is_the_geometric_one_of_the_rows_it_names():
+    rows = [
+        judge(Case(n, Pair, bar=">= 1.0"), [1.0], [r])
+        for n, r in (("a 1", 2), ("a 2", 8), ("b", 99))
+    ]
+    row = mean_of(Mean("all a", "a *", ">= 4.5"), rows)
+    assert row.ratio == pytest.approx(4)
+    assert not row.ok

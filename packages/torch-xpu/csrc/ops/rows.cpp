@@ -32,22 +32,28 @@ const char* stored_type(at::ScalarType type) {
   }
 }
 
+// Independent accumulators of a lane, so that one need not wait for the last.
+constexpr int ways = 4;
 constexpr int most = 12;
 struct Shape {
-  std::int64_t rows, length, inner, chunk;
+  std::int64_t units, length, inner,
+      chunk;  // a group takes `chunk` units: rows, or blocks of rows with a lane for each
   std::int64_t outer_stride[most], step[most], inner_stride[most];
 };
 
-// Items of a group that share a row. On a CPU one sub-group, which needs no barriers.
-std::size_t group_size(const xpu::DeviceInfo& info) {
-  return info.is_gpu ? std::min<std::size_t>(256, info.max_work_group_size) : info.sub_group_size;
+// On a CPU a group is one sub-group, which needs no barriers; `wanted` is all that is of use.
+std::int64_t group_size(const xpu::DeviceInfo& info, std::int64_t wanted) {
+  auto lanes = static_cast<std::int64_t>(info.sub_group_size);
+  if (!info.is_gpu) return lanes;
+  auto most_items = std::min<std::int64_t>(256, static_cast<std::int64_t>(info.max_work_group_size));
+  return std::clamp((wanted + lanes - 1) / lanes * lanes, lanes, most_items);
 }
 
 }  // namespace
 
 struct Rows::Variant {
   std::vector<at::ScalarType> types;  // outputs, row outputs, inputs
-  std::vector<int> steps;             // of outputs and inputs: 0, 1, or 2 for any
+  std::vector<int> steps;             // of operands between the lanes: 0, 1, or 2 for any
   bool doubles = false;
   /// A lane has a row of its own; otherwise a group has one.
   bool lanes = false;
@@ -65,7 +71,7 @@ std::string Rows::source(const Variant& v) const {
   auto add = [&](auto&&... parts) { text += c10::str(parts..., "\n"); };
   for (auto& header : text_.headers) add("#include <xpu/", header, ".h>");
   add("using namespace xpu;\nusing T = ", v.doubles ? "double" : "float", ";");
-  add("struct Shape { i64 rows, length, inner, chunk, outer_stride[", most, "], step[", most,
+  add("struct Shape { i64 units, length, inner, chunk, outer_stride[", most, "], step[", most,
       "], inner_stride[", most, "]; };");
   add("struct Parameters { T value[", std::max(1, text_.scalars), "]; };");
   int number = 0;
@@ -90,26 +96,30 @@ std::string Rows::source(const Variant& v) const {
   add("Shape s, Parameters parameters) {");
   for (int i = 0; i < text_.scalars; ++i) add("  [[maybe_unused]] T p", i, " = parameters.value[", i, "];");
   add("  [[maybe_unused]] i64 length = s.length;");
-  if (v.lanes) {
-    add("  const int first = 0, step = 1;");
-    add("  i64 begin = group_id() * s.chunk * local_size() + local_id(), every = local_size();");
-    add("  i64 end = begin + s.chunk * every; end = end < s.rows ? end : s.rows;");
-  } else {
-    add("  const int first = local_id(), step = local_size();");
-    add("  i64 begin = group_id() * s.chunk, end = begin + s.chunk, every = 1;");
-    add("  end = end < s.rows ? end : s.rows;");
-  }
-  add("  for (i64 row = begin; row < end; row += every) {");
-  add("    i64 o = row / s.inner, i = row % s.inner;");
+  if (v.lanes)
+    add("  constexpr int first = 0, step = 1; const i64 blocks = (s.inner + local_size() - 1) / "
+        "local_size();");
+  else
+    add("  const int first = local_id(), step = local_size(); const i64 blocks = s.inner;");
+  add("  const i64 begin = group_id() * s.chunk, end = min_of(begin + s.chunk, s.units);");
+  add("  for (i64 unit = begin; unit < end; ++unit) {");
+  add("    i64 o = unit / blocks, i = unit % blocks", v.lanes ? " * local_size();" : ";");
+  if (v.lanes) add("    const int lane = local_id();\n    if (i + lane >= s.inner) continue;");
   for (std::size_t k = 0; k < v.types.size(); ++k)
     add("    auto y", k, " = x", k, " + (o * s.outer_stride[", k, "] + i * s.inner_stride[", k, "]);");
-  auto step_of = [&](std::size_t k) {
-    return v.steps[k] == 2 ? c10::str("s.step[", k, "]") : std::to_string(v.steps[k]);
+  // The stride between lanes is in the text where it is 0 or 1: then a load is a vector or a broadcast.
+  auto element = [&](std::size_t k, bool row_output = false) {
+    auto between = [&](const char* otherwise) {
+      return v.steps[k] == 2 ? c10::str("s.", otherwise, "[", k, "]") : std::to_string(v.steps[k]);
+    };
+    if (row_output) return v.lanes ? c10::str("lane * ", between("inner_stride")) : std::string("0");
+    return v.lanes ? c10::str("e * s.step[", k, "] + lane * ", between("inner_stride"))
+                   : c10::str("e * ", between("step"));
   };
   auto load = [&] {
     for (std::size_t k = 0; k < inputs; ++k) {
       auto at = outputs + row_outputs + k;
-      add("      [[maybe_unused]] T a", k, " = to<T>(y", at, "[e * ", step_of(at), "]);");
+      add("      [[maybe_unused]] T a", k, " = to<T>(y", at, "[", element(at), "]);");
     }
   };
   number = 0;
@@ -117,13 +127,25 @@ std::string Rows::source(const Variant& v) const {
     auto& look = text_.looks[k];
     text += c10::str("    Look", k, " identity", k, "{");
     for (auto& a : look.accumulators) text += c10::str("(", a.type, ")(", a.identity, "), ");
-    add("}, state", k, " = identity", k, ";\n    {");
-    for (std::size_t i = 0; i < look.accumulators.size(); ++i)
-      add("    auto& s", number + static_cast<int>(i), " = state", k, ".s", number + static_cast<int>(i),
-          ";");
-    add("    for (i64 e = first; e < s.length; e += step) {");
-    load();
-    add("      ", look.update, "\n    }\n    }");
+    add("}, ways", k, "[", ways, "];");
+    add("    for (int w = 0; w < ", ways, "; ++w) ways", k, "[w] = identity", k, ";");
+    auto update = [&](const char* element) {
+      add("      i64 e = ", element, ";");
+      for (std::size_t i = 0; i < look.accumulators.size(); ++i)
+        add("      auto& s", number + static_cast<int>(i), " = ways", k, "[w].s",
+            number + static_cast<int>(i), ";");
+      load();
+      add("      ", look.update, "\n    }");
+    };
+    add("    i64 at", k, " = first;");
+    add("    for (; at", k, " + ", ways - 1, " * step < s.length; at", k, " += ", ways, " * step)");
+    add("#pragma unroll\n    for (int w = 0; w < ", ways, "; ++w) {");
+    update(c10::str("at", k, " + w * step").c_str());
+    add("    for (; at", k, " < s.length; at", k, " += step) {\n      constexpr int w = 0;");
+    update(c10::str("at", k).c_str());
+    add("    Look", k, " state", k, " = ways", k, "[0];");
+    add("    for (int w = 1; w < ", ways, "; ++w) state", k, " = Combine", k, "()(state", k, ", ways", k,
+        "[w]);");
     if (!v.lanes) add("    state", k, " = group_reduce(state", k, ", Combine", k, "(), identity", k, ");");
     for (std::size_t i = 0; i < look.accumulators.size(); ++i, ++number)
       add("    [[maybe_unused]] auto s", number, " = state", k, ".s", number, ";");
@@ -133,13 +155,13 @@ std::string Rows::source(const Variant& v) const {
     add("    for (i64 e = first; e < s.length; e += step) {");
     load();
     for (std::size_t k = 0; k < outputs; ++k)
-      add("      y", k, "[e * ", step_of(k), "] = to<", stored_type(v.types[k]), ">((T)(", text_.outputs[k],
+      add("      y", k, "[", element(k), "] = to<", stored_type(v.types[k]), ">((T)(", text_.outputs[k],
           "));");
     add("    }");
   }
   for (std::size_t k = 0; k < row_outputs; ++k)
-    add("    if (first == 0) y", outputs + k, "[0] = to<", stored_type(v.types[outputs + k]), ">((T)(",
-        text_.row_outputs[k], "));");
+    add("    if (first == 0) y", outputs + k, "[", element(outputs + k, true), "] = to<",
+        stored_type(v.types[outputs + k]), ">((T)(", text_.row_outputs[k], "));");
   add("  }\n}");
   return text;
 }
@@ -160,20 +182,22 @@ void Rows::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> row_out
                       at::ArrayRef<Tensor> inputs, at::ArrayRef<double> scalars) const {
   const Tensor& x = inputs[0];
   Variant variant;
+  // Lanes lie along the rows where those are next to each other.
+  variant.lanes = x.size(2) >= 8 && x.stride(2) == 1;
   Shape shape{};
   shape.length = x.size(1);
   shape.inner = x.size(2);
-  shape.rows = x.size(0) * shape.inner;
   xpu::Args args;
   auto operand = [&](const Tensor& t, std::int64_t step) {
     auto k = variant.types.size();
     TORCH_INTERNAL_ASSERT(k < most);
-    variant.types.push_back(t.scalar_type());
-    variant.steps.push_back(step == 0 || step == 1 ? static_cast<int>(step) : 2);
-    variant.doubles |= t.scalar_type() == at::kDouble;
     shape.outer_stride[k] = t.stride(0);
     shape.inner_stride[k] = t.stride(-1);
     shape.step[k] = step;
+    auto between = variant.lanes ? shape.inner_stride[k] : step;
+    variant.types.push_back(t.scalar_type());
+    variant.steps.push_back(between == 0 || between == 1 ? static_cast<int>(between) : 2);
+    variant.doubles |= t.scalar_type() == at::kDouble;
     args.add(const_cast<void*>(t.const_data_ptr()));
   };
   for (auto& t : outputs) operand(t, t.stride(1));
@@ -181,15 +205,13 @@ void Rows::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> row_out
   for (auto& t : inputs) operand(t, t.stride(1));
 
   auto device = x.get_device();
-  auto& info = xpu::device_info(device);
-  auto group = group_size(info);
-  auto lanes_in_group = static_cast<std::int64_t>(group);
-  variant.lanes = shape.inner >= 8 && x.stride(2) == 1;
+  auto group = group_size(xpu::device_info(device), variant.lanes ? shape.inner : shape.length);
+  auto blocks = variant.lanes ? (shape.inner + group - 1) / group : shape.inner;
+  shape.units = x.size(0) * blocks;
   // Enough groups for any device; each takes neighbouring rows.
   constexpr std::int64_t most_groups = 4096;
-  auto units = variant.lanes ? (shape.rows + lanes_in_group - 1) / lanes_in_group : shape.rows;
-  shape.chunk = (units + most_groups - 1) / most_groups;
-  auto groups = static_cast<std::size_t>((units + shape.chunk - 1) / shape.chunk);
+  shape.chunk = (shape.units + most_groups - 1) / most_groups;
+  auto groups = static_cast<std::size_t>((shape.units + shape.chunk - 1) / shape.chunk);
   args.add(shape);
   constexpr int most_scalars = 4;
   auto count = static_cast<std::size_t>(std::max(1, text_.scalars));
@@ -202,8 +224,10 @@ void Rows::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> row_out
     args.add_bytes(wide, count * sizeof(double));
   else
     args.add_bytes(narrow, count * sizeof(float));
-  translated(
-      [&] { xpu::launch(stream_of(x), kernel(device, variant), xpu::NdRange::linear(groups, group), args); });
+  translated([&] {
+    xpu::launch(stream_of(x), kernel(device, variant),
+                xpu::NdRange::linear(groups, static_cast<std::size_t>(group)), args);
+  });
 }
 
 Tensor rows_along(const Tensor& t, std::int64_t dim) {

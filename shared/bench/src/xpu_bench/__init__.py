@@ -12,7 +12,7 @@ An area's benchmarks are files ``packages/AREA/benchmarks/bench_*.py`` with a fu
         yield Case("exp f32 64 MB", setup, peer_name="torch", bar=">= 1.0")
 """
 
-from .case import Bar, Case, Pair
+from .case import Bar, Case, Mean, Pair
 from .native import native_library
 
-__all__ = ["Bar", "Case", "Pair", "native_library"]
+__all__ = ["Bar", "Case", "Mean", "Pair", "native_library"]

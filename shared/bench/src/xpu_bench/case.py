@@ -74,3 +74,12 @@ class Case:
     peer_name: str | None = None
     bar: str | None = None
     repetitions: int | None = None
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A row made of rows measured before it: the geometric mean of the ratios whose names match a pattern."""
+
+    name: str
+    pattern: str
+    bar: str

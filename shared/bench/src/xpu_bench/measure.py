@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
-from .case import Bar, Case, Pair
+from .case import Bar, Case, Mean, Pair
 
 SAMPLE_SECONDS = 0.02
 CASE_SECONDS = 2.0
@@ -119,3 +120,11 @@ def judge(case: Case, ours: list[float], peer: list[float] | None) -> Row:
         ok=bar is None or (ratio is not None and bar.cleared_by(ratio)),
         spread=spread,
     )
+
+
+def mean_of(mean: Mean, rows: Iterable[Row]) -> Row:
+    """The row of a mean over rows that have been measured."""
+    ratios = [row.ratio for row in rows if row.ratio and fnmatch.fnmatch(row.name, mean.pattern)]
+    ratio = statistics.geometric_mean(ratios) if ratios else None
+    ok = ratio is None or Bar(mean.bar).cleared_by(ratio)
+    return Row(mean.name, 0.0, None, None, ratio, mean.bar, ok, None)

@@ -11,7 +11,7 @@ from .measure import Row
 
 
 def duration(seconds: float | None) -> str:
-    if seconds is None:
+    if not seconds:
         return "-"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
