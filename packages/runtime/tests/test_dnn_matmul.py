@@ -79,6 +79,24 @@ def test_transposed_operands(xr, rng, candidate, turned):
     check(got, a @ b, "f32")
 
 
+@pytest.mark.parametrize("with_bias", [False, True], ids=["plain", "bias"])
+def test_a_batch_of_one_with_the_stride_of_the_rows(xr, rng, candidate, with_bias):
+    """Heads of attention, [length, heads, size], as a batch of one: its stride is the rows' own."""
+    heads, m, n, k = 2, 5, 7, 4
+
+    def turned(length):
+        host = rng.standard_normal((length, heads, k)).astype("f4").astype("f8")
+        strides = (heads * k, k, heads * k, 1)
+        array = xr.from_numpy(host, "f32")
+        return host.transpose(1, 0, 2), array.view((1, heads, length, k), strides)
+
+    (left, a), (right, b) = turned(m), turned(n)
+    bias = np.arange(n, dtype="f8") if with_bias else np.zeros(n)
+    options = {"bias": xr.from_numpy(bias, "f32")} if with_bias else {}
+    out = xr.dnn.matmul(a, b.transpose(0, 1, 3, 2), **options)
+    check(out.numpy()[0], left @ right.transpose(0, 2, 1) + bias, "f32")
+
+
 def test_odd_strides_go_to_the_plain_kernel(xr, rng):
     a, b = rng.standard_normal((20, 30)), rng.standard_normal((30, 10))
     wide = np.zeros((20, 60))

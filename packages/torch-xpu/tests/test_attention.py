@@ -116,3 +116,9 @@ def test_memory_is_that_of_inputs_and_results():
     torch.xpu.synchronize()
     assert len(grads) == 3
     assert torch.xpu.max_memory_allocated() - before <= 1.2 * 8 * one - 3 * one
+
+
+@pytest.mark.parametrize("heads", [2, 3])
+def test_one_sequence_as_modules_lay_it_out(heads):
+    """[length, batch 1 * heads, size], turned: the batch's stride is as small as the length's."""
+    both([torch.randn(9, heads, 8).transpose(0, 1)[None] for _ in range(3)], torch.float32)

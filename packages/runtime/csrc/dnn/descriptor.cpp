@@ -1,5 +1,7 @@
 #include "dnn/descriptor.h"
 
+#include <algorithm>
+
 #include "dnn/candidates.h"
 
 namespace xpu::dnn {
@@ -40,11 +42,15 @@ dnnl::memory::dims sizes_of(const Tensor& t) {
 }
 }  // namespace
 
-// The stride along a dimension of size 1 says nothing, and odd ones there hide plain layouts from oneDNN.
+// The stride along a dimension of size 1 says nothing, and odd ones there hide plain layouts from oneDNN or,
+// where they are as small as another dimension's, give wrong products of matrices. It becomes that of an
+// outer dimension.
 dnnl::memory::desc describe(const Tensor& t) {
   dnnl::memory::dims strides(t.strides, t.strides + t.ndim);
+  std::int64_t extent = 1;
   for (int i = t.ndim - 1; i >= 0; --i) {
-    if (t.shape[i] == 1) strides[i] = i + 1 < t.ndim ? strides[i + 1] * t.shape[i + 1] : 1;
+    if (t.shape[i] == 1) strides[i] = extent;
+    extent = std::max(extent, strides[i] * t.shape[i]);
     refuse_unless(strides[i] >= 0, "negative stride");
     refuse_unless(strides[i] > 0 || t.shape[i] <= 1, "a dimension is broadcast by a stride of 0");
   }
