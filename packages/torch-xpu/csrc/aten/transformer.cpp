@@ -1,4 +1,4 @@
-// What torch.nn.TransformerEncoderLayer and MultiheadAttention call in place of their parts when nothing is trained.
+// What torch.nn.TransformerEncoderLayer and MultiheadAttention call in place of their parts in inference.
 #include <ATen/ops/_native_multi_head_attention_native.h>
 #include <ATen/ops/_transformer_encoder_layer_fwd_native.h>
 #include <ATen/ops/add.h>

@@ -36,7 +36,8 @@ void fractional_max_pool(auto& op, const Tensor& self, IntArrayRef kernel, IntAr
   std::int64_t plane = 1, elements = 1;
   for (std::int64_t d = 1; d <= spatial; ++d) plane *= self.size(-d);
   auto planes = self.numel() / plane;
-  auto random = samples.reshape({planes, spatial});
+  // As on every device, an input without a batch may come with more draws than it needs.
+  auto random = samples.reshape({-1, spatial}).narrow(0, 0, planes);
   // [planes, windows..., taps...], a dimension at a time.
   Tensor index;
   at::DimVector sizes{planes};
