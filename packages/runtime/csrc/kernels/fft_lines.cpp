@@ -107,24 +107,6 @@ Kernel kernel_of(int device, DType dtype, const Shape& s) {
   });
 }
 
-// Eights and fours, which leave a two only where there is no other. 6 bits each: lines that fit have at most
-// ten.
-std::uint64_t radices(std::int64_t n) {
-  std::uint64_t list = 0;
-  int bit = 0;
-  auto take = [&](std::int64_t r) {
-    list |= static_cast<std::uint64_t>(r) << bit;
-    bit += 6;
-    n /= r;
-  };
-  for (int twos = std::countr_zero(static_cast<std::uint64_t>(n)); twos >= 3 && twos != 4; twos -= 3) take(8);
-  for (std::int64_t r : {4, 2, 3, 5, 7})
-    while (n % r == 0) take(r);
-  for (std::int64_t r = 11; n > 1; r += 2)
-    while (n % r == 0) take(r);
-  return list;
-}
-
 template <class T, class Count>
 void launch_lines(const FftLines& t, Shape s) {
   int block = block_dim(t, s.lines);
@@ -150,7 +132,7 @@ void launch_lines(const FftLines& t, Shape s) {
   std::int64_t whole = t.twiddle ? t.twiddle : t.half != FftLines::Half::none ? 2 * t.n : 0;
   l.whole = static_cast<Count>(whole);
   l.n = static_cast<std::int32_t>(t.n);
-  l.radices = radices(t.n);
+  l.radices = fft_radices(t.n);
   l.swap_in = t.swap_in;
   l.swap_out = t.swap_out;
   Numbers<T> numbers{static_cast<T>(t.scale), FftRoots<T>(t.n), FftRoots<T>(whole)};
@@ -172,6 +154,24 @@ std::int64_t FftLines::lines() const {
   std::int64_t product = 1;
   for (int d = 0; d < dim_count; ++d) product *= dims[static_cast<std::size_t>(d)].size;
   return product;
+}
+
+// Eights and fours, which leave a two only where there is no other; no line that fits has more than ten
+// passes.
+std::uint64_t fft_radices(std::int64_t n) {
+  std::uint64_t list = 0;
+  int bit = 0;
+  auto take = [&](std::int64_t r) {
+    list |= static_cast<std::uint64_t>(r) << bit;
+    bit += 6;
+    n /= r;
+  };
+  for (int twos = std::countr_zero(static_cast<std::uint64_t>(n)); twos >= 3 && twos != 4; twos -= 3) take(8);
+  for (std::int64_t r : {4, 2, 3, 5, 7})
+    while (n % r == 0) take(r);
+  for (std::int64_t r = 11; n > 1; r += 2)
+    while (n % r == 0) take(r);
+  return list;
 }
 
 bool fft_smooth(std::int64_t n) {

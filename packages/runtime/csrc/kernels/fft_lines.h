@@ -43,8 +43,14 @@ bool fft_fits(const FftLines& transform);
 std::int64_t fft_longest(int device, DType dtype);
 /// Whether all prime factors are small: otherwise fft_fits() is false.
 bool fft_smooth(std::int64_t n);
+/// The radices of the passes over a smooth line, as kernels have them.
+std::uint64_t fft_radices(std::int64_t n);
 /// Queues that kernel.
 void fft_lines(const FftLines& transform);
+/// Whether one kernel does both steps of a transform of n1 * n2 elements, which fit by themselves.
+bool fft_fits_whole(const FftLines& transform);
+/// Queues that kernel.
+void fft_whole(const FftLines& transform, std::int64_t n1);
 /// Queues a transform of any length without a half or twiddle.
 void fft_any(const FftLines& transform);
 /// The same for lengths with large prime factors, as a convolution.

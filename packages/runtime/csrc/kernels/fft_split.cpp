@@ -40,18 +40,18 @@ void fft_split(const FftLines& t, std::int64_t n1) {
   first.out = memory.data();
   first.n = n1;
   first.in_step = n2 * t.in_step;
-  first.out_step = n2;
+  first.out_step = 1;
   first.swap_out = false;
   first.scale = 1;
   first.twiddle = t.n;
   second.in = memory.data();
   second.n = n2;
-  second.in_step = 1;
+  second.in_step = n1;
   second.out_step = n1 * t.out_step;
   second.swap_in = false;
   first.dim_count = second.dim_count = 0;
-  first.add({n2, t.in_step, 1});
-  second.add({n1, n2, t.out_step});
+  first.add({n2, t.in_step, n1});
+  second.add({n1, 1, t.out_step});
   std::int64_t step = t.n;
   for (int d = 0; d < t.dim_count; ++d) {
     auto& dim = t.dims[static_cast<std::size_t>(d)];
@@ -71,6 +71,8 @@ void fft_any(const FftLines& t) {
   std::int64_t n1 = fits && !worth_splitting(t) ? 1 : first_factor(t.n, longest_step(t));
   if (n1 == 1)
     fft_lines(t);
+  else if (!fits && fft_fits_whole(t) && t.n / n1 <= longest_step(t))
+    fft_whole(t, n1);
   else
     fft_split(t, n1);
 }
