@@ -65,6 +65,25 @@ def test_integers_wrap(xr, rng, op, dtype):
         assert_close(out.result(), reference(OPS[op], x.host, dim))
 
 
+@pytest.mark.parametrize("dtype", ["c64", "c128"])
+@pytest.mark.parametrize(("shape", "dim"), [((3, 3000), 1), ((300, 20), 0), ((5,), 0)], ids=str)
+def test_complex_numbers(xr, rng, dtype, shape, dim):
+    values = rng.uniform(0.9, 1.1, shape) * np.exp(1j * rng.uniform(-1, 1, shape))
+    x = Placed(shape, dtype, values=values)
+    bound = 1e-3 if dtype == "c64" else 1e-10
+    for op, expected in (
+        ("cumsum", np.cumsum(x.host, dim)),
+        ("cumprod", np.cumprod(x.host, dim)),
+        ("logcumsumexp", np.log(np.cumsum(np.exp(x.host), dim))),
+    ):
+        out = Placed(shape, dtype)
+        getattr(xr.kernels, op)(out.array, x.array, dim)
+        got = out.result()
+        if op == "logcumsumexp":  # angles come to within a whole turn
+            got, expected = np.exp(got) / 1e3, np.exp(expected) / 1e3
+        assert_close(got, expected, rtol=bound, atol=bound * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(
     ("shape", "dim"), [((3, 3000), 1), ((300, 20), 0), ((90_000,), 0)], ids=str
@@ -182,9 +201,9 @@ def test_wrong_use(xr):
         xr.kernels.cumsum(y, x, 0)
     with pytest.raises(xr.UsageError, match="the index array is f32"):
         xr.kernels.cummax(x, y, x, 0)
-    with pytest.raises(xr.UsageError, match="expected a float dtype"):
+    with pytest.raises(xr.UsageError, match="expected a float or complex dtype"):
         xr.kernels.logcumsumexp(xr.zeros(3, "i32"), xr.zeros(3), 0)
     with pytest.raises(xr.Unsupported, match="c64"):
-        xr.kernels.cumsum(xr.zeros(3, "c64"), xr.zeros(3, "c64"), 0)
+        xr.kernels.cummax(xr.zeros(3, "c64"), xr.zeros(3, "i64"), xr.zeros(3, "c64"), 0)
     with pytest.raises(xr.CompileError, match="nonsense"):
         xr.kernels.Scan("bad", "nonsense(a, b)", "T(0)")(x, x, 0)

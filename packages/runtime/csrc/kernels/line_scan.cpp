@@ -103,8 +103,8 @@ struct Launcher {
 
 void LineScanner::queue(Stream stream, const LineScan& call, std::string (*prelude)(void*), void* context) {
   require_same_shape(call.name, call.out, call.in);
-  require_number(call.name, stream, call.in.dtype);
-  require_number(call.name, stream, call.out.dtype);
+  for (auto dtype : {call.in.dtype, call.out.dtype})
+    require_number(call.name, stream, call.orders ? dtype : part_type(dtype));
   int dim = wrap_dim(call.name, call.dim, call.in);
   if (call.in.numel() == 0) return;
   require_memory(call.name, call.in);

@@ -17,6 +17,7 @@ struct LineScan {
   ScanOptions options;
   bool commutes;
   std::size_t accumulator_bytes;
+  bool orders = false;  ///< compares values, which complex numbers do not allow
 };
 
 /// `prelude()` gives the types and functions the source asks for; it is called when a kernel is not in

@@ -32,6 +32,11 @@ inline void require_memory(const char* op, const Tensor& t) {
   expect<UsageError>(t.data || t.numel() == 0, op, ": ", t.describe(), " has no memory");
 }
 
+/// The dtype of a number's parts.
+inline DType part_type(DType dtype) {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
+}
+
 /// A dtype whose arithmetic the device has.
 inline void require_number(const char* op, Stream stream, DType dtype) {
   expect<Unsupported>(!is_complex(dtype) && size_of(dtype), op, ": elements of ", name_of(dtype),

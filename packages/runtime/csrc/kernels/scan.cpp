@@ -15,11 +15,14 @@ std::string includes(const std::vector<std::string>& headers) {
 }
 
 std::string types(DType in, DType out, const char* second) {
-  return join("using In = ", storage_type(in), ";\nusing Out = ", storage_type(out),
-              ";\nusing Out2 = ", second, ";\nusing T = ", math_type(out),
-              ";\nXPU_FN T value_of(In x) { return xpu::to<T>(xpu::to<", value_type(in),
-              ">(x)); }\nXPU_FN Out stored(T x) { return xpu::to<Out>(xpu::to<", value_type(out),
-              ">(x)); }\n", "struct Outputs { xpu::global<Out> first; xpu::global<Out2> second; };\n");
+  bool complex = is_complex(in) || is_complex(out);
+  auto convert = complex ? "xpu::cast" : "xpu::to";
+  return join(complex ? "#include <xpu/complex_exp.h>\n" : "", "using In = ", storage_type(in),
+              ";\nusing Out = ", storage_type(out), ";\nusing Out2 = ", second,
+              ";\nusing T = ", math_type(out), ";\nXPU_FN T value_of(In x) { return ", convert, "<T>(",
+              convert, "<", value_type(in), ">(x)); }\nXPU_FN Out stored(T x) { return ", convert, "<Out>(",
+              convert, "<", value_type(out), ">(x)); }\n",
+              "struct Outputs { xpu::global<Out> first; xpu::global<Out2> second; };\n");
 }
 
 std::string value_prelude(const ScanExpression& e, const Tensor& out, const Tensor& in) {
@@ -62,7 +65,7 @@ void extreme(LineScanner& scanner, const char* name, const char* comparison, Str
     require_dtype(name, "the index array", indices, DType::i64);
     require_same_shape(name, indices, in);
   }
-  LineScan call{name, values, indices, in, dim, {}, false, 16};
+  LineScan call{name, values, indices, in, dim, {}, false, 16, true};
   scanner.run(stream, call, [&] { return extreme_prelude(comparison, values, in); });
 }
 
@@ -103,8 +106,8 @@ void cumprod(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOp
 }
 
 void logcumsumexp(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
-  expect<UsageError>(is_float(out.dtype), "logcumsumexp: the output is ", out.describe(),
-                     ", expected a float dtype");
+  expect<UsageError>(is_float(out.dtype) || is_complex(out.dtype), "logcumsumexp: the output is ",
+                     out.describe(), ", expected a float or complex dtype");
   static auto& op = kept<Scan>(
       ScanExpression{"logcumsumexp", "xpu::logaddexp(a, b)", "T(-xpu::infinity())", true, {"exp"}});
   op(stream, out, in, dim, options);

@@ -98,6 +98,16 @@ template <class T> XPU_FN Complex<T> log1p(Complex<T> z) {
   return {log_abs(u, near, z.re, z.im), angle(u)};
 }
 
+// Of two numbers infinite on the left the angle says nothing, and of two on the right that of the sum is taken.
+template <class T> XPU_FN Complex<T> logaddexp(Complex<T> a, Complex<T> b) {
+  bool swap = a.re > b.re;
+  Complex<T> low = swap ? b : a, high = swap ? a : b;
+  Complex<T> sum = high + log1p(exp(low - high));
+  bool infinite = isinf(low.re) && low.re == high.re;
+  sum = infinite ? (low.re < (T)0 ? low : log(exp(low) + exp(high))) : sum;
+  return isnan(a) || isnan(b) ? Complex<T>((T)nan(), (T)nan()) : sum;
+}
+
 // e^(w log z); 1 where w is 0, and where z is 0, 0 for an exponent with a positive real part, else NaN.
 template <class T> XPU_FN Complex<T> pow(Complex<T> z, Complex<T> w) {
   Complex<T> r = exp(w * log(z));

@@ -46,10 +46,10 @@ class XPU_API Scan {
   std::unique_ptr<State> state_;
 };
 
-/// Sum and product in the output's dtype; integers wrap.
+/// Sum and product in the output's dtype, which may be complex; integers wrap.
 XPU_API void cumsum(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options = {});
 XPU_API void cumprod(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options = {});
-/// log of the sum of exponentials, for floating outputs.
+/// log of the sum of exponentials, for floating and complex outputs.
 XPU_API void logcumsumexp(Stream stream, const Tensor& out, const Tensor& in, int dim,
                           ScanOptions options = {});
 /// Largest and smallest so far; a NaN stays. `indices` (i64) gets the position of the value: the last one of
