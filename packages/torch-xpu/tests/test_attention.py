@@ -122,3 +122,47 @@ def test_memory_is_that_of_inputs_and_results():
 def test_one_sequence_as_modules_lay_it_out(heads):
     """[length, batch 1 * heads, size], turned: the batch's stride is as small as the length's."""
     both([torch.randn(9, heads, 8).transpose(0, 1)[None] for _ in range(3)], torch.float32)
+
+
+FLASH = torch.ops.aten._flash_attention_forward
+EFFICIENT = torch.ops.aten._efficient_attention_forward
+
+
+@pytest.mark.parametrize("kind", ["flash", "efficient", "efficient from the end", "efficient bias"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_positions_before_heads(kind, causal):
+    """[batch, positions, heads, size]: the last query sees all keys, or the first one the first."""
+    torch.manual_seed(0)
+    shapes = ((2, 7, 3, 16), (2, 9, 3, 16), (2, 9, 3, 16))
+    host = [torch.randn(s, requires_grad=True) for s in shapes]
+    q, k, v = (t.detach().to("xpu").requires_grad_() for t in host)
+    bias = torch.randn(2, 3, 7, 9)
+    mask = torch.ones(7, 9).tril(2 if kind in ("flash", "efficient from the end") else 0)
+    mask = torch.zeros(7, 9).masked_fill(mask == 0, -torch.inf) if causal else torch.zeros(7, 9)
+    if kind == "flash":
+        out, logsumexp, *_ = FLASH(q, k, v, None, None, 7, 9, 0.0, causal, False)
+    else:
+        added = bias.to("xpu") if kind == "efficient bias" else None
+        which = (2 if kind == "efficient from the end" else 1) if causal else 0
+        out, logsumexp, *_ = EFFICIENT(q, k, v, added, None, None, 7, 9, 0.0, which, True)
+    if kind == "efficient bias":
+        mask = mask + bias
+    a, b, c = (t.transpose(1, 2) for t in host)
+    scores = a @ b.mT / 4 + mask
+    expected = (scores.softmax(-1) @ c).transpose(1, 2)
+    torch.testing.assert_close(out.cpu(), expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(
+        logsumexp[:, :, :7].cpu(), scores.logsumexp(-1), rtol=1e-4, atol=1e-5
+    )
+    weights = torch.randn(expected.shape)
+    ours = torch.autograd.grad(out, (q, k, v), weights.to("xpu"))
+    theirs = torch.autograd.grad(expected, host, weights)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one.cpu(), other, rtol=1e-4, atol=1e-5)
+
+
+def test_packed_sequences_are_refused():
+    q = torch.zeros(4, 2, 8, device="xpu")
+    starts = torch.tensor([0, 2, 4], dtype=torch.int32, device="xpu")
+    with pytest.raises(NotImplementedError, match="packed sequences"):
+        FLASH(q, q, q, starts, starts, 2, 2, 0.0, False, False)

@@ -65,6 +65,33 @@ def test_conjugates_and_negatives():
     same(host.conj().to("xpu"), host.conj().resolve_conj())
 
 
+HALVES = pytest.mark.filterwarnings("ignore:ComplexHalf", "ignore:Casting complex")
+
+
+@HALVES
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.int32, torch.complex64], ids=str)
+def test_complex_halves_are_stored(layout, dtype):
+    host = torch.complex(some((6, 6)), some((6, 6)) - 2)
+    halves = LAYOUTS[layout](host.to("xpu").to(torch.complex32))
+    expected = LAYOUTS[layout](host)
+    same(halves.to(dtype), expected.to(dtype))
+    same(halves.conj().to(dtype), expected.conj().to(dtype))
+    same(halves.conj().imag.to(dtype), expected.conj().imag.to(dtype))
+    same(halves.cpu().to(torch.complex64), expected)
+    same(expected.to(dtype).to("xpu").to(torch.complex32).to(dtype), expected.to(dtype))
+
+
+@HALVES
+def test_complex_halves_are_filled():
+    filled = torch.full((3,), 1 + 2j, dtype=torch.complex32, device="xpu")
+    same(filled.to(torch.complex64), torch.full((3,), 1 + 2j))
+    same(filled.zero_().real, torch.zeros(3, dtype=torch.float16))
+    one, two = (torch.full((2,), n, dtype=torch.float16, device="xpu") for n in (1, 2))
+    same(torch.complex(one, two).to(torch.complex64), torch.full((2,), 1 + 2j))
+    same(torch.complex(two, one).conj_physical().imag, torch.full((2,), -1, dtype=torch.float16))
+
+
 def test_broadcast():
     target = torch.zeros(3, 4, device="xpu")
     target.copy_(torch.arange(4.0))

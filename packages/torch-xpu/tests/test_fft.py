@@ -86,3 +86,19 @@ def test_batches_without_elements() -> None:
     assert torch.fft.fft(x).shape == (0, 8)
     assert torch.fft.rfft(x.real).shape == (0, 5)
     assert torch.fft.irfft(x).shape == (0, 14)
+
+
+@pytest.mark.values
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_halves_are_transformed_as_floats() -> None:
+    x = torch.randn(4, 6, 10).to(torch.float16)
+    wide = x.float()
+    device = x.to("xpu")
+    ours = [torch.fft.rfft2(device), torch.fft.fftn(device), torch.fft.ihfft2(device)]
+    theirs = [torch.fft.rfft2(wide), torch.fft.fftn(wide), torch.fft.ihfft2(wide)]
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.dtype == torch.complex32
+        torch.testing.assert_close(one.to(torch.complex64).cpu(), other, rtol=2e-3, atol=2e-2)
+    back = torch.fft.irfft2(ours[0])
+    assert back.dtype == torch.float16
+    torch.testing.assert_close(back.cpu(), x, rtol=4e-3, atol=4e-3)

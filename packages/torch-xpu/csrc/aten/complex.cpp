@@ -1,4 +1,5 @@
 // Complex numbers: what makes them, and what is made of them.
+#include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -16,11 +17,17 @@ at::TensorIterator mixed(const Tensor& out, std::initializer_list<Tensor> inputs
   return config.build();
 }
 
+// Complex halves are stored only; what is computed of them is computed of wider ones.
+Tensor widened(const Tensor& self) {
+  return self.scalar_type() == at::kComplexHalf ? self.to(at::kComplexFloat) : self;
+}
+
 // The result is real; computed as the operand is.
-Tensor& abs_out(const Tensor& self, Tensor& out) {
+Tensor& abs_out(const Tensor& self_, Tensor& out) {
   static const Pointwise kernel("abs", {.real = {"xpu::abs(a)"}});
-  auto guard = guard_for(self, out);
-  auto type = self.is_complex() ? c10::toRealValueType(self.scalar_type()) : self.scalar_type();
+  auto guard = guard_for(self_, out);
+  auto self = widened(self_);
+  auto type = self_.is_complex() ? c10::toRealValueType(self_.scalar_type()) : self.scalar_type();
   TORCH_CHECK(at::canCast(type, out.scalar_type()), "result type ", type,
               " can't be cast to the desired output type ", out.scalar_type());
   auto iter = mixed(out, {self});
@@ -28,10 +35,11 @@ Tensor& abs_out(const Tensor& self, Tensor& out) {
   return out;
 }
 
-Tensor& angle_out(const Tensor& self, Tensor& out) {
+Tensor& angle_out(const Tensor& self_, Tensor& out) {
   static const Pointwise kernel("angle", {.real = {"a != a ? a : a < T(0) ? T(3.141592653589793) : T(0)"},
                                           .complex = {"xpu::angle(a)"}});
-  auto guard = guard_for(self, out);
+  auto guard = guard_for(self_, out);
+  auto self = widened(self_);
   auto iter = mixed(out, {self});
   kernel(iter, {}, self.is_complex() ? self.scalar_type() : out.scalar_type());
   return out;
@@ -48,19 +56,23 @@ Tensor angle(const Tensor& self) {
 Tensor& conj_physical_out(const Tensor& self, Tensor& out) {
   static const Pointwise kernel("conj", {.real = {"a"}, .complex = {"xpu::conj(a)"}});
   auto guard = guard_for(self, out);
+  if (self.scalar_type() == at::kComplexHalf) {
+    at::native::resize_output(out, self.sizes());
+    return out.copy_(self.conj());
+  }
   auto iter = at::TensorIterator::unary_op(out, self);
   kernel(iter);
   return out;
 }
 Tensor& conj_physical_(Tensor& self) {
-  return self.is_complex() ? conj_physical_out(self, self) : self;
+  return self.is_complex() ? torch_xpu::conj_physical_out(self, self) : self;
 }
 
 at::ScalarType complex_of(const Tensor& a, const Tensor& b) {
   TORCH_CHECK(a.scalar_type() == b.scalar_type(), "Expected object of scalar type ", a.scalar_type(),
               " but got scalar type ", b.scalar_type(), " for second argument");
-  TORCH_CHECK(a.scalar_type() == at::kFloat || a.scalar_type() == at::kDouble,
-              "Expected both inputs to be Float or Double tensors but got ", a.scalar_type(), " and ",
+  TORCH_CHECK(c10::isFloatingType(a.scalar_type()) && a.scalar_type() != at::kBFloat16,
+              "Expected both inputs to be Half, Float or Double tensors but got ", a.scalar_type(), " and ",
               b.scalar_type());
   return c10::toComplexType(a.scalar_type());
 }
@@ -71,6 +83,12 @@ Tensor& pair_out(const Tensor& a, const Tensor& b, Tensor& out) {
   auto type = complex_of(a, b);
   TORCH_CHECK(out.scalar_type() == type, "Expected object of scalar type ", type, " but got scalar type ",
               out.scalar_type(), " for argument 'out'");
+  if (type == at::kComplexHalf) {
+    auto wide = at::empty({0}, out.options().dtype(at::kComplexFloat));
+    pair_out<kernel>(a.to(at::kFloat), b.to(at::kFloat), wide);
+    at::native::resize_output(out, wide.sizes());
+    return out.copy_(wide);
+  }
   auto iter = mixed(out, {a, b});
   kernel()(iter, {}, type);
   return out;

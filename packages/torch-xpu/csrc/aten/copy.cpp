@@ -1,5 +1,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
 
@@ -33,6 +34,8 @@ Tensor copy_from_and_resize(const Tensor& self, const Tensor& dst) {
 
 Tensor& fill_scalar(Tensor& self, const at::Scalar& value) {
   c10::DeviceGuard guard(self.device());
+  if (self.scalar_type() == at::kComplexHalf)
+    return copy_(self, at::full({}, value, self.options().dtype(at::kComplexFloat)), false);
   if (self.numel() > 0)
     translated([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });
   return self;

@@ -76,9 +76,19 @@ void complex_transform(const Tensor& out, const Tensor& in, IntArrayRef dims, bo
   }
 }
 
+bool of_halves(const Tensor& t) {
+  return c10::toRealValueType(t.scalar_type()) == at::kHalf;
+}
+
+// Halves are transformed as floats: they would overflow on the way.
+Tensor widened(const Tensor& t) {
+  return t.to(t.is_complex() ? at::kComplexFloat : at::kFloat);
+}
+
 Tensor c2c(const Tensor& self, IntArrayRef dim, std::int64_t normalization, bool forward) {
   TORCH_CHECK(self.is_complex(), "fft: got ", self.scalar_type(), ", expected a complex tensor");
   if (dim.empty()) return self.clone();
+  if (of_halves(self)) return c2c(widened(self), dim, normalization, forward).to(at::kComplexHalf);
   auto guard = guard_for(self);
   Dims dims(dim.begin(), dim.end());
   sort_by_strides(dims, self.strides());
@@ -119,6 +129,7 @@ void mirror(const Tensor& out, std::int64_t dim, std::int64_t half) {
 Tensor r2c(const Tensor& self, IntArrayRef dim, std::int64_t normalization, bool onesided) {
   TORCH_CHECK(self.is_floating_point(), "fft: got ", self.scalar_type(),
               ", expected a floating point tensor");
+  if (of_halves(self)) return r2c(widened(self), dim, normalization, onesided).to(at::kComplexHalf);
   auto guard = guard_for(self);
   auto last = dim.back();
   auto half = self.sizes().vec(), full = self.sizes().vec();
@@ -134,6 +145,7 @@ Tensor r2c(const Tensor& self, IntArrayRef dim, std::int64_t normalization, bool
 
 Tensor c2r(const Tensor& self, IntArrayRef dim, std::int64_t normalization, std::int64_t last_size) {
   TORCH_CHECK(self.is_complex(), "fft: got ", self.scalar_type(), ", expected a complex tensor");
+  if (of_halves(self)) return c2r(widened(self), dim, normalization, last_size).to(at::kHalf);
   auto guard = guard_for(self);
   auto last = dim.back();
   auto sizes = self.sizes().vec();

@@ -2,6 +2,7 @@
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 
 #include "device/errors.h"
@@ -32,7 +33,40 @@ const Elementwise* pending(const Tensor& to, const Tensor& from) {
   return conj && neg ? both : conj ? conjugate : neg ? negative : nullptr;
 }
 
+bool is_complex_half(const Tensor& t) {
+  return t.scalar_type() == at::kComplexHalf;
+}
+
+// What memory holds of complex numbers: pairs of real ones, whatever conjugate or negative is pending.
+Tensor pairs(const Tensor& t) {
+  auto sizes = t.sizes().vec(), strides = t.strides().vec();
+  for (auto& stride : strides) stride *= 2;
+  sizes.push_back(2);
+  strides.push_back(1);
+  return at::empty({0}, t.options().dtype(c10::toRealValueType(t.scalar_type())))
+      .set_(t.storage(), t.storage_offset() * 2, sizes, strides);
+}
+
+// Elements of complex64 with the same conjugates and negatives pending.
+Tensor wide_like(const Tensor& t) {
+  auto wide = at::empty_like(t, t.options().dtype(at::kComplexFloat));
+  wide._set_conj(t.is_conj());
+  wide._set_neg(t.is_neg());
+  return wide;
+}
+
 void copy_on_device(const Tensor& to, const Tensor& from) {
+  // The runtime has no complex halves: they pass through wider ones.
+  if (is_complex_half(from)) {
+    auto wide = wide_like(from);
+    copy_on_device(pairs(wide), pairs(from));
+    return copy_on_device(to, wide);
+  }
+  if (is_complex_half(to)) {
+    auto wide = wide_like(to);
+    copy_on_device(wide, from);
+    return copy_on_device(pairs(to), pairs(wide));
+  }
   // Names of complex and negative views vanish below: the bits say what is left to do.
   auto dst = view_of(to), src = view_of(from);
   auto stream = stream_of(to);
