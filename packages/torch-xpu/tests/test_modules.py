@@ -30,17 +30,8 @@ def run(module: torch.nn.Module, sample, device: str) -> list[torch.Tensor | Non
     return [*results, *torch.autograd.grad(ends, sources, weights, allow_unused=True)]
 
 
-MISSING = {"nn_CTCLoss", "nn_MultiMarginLoss", "nn_MultiLabelMarginLoss"}
-
-
-def cases():
-    for info in module_db:
-        marks = pytest.mark.xfail(strict=False) if info.formatted_name in MISSING else ()
-        yield pytest.param(info, id=info.formatted_name, marks=marks)
-
-
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-@pytest.mark.parametrize("info", list(cases()))
+@pytest.mark.parametrize("info", module_db, ids=lambda m: m.formatted_name)
 def test_as_on_the_cpu(info, training):
     if not training and not info.train_and_eval_differ:
         pytest.skip("is the same when it trains")

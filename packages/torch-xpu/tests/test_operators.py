@@ -35,5 +35,5 @@ def test_as_on_the_cpu(op):
 
 
 def test_most_operators_pass():
-    passing = sum(set(by_dtype.values()) == {"pass"} for by_dtype in RECORDED.values())
-    assert passing >= 0.85 * len(RECORDED)
+    results = [by_dtype[DTYPE] for by_dtype in RECORDED.values() if DTYPE in by_dtype]
+    assert results.count("pass") >= 0.98 * len(results)
