@@ -98,8 +98,10 @@ def on(device: str, tree, grads: bool):
     def move(leaf):
         if isinstance(leaf, torch.device) or (isinstance(leaf, str) and leaf == "cpu"):
             return torch.device(device)
-        if not isinstance(leaf, torch.Tensor) or leaf.layout != torch.strided:
+        if not isinstance(leaf, torch.Tensor):
             return leaf
+        if leaf.layout != torch.strided:
+            return leaf.detach().to(device, copy=True).requires_grad_(grads and leaf.requires_grad)
         storage = leaf.detach().untyped_storage()
         whole = torch.empty(0, dtype=torch.uint8).set_(storage).to(device, copy=True)
         moved = torch.empty(0, dtype=leaf.dtype, device=device)
