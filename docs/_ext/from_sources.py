@@ -1,6 +1,7 @@
 """Directives that make tables from the repository's own lists, so that no page repeats one by hand.
 
-``environment-variables``, ``device-functions`` and ``benchmark-results`` take no arguments.
+``environment-variables``, ``device-functions``, ``benchmark-results`` and ``operator-results`` take no
+arguments.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ RUNTIME = ROOT / "packages" / "runtime"
 VARIABLES = RUNTIME / "src" / "xpu_runtime" / "env.toml"
 FUNCTIONS = RUNTIME / "device" / "functions.toml"
 BENCHMARKS = ROOT / "docs" / "benchmarks.json"
+OPERATORS = ROOT / "packages" / "torch-xpu" / "tests" / "operators.json"
 
 
 def cell(text: object) -> str:
@@ -199,8 +201,33 @@ class BenchmarkResults(FromSource):
         return ["This tree holds no results. The command above makes them."]
 
 
+class OperatorResults(FromSource):
+    """What PyTorch's samples of its operators gave: those that pass in a sentence, the others in a table."""
+
+    source = OPERATORS
+
+    def markdown(self, text: str) -> list[str]:
+        results = json.loads(text)
+        passing = [name for name, by_dtype in results.items() if set(by_dtype.values()) <= {"pass"}]
+        rows = []
+        for name, by_dtype in results.items():
+            reasons: dict[str, list[str]] = {}
+            for dtype, result in by_dtype.items():
+                if result != "pass":
+                    reasons.setdefault(result, []).append(dtype)
+            rows += [(code(name), ", ".join(dtypes), cell(why)) for why, dtypes in reasons.items()]
+        return [
+            f"{len(passing)} of {len(results)} pass. The others:",
+            "",
+            *table(("operator", "dtypes", "what happens"), rows),
+            "",
+            "Those that pass: " + ", ".join(map(code, passing)) + ".",
+        ]
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("environment-variables", EnvironmentVariables)
     app.add_directive("device-functions", DeviceFunctions)
     app.add_directive("benchmark-results", BenchmarkResults)
+    app.add_directive("operator-results", OperatorResults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

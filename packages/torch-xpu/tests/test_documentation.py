@@ -7,7 +7,11 @@ from xpu_testing import run_child
 from xpu_testing.documentation import blocks
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "docs" / "torch.md", ROOT / "packages" / "torch-xpu" / "README.md"]
+PAGES = [
+    ROOT / "docs" / "torch.md",
+    ROOT / "docs" / "torch_from_cuda.md",
+    ROOT / "packages" / "torch-xpu" / "README.md",
+]
 
 
 @pytest.mark.values

@@ -116,3 +116,14 @@ def test_mem_pool():
     assert outside.data_ptr() not in addresses
     with pytest.raises(NotImplementedError, match="use_on_oom"):
         torch.xpu.MemPool(use_on_oom=True)
+
+
+def test_random_numbers_are_refused():
+    x = torch.ones(16, device="xpu")
+    graph = torch.xpu.XPUGraph()
+    with (
+        pytest.raises(RuntimeError, match="cannot be drawn while a graph is captured"),
+        torch.xpu.graph(graph),
+    ):
+        torch.nn.functional.dropout(x, 0.5)
+    assert torch.rand(4, device="xpu").shape == (4,)

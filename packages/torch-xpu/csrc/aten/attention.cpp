@@ -14,8 +14,8 @@
 #include <limits>
 
 #include "device/errors.h"
-#include "device/generator.h"
 #include "ops/arguments.h"
+#include "ops/random.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/attention.h"
 
@@ -139,8 +139,7 @@ Fused fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const O
   auto out = result_like(q, v.size(3));
   auto logsumexp = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat));
   xpu::Philox random;
-  if (dropout > 0)
-    random = static_cast<Generator*>(default_generator(q.get_device()).unsafeGetGeneratorImpl())->take(4);
+  if (dropout > 0) random = take_random(std::nullopt, q, 4);
   auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
   translated([&] {
     xpu::dnn::attention(stream_of(q), view_of(dense_rows(q)), view_of(dense_rows(k)), view_of(dense_rows(v)),

@@ -59,12 +59,12 @@ def main(arguments: list[str] | None = None) -> int:
     limit_threads()
 
     from .case import Mean
-    from .measure import mean_of, measure
+    from .measure import Row, mean_of, measure
     from .report import duration, print_table
 
     rows = []
     for area in options.areas or known:
-        of_area = []
+        of_area: list[Row] = []
         for path in known[area]:
             for case in load_cases(path):
                 if isinstance(case, Mean):
