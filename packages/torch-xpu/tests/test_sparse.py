@@ -113,6 +113,9 @@ COMPUTED = {
     "sampled_addmm": lambda d: torch.sparse.sampled_addmm(
         rows(d), RIGHT[:3, :2].to(d), RIGHT[:2, :4].to(d), beta=0.5, alpha=2
     ),
+    "softmax": lambda d: torch.sparse.softmax(twice(d), 1),
+    "softmax of values": lambda d: torch.sparse.softmax(hybrid(d), 2),
+    "log_softmax": lambda d: torch.sparse.log_softmax(hybrid(d), 0),
     "csr add": lambda d: rows(d) + rows(d),
     "csr add to dense": lambda d: DENSE.to(d) + rows(d),
     "csr times a number": lambda d: rows(d) * 2,
@@ -139,6 +142,10 @@ GRADIENTS = {
     "sparse mm": (torch.sparse.mm, lambda: [twice().coalesce(), other().t().coalesce()]),
     "csr mm": (torch.mm, lambda: [rows(), RIGHT]),
     "csr to dense": (lambda x: x.to_dense(), lambda: [rows()]),
+    "softmax": (lambda x: torch.sparse.softmax(x, 1), lambda: [twice().coalesce()]),
+    "log_softmax": (lambda x: torch.sparse.log_softmax(x, 0), lambda: [hybrid().coalesce()]),
+    "mm of means": (lambda a, b: torch.sparse.mm(a, b, "mean"), lambda: [rows(), RIGHT]),
+    "mm of maxima": (lambda a, b: torch.sparse.mm(a, b, "amax"), lambda: [rows(), RIGHT]),
     "sum": (lambda x: torch.sparse.sum(x, 1), lambda: [twice().coalesce()]),
     "sum to dense": (lambda x: torch.sparse.sum(x, (0, 1)), lambda: [hybrid().coalesce()]),
 }

@@ -14,18 +14,6 @@ namespace {
 
 using at::Tensor;
 
-// Rows of the coalesced tensor for these places, with zeros where it has none.
-Tensor rows_at(const Tensor& coalesced, const Tensor& wanted) {
-  auto values = coalesced._values();
-  if (coalesced._nnz() == 0 || wanted.numel() == 0) {
-    auto shape = values.sizes().vec();
-    shape[0] = wanted.numel();
-    return at::zeros(shape, values.options());
-  }
-  auto [at, there] = found(places(coalesced._indices(), coalesced.sizes()), wanted);
-  return scaled_rows(values.index_select(0, at), there);
-}
-
 Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
   auto guard = guard_for(self, mask);
   if (self.layout() != at::kSparse) return at::native::sparse_mask(self, mask);

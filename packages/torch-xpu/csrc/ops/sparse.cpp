@@ -50,6 +50,17 @@ std::pair<Tensor, Tensor> matches(const Tensor& keys, const Tensor& sorted, std:
   return {left, at::arange(left.numel(), sorted.options()).add_(shift.index_select(0, left))};
 }
 
+Tensor rows_at(const Tensor& coalesced, const Tensor& wanted) {
+  auto values = coalesced._values();
+  if (coalesced._nnz() == 0 || wanted.numel() == 0) {
+    auto shape = values.sizes().vec();
+    shape[0] = wanted.numel();
+    return at::zeros(shape, values.options());
+  }
+  auto [at, there] = found(places(coalesced._indices(), coalesced.sizes()), wanted);
+  return scaled_rows(values.index_select(0, at), there);
+}
+
 at::ScalarType sum_type(at::ScalarType type) {
   if (type == at::kBool) return at::kInt;
   return type == at::kHalf || type == at::kBFloat16 ? at::kFloat : type;

@@ -25,6 +25,9 @@ std::pair<at::Tensor, at::Tensor> found(const at::Tensor& sorted, const at::Tens
 std::pair<at::Tensor, at::Tensor> matches(const at::Tensor& keys, const at::Tensor& sorted,
                                           std::int64_t bound);
 
+/// Rows of a coalesced tensor for these places in its sparse dimensions, with zeros where it has none.
+at::Tensor rows_at(const at::Tensor& coalesced, const at::Tensor& wanted);
+
 /// Sums of halves are of floats, and of booleans how many are true.
 at::ScalarType sum_type(at::ScalarType type);
 
