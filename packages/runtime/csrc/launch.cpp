@@ -26,6 +26,15 @@ void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
   stream.queue().wait_and_throw();
 }
 
+// A CPU device computes on the host's own cores: far ahead, the host only takes one from it, and the driver's
+// lists of what is pending grow. A host that waits computes along.
+void bound_run_ahead(StreamState& stream) {
+  constexpr int most = 128;
+  if (!stream.on_cpu || stream.ahead.fetch_add(1, std::memory_order_relaxed) < most) return;
+  stream.ahead.store(0, std::memory_order_relaxed);
+  stream.queue.wait();
+}
+
 }  // namespace
 
 void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
@@ -42,6 +51,7 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
       submit_traced(stream, info, submit);
     else
       submit(stream.queue(), nullptr);
+    bound_run_ahead(*stream.state());
   } catch (const sycl::exception& e) {
     throw_translated(e, info.name);
   }

@@ -43,8 +43,9 @@ void store_async_error(sycl::exception_list errors) {
 
 StreamState* add(DeviceStreams& streams, int device, int priority, sycl::queue queue, bool external) {
   auto id = static_cast<std::int64_t>(streams.all.size());
-  streams.all.emplace_back(device, id, priority, external, std::move(queue));
-  return &streams.all.back();
+  auto& added = streams.all.emplace_back(device, id, priority, external, std::move(queue));
+  added.on_cpu = device_info(device).type == "cpu";
+  return &added;
 }
 
 StreamState* ensure_default(DeviceStreams& streams, int device) {
@@ -102,6 +103,7 @@ void Stream::synchronize() const {
   {
     strict::Window window;
     guarded("waiting for a stream", [&] { state_->queue.wait_and_throw(); });
+    state_->ahead = 0;
   }
   throw_pending(state_->device);
 }

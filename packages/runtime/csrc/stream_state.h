@@ -22,6 +22,8 @@ struct StreamState {
   std::optional<sycl::queue> timer;  ///< profiling queue that timed events are taken on, made when needed
   std::atomic<Recording*> recording{nullptr};  ///< not null while a graph records this stream
   std::atomic<std::uint64_t> pool{0};          ///< the private pool that serves this stream; 0: none
+  bool on_cpu = false;                         ///< the device computes on the cores that queue work for it
+  std::atomic<int> ahead{0};                   ///< on a CPU: work queued since the host last waited for all
 };
 
 /// Every stream made so far on the device.

@@ -1,5 +1,7 @@
 """Streams and events, beyond what test_conformance.py shows."""
 
+import os
+
 import numpy as np
 import pytest
 import sources
@@ -44,3 +46,23 @@ def test_external_queue_is_the_same_stream(xr):
 
     stream = xr.Stream()
     assert C.external_stream(stream.queue_pointer) == stream
+
+
+@pytest.mark.cpu_device
+@pytest.mark.values
+def test_the_host_stays_within_reach_of_a_cpu_device(xr):
+    """A hundred small launches behind a long one do not block; a thousand do, and are done all the same."""
+    kernel = xr.compile(sources.SLOW).kernel("slow")
+    x, stream = xr.zeros(64), xr.Stream()
+    xr.synchronize()
+
+    def launch(times, rounds=1):
+        for _ in range(times):
+            xr.launch(kernel, 64, 64, [x, np.int64(rounds)], stream)
+
+    launch(1, 200_000_000)
+    launch(100)
+    # In strict mode nothing is queued: every launch is waited for.
+    assert os.environ.get("XPU_STRICT_MEMORY") == "1" or not stream.query()
+    launch(1000)
+    assert np.allclose(x.numpy(stream), 2.0)
