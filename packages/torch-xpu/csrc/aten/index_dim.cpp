@@ -22,10 +22,6 @@ using at::Tensor;
 using xpu::kernels::Combine;
 using xpu::kernels::combiner;
 
-int wrapped(std::int64_t dim, const Tensor& self) {
-  return static_cast<int>(at::maybe_wrap_dim(dim, self.dim()));
-}
-
 void combine(const Tensor& out, std::int64_t dim, const Tensor& index, const Tensor& src, Combine how) {
   if (index.numel() == 0 || out.numel() == 0) return;
   translated([&] {

@@ -16,10 +16,6 @@ using at::Tensor;
 using xpu::kernels::Combine;
 using xpu::kernels::combiner;
 
-int wrapped(std::int64_t dim, const Tensor& self) {
-  return static_cast<int>(at::maybe_wrap_dim(dim, self.dim()));
-}
-
 void gather(auto& op, const Tensor& self, std::int64_t dim, const Tensor& index, bool) {
   if (index.numel() == 0) return;
   translated([&] {

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "device/errors.h"
+#include "ops/kernels.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/module.h"
@@ -55,28 +56,9 @@ XPU_KERNEL(1) search(global<const V> sequence, global<const V> values, global<I>
 )~";
 
 const char* type_name(at::ScalarType type) {
-  switch (type) {
-    case at::kByte:
-      return "u8";
-    case at::kChar:
-      return "i8";
-    case at::kShort:
-      return "i16";
-    case at::kInt:
-      return "i32";
-    case at::kLong:
-      return "i64";
-    case at::kHalf:
-      return "half";
-    case at::kBFloat16:
-      return "bf16";
-    case at::kFloat:
-      return "float";
-    case at::kDouble:
-      return "double";
-    default:
-      TORCH_CHECK_NOT_IMPLEMENTED(false, "\"searchsorted\" not implemented for '", type, "'");
-  }
+  bool known = at::isFloatingType(type) || at::isIntegralType(type, false);
+  TORCH_CHECK_NOT_IMPLEMENTED(known, "\"searchsorted\" not implemented for '", type, "'");
+  return stored_type(dtype_of(type));
 }
 
 xpu::Kernel search_kernel(int device, at::ScalarType values, at::ScalarType results) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/Context.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/core/Tensor.h>
 
 #include "ops/tensor.h"
@@ -17,6 +18,10 @@ inline xpu::Tensor line_view(const at::Tensor& t) {
     view.shape[0] = view.strides[0] = 1;
   }
   return view;
+}
+
+inline int wrapped(std::int64_t dim, const at::Tensor& self) {
+  return static_cast<int>(at::maybe_wrap_dim(dim, self.dim()));
 }
 
 inline xpu::kernels::IndexOptions index_options() {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "device/errors.h"
+#include "ops/kernels.h"
 #include "ops/tensor.h"
 #include "xpu/device.h"
 
@@ -15,29 +16,18 @@ using at::Tensor;
 
 namespace {
 
-const char* stored_type(at::ScalarType type) {
-  switch (type) {
-    case at::kHalf:
-      return "half";
-    case at::kBFloat16:
-      return "bf16";
-    case at::kFloat:
-      return "float";
-    case at::kDouble:
-      return "double";
-    case at::kBool:
-      return "u8";
-    default:
-      TORCH_CHECK_NOT_IMPLEMENTED(false, "not implemented for '", type, "'");
-  }
+const char* element_type(at::ScalarType type) {
+  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(type) || type == at::kBool, "not implemented for '", type,
+                              "'");
+  return stored_type(dtype_of(type));
 }
 
 // Independent accumulators of a lane, so that one need not wait for the last.
 constexpr int ways = 4;
 constexpr int most = 12;
+// A group takes `chunk` units: rows, or blocks of rows with a lane for each.
 struct Shape {
-  std::int64_t units, length, inner,
-      chunk;  // a group takes `chunk` units: rows, or blocks of rows with a lane for each
+  std::int64_t units, length, inner, chunk;
   std::int64_t outer_stride[most], step[most], inner_stride[most];
 };
 
@@ -91,7 +81,7 @@ std::string Rows::source(const Variant& v) const {
   text += "XPU_KERNEL(1) " + std::string(text_.name) + "(";
   for (std::size_t k = 0; k < v.types.size(); ++k) {
     bool input = k >= outputs + row_outputs;
-    text += c10::str("global<", input ? "const " : "", stored_type(v.types[k]), "> x", k, ", ");
+    text += c10::str("global<", input ? "const " : "", element_type(v.types[k]), "> x", k, ", ");
   }
   add("Shape s, Parameters parameters) {");
   for (int i = 0; i < text_.scalars; ++i) add("  [[maybe_unused]] T p", i, " = parameters.value[", i, "];");
@@ -155,13 +145,13 @@ std::string Rows::source(const Variant& v) const {
     add("    for (i64 e = first; e < s.length; e += step) {");
     load();
     for (std::size_t k = 0; k < outputs; ++k)
-      add("      y", k, "[", element(k), "] = to<", stored_type(v.types[k]), ">((T)(", text_.outputs[k],
+      add("      y", k, "[", element(k), "] = to<", element_type(v.types[k]), ">((T)(", text_.outputs[k],
           "));");
     add("    }");
   }
   for (std::size_t k = 0; k < row_outputs; ++k)
     add("    if (first == 0) y", outputs + k, "[", element(outputs + k, true), "] = to<",
-        stored_type(v.types[outputs + k]), ">((T)(", text_.row_outputs[k], "));");
+        element_type(v.types[outputs + k]), ">((T)(", text_.row_outputs[k], "));");
   add("  }\n}");
   return text;
 }
