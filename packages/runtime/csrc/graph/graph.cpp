@@ -9,6 +9,7 @@
 #include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
+#include "xpu/memory.h"
 
 namespace xpu {
 namespace {
@@ -32,7 +33,7 @@ bool Recording::note(const WorkInfo& info, Submit submit) {
   ++size_;
   work_.push_back({info.kind, std::string(info.name), info.bytes, submit.own()});
   holds_host_tasks_ |= native_ && on_cpu_ && info.kind == WorkKind::dnn;
-  return !native_;
+  return !native_ || holds_host_tasks_;
 }
 
 struct Graph::State {
@@ -41,11 +42,19 @@ struct Graph::State {
   std::optional<Modifiable> modifiable;
   std::optional<Executable> executable, timed;  // timed: for replays under a trace
   bool ended = false;
+  // What is allocated on the stream while it is recorded comes from here, where nobody else gets it after.
+  memory::PoolId pool = 0;
+
+  ~State() {
+    if (pool) memory::release_pool(stream.device(), pool);
+  }
 };
 
 Graph::Graph() : state_(std::make_unique<State>()) {}
 Graph::~Graph() {
-  if (state_->stream && is_capturing(state_->stream)) state_->stream.state()->recording = nullptr;
+  if (!state_->stream || !is_capturing(state_->stream)) return;
+  state_->stream.state()->recording = nullptr;
+  if (state_->pool) memory::close_pool(state_->stream, state_->pool);
 }
 
 void Graph::begin(Stream stream) {
@@ -61,12 +70,17 @@ void Graph::begin(Stream stream) {
       state_->modifiable->begin_recording(stream.queue());
     });
   }
+  if (stream.state()->pool.load() == 0) {
+    state_->pool = memory::create_pool();
+    memory::open_pool(stream, state_->pool);
+  }
   stream.state()->recording = state_->recording.get();
 }
 
 void Graph::end() {
   expect<UsageError>(state_->recording && !state_->ended, "the graph is not being recorded; begin() first");
   state_->stream.state()->recording = nullptr;
+  if (state_->pool) memory::close_pool(state_->stream, state_->pool);
   state_->ended = true;
   if (!state_->recording->native()) return;
   bool native = !state_->recording->holds_host_tasks();
@@ -97,7 +111,7 @@ void Graph::replay(Stream stream) {
 
 void Graph::reset() {
   expect<UsageError>(!state_->stream || !is_capturing(state_->stream), "end() the recording before reset()");
-  *state_ = State{};
+  state_ = std::make_unique<State>();
 }
 
 bool Graph::recorded() const {

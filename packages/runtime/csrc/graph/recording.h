@@ -22,7 +22,7 @@ class Recording {
  public:
   Recording(bool native, bool on_cpu) : native_(native), on_cpu_(on_cpu) {}
   /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
-  /// itself.
+  /// itself and that is what will be replayed.
   bool note(const WorkInfo& info, Submit submit);
   bool native() const { return native_; }
   /// Whether SYCL's graph is not to be replayed: on a CPU it holds host tasks for oneDNN's work, which take

@@ -108,23 +108,31 @@ void CachingResource::retain_pool(PoolId pool) {
 }
 
 void CachingResource::release_pool(PoolId pool) {
-  std::lock_guard lock(mutex_);
-  auto uses = pool_uses_.find(pool);
-  expect<UsageError>(uses != pool_uses_.end(), "release_pool: private pool ", pool,
-                     " is not in use on device ", options_.device);
-  if (--uses->second > 0) return;
-  pool_uses_.erase(uses);
-  for (Segment* segment = first_segment_; segment; segment = segment->next) {
-    if (segment->arena->pool != pool) continue;
-    Arena& common = arena(segment->stream, 0);
-    for (Block* block = segment->first; block; block = block->next)
-      if (block->state == BlockState::free) segment->bins().remove(block);
-    segment->arena = &common;
-    for (Block* block = segment->first; block; block = block->next)
-      if (block->state == BlockState::free) segment->bins().insert(block);
+  std::vector<Segment*> unused;
+  {
+    std::lock_guard lock(mutex_);
+    auto uses = pool_uses_.find(pool);
+    expect<UsageError>(uses != pool_uses_.end(), "release_pool: private pool ", pool,
+                       " is not in use on device ", options_.device);
+    if (--uses->second > 0) return;
+    pool_uses_.erase(uses);
+    for (Segment *segment = first_segment_, *next; segment; segment = next) {
+      next = segment->next;
+      if (segment->arena->pool != pool) continue;
+      Arena& common = arena(segment->stream, 0);
+      for (Block* block = segment->first; block; block = block->next)
+        if (block->state == BlockState::free) segment->bins().remove(block);
+      segment->arena = &common;
+      for (Block* block = segment->first; block; block = block->next)
+        if (block->state == BlockState::free) segment->bins().insert(block);
+      if (options_.keep || !segment->unused()) continue;
+      detach(segment);
+      unused.push_back(segment);
+    }
+    last_arena_ = nullptr;
+    std::erase_if(arenas_, [&](auto& entry) { return entry.first.pool == pool; });
   }
-  last_arena_ = nullptr;
-  std::erase_if(arenas_, [&](auto& entry) { return entry.first.pool == pool; });
+  for (Segment* segment : unused) return_upstream(segment);
 }
 
 }  // namespace xpu::memory

@@ -48,18 +48,22 @@ class _XPUGraph:
             raise RuntimeError("this graph is being captured already")
         self._stream = _current_stream()
         self._pool = xpu_runtime.memory.Pool(pool[1] if pool else None)
-        recording = self._graph.record(self._stream)
-        recording.__enter__()
-        self._recording = recording
         self._pool.serve(self._stream)
+        recording = self._graph.record(self._stream)
+        try:
+            recording.__enter__()
+        except BaseException:
+            self._pool.leave(self._stream)
+            raise
+        self._recording = recording
 
     def capture_end(self) -> None:
         """Ends the recording; replay() may be called."""
         if not self._recording:
             raise RuntimeError("capture_end() without capture_begin()")
         recording, self._recording = self._recording, None
-        self._pool.leave(self._stream)
         recording.__exit__()
+        self._pool.leave(self._stream)
 
     def instantiate(self) -> None:
         """Nothing to do: the graph is made ready when its capture ends."""
