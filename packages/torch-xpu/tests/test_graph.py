@@ -49,7 +49,7 @@ def test_backward_in_a_graph():
     assert all(bool((k == 3).all()) for k in keep)
 
 
-# Where SYCL records the products itself, PyTorch's waits between streams join the recording, which then cannot end.
+# Where SYCL records products itself, PyTorch's waits between streams join the recording and it cannot end.
 @pytest.mark.onednn
 @pytest.mark.values
 # PyTorch warns so on every device: the leaves were made on another stream than the capture's.
