@@ -49,8 +49,6 @@ def test_backward_in_a_graph():
     assert all(bool((k == 3).all()) for k in keep)
 
 
-# Where SYCL records products itself, PyTorch's waits between streams join the recording and it cannot end.
-@pytest.mark.onednn
 @pytest.mark.values
 # PyTorch warns so on every device: the leaves were made on another stream than the capture's.
 @pytest.mark.filterwarnings("ignore:The AccumulateGrad node's stream")

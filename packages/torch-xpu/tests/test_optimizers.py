@@ -8,11 +8,27 @@ from torch.testing._internal.common_optimizers import OptimizerInfo, optim_db
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-CASES = [
-    pytest.param(info, options, id=f"{info.optim_cls.__name__}-{number}")
-    for info in optim_db
-    for number, options in enumerate(info.optim_inputs_func(device="xpu"))
-]
+FORMS = {"single": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+
+
+def cases():
+    """The samples of every optimizer in each form it has."""
+    for info in optim_db:
+        for number, sample in enumerate(info.optim_inputs_func(device="xpu")):
+            options = sample.kwargs
+            # Those bring parameters of their own, or need some that are no leaves of autograd.
+            if "params" in options or options.get("differentiable"):
+                continue
+            for form in ("single", *info.supported_impls):
+                rate_refused = isinstance(options.get("lr"), torch.Tensor) and form == "foreach"
+                if form not in FORMS or (rate_refused and not options.get("capturable")):
+                    continue
+                chosen = (
+                    FORMS[form] if form != "single" or "foreach" in info.supported_impls else {}
+                )
+                yield pytest.param(
+                    info, options, chosen, id=f"{info.optim_cls.__name__}-{number}-{form}"
+                )
 
 
 def model(seed: int) -> torch.nn.Module:
@@ -23,14 +39,13 @@ def model(seed: int) -> torch.nn.Module:
 def trained(info: OptimizerInfo, device: str, options: dict, steps: int = 4) -> list[torch.Tensor]:
     # LBFGS goes 20 times around in a step and makes large of small differences.
     dtype = torch.float64 if info.optim_cls is torch.optim.LBFGS else torch.float32
-    net = model(3).to(device, dtype)
-    parameters = list(net.parameters())
-    if info.optim_cls.__name__ == "Muon":
-        parameters = [p for p in parameters if p.ndim == 2]
-    if info.optim_cls.__name__ == "SparseAdam":
-        pytest.skip("sparse gradients")
+    net, x = model(3), torch.linspace(-1, 1, 30).reshape(5, 6).to(device, dtype)
+    if info.only_supports_sparse_grads:
+        torch.manual_seed(3)
+        net, x = torch.nn.Embedding(7, 3, sparse=True), torch.tensor([1, 4, 4, 6], device=device)
+    net.to(device, dtype)
+    parameters = [p for p in net.parameters() if p.ndim == 2 or info.optim_cls.__name__ != "Muon"]
     optimizer = info.optim_cls(parameters, **options)
-    x = torch.linspace(-1, 1, 30).reshape(5, 6).to(device, dtype)
 
     def closure():
         optimizer.zero_grad()
@@ -43,31 +58,19 @@ def trained(info: OptimizerInfo, device: str, options: dict, steps: int = 4) -> 
     return [p.detach().cpu() for p in parameters]
 
 
-def check(info: OptimizerInfo, options: dict, forms: dict) -> None:
+@pytest.mark.values
+@pytest.mark.parametrize(("info", "options", "form"), list(cases()))
+def test_as_on_the_cpu(info, options, form):
     options = copy.deepcopy(options)
     expected = trained(info, "cpu", {k: v for k, v in options.items() if k != "capturable"})
-    got = trained(info, "xpu", {**options, **forms})
+    got = trained(info, "xpu", {**options, **form})
     for ours, theirs in zip(got, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=2e-4, atol=2e-5)
 
 
-@pytest.mark.values
-@pytest.mark.parametrize("form", ["foreach", "single", "fused"])
-@pytest.mark.parametrize(("info", "given"), CASES)
-def test_as_on_the_cpu(info, given, form):
-    options = given.kwargs
-    if "params" in options or (isinstance(options.get("lr"), torch.Tensor) and form != "single"):
-        pytest.skip("parameters or rates of its own")
-    if form == "foreach" and "foreach" not in info.supported_impls:
-        pytest.skip("has no for-each form")
-    if form == "fused" and ("fused" not in info.supported_impls or options.get("differentiable")):
-        pytest.skip("has no fused form")
-    forms = {"foreach": {"foreach": True}, "fused": {"fused": True}}.get(form, {})
-    if form == "single" and "foreach" in info.supported_impls:
-        forms = {"foreach": False}
-    if options.get("capturable") or options.get("differentiable"):
-        pytest.skip("for graphs and double backward")
-    check(info, options, forms)
+def test_every_optimizer_has_a_case():
+    covered = {case.values[0].optim_cls for case in cases()}
+    assert covered == {info.optim_cls for info in optim_db}
 
 
 @pytest.mark.values

@@ -85,7 +85,7 @@ void Graph::end() {
   if (!state_->recording->native()) return;
   bool native = !state_->recording->holds_host_tasks();
   guarded("finishing a graph", [&] {
-    state_->modifiable->end_recording(state_->stream.queue());
+    state_->modifiable->end_recording();  // also of streams that waited for this one
     if (native) state_->executable.emplace(state_->modifiable->finalize());
   });
   if (!native) state_->modifiable.reset();
