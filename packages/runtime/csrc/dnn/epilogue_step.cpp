@@ -34,10 +34,14 @@ Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType
   Tensor to = from;
   std::int64_t last = 0;
   for (int d = 0; d < from.ndim; ++d) last += (from.shape[d] - 1) * from.strides[d];
-  if (last + 1 != from.numel()) to = row_major(from, dtype);
+  bool dense = last + 1 == from.numel();
+  if (!dense) to = row_major(from, dtype);
   to.dtype = dtype;
   int copy = plan.temporary(static_cast<std::size_t>(to.numel()) * size_of(dtype));
-  add_epilogue_step(plan, device, {from, operand}, {to, copy}, Epilogue(from.ndim, "float"));
+  // Dense memory in whatever order is a row, whose elements need no division to be found.
+  auto seen = [&](const Tensor& t) { return dense ? Tensor(t.data, t.dtype, {t.numel()}) : t; };
+  add_epilogue_step(plan, device, {seen(from), operand}, {seen(to), copy},
+                    Epilogue(dense ? 1 : from.ndim, "float"));
   operand = copy;
   return to;
 }

@@ -163,8 +163,12 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   bool scales_later = constant_along_k(p.scale_a, 1) && constant_along_k(p.scale_b, 2) && !p.zero_a.tensor &&
                       !p.zero_b.tensor;
   // bf16 holds every fp8 number.
-  auto a = eight_bit_float(p.a.dtype) ? converted(plan, device, p.a, operand_a, DType::bf16) : p.a;
-  auto b = eight_bit_float(p.b.dtype) ? converted(plan, device, p.b, operand_b, DType::bf16) : p.b;
+  bool small_a = eight_bit_float(p.a.dtype), small_b = eight_bit_float(p.b.dtype);
+  auto wide = small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
+                                             p.a.numel() + p.b.numel() + p.c.numel())
+                                 : DType::bf16;
+  auto a = small_a ? converted(plan, device, p.a, operand_a, wide) : p.a;
+  auto b = small_b ? converted(plan, device, p.b, operand_b, wide) : p.b;
   auto sums = row_major(p.c, integers && scales_later ? DType::i32 : DType::f32);
   int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
   Arguments arguments;

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import _bridge, _graphs, _memory, _properties, _streams
+from . import _bridge, _graphs, _memory, _nested, _properties, _streams
 
 # Set in the process that loads the runtime: a forked child finds another process's number here.
 _initialized_in: int | None = None
@@ -22,6 +22,7 @@ def _init() -> None:
     _initialized_in = os.getpid()
     torch.xpu._get_device_properties = _properties.properties
     torch.xpu.default_generators = _device.default_generators()
+    _nested.install()
 
 
 def _in_bad_fork() -> bool:
