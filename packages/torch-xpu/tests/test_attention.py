@@ -161,8 +161,64 @@ def test_positions_before_heads(kind, causal):
         torch.testing.assert_close(one.cpu(), other, rtol=1e-4, atol=1e-5)
 
 
-def test_packed_sequences_are_refused():
-    q = torch.zeros(4, 2, 8, device="xpu")
-    starts = torch.tensor([0, 2, 4], dtype=torch.int32, device="xpu")
-    with pytest.raises(NotImplementedError, match="packed sequences"):
-        FLASH(q, q, q, starts, starts, 2, 2, 0.0, False, False)
+LENGTHS_Q, LENGTHS_K = (3, 1, 6), (4, 5, 2)
+
+
+def starts(lengths, device):
+    return torch.tensor([0, *lengths], device=device).cumsum(0).int()
+
+
+def packed(kind, q, k, v, causal, dropout=0.0):
+    device = q.device
+    if device.type == "cpu":  # each sequence by itself
+        outs = []
+        parts = q.split(LENGTHS_Q), k.split(LENGTHS_K), v.split(LENGTHS_K)
+        for each in zip(*parts, strict=True):
+            rows = [t.transpose(0, 1) for t in each]
+            queries, keys = len(each[0]), len(each[1])
+            shift = keys - queries if kind == "flash" else 0
+            mask = torch.ones(queries, keys, dtype=torch.bool).tril(shift)
+            out = F.scaled_dot_product_attention(*rows, attn_mask=mask if causal else None)
+            # A query that sees no key gives zeros.
+            out = out.where(mask.any(1, keepdim=True), 0) if causal else out
+            outs.append(out.transpose(0, 1))
+        return torch.cat(outs)
+    seqs = starts(LENGTHS_Q, device), starts(LENGTHS_K, device), max(LENGTHS_Q), max(LENGTHS_K)
+    if kind == "flash":
+        return FLASH(q, k, v, *seqs, dropout, causal, False)[0]
+    return EFFICIENT(q[None], k[None], v[None], None, *seqs, dropout, int(causal), True)[0][0]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("kind", ["flash", "efficient"])
+def test_packed_sequences(kind, causal):
+    torch.manual_seed(0)
+    shapes = (sum(LENGTHS_Q), 2, 8), (sum(LENGTHS_K), 2, 8), (sum(LENGTHS_K), 2, 8)
+    results = []
+    for device in ("xpu", "cpu"):
+        torch.manual_seed(0)
+        leaves = [torch.randn(s).to(device).requires_grad_() for s in shapes]
+        out = packed(kind, *leaves, causal)
+        grad = torch.linspace(-1, 1, out.numel()).view(out.shape).to(device)
+        results.append([out, *torch.autograd.grad(out, leaves, grad)])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours.cpu(), theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_varlen_attn():
+    from torch.nn.attention.varlen import varlen_attn
+
+    torch.manual_seed(0)
+    q, k = torch.randn(10, 2, 8), torch.randn(11, 2, 8)
+    seqs = starts(LENGTHS_Q, "xpu"), starts(LENGTHS_K, "xpu"), max(LENGTHS_Q), max(LENGTHS_K)
+    out = varlen_attn(q.to("xpu"), k.to("xpu"), k.to("xpu"), *seqs, window_size=(-1, 0))
+    torch.testing.assert_close(out.cpu(), packed("flash", q, k, k, True), rtol=1e-4, atol=1e-5)
+
+
+def test_packed_sequences_must_be_said_in_full():
+    t = torch.randn(10, 2, 8, device="xpu")
+    begin = starts(LENGTHS_Q, "xpu")
+    with pytest.raises(RuntimeError, match="cumulative lengths"):
+        FLASH(t, t, t, begin, None, 6, 6, 0.0, False, False)
+    with pytest.raises(RuntimeError, match="as many sequences"):
+        FLASH(t, t, t, begin, begin[:2], 6, 6, 0.0, False, False)

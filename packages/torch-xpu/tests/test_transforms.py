@@ -62,8 +62,7 @@ def test_a_gradient_for_each_sample(name):
         return each(parameters, x)
 
     cpu, xpu = made(name)
-    with sdpa_kernel(SDPBackend.MATH):  # fused attention has no rule for batches of batches
-        expected, got = of_each(*cpu), of_each(*xpu)
+    expected, got = of_each(*cpu), of_each(*xpu)
     for key, value in expected.items():
         torch.testing.assert_close(got[key].cpu(), value, rtol=1e-4, atol=1e-5)
 
@@ -110,3 +109,57 @@ def test_opcheck_of_our_operators():
     torch.library.opcheck(torch.ops.aten.native_layer_norm.default, (x, [6], None, None, 1e-5))
     torch.library.opcheck(torch.ops.aten._softmax.default, (x, 1, False))
     torch.library.opcheck(torch.ops.aten.mm.default, (x, x.t().detach()))
+
+
+def attend(q, k, v, mask=None, **options):
+    return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, **options)
+
+
+def gradients_of(function):
+    return func.grad(lambda *t: function(*t).square().sum(), (0, 1, 2))
+
+
+MAPPED = {
+    "all": lambda q, k, v, m: func.vmap(attend)(q, k, v),
+    "some": lambda q, k, v, m: func.vmap(attend, (1, None, 0), 2)(q.movedim(0, 1), k[0], v),
+    "a mask each": lambda q, k, v, m: func.vmap(attend)(q, k, v, m),
+    "one mask": lambda q, k, v, m: func.vmap(lambda *t: attend(*t, mask=m[0]))(q, k, v),
+    "shared heads": lambda q, k, v, m: func.vmap(lambda *t: attend(*t, enable_gqa=True))(
+        q, k[:, :, :2], v[:, :, :2]
+    ),
+    "three dimensions": lambda q, k, v, m: func.vmap(attend)(q[:, 0], k[:, 0], v[:, 0], m),
+    "twice": lambda q, k, v, m: func.vmap(func.vmap(lambda *t: attend(*t, is_causal=True)))(
+        q.unsqueeze(2), k.unsqueeze(2), v.unsqueeze(2)
+    ),
+    "gradients": lambda q, k, v, m: func.vmap(gradients_of(attend))(q, k, v),
+    "gradients with masks": lambda q, k, v, m: func.vmap(gradients_of(attend))(q, k, v, m),
+    "gradients of all": lambda q, k, v, m: gradients_of(func.vmap(attend))(q, k, v),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", MAPPED)
+def test_attention_of_each_sample(name, dtype):
+    torch.manual_seed(0)
+    tensors = [torch.randn(3, 2, 4, 6, 8, dtype=dtype) for _ in range(3)]
+    tensors.append(torch.rand(3, 6, 6) < 0.7)
+    got = MAPPED[name](*(t.to("xpu") for t in tensors))
+    expected = MAPPED[name](*tensors)
+    for ours, theirs in zip(
+        *((t if isinstance(t, tuple) else (t,)) for t in (got, expected)), strict=True
+    ):
+        torch.testing.assert_close(ours.cpu(), theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_of_each_sample():
+    q = torch.randn(2, 1, 2, 8, 8, device="xpu").expand(2, 3, 2, 8, 8)
+
+    def dropped(t):
+        return attend(t, t, t, dropout_p=0.5)
+
+    out = func.vmap(dropped, in_dims=1, randomness="different")(q)
+    assert not torch.equal(out[0], out[1])
+    with pytest.raises(RuntimeError, match="randomness"):
+        func.vmap(dropped, in_dims=1)(q)
+    with pytest.raises(NotImplementedError, match="randomness='different'"):
+        func.vmap(dropped, in_dims=1, randomness="same")(q)

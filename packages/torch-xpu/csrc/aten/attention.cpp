@@ -6,7 +6,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/scalar_tensor.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/where.h>
 #include <torch/library.h>
 
 #include <bit>
@@ -15,6 +15,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/attention.h"
 #include "ops/random.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/attention.h"
@@ -24,10 +25,6 @@ namespace {
 
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
-
-bool given(const OptionalTensor& t) {
-  return t && t->defined();
-}
 
 void check_arguments(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
                      bool causal) {
@@ -82,6 +79,8 @@ std::int64_t fused_choice(const Tensor& q, const Tensor& k, const Tensor& v, con
   return static_cast<std::int64_t>(choice(q, k, v, mask, gqa));
 }
 
+}  // namespace
+
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const OptionalTensor& mask, double dropout, bool causal,
                                     std::optional<double> scale, bool gqa) {
@@ -96,14 +95,16 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
     // It adds whatever mask it is given.
     auto added = mask;
     if (given(mask) && mask->scalar_type() == at::kBool)
-      added = at::zeros(mask->sizes(), q.options())
-                  .masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
+      added = at::where(*mask, at::scalar_tensor(0, q.options()),
+                        at::scalar_tensor(-std::numeric_limits<double>::infinity(), q.options()));
     return std::get<0>(
         at::_scaled_dot_product_attention_math(q, k, v, added, dropout, causal, {}, scale, gqa));
   }
   return std::get<0>(
       at::_scaled_dot_product_fused_attention_overrideable(q, k, v, mask, dropout, causal, false, scale));
 }
+
+namespace {
 
 xpu::dnn::AttentionOptions options_of(const Tensor& q, const Tensor& logsumexp, const OptionalTensor& mask,
                                       double dropout, bool causal, std::optional<double> scale,
