@@ -72,3 +72,14 @@ assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
 """
     )
     child.check()
+
+
+def test_a_backward_pass_may_be_the_last_statement():
+    for _ in range(3):
+        run_child(
+            """
+import torch
+net = torch.nn.Linear(100, 100).to("xpu")
+net(torch.ones(3, 100, device="xpu")).sum().backward()
+"""
+        ).check()

@@ -4,6 +4,7 @@ import copy
 import io
 import pickle
 
+import numpy as np
 import pytest
 import torch
 import xpu_runtime
@@ -34,16 +35,71 @@ def test_set():
     assert_close(other.cpu().numpy(), torch.tensor([[2.0, 3], [4, 5]]).numpy())
 
 
-@pytest.mark.parametrize("target", [None, "cpu", "xpu", "xpu:0"])
-def test_save_and_load(target):
-    tensor = torch.arange(6.0).reshape(2, 3).to("xpu").t()
+def saved(what, **options):
     file = io.BytesIO()
-    torch.save({"t": tensor}, file)
+    torch.save(what, file, **options)
     file.seek(0)
-    loaded = torch.load(file, map_location=target)["t"]
-    assert loaded.device.type == ("cpu" if target == "cpu" else "xpu")
+    return file
+
+
+LOCATIONS = {
+    None: "xpu",
+    "cpu": "cpu",
+    "meta": "meta",
+    "xpu": "xpu",
+    "xpu:0": "xpu",
+    torch.device("xpu"): "xpu",
+    torch.device("xpu", 0): "xpu",
+    torch.device("cpu"): "cpu",
+    lambda storage, place: storage: "cpu",
+    lambda storage, place: None: "xpu",
+}
+
+
+@pytest.mark.parametrize("location", LOCATIONS, ids=str)
+def test_save_and_load(location):
+    tensor = torch.arange(6.0).reshape(2, 3).to("xpu").t()
+    loaded = torch.load(saved({"t": tensor}), map_location=location)["t"]
+    assert loaded.device.type == LOCATIONS[location]
     assert loaded.stride() == tensor.stride()
-    assert_close(loaded.cpu().numpy(), tensor.cpu().numpy())
+    if location != "meta":
+        assert_close(loaded.cpu().numpy(), tensor.cpu().numpy())
+
+
+@pytest.mark.parametrize(
+    ("source", "table", "expected"),
+    [("xpu", {"xpu:0": "cpu"}, "cpu"), ("cpu", {"cpu": "xpu:0"}, "xpu"), ("cpu", {}, "cpu")],
+)
+def test_load_with_a_table_of_places(source, table, expected):
+    tensor = torch.arange(6.0).to(source)
+    assert torch.load(saved(tensor), map_location=table).device.type == expected
+
+
+@pytest.mark.parametrize("old_format", [False, True])
+def test_load_what_the_cpu_saved(old_format, tmp_path):
+    path = tmp_path / "weights.pt"
+    torch.save(torch.arange(6.0), path, _use_new_zipfile_serialization=not old_format)
+    loaded = torch.load(path, map_location="xpu", mmap=None if old_format else True)
+    assert_close(loaded.cpu().numpy(), torch.arange(6.0).numpy())
+
+
+def test_load_a_device_that_is_not_there():
+    with pytest.raises(RuntimeError, match=r"XPU device 9 but torch.xpu.device_count\(\) is"):
+        torch.load(saved(torch.ones(2)), map_location="xpu:9")
+
+
+def test_states_of_training_survive():
+    net = torch.nn.Linear(3, 3).to("xpu")
+    optimizer = torch.optim.AdamW(net.parameters())
+    net(torch.ones(2, 3, device="xpu")).sum().backward()
+    optimizer.step()
+    state = torch.load(saved([net.state_dict(), optimizer.state_dict()]), map_location="cpu")
+    again = torch.nn.Linear(3, 3).to("xpu")
+    other = torch.optim.AdamW(again.parameters())
+    again.load_state_dict(state[0])
+    other.load_state_dict(state[1])
+    assert other.state[again.weight]["exp_avg"].device.type == "xpu"
+    assert_close(again.weight.detach().cpu().numpy(), net.weight.detach().cpu().numpy())
 
 
 def test_pickle_and_deepcopy():
@@ -55,10 +111,35 @@ def test_pickle_and_deepcopy():
 
 
 def test_dlpack_between_tensors():
-    tensor = torch.arange(6.0).to("xpu")
+    tensor = torch.arange(6.0).reshape(2, 3).to("xpu").t()
     other = torch.from_dlpack(tensor)
     assert other.device == tensor.device
     assert other.data_ptr() == tensor.data_ptr()
+    assert other.stride() == tensor.stride()
+    assert torch.from_dlpack(tensor, copy=True).data_ptr() != tensor.data_ptr()
+
+
+def test_dlpack_says_where_it_is():
+    kind, index = torch.ones(2, device="xpu").__dlpack_device__()
+    assert (kind.name, index) == ("kDLOneAPI", 0)
+
+
+@pytest.mark.parametrize("stream", [None, -1, 1])
+def test_dlpack_with_a_stream(stream):
+    capsule = torch.arange(6.0).to("xpu").__dlpack__(stream=stream)
+    assert_close(torch.from_dlpack(capsule).cpu().numpy(), torch.arange(6.0).numpy())
+
+
+def test_dlpack_across_devices():
+    host = torch.arange(6.0)
+    tensor = torch.from_dlpack(host, device="xpu")
+    assert tensor.device.type == "xpu"
+    assert_close(torch.from_dlpack(tensor, device="cpu").numpy(), host.numpy())
+
+
+def test_dlpack_to_a_library_of_the_host():
+    with pytest.raises((RuntimeError, BufferError)):
+        np.from_dlpack(torch.ones(2, device="xpu"))
 
 
 def test_the_runtime_knows_the_memory():

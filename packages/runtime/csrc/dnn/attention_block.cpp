@@ -16,6 +16,18 @@ constexpr std::int64_t cpu_block = 8 << 20, gpu_block = 64 << 20;
 // Of long sequences smaller blocks skip more of what causal queries do not see.
 constexpr std::int64_t most_queries = 512, most_causal_queries = 256;
 
+// From here on a block is a small part of what attention reads and writes, whose memory it must not double.
+constexpr std::int64_t long_sequence = 4096, least_block = 1 << 20;
+
+std::int64_t block_bytes(Stream stream, const Tensor& q, std::int64_t keys) {
+  auto most = device_info(stream.device()).is_gpu ? gpu_block : cpu_block;
+  if (keys < long_sequence) return most;
+  auto heads = q.shape[0] * q.shape[1];
+  auto rows = 2 * heads * (q.shape[2] * q.shape[3] + keys);
+  auto bytes = rows * q.shape[4] * static_cast<std::int64_t>(size_of(q.dtype));
+  return std::clamp(bytes / 16, least_block, most);
+}
+
 std::int64_t round_up(std::int64_t n, std::int64_t step) {
   return (n + step - 1) / step * step;
 }
@@ -108,7 +120,7 @@ Tensor Operand::operator()(const Tensor& t) const {
 }
 
 Block::Block(Stream stream, const Tensor& q, std::int64_t keys, bool causal) {
-  auto elements = (device_info(stream.device()).is_gpu ? gpu_block : cpu_block) / 4;
+  auto elements = block_bytes(stream, q, keys) / 4;
   auto n = q.shape[0], g = q.shape[1], each = q.shape[2], s = q.shape[3];
   queries = std::min(s, causal && s > most_queries ? most_causal_queries : most_queries);
   while (queries > 16 && each * queries * keys > elements) queries = (queries + 1) / 2;

@@ -1,6 +1,7 @@
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "bridge/allocators.h"
+#include "bridge/custom_allocator.h"
 #include "bridge/runtime.h"
 #include "bridge/trace.h"
 
@@ -16,13 +17,19 @@ void free_block(void* ptr) {
   traced([&](auto& to) {
     to.trace_gpu_memory_deallocation(DeviceType::XPU, reinterpret_cast<std::uintptr_t>(ptr));
   });
-  runtime_if_loaded()->deallocate(ptr);
+  if (!free_custom(ptr)) runtime_if_loaded()->deallocate(ptr);
+}
+
+void* allocate_block(std::size_t bytes, int device) {
+  void* ptr = nullptr;
+  if (!bytes || allocate_custom(&ptr, bytes, device)) return ptr;
+  return runtime().allocate(bytes, device, runtime().current_stream(device));
 }
 
 struct DeviceAllocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     int device = current_device();
-    void* ptr = bytes ? runtime().allocate(bytes, device, runtime().current_stream(device)) : nullptr;
+    void* ptr = allocate_block(bytes, device);
     if (ptr)
       traced([&](auto& to) {
         to.trace_gpu_memory_allocation(DeviceType::XPU, reinterpret_cast<std::uintptr_t>(ptr));

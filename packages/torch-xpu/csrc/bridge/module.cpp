@@ -4,6 +4,8 @@
 #include <Python.h>
 
 #include "bridge/allocators.h"
+#include "bridge/custom_allocator.h"
+#include "bridge/profiler.h"
 #include "bridge/runtime.h"
 #include "xpu/abi.h"
 
@@ -27,10 +29,48 @@ PyObject* exchange_device(PyObject*, PyObject* device) {
   }
 }
 
+// The addresses of two functions; null when the arguments are others.
+bool functions_of(PyObject* arguments, torch_xpu::CustomAllocator& out, int* device = nullptr) {
+  unsigned long long allocate = 0, free = 0;
+  if (!(device ? PyArg_ParseTuple(arguments, "KKi", &allocate, &free, device)
+               : PyArg_ParseTuple(arguments, "KK", &allocate, &free)))
+    return false;
+  out.allocate = reinterpret_cast<decltype(out.allocate)>(allocate);
+  out.free = reinterpret_cast<decltype(out.free)>(free);
+  return true;
+}
+PyObject* change_allocator(PyObject*, PyObject* arguments) {
+  torch_xpu::CustomAllocator functions;
+  if (!functions_of(arguments, functions)) return nullptr;
+  try {
+    torch_xpu::change_allocator(functions);
+  } catch (const c10::Error& why) {
+    PyErr_SetString(PyExc_RuntimeError, why.what_without_backtrace());
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+PyObject* use_allocator(PyObject*, PyObject* arguments) {
+  torch_xpu::CustomAllocator functions;
+  int device = 0;
+  if (!functions_of(arguments, functions, &device)) return nullptr;
+  torch_xpu::use_allocator(functions, device);
+  Py_RETURN_NONE;
+}
+PyObject* leave_allocator(PyObject*, PyObject*) {
+  torch_xpu::leave_allocator();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {{"is_loaded", is_loaded, METH_NOARGS, "True once the device has been used."},
                          {"current_device", current_device, METH_NOARGS, "The calling thread's device."},
                          {"exchange_device", exchange_device, METH_O,
                           "Sets the thread's device, unless -1; returns the one before."},
+                         {"change_allocator", change_allocator, METH_VARARGS,
+                          "Takes the process's device memory from two functions of the user's, by address."},
+                         {"use_allocator", use_allocator, METH_VARARGS,
+                          "The same for this thread's memory of a device, until leave_allocator()."},
+                         {"leave_allocator", leave_allocator, METH_NOARGS, "Ends the last use_allocator()."},
                          {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "torch_xpu._bridge", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
@@ -48,6 +88,7 @@ PyMODINIT_FUNC PyInit__bridge() {
     return nullptr;
   }
   torch_xpu::register_allocators();
+  torch_xpu::register_profiler();
   PyObject* module = PyModule_Create(&definition);
   if (module) PyModule_AddIntConstant(module, "abi", XPU_RUNTIME_ABI);
   return module;

@@ -46,7 +46,7 @@ Runtime& load() {
   Py_DECREF(module);
   auto* found = static_cast<Runtime*>(PyCapsule_Import("torch_xpu._device.runtime", 0));
   TORCH_CHECK(found, "torch_xpu._device holds no runtime: ", python_error());
-  loaded.store(found, std::memory_order_release);
+  if (!loaded.exchange(found, std::memory_order_release)) profile_loaded_runtime();
   return *found;
 }
 

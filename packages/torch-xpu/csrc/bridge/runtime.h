@@ -12,6 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
+
+#include "bridge/profiler.h"
 
 namespace torch_xpu {
 
@@ -65,6 +68,10 @@ class Runtime {
   virtual HostStats host_stats() = 0;
   virtual void reset_host_peak_stats() = 0;
   virtual void reset_host_accumulated_stats() = 0;
+
+  /// From here to the stop all work is timed. The stop returns it in the order of its host times.
+  virtual void start_trace() = 0;
+  virtual std::vector<TracedWork> stop_trace() = 0;
 
   /// The generator that every framework of the process shares on the device, and a new one.
   virtual const at::Generator& default_generator(int device) = 0;

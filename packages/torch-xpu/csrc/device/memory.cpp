@@ -2,6 +2,8 @@
 
 #include <c10/core/Allocator.h>
 
+#include "device/history.h"
+#include "xpu/error.h"
 #include "xpu/memory.h"
 
 namespace torch_xpu {
@@ -15,11 +17,29 @@ void report(void* ptr, std::int64_t bytes, int device) {
                                    {c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(device)});
 }
 
+// For the same, and for the history.
+void report_failure(std::size_t bytes, xpu::Stream stream) {
+  int device = stream.device();
+  history::note_out_of_memory(bytes, device, stream.id());
+  if (!c10::memoryProfilingEnabled()) return;
+  auto stats = xpu::memory::stats(device);
+  c10::reportOutOfMemoryToProfiler(static_cast<std::int64_t>(bytes),
+                                   static_cast<std::size_t>(stats.allocated_bytes[0].current),
+                                   static_cast<std::size_t>(stats.reserved_bytes[0].current),
+                                   {c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(device)});
+}
+
 }  // namespace
 
 void* allocate_block(std::size_t bytes, xpu::Stream stream) {
   static const auto owner = xpu::memory::owner("torch");
-  void* ptr = xpu::memory::allocate(bytes, stream, owner);
+  void* ptr = nullptr;
+  try {
+    ptr = xpu::memory::allocate(bytes, stream, owner);
+  } catch (const xpu::OutOfMemory&) {
+    report_failure(bytes, stream);
+    throw;
+  }
   if (c10::memoryProfilingEnabled()) [[unlikely]]
     report(ptr, static_cast<std::int64_t>(xpu::memory::find(ptr).size), stream.device());
   return ptr;

@@ -6,6 +6,7 @@
 
 #include "device/errors.h"
 #include "device/generator.h"
+#include "device/history_module.h"
 #include "device/runtime.h"
 #include "ops/fallback.h"
 #include "xpu/abi.h"
@@ -79,6 +80,8 @@ PYBIND11_MODULE(_device, m) {
   m.def("elapsed_ms", [](std::uintptr_t begin, std::uintptr_t end) {
     return sycl_runtime().elapsed_ms(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(end));
   });
+
+  bind_history(m);
 
   m.def("fallbacks", &fallbacks);
   m.def("reset_fallbacks", &reset_fallbacks);

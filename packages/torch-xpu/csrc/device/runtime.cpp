@@ -8,6 +8,7 @@
 #include "device/memory.h"
 #include "device/runtime.h"
 #include "device/statistics.h"
+#include "device/trace.h"
 #include "xpu/copy.h"
 #include "xpu/device.h"
 #include "xpu/event.h"
@@ -15,6 +16,7 @@
 #include "xpu/host_memory.h"
 #include "xpu/memory.h"
 #include "xpu/stream.h"
+#include "xpu/trace.h"
 
 namespace torch_xpu {
 namespace {
@@ -124,6 +126,11 @@ class SyclRuntime final : public Runtime {
   HostStats host_stats() override { return as_torch(xpu::host_memory::stats()); }
   void reset_host_peak_stats() override { xpu::host_memory::reset_peak_stats(); }
   void reset_host_accumulated_stats() override { xpu::host_memory::reset_accumulated_stats(); }
+
+  void start_trace() override {
+    translated([] { xpu::trace::start(); });
+  }
+  std::vector<TracedWork> stop_trace() override { return traced_work(); }
 
   const at::Generator& default_generator(int device) override { return torch_xpu::default_generator(device); }
   at::Generator new_generator(int device) override { return torch_xpu::new_generator(device); }

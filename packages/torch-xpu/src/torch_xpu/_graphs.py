@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 PoolHandle = tuple[int, int]
@@ -104,56 +103,3 @@ class _XPUGraph:
         raise NotImplementedError("SYCL graphs have no C handle to give")
 
     raw_xpu_graph_exec = raw_xpu_graph
-
-
-# The pools of living MemPools by number, and the blocks that are open on them.
-_pools: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-_open: dict[tuple[int, int], list[Any]] = {}
-
-
-class _XPUMemPool:
-    """Memory of its own for what runs in ``torch.xpu.use_mem_pool(pool)``."""
-
-    def __init__(
-        self, allocator: Any = None, is_user_created: bool = True, use_on_oom: bool = False
-    ) -> None:
-        import xpu_runtime
-
-        if allocator is not None:
-            raise NotImplementedError(
-                "a MemPool with an allocator of its own: xpu has one allocator"
-            )
-        if use_on_oom:
-            raise NotImplementedError(
-                "use_on_oom: the memory of an xpu MemPool goes to nobody else"
-            )
-        self._pool = xpu_runtime.memory.Pool()
-        _pools[self._pool.id] = self._pool
-
-    @property
-    def id(self) -> PoolHandle:
-        """The pool's number, as a pair."""
-        return (0, self._pool.id)
-
-    @property
-    def allocator(self) -> None:
-        """None: the allocator of the device."""
-        return None
-
-    def use_count(self) -> int:
-        """This object, and each ``with`` block it serves."""
-        return 1 + sum(len(blocks) for (_, pool), blocks in _open.items() if pool == self._pool.id)
-
-
-def begin_allocate(device: int, pool: PoolHandle) -> None:
-    """This thread's allocations come from the pool."""
-    import xpu_runtime
-
-    block = (_pools.get(pool[1]) or xpu_runtime.memory.Pool(pool[1])).use(device)
-    block.__enter__()
-    _open.setdefault((device, pool[1]), []).append(block)
-
-
-def end_allocate(device: int, pool: PoolHandle) -> None:
-    """Ends what begin_allocate() began."""
-    _open[device, pool[1]].pop().__exit__(None, None, None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import _history
+
 
 def _runtime():
     import xpu_runtime
@@ -63,6 +65,7 @@ def fraction(device: int) -> float:
 def snapshot(pool: tuple[int, int] | None = None) -> dict[str, Any]:
     """Segments and blocks, as memory_viz reads them; those of one private pool when it is named."""
     whole = _runtime().snapshot()
+    _history.add_to(whole)
     if pool is not None:
         whole["segments"] = [
             s for s in whole["segments"] if tuple(s["segment_pool_id"]) == tuple(pool)

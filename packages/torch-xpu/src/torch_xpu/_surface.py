@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import warnings
@@ -9,7 +10,19 @@ from typing import Any
 
 import torch
 
-from . import _bridge, _graphs, _memory, _nested, _properties, _streams
+from . import (
+    _allocators,
+    _bridge,
+    _exit,
+    _graphs,
+    _history,
+    _mem_pool,
+    _memory,
+    _nested,
+    _profiler,
+    _properties,
+    _streams,
+)
 
 # Set in the process that loads the runtime: a forked child finds another process's number here.
 _initialized_in: int | None = None
@@ -56,6 +69,11 @@ def _set_device(device: int) -> None:
     _bridge.exchange_device(device)
 
 
+def _let_autograd_finish() -> None:
+    if _bridge.is_loaded():
+        _exit.let_autograd_finish()
+
+
 def _is_capturing() -> bool:
     from . import _device
 
@@ -91,12 +109,17 @@ _NAMES: dict[str, Any] = {
     "_xpu_getMemoryFraction": _memory.fraction,
     "_xpu_setMemoryFraction": _memory.set_fraction,
     "_xpu_memorySnapshot": _memory.snapshot,
+    "_xpu_recordMemoryHistory": _history.record,
     "_XPUGraph": _graphs._XPUGraph,
     "_xpu_graph_pool_handle": _graphs.pool_handle,
-    "_XPUMemPool": _graphs._XPUMemPool,
-    "_xpu_beginAllocateCurrentThreadToPool": _graphs.begin_allocate,
-    "_xpu_beginAllocateToPool": _graphs.begin_allocate,
-    "_xpu_endAllocateToPool": _graphs.end_allocate,
+    "_xpu_XPUAllocator": _allocators.XPUAllocator,
+    "_xpu_customAllocator": _allocators.XPUAllocator,
+    "_xpu_changeCurrentAllocator": _allocators.change,
+    "_xpu_getAllocator": _allocators.current,
+    "_XPUMemPool": _mem_pool._XPUMemPool,
+    "_xpu_beginAllocateCurrentThreadToPool": _mem_pool.begin_allocate,
+    "_xpu_beginAllocateToPool": _mem_pool.begin_allocate,
+    "_xpu_endAllocateToPool": _mem_pool.end_allocate,
     "_xpu_releasePool": lambda device, pool: None,
 }
 
@@ -108,4 +131,6 @@ def install() -> None:
     # torch.xpu binds names of its parts, and the parts some of its own.
     for name in ("streams", "graphs", "", "memory", "random", ""):
         importlib.reload(importlib.import_module(f"torch.xpu.{name}".rstrip(".")))
+    _profiler.install()
+    atexit.register(_let_autograd_finish)
     torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary

@@ -1,0 +1,80 @@
+"""The base class of ``torch.xpu.MemPool``, over the runtime's private pools."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from . import _bridge
+from ._allocators import XPUAllocator
+from ._graphs import PoolHandle
+
+# Living MemPools by number, and the blocks that are open on them.
+_living: weakref.WeakValueDictionary[int, _XPUMemPool] = weakref.WeakValueDictionary()
+_open: dict[tuple[int, int], list[AbstractContextManager[Any]]] = {}
+
+
+class _XPUMemPool:
+    """Memory of its own for what runs in ``torch.xpu.use_mem_pool(pool)``.
+
+    With an allocator, what runs there takes its memory from that allocator's functions, tensor by tensor.
+    """
+
+    def __init__(
+        self,
+        allocator: XPUAllocator | None = None,
+        is_user_created: bool = True,
+        use_on_oom: bool = False,
+    ) -> None:
+        import xpu_runtime
+
+        if use_on_oom:
+            raise NotImplementedError(
+                "use_on_oom: the memory of an xpu MemPool goes to nobody else"
+            )
+        self._pool = xpu_runtime.memory.Pool()
+        self._allocator = allocator
+        _living[self._pool.id] = self
+
+    @property
+    def id(self) -> PoolHandle:
+        """The pool's number, as a pair."""
+        return (0, self._pool.id)
+
+    @property
+    def allocator(self) -> XPUAllocator | None:
+        """None for the allocator of the device."""
+        return self._allocator
+
+    def use_count(self) -> int:
+        """This object, and each ``with`` block it serves."""
+        return 1 + sum(len(blocks) for (_, pool), blocks in _open.items() if pool == self._pool.id)
+
+
+@contextmanager
+def _using(allocator: XPUAllocator, device: int) -> Iterator[None]:
+    _bridge.use_allocator(*allocator.functions, device)
+    try:
+        yield
+    finally:
+        _bridge.leave_allocator()
+
+
+def begin_allocate(device: int, pool: PoolHandle) -> None:
+    """This thread's allocations come from the pool."""
+    import xpu_runtime
+
+    found = _living.get(pool[1])
+    if found is not None and found.allocator is not None:
+        block = _using(found.allocator, device)
+    else:
+        block = (found._pool if found else xpu_runtime.memory.Pool(pool[1])).use(device)
+    block.__enter__()
+    _open.setdefault((device, pool[1]), []).append(block)
+
+
+def end_allocate(device: int, pool: PoolHandle) -> None:
+    """Ends what begin_allocate() began."""
+    _open[device, pool[1]].pop().__exit__(None, None, None)
