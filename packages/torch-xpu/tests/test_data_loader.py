@@ -2,25 +2,8 @@
 
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Numbers(Dataset):
-    def __len__(self):
-        return 12
-
-    def __getitem__(self, i):
-        return {"x": torch.full((3,), float(i)), "i": i}
-
-
-class OnTheDevice(Numbers):
-    def __getitem__(self, i):
-        return torch.full((3,), float(i), device="xpu")
-
-
-class ThroughTheDevice(Numbers):
-    def __getitem__(self, i):
-        return torch.full((3,), float(i)).to("xpu").cpu()
+from datasets_of_tests import Numbers, OnTheDevice, ThroughTheDevice
+from torch.utils.data import DataLoader
 
 
 @pytest.mark.parametrize("workers", [0, 2])

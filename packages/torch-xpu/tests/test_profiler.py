@@ -19,6 +19,7 @@ def recorded():
     return found
 
 
+@pytest.mark.values
 def test_table_has_columns_of_the_device():
     found = recorded()
     table = found.key_averages().table(sort_by="self_device_time_total")
@@ -31,6 +32,7 @@ def test_table_has_columns_of_the_device():
     assert rows["copy"].self_device_time_total > 0
 
 
+@pytest.mark.values
 def test_events_are_of_the_device():
     kernels = [event for event in recorded().events() if event.device_type == DeviceType.XPU]
     assert {event.device_index for event in kernels} == {0}
@@ -38,11 +40,13 @@ def test_events_are_of_the_device():
     assert not any(event.device_type == DeviceType.CUDA for event in recorded().events())
 
 
+@pytest.mark.values
 def test_work_of_the_backward_pass_belongs_to_its_operator():
     rows = {row.key: row for row in recorded().key_averages()}
     assert rows["MmBackward0"].device_time_total > 0
 
 
+@pytest.mark.values
 def test_chrome_trace_joins_host_and_device(tmp_path):
     path = tmp_path / "trace.json"
     recorded().export_chrome_trace(str(path))
@@ -97,6 +101,7 @@ assert not bridge.is_loaded()
     child.check()
 
 
+@pytest.mark.values
 def test_a_device_that_is_first_used_in_the_profile():
     child = run_child(
         """
