@@ -3,6 +3,7 @@
 #include <ATen/ops/cat_meta.h>
 
 #include "device/errors.h"
+#include "ops/exponents.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/copy.h"
@@ -20,7 +21,7 @@ bool nothing(const Tensor& t) {
 void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
   auto& out = op.output();
   if (out.numel() == 0) return;
-  auto whole = view_of(out);
+  auto whole = view_of(movable(out));
   auto stream = stream_of(out);
   auto d = at::maybe_wrap_dim(dim, out.dim());
   std::int64_t begin = 0;
@@ -31,14 +32,15 @@ void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
       begin += size;
       continue;
     }
-    if (t.is_conj() != out.is_conj() || t.is_neg() != out.is_neg()) {
+    bool unlike = t.scalar_type() != out.scalar_type() && (are_exponents(t) || are_exponents(out));
+    if (unlike || t.is_conj() != out.is_conj() || t.is_neg() != out.is_neg()) {
       out.narrow(d, begin, size).copy_(t);
     } else {
       auto slice = whole;
       slice.data = static_cast<char*>(whole.data) +
                    begin * whole.strides[d] * static_cast<std::int64_t>(out.element_size());
       slice.shape[d] = size;
-      translated([&] { xpu::kernels::copy(stream, slice, view_of(t)); });
+      translated([&] { xpu::kernels::copy(stream, slice, view_of(movable(t))); });
     }
     begin += size;
   }

@@ -6,6 +6,7 @@
 
 #include "device/errors.h"
 #include "ops/copy.h"
+#include "ops/exponents.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/kernels/fill.h"
@@ -34,8 +35,10 @@ Tensor copy_from_and_resize(const Tensor& self, const Tensor& dst) {
 
 Tensor& fill_scalar(Tensor& self, const at::Scalar& value) {
   c10::DeviceGuard guard(self.device());
-  if (self.scalar_type() == at::kComplexHalf)
-    return copy_(self, at::full({}, value, self.options().dtype(at::kComplexFloat)), false);
+  if (self.scalar_type() == at::kComplexHalf || are_exponents(self))
+    return copy_(
+        self, at::full({}, value, self.options().dtype(are_exponents(self) ? at::kFloat : at::kComplexFloat)),
+        false);
   if (self.numel() > 0)
     translated([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });
   return self;

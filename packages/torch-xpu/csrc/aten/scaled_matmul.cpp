@@ -8,6 +8,7 @@
 
 #include "device/errors.h"
 #include "ops/elementwise.h"
+#include "ops/exponents.h"
 #include "ops/product.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
@@ -63,23 +64,17 @@ bool fits(const Rows& x, ScalingType type) {
   }
 }
 
-// Powers of two in e8m0 as [rows, blocks] of f32. Swizzled ones lie in tiles of 128 by 4, in which rows that
-// are 32 apart are neighbours.
+// Powers of two as [rows, blocks] of f32. Swizzled ones lie in tiles of 128 by 4, in which rows that are 32
+// apart are neighbours.
 Tensor powers_of_two(const Rows& x) {
   auto rows = x.count(), columns = blocks(x.length(), 32);
-  auto bytes = x.scale.view(at::kByte);
-  if (x.swizzled)
-    bytes = bytes.view({blocks(rows, 128), blocks(columns, 4), 32, 4, 4})
-                .permute({0, 3, 2, 1, 4})
-                .reshape({rounded_up(rows, 128), rounded_up(columns, 4)})
-                .narrow(0, 0, rows)
-                .narrow(1, 0, columns);
-  else
-    bytes = bytes.view({rows, columns});
-  auto exponents = bytes.to(at::kInt);
-  auto bits = exponents.bitwise_left_shift(23);
-  bits.masked_fill_(exponents.eq(0), 0x00400000).masked_fill_(exponents.eq(255), 0x7fc00000);
-  return bits.view(at::kFloat);
+  auto powers = from_exponents(x.scale);
+  if (!x.swizzled) return powers.view({rows, columns});
+  return powers.view({blocks(rows, 128), blocks(columns, 4), 32, 4, 4})
+      .permute({0, 3, 2, 1, 4})
+      .reshape({rounded_up(rows, 128), rounded_up(columns, 4)})
+      .narrow(0, 0, rows)
+      .narrow(1, 0, columns);
 }
 
 // Repeats each scale for the elements of its block.

@@ -6,6 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 
 #include "device/errors.h"
+#include "ops/exponents.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/host_memory.h"
@@ -56,6 +57,14 @@ Tensor wide_like(const Tensor& t) {
 }
 
 void copy_on_device(const Tensor& to, const Tensor& from) {
+  if (to.scalar_type() == from.scalar_type() && !movable(to).is_same(to))
+    return copy_on_device(movable(to), movable(from));
+  if (are_exponents(from)) return copy_on_device(to, from_exponents(from));
+  if (are_exponents(to)) {
+    auto numbers = at::empty(to.sizes(), to.options().dtype(at::kFloat));
+    copy_on_device(numbers, from);
+    return to_exponents(to, numbers);
+  }
   // The runtime has no complex halves: they pass through wider ones.
   if (is_complex_half(from)) {
     auto wide = wide_like(from);

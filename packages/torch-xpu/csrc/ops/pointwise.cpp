@@ -32,6 +32,8 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   e.outputs = kind == integer_ && !text_.integer.empty()   ? text_.integer
               : kind == complex_ && !text_.complex.empty() ? text_.complex
                                                            : text_.real;
+  TORCH_CHECK_NOT_IMPLEMENTED(!e.outputs.empty(), '"', name_, "\" not implemented for ",
+                              kind == complex_ ? "complex numbers" : "floats");
   e.headers = text_.headers;
   e.headers.emplace_back(kind == complex_ ? "complex_math" : "math");
   if (kind == integer_) e.headers.emplace_back("integer");
