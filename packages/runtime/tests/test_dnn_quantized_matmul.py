@@ -76,6 +76,38 @@ def test_weights_only_int4(xr, rng, candidate, dtype, group, compute, zero):
     check(out.numpy(), rounded(a, compute) @ dequantized(w, scale, zeros), compute)
 
 
+@pytest.mark.cpu_device  # a GPU's oneDNN has kernels of its own for it
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u4", "f8e4m3", "f8e5m2"])
+@pytest.mark.parametrize("length", [64, 76])
+@pytest.mark.parametrize("groups", [0, 1, 2])
+def test_few_rows_by_small_weights(xr, rng, rows, dtype, length, groups):
+    """What decoding does: columns of weights are dense, and none is a multiple of anything."""
+    columns = 21
+    a, bias = rng.standard_normal((rows, length)), rng.standard_normal(columns).astype(np.float32)
+    options = {"bias": xr.from_numpy(bias), "post_ops": [xr.dnn.PostOp("relu")]}
+    if dtype.startswith("f8"):
+        stored = rng.integers(0, 0x70, (columns, length)).astype(np.uint8)
+        w, weights = fp8_values(stored, dtype), xr.from_numpy(stored, dtype).transpose()
+    else:
+        low, high = {"i8": (-128, 128), "u8": (0, 256), "i4": (-8, 8), "u4": (0, 16)}[dtype]
+        w = rng.integers(low, high, (columns, length))
+        if dtype.endswith("4"):
+            packed = xr.from_numpy(pack_int4(w))
+            weights = xr.dnn.PackedArray(packed, dtype, (length, columns), (1, length))
+        else:
+            weights = xr.from_numpy(w.astype({"i8": np.int8, "u8": np.uint8}[dtype])).transpose()
+    scale = zeros = None
+    if groups:
+        scale = rng.uniform(0.01, 0.1, (groups, columns)).astype(np.float32)
+        zeros = rng.integers(0, 8, scale.shape).astype(np.int8)
+        options["b_quantization"] = xr.dnn.Quantization(xr.from_numpy(scale), xr.from_numpy(zeros))
+    with xr.dnn.only_candidate("rows"):
+        out = xr.dnn.matmul(xr.from_numpy(a, "f32"), weights, dtype="f32", **options)
+    real = dequantized(w.T, scale, zeros) if groups else w.T.astype(np.float64)
+    check(out.numpy(), np.maximum(a.astype(np.float32).astype(float) @ real + bias, 0), "f32")
+
+
 def test_int4_weights_transposed(xr, rng, candidate):
     a, w = rng.standard_normal((M, K)), rng.integers(-8, 8, (N, K))
     scale = rng.uniform(0.01, 0.1, (N, K // 32)).astype(np.float32)

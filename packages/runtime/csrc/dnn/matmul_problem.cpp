@@ -112,10 +112,13 @@ void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, co
   MatmulProblem p(stream.device(), a, b, c, options);
   if (p.c.numel() == 0) return;
   run(stream, p.problem, [&p] {
-    return std::vector<Candidate>{
-        {"onednn", [&p](Plan& plan) { return matmul_onednn(p, plan); }},
-        {"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }},
-        {"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }}};
+    std::vector<Candidate> list;
+    if (is_float(p.a.dtype) && size_of(p.b.dtype) <= 1)
+      list.push_back({"rows", [&p](Plan& plan) { return matmul_rows(p, plan); }});
+    list.push_back({"onednn", [&p](Plan& plan) { return matmul_onednn(p, plan); }});
+    list.push_back({"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }});
+    list.push_back({"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }});
+    return list;
   });
 }
 

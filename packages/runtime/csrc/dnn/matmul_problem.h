@@ -31,6 +31,8 @@ struct MatmulProblem {
 /// the scales of a and b.
 Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
 
+/// A few rows by weights of eight or four bits, without a copy of the weights in another type.
+std::string matmul_rows(const MatmulProblem& p, Plan& plan);
 /// All of it in one primitive.
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan);
 /// The sums by a primitive, the epilogue by a kernel.
