@@ -12,6 +12,7 @@ import nox
 
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
+from gate import cuda_wheel as cuda_wheel_check
 from gate import isa as isa_check
 from gate import sanitizers, stand_ins, validation
 from gate.environments import Environment, in_turn
@@ -78,6 +79,12 @@ def isa(session: nox.Session) -> None:
 def generic(session: nox.Session) -> None:
     """The suites as on a foreign SYCL backend: no oneDNN, no image cache, sub-group size 32."""
     run_suites(session, device_environment(session), variables=stand_ins.GENERIC)
+
+
+@nox.session(name="cuda-wheel", venv_backend="none", default=False)
+def cuda_wheel(session: nox.Session) -> None:
+    """The adapter in PyTorch's wheel for CUDA, with no NVIDIA driver. 5 GB: not in the gate."""
+    cuda_wheel_check.run(session)
 
 
 @nox.session(venv_backend="none", default=False)

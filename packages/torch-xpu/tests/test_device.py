@@ -29,6 +29,22 @@ def test_unknown_device(use):
         use(99)
 
 
+def test_unknown_device_before_the_first_use():
+    child = run_child(
+        """
+import torch
+try:
+    torch.xpu.set_device(99)
+except RuntimeError as error:
+    assert "xpu:99 is not a device" in str(error), error
+else:
+    raise SystemExit("no error")
+assert torch.ones(1, device="xpu").device.index == 0
+"""
+    )
+    child.check()
+
+
 def test_unknown_device_of_a_tensor():
     with pytest.raises(RuntimeError, match="xpu:99 is not a device"):
         torch.empty(1, device="xpu:99")

@@ -1,4 +1,5 @@
 // What PyTorch asks of XPU outside of operators.
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/XPUHooksInterface.h>
 #include <c10/core/Allocator.h>
 
@@ -9,7 +10,8 @@ namespace at {
 
 // PyTorch's registry knows the hooks by this name.
 struct XPUHooks final : XPUHooksInterface {
-  bool isBuilt() const override { return true; }
+  // PyTorch takes one accelerator that is built, and CUDA's users must keep theirs.
+  bool isBuilt() const override { return !at::detail::getCUDAHooks().isBuilt(); }
   bool hasXPU() const override { return true; }
   bool isAvailable() const override {
     try {

@@ -1,6 +1,7 @@
 // torch_xpu._bridge: importing it makes xpu a device of PyTorch's. It must come before PyTorch first asks
 // for its XPU hooks, which keeps the answer for good.
 #include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <Python.h>
 
 #include "bridge/allocators.h"
@@ -11,6 +12,15 @@
 
 namespace {
 
+PyObject* load(PyObject*, PyObject*) {
+  try {
+    torch_xpu::runtime();
+  } catch (const c10::Error& why) {
+    PyErr_SetString(PyExc_RuntimeError, why.what_without_backtrace());
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
 PyObject* is_loaded(PyObject*, PyObject*) {
   return PyBool_FromLong(torch_xpu::runtime_if_loaded() != nullptr);
 }
@@ -62,7 +72,8 @@ PyObject* leave_allocator(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef methods[] = {{"is_loaded", is_loaded, METH_NOARGS, "True once the device has been used."},
+PyMethodDef methods[] = {{"load", load, METH_NOARGS, "Loads the runtime, when it is not."},
+                         {"is_loaded", is_loaded, METH_NOARGS, "True once the device has been used."},
                          {"current_device", current_device, METH_NOARGS, "The calling thread's device."},
                          {"exchange_device", exchange_device, METH_O,
                           "Sets the thread's device, unless -1; returns the one before."},
@@ -90,6 +101,8 @@ PyMODINIT_FUNC PyInit__bridge() {
   torch_xpu::register_allocators();
   torch_xpu::register_profiler();
   PyObject* module = PyModule_Create(&definition);
-  if (module) PyModule_AddIntConstant(module, "abi", XPU_RUNTIME_ABI);
+  if (!module) return nullptr;
+  PyModule_AddIntConstant(module, "abi", XPU_RUNTIME_ABI);
+  PyModule_AddObjectRef(module, "beside_cuda", at::detail::getCUDAHooks().isBuilt() ? Py_True : Py_False);
   return module;
 }

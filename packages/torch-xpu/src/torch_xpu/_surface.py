@@ -13,6 +13,7 @@ import torch
 from . import (
     _allocators,
     _bridge,
+    _cuda_wheel,
     _exit,
     _graphs,
     _history,
@@ -30,6 +31,7 @@ _initialized_in: int | None = None
 
 def _init() -> None:
     global _initialized_in
+    _bridge.load()
     from . import _device
 
     _initialized_in = os.getpid()
@@ -132,5 +134,6 @@ def install() -> None:
     for name in ("streams", "graphs", "", "memory", "random", ""):
         importlib.reload(importlib.import_module(f"torch.xpu.{name}".rstrip(".")))
     _profiler.install()
+    _cuda_wheel.install()
     atexit.register(_let_autograd_finish)
     torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary

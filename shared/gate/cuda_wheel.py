@@ -1,0 +1,37 @@
+"""The PyTorch adapter in PyTorch's wheel for CUDA, on a machine without its driver."""
+
+from __future__ import annotations
+
+import nox
+
+from .environments import Environment, in_turn
+from .packages import PACKAGES, ROOT
+from .wheels import build_wheels
+
+# What meets the wheel's own devices, accelerator and autograd; operators are the same on both wheels.
+SUITES = (
+    "cuda_wheel",
+    "import",
+    "device",
+    "storage",
+    "memory",
+    "autocast",
+    "graph",
+    "optimizers",
+    "transforms",
+)
+
+
+def run(session: nox.Session) -> None:
+    """Install both wheels and run the suites; the one for CUDA and what it needs take 5 GB."""
+    environment = Environment("cuda-wheel")
+    adapter = next(package for package in PACKAGES if package.wheel == "torch-xpu")
+    (torch,) = (line for line in adapter.project["project"]["dependencies"] if "torch==" in line)
+    with in_turn():
+        # Exactly this version: one with a local part, such as +cpu, is another wheel.
+        environment.install(session, torch.replace("==", "==="))
+        environment.install_wheels(session, build_wheels(session), adapter.group("test"))
+    environment.python(session, "-c", "import torch; assert torch.version.cuda, torch.__version__")
+    files = (str(adapter.path / "tests" / f"test_{name}.py") for name in SUITES)
+    settings = ("-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}")
+    environment.python(session, "-m", "pytest", *settings, *session.posargs, *files)
