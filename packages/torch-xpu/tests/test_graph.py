@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from xpu_testing import assert_close
 
 
 def captured(function, *inputs):
@@ -127,3 +128,27 @@ def test_random_numbers_are_refused():
     ):
         torch.nn.functional.dropout(x, 0.5)
     assert torch.rand(4, device="xpu").shape == (4,)
+
+
+def test_the_generic_graph():
+    x = torch.ones(1000, device="xpu")
+    stream = torch.Stream("xpu")
+    (x * 2 + 1).relu()
+    torch.xpu.synchronize()
+    graph = torch.accelerator.Graph()
+    with pytest.raises(RuntimeError, match="no pool before"):
+        graph.pool()
+    with stream, graph:
+        y = (x * 2 + 1).relu()
+    x.fill_(4)
+    torch.xpu.synchronize()
+    graph.replay()
+    torch.xpu.synchronize()
+    assert_close(y.cpu().numpy(), torch.full((1000,), 9.0).numpy())
+    assert graph.pool()[1] > 0
+    graph.reset()
+    with stream, graph:
+        y = x - 1
+    graph.replay()
+    torch.xpu.synchronize()
+    assert_close(y.cpu().numpy(), torch.full((1000,), 3.0).numpy())

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <ATen/core/Generator.h>
+#include <ATen/core/GraphImplInterface.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Stream.h>
 #include <c10/macros/Macros.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,8 @@ class Runtime {
   /// From here to the stop all work is timed. The stop returns it in the order of its host times.
   virtual void start_trace() = 0;
   virtual std::vector<TracedWork> stop_trace() = 0;
+
+  virtual std::unique_ptr<at::GraphImplInterface> new_graph() = 0;
 
   /// The generator that every framework of the process shares on the device, and a new one.
   virtual const at::Generator& default_generator(int device) = 0;

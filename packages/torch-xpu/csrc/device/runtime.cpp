@@ -5,6 +5,7 @@
 
 #include "device/errors.h"
 #include "device/generator.h"
+#include "device/graph.h"
 #include "device/memory.h"
 #include "device/runtime.h"
 #include "device/statistics.h"
@@ -131,6 +132,8 @@ class SyclRuntime final : public Runtime {
     translated([] { xpu::trace::start(); });
   }
   std::vector<TracedWork> stop_trace() override { return traced_work(); }
+
+  std::unique_ptr<at::GraphImplInterface> new_graph() override { return make_graph(); }
 
   const at::Generator& default_generator(int device) override { return torch_xpu::default_generator(device); }
   at::Generator new_generator(int device) override { return torch_xpu::new_generator(device); }
