@@ -99,18 +99,28 @@ assert not live
     child.check()
 
 
-def test_a_pool_keeps_its_memory():
-    pool = torch.xpu.MemPool()
-    with torch.xpu.use_mem_pool(pool):
-        inside = torch.empty(1 << 20, dtype=torch.uint8, device="xpu")
-    segments = pool.snapshot()
-    assert {tuple(s["segment_pool_id"]) for s in segments} == {pool.id}
-    assert any(b["address"] == inside.data_ptr() for s in segments for b in s["blocks"])
-    outside = torch.empty(1 << 20, dtype=torch.uint8, device="xpu")
-    segments = pool.snapshot()
-    assert not any(b["address"] == outside.data_ptr() for s in segments for b in s["blocks"])
-
-
 def test_a_library_without_the_function():
     with pytest.raises(AttributeError, match="no_such_function"):
         torch.xpu.memory.XPUPluggableAllocator("libc.so.6", "no_such_function", "free")
+
+
+def test_a_pool_for_when_memory_is_out():
+    child = run_child(
+        """
+import torch
+def block(size):
+    return torch.empty(size << 20, dtype=torch.uint8, device="xpu")
+_, total = torch.xpu.mem_get_info()
+torch.xpu.set_per_process_memory_fraction(128 * 2**20 / total)
+pool = torch.xpu.MemPool(use_on_oom=True)
+with torch.xpu.use_mem_pool(pool):
+    inside = block(64)
+address = inside.data_ptr()
+del inside
+first = block(60)
+second = block(60)
+assert second.data_ptr() == address
+del second, pool
+"""
+    )
+    child.check()

@@ -40,10 +40,23 @@ def test_statistics_name_the_framework():
     del tensor, other
 
 
+def test_the_keys_are_pytorchs():
+    torch.empty(MB, dtype=torch.uint8, device="xpu")
+    ours, generic = torch.xpu.memory_stats(), torch.accelerator.memory_stats()
+    assert {key for key in ours if not key.startswith("owner.")} == set(generic)
+
+
 def test_accelerator_statistics():
     tensor = torch.empty(MB, dtype=torch.uint8, device="xpu")
     assert torch.accelerator.memory_allocated() == torch.xpu.memory_allocated()
     del tensor
+
+
+def test_memory_of_the_whole_device():
+    free, total = torch.xpu.mem_get_info()
+    assert 0 < free <= total
+    tensor = torch.empty(MB, dtype=torch.uint8, device="xpu")
+    assert tensor.nbytes <= torch.xpu.device_memory_used() <= total
 
 
 def test_empty_cache():

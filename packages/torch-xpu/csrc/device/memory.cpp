@@ -2,6 +2,9 @@
 
 #include <c10/core/Allocator.h>
 
+#include <mutex>
+#include <vector>
+
 #include "device/history.h"
 #include "xpu/error.h"
 #include "xpu/memory.h"
@@ -29,7 +32,43 @@ void report_failure(std::size_t bytes, xpu::Stream stream) {
                                    {c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(device)});
 }
 
+struct SparePools {
+  std::mutex mutex;
+  std::vector<xpu::memory::PoolId> all;
+};
+SparePools& spare_pools() {
+  static auto* one = new SparePools;
+  return *one;
+}
+
+// Null when none of them has room.
+void* allocate_from_spare(std::size_t bytes, xpu::Stream stream, xpu::memory::Owner owner) {
+  std::vector<xpu::memory::PoolId> pools;
+  {
+    std::lock_guard lock(spare_pools().mutex);
+    pools = spare_pools().all;
+  }
+  void* ptr = nullptr;
+  for (std::size_t i = 0; i < pools.size() && !ptr; ++i) {
+    xpu::memory::open_pool(stream.device(), pools[i]);
+    try {
+      ptr = xpu::memory::allocate(bytes, stream, owner);
+    } catch (const xpu::OutOfMemory&) {
+      // The next one may have room.
+    }
+    xpu::memory::close_pool(stream.device(), pools[i]);
+    xpu::memory::release_pool(stream.device(), pools[i]);
+  }
+  return ptr;
+}
+
 }  // namespace
+
+void spare_pool(std::uint64_t pool, bool may_serve) {
+  std::lock_guard lock(spare_pools().mutex);
+  std::erase(spare_pools().all, pool);
+  if (may_serve) spare_pools().all.push_back(pool);
+}
 
 void* allocate_block(std::size_t bytes, xpu::Stream stream) {
   static const auto owner = xpu::memory::owner("torch");
@@ -37,8 +76,11 @@ void* allocate_block(std::size_t bytes, xpu::Stream stream) {
   try {
     ptr = xpu::memory::allocate(bytes, stream, owner);
   } catch (const xpu::OutOfMemory&) {
-    report_failure(bytes, stream);
-    throw;
+    ptr = allocate_from_spare(bytes, stream, owner);
+    if (!ptr) {
+      report_failure(bytes, stream);
+      throw;
+    }
   }
   if (c10::memoryProfilingEnabled()) [[unlikely]]
     report(ptr, static_cast<std::int64_t>(xpu::memory::find(ptr).size), stream.device());

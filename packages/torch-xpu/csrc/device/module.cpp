@@ -7,6 +7,7 @@
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/history_module.h"
+#include "device/memory.h"
 #include "device/runtime.h"
 #include "ops/fallback.h"
 #include "xpu/abi.h"
@@ -82,6 +83,7 @@ PYBIND11_MODULE(_device, m) {
   });
 
   bind_history(m);
+  m.def("spare_pool", &spare_pool);
 
   m.def("fallbacks", &fallbacks);
   m.def("reset_fallbacks", &reset_fallbacks);

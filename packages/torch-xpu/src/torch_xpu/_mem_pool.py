@@ -19,7 +19,8 @@ _open: dict[tuple[int, int], list[AbstractContextManager[Any]]] = {}
 class _XPUMemPool:
     """Memory of its own for what runs in ``torch.xpu.use_mem_pool(pool)``.
 
-    With an allocator, what runs there takes its memory from that allocator's functions, tensor by tensor.
+    ``use_on_oom``: its unused memory serves anybody who would otherwise be out of memory. With an allocator,
+    what runs there takes its memory from that allocator's functions, tensor by tensor.
     """
 
     def __init__(
@@ -30,13 +31,14 @@ class _XPUMemPool:
     ) -> None:
         import xpu_runtime
 
-        if use_on_oom:
-            raise NotImplementedError(
-                "use_on_oom: the memory of an xpu MemPool goes to nobody else"
-            )
         self._pool = xpu_runtime.memory.Pool()
         self._allocator = allocator
         _living[self._pool.id] = self
+        if use_on_oom:
+            from . import _device
+
+            _device.spare_pool(self._pool.id, True)
+            weakref.finalize(self, _device.spare_pool, self._pool.id, False)
 
     @property
     def id(self) -> PoolHandle:

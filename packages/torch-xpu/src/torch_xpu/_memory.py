@@ -13,6 +13,15 @@ def _runtime():
     return xpu_runtime.memory
 
 
+# PyTorch's counters of what this pool does not do.
+_NEVER: dict[str, Any] = {
+    "num_sync_all_streams": 0,
+    "max_split_size": 0,
+    "oversize_allocations": dict.fromkeys(("current", "peak", "allocated", "freed"), 0),
+    "oversize_segments": dict.fromkeys(("current", "peak", "allocated", "freed"), 0),
+}
+
+
 def stats(device: int) -> dict[str, Any]:
     """Counters as nested dictionaries, by PyTorch's keys and, under "owner", by framework."""
     nested: dict[str, Any] = {}
@@ -22,7 +31,7 @@ def stats(device: int) -> dict[str, Any]:
         for part in path:
             at = at.setdefault(part, {})
         at[last] = value
-    return nested
+    return nested | _NEVER
 
 
 def empty_cache() -> None:
@@ -36,6 +45,14 @@ def empty_cache() -> None:
 def info(device: int) -> tuple[int, int]:
     """Bytes free on the device and in all."""
     return _runtime().info(device)
+
+
+def used(device: Any = None) -> int:
+    """Bytes in use on the device, by every process: ``torch.xpu.device_memory_used()``."""
+    import torch
+
+    free, total = info(torch.xpu._utils._get_device_index(device, optional=True))
+    return total - free
 
 
 def reset_peak(device: int) -> None:

@@ -136,4 +136,6 @@ def install() -> None:
     _profiler.install()
     _cuda_wheel.install()
     atexit.register(_let_autograd_finish)
+    # PyTorch's own asks the management library of GPUs, which few have installed.
+    torch.xpu.device_memory_used = _memory.used
     torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary
