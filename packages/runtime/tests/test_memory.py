@@ -337,3 +337,18 @@ def test_large_allocations_ask_for_large_pages(child):
             raise AssertionError("no mapping holds the array")
     """
     child(code, env={"XPU_STRICT_MEMORY": "0"}).check()
+
+
+def test_a_pool_may_live_until_the_process_ends(child):
+    done = child(
+        """
+        import xpu_runtime as xr
+        pool = xr.memory.Pool()
+        with pool.use():
+            array = xr.empty((5,), "f32")
+        keep = [pool]
+        keep.append(keep)
+        """
+    )
+    done.check()
+    assert done.err == ""

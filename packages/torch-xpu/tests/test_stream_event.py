@@ -4,7 +4,7 @@ import threading
 
 import pytest
 import torch
-from xpu_testing import assert_close
+from xpu_testing import assert_close, run_child
 
 MB = 1 << 20
 
@@ -96,3 +96,24 @@ def test_trace_callbacks():
     torch._C._activate_gpu_trace()
     tensor = torch.empty(100, device="xpu")
     assert tensor.data_ptr() in seen
+
+
+def test_trace_callbacks_leave_errors_alone():
+    child = run_child(
+        """
+import torch
+from torch.xpu import _gpu_trace
+_gpu_trace.register_callback_for_memory_deallocation(lambda address: None)
+torch._C._activate_gpu_trace()
+graph = torch.xpu.XPUGraph()
+with torch.xpu.graph(graph):
+    y = torch.ones(4, device="xpu")
+    try:
+        y.sum().item()
+    except RuntimeError as error:
+        assert "record" in str(error), error
+    else:
+        raise SystemExit("no error")
+"""
+    )
+    child.check()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -128,6 +129,11 @@ def fail_allocation(k: int) -> Iterator[None]:
         C.memory_fail_allocation(0)
 
 
+def _release(pool: int, devices: set[int]) -> None:
+    for index in devices:
+        C.memory_release_pool(index, pool)
+
+
 class Pool:
     """Memory of its own, for what this thread allocates inside `with pool.use(device):`.
 
@@ -139,6 +145,7 @@ class Pool:
         """A new pool, or one more object for the pool of that number."""
         self.id: int = C.memory_create_pool() if id is None else id
         self._devices: set[int] = set()
+        weakref.finalize(self, _release, self.id, self._devices)
 
     @contextmanager
     def use(self, device: int | None = None) -> Iterator[Pool]:
@@ -164,10 +171,6 @@ class Pool:
         if device in self._devices:
             C.memory_release_pool(device, self.id)  # one use for each device is enough
         self._devices.add(device)
-
-    def __del__(self) -> None:
-        for index in getattr(self, "_devices", ()):
-            C.memory_release_pool(index, self.id)
 
 
 # Journal lines as the events of torch's memory_viz.
