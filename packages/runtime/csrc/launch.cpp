@@ -1,5 +1,6 @@
 #include "xpu/launch.h"
 
+#include "graph/gate.h"
 #include "graph/recording.h"
 #include "memory/strict.h"
 #include "startup.h"
@@ -26,16 +27,16 @@ void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
   stream.queue().wait_and_throw();
 }
 
-// A CPU device computes on the host's own cores: far ahead, the host only takes one from it, and the driver's
-// lists of what is pending grow. A host that waits computes along.
+}  // namespace
+
+// Far ahead, the host only takes a core from the device, and the driver's lists of what is pending grow. A
+// host that waits computes along.
 void bound_run_ahead(StreamState& stream) {
   constexpr int most = 128;
-  if (!stream.on_cpu || stream.ahead.fetch_add(1, std::memory_order_relaxed) < most) return;
+  if (!stream.on_cpu || stream.ahead.fetch_add(1, std::memory_order_relaxed) < most || closed_gate()) return;
   stream.ahead.store(0, std::memory_order_relaxed);
   stream.queue.wait();
 }
-
-}  // namespace
 
 void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
   startup::require_not_forked();

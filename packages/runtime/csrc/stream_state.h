@@ -26,6 +26,8 @@ struct StreamState {
   std::atomic<int> ahead{0};                   ///< on a CPU: work queued since the host last waited for all
 };
 
+/// Waits when much is queued on a CPU device's stream. Called once for each piece of work.
+void bound_run_ahead(StreamState& stream);
 /// Every stream made so far on the device.
 std::vector<Stream> live_streams(int device);
 /// A new in-order queue like the stream's own.

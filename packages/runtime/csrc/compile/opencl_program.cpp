@@ -1,45 +1,19 @@
 #include "compile/opencl_program.h"
 
-#include <CL/cl.h>
-#include <dlfcn.h>
-
 #include <sycl/backend/opencl.hpp>
 
+#include "opencl.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 
 namespace xpu {
 namespace {
 
-// SYCL has the OpenCL loader in the process already; linking it would load a second one.
-struct OpenCl {
-#define XPU_CL(name) decltype(&::name) name = symbol<decltype(&::name)>(#name)
-  template <class F>
-  static F symbol(const char* name) {
-    void* address = dlsym(RTLD_DEFAULT, name);
-    expect<InternalError>(address != nullptr, "the OpenCL loader has no ", name);
-    return reinterpret_cast<F>(address);
-  }
-  XPU_CL(clCreateProgramWithIL);
-  XPU_CL(clCreateProgramWithBinary);
-  XPU_CL(clBuildProgram);
-  XPU_CL(clCreateKernel);
-  XPU_CL(clGetProgramInfo);
-  XPU_CL(clGetProgramBuildInfo);
-  XPU_CL(clReleaseProgram);
-#undef XPU_CL
-};
-
-const OpenCl& cl() {
-  static auto* functions = new OpenCl;
-  return *functions;
-}
-
 std::string build_log(cl_program program, cl_device_id device) {
   std::size_t size = 0;
-  cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  XPU_CL(clGetProgramBuildInfo)(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
   std::string log(size, '\0');
-  cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+  XPU_CL(clGetProgramBuildInfo)(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
   return log.c_str();
 }
 
@@ -47,13 +21,13 @@ Bytes binary_of(cl_program program) {
   std::size_t size = 0;
   // One device at most has a binary: programs are built for one.
   cl_uint devices = 0;
-  cl().clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
+  XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
   if (devices != 1 ||
-      cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS)
+      XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS)
     return {};
   Bytes binary(size);
   auto* data = binary.data();
-  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
+  if (XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
     return {};
   return binary;
 }
@@ -61,12 +35,12 @@ Bytes binary_of(cl_program program) {
 class OpenClProgram : public Program {
  public:
   OpenClProgram(cl_program program, int device) : program_(program), device_(device) {}
-  ~OpenClProgram() override { cl().clReleaseProgram(program_); }
+  ~OpenClProgram() override { XPU_CL(clReleaseProgram)(program_); }
 
   sycl::kernel kernel(const std::string& name) override {
     cl_int status = 0;
-    cl_kernel kernel = cl().clCreateKernel(program_, ("__sycl_kernel_" + name).c_str(), &status);
-    if (status != CL_SUCCESS) kernel = cl().clCreateKernel(program_, name.c_str(), &status);
+    cl_kernel kernel = XPU_CL(clCreateKernel)(program_, ("__sycl_kernel_" + name).c_str(), &status);
+    if (status != CL_SUCCESS) kernel = XPU_CL(clCreateKernel)(program_, name.c_str(), &status);
     expect<UsageError>(status == CL_SUCCESS, "the program has no kernel named \"", name, "\" (OpenCL status ",
                        status, ")");
     return sycl::make_kernel<sycl::backend::opencl>(kernel, sycl_context(device_));
@@ -92,11 +66,11 @@ struct Handles {
 ProgramPtr load_opencl_spirv(int device, const Bytes& spirv) {
   Handles on(device);
   cl_int status = 0;
-  cl_program program = cl().clCreateProgramWithIL(on.context, spirv.data(), spirv.size(), &status);
+  cl_program program = XPU_CL(clCreateProgramWithIL)(on.context, spirv.data(), spirv.size(), &status);
   expect<CompileError>(status == CL_SUCCESS, "the driver cannot read this SPIR-V (OpenCL status ", status,
                        ")");
   auto loaded = std::make_unique<OpenClProgram>(program, device);
-  status = cl().clBuildProgram(program, 1, &on.device, "", nullptr, nullptr);
+  status = XPU_CL(clBuildProgram)(program, 1, &on.device, "", nullptr, nullptr);
   expect<CompileError>(status == CL_SUCCESS, "the driver cannot build this SPIR-V (OpenCL status ", status,
                        "):\n", build_log(program, on.device));
   return loaded;
@@ -108,18 +82,19 @@ ProgramPtr load_opencl_binary(int device, const Bytes& binary) {
   std::size_t size = binary.size();
   cl_int accepted = 0, status = 0;
   cl_program program =
-      cl().clCreateProgramWithBinary(on.context, 1, &on.device, &size, &data, &accepted, &status);
+      XPU_CL(clCreateProgramWithBinary)(on.context, 1, &on.device, &size, &data, &accepted, &status);
   if (status != CL_SUCCESS) return nullptr;
   auto loaded = std::make_unique<OpenClProgram>(program, device);
-  return cl().clBuildProgram(program, 1, &on.device, "", nullptr, nullptr) == CL_SUCCESS ? std::move(loaded)
-                                                                                         : nullptr;
+  return XPU_CL(clBuildProgram)(program, 1, &on.device, "", nullptr, nullptr) == CL_SUCCESS
+             ? std::move(loaded)
+             : nullptr;
 }
 
 Bytes opencl_binary(const sycl::kernel_bundle<sycl::bundle_state::executable>& bundle) {
   if (bundle.get_backend() != sycl::backend::opencl) return {};
   auto programs = sycl::get_native<sycl::backend::opencl>(bundle);
   Bytes binary = programs.size() == 1 ? binary_of(programs[0]) : Bytes{};
-  for (auto program : programs) cl().clReleaseProgram(program);
+  for (auto program : programs) XPU_CL(clReleaseProgram)(program);
   return binary;
 }
 

@@ -1,11 +1,12 @@
 #include "dnn/host_task.h"
 
-#include <CL/cl.h>
 #include <dlfcn.h>
 
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
+#include "graph/gate.h"
+#include "opencl.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -16,13 +17,6 @@ thread_local std::function<void()>* catcher = nullptr;
 void run_and_delete(void* argument) {
   std::unique_ptr<std::function<void()>> work(*static_cast<std::function<void()>**>(argument));
   (*work)();
-}
-
-template <class F>
-F opencl(const char* name) {
-  void* address = dlsym(RTLD_DEFAULT, name);
-  expect<InternalError>(address != nullptr, "the OpenCL loader has no ", name);
-  return reinterpret_cast<F>(address);
 }
 
 }  // namespace
@@ -43,13 +37,13 @@ HostTaskCatcher::~HostTaskCatcher() {
 bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event* event) {
   catcher = nullptr;
   if (!caught_) return false;
-  static auto enqueue = opencl<decltype(&clEnqueueNativeKernel)>("clEnqueueNativeKernel");
-  static auto release = opencl<decltype(&clReleaseEvent)>("clReleaseEvent");
   auto* work = new std::function<void()>(std::move(caught_));
   cl_event done = nullptr;
-  auto status = enqueue(static_cast<cl_command_queue>(native_queue), run_and_delete, &work, sizeof work, 0,
-                        nullptr, nullptr, 0, nullptr, event ? &done : nullptr);
+  auto status =
+      XPU_CL(clEnqueueNativeKernel)(static_cast<cl_command_queue>(native_queue), run_and_delete, &work,
+                                    sizeof work, 0, nullptr, nullptr, 0, nullptr, event ? &done : nullptr);
   if (status != CL_SUCCESS) {  // the work owns references of oneDNN's, so it must run, and in its turn
+    if (auto* gate = closed_gate()) gate->open();
     queue.wait();
     run_and_delete(&work);
     if (event) *event = sycl::event();
@@ -57,7 +51,7 @@ bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event
   }
   if (event) {
     *event = sycl::make_event<sycl::backend::opencl>({done}, queue.get_context());
-    release(done);
+    XPU_CL(clReleaseEvent)(done);
   }
   return true;
 }
@@ -66,9 +60,9 @@ void* native_kernel_queue(sycl::queue& queue) {
   auto device = queue.get_device();
   if (!device.is_cpu() || device.get_backend() != sycl::backend::opencl) return nullptr;
   cl_device_exec_capabilities can = 0;
-  auto info = opencl<decltype(&clGetDeviceInfo)>("clGetDeviceInfo");
-  info(sycl::get_native<sycl::backend::opencl>(device), CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can,
-       nullptr);
+  XPU_CL(clGetDeviceInfo)
+  (sycl::get_native<sycl::backend::opencl>(device), CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can,
+   nullptr);
   return can & CL_EXEC_NATIVE_KERNEL ? sycl::get_native<sycl::backend::opencl>(queue) : nullptr;
 }
 

@@ -1,7 +1,5 @@
 #include "trace/recorder.h"
 
-#include <CL/cl.h>
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <sys/syscall.h>
@@ -12,6 +10,7 @@
 #include <sycl/backend/opencl.hpp>
 
 #include "kept.h"
+#include "opencl.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
@@ -50,22 +49,13 @@ constexpr Record::Kind kind_of(WorkKind kind) {
 }
 static_assert(kind_of(WorkKind::marker) == Record::Kind::marker);
 
-template <class F>
-F opencl(const char* name) {
-  void* address = dlsym(RTLD_DEFAULT, name);
-  expect<InternalError>(address != nullptr, "the OpenCL loader has no ", name);
-  return reinterpret_cast<F>(address);
-}
-
 // Events of work that the driver was given directly are unknown to SYCL's queues, so the driver is asked.
 std::uint64_t opencl_time(const sycl::event& event, bool end) {
-  static auto ask = opencl<decltype(&clGetEventProfilingInfo)>("clGetEventProfilingInfo");
-  static auto release = opencl<decltype(&clReleaseEvent)>("clReleaseEvent");
   cl_ulong time = 0;
   for (cl_event native : sycl::get_native<sycl::backend::opencl>(event)) {
-    auto status =
-        ask(native, end ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START, sizeof time, &time, nullptr);
-    release(native);
+    auto which = end ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
+    auto status = XPU_CL(clGetEventProfilingInfo)(native, which, sizeof time, &time, nullptr);
+    XPU_CL(clReleaseEvent)(native);
     expect<DeviceError>(status == CL_SUCCESS, "reading the times of an event: OpenCL error ", status);
   }
   return time;

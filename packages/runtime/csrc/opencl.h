@@ -1,0 +1,26 @@
+// OpenCL's functions, below a SYCL queue of that backend.
+#pragma once
+
+#include <CL/cl.h>
+#include <dlfcn.h>
+
+#include "xpu/error.h"
+
+namespace xpu {
+
+/// SYCL has the OpenCL loader in the process already; linking it would load a second one.
+template <class F>
+F opencl(const char* name) {
+  void* address = dlsym(RTLD_DEFAULT, name);
+  expect<InternalError>(address != nullptr, "the OpenCL loader has no ", name);
+  return reinterpret_cast<F>(address);
+}
+
+/// XPU_CL(clFinish)(queue): looked up at the first call.
+#define XPU_CL(name)                                                   \
+  ([] {                                                                \
+    static const auto found = ::xpu::opencl<decltype(&::name)>(#name); \
+    return found;                                                      \
+  }())
+
+}  // namespace xpu
