@@ -117,15 +117,58 @@ def test_mem_pool():
     assert outside.data_ptr() not in addresses
 
 
-def test_random_numbers_are_refused():
-    x = torch.ones(16, device="xpu")
+@pytest.mark.values
+def test_every_replay_draws_other_numbers():
+    x = torch.ones(1000, device="xpu")
+    torch.xpu.manual_seed(5)
+    first, second = torch.nn.functional.dropout(x, 0.5), torch.rand_like(x)
     graph = torch.xpu.XPUGraph()
-    with (
-        pytest.raises(RuntimeError, match="cannot be drawn while a graph is captured"),
-        torch.xpu.graph(graph),
-    ):
-        torch.nn.functional.dropout(x, 0.5)
-    assert torch.rand(4, device="xpu").shape == (4,)
+    with torch.xpu.graph(graph):
+        dropped, drawn = torch.nn.functional.dropout(x, 0.5), torch.rand_like(x)
+    torch.xpu.manual_seed(5)
+    graph.replay()
+    torch.testing.assert_close(dropped, first)
+    torch.testing.assert_close(drawn, second)
+    after = torch.rand_like(x)
+    seen = [first, drawn.clone(), after]
+    graph.replay()
+    for earlier in seen:
+        assert not torch.equal(drawn, earlier)
+    assert not torch.equal(dropped, first)
+    torch.xpu.manual_seed(5)
+    graph.replay()
+    torch.testing.assert_close(dropped, first)
+    torch.testing.assert_close(torch.rand_like(x), after)
+
+
+@pytest.mark.values
+def test_a_generator_of_its_own_moves_on_with_a_replay():
+    generator = torch.Generator("xpu").manual_seed(3)
+    expected = [torch.rand(10, device="xpu", generator=generator) for _ in range(2)]
+    generator.manual_seed(3)
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph):
+        drawn = torch.rand(10, device="xpu", generator=generator)
+    for numbers in expected:
+        graph.replay()
+        torch.testing.assert_close(drawn, numbers)
+
+
+@pytest.mark.values
+def test_attention_drops_anew_in_every_replay():
+    q = torch.randn(1, 2, 16, 8, device="xpu")
+
+    def attention():
+        return torch.nn.functional.scaled_dot_product_attention(q, q, q, dropout_p=0.5)
+
+    attention()
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph):
+        out = attention()
+    graph.replay()
+    first = out.clone()
+    graph.replay()
+    assert not torch.equal(out, first)
 
 
 def test_the_generic_graph():

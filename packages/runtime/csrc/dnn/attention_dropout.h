@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "xpu/dnn/attention.h"
+#include "xpu/error.h"
 
 namespace xpu::dnn {
 
@@ -19,7 +20,11 @@ struct Dropout {
   std::uint64_t seed, block;
   float share;
   explicit Dropout(const AttentionOptions& options)
-      : seed(options.random.seed), block(options.random.offset / 4), share(options.dropout) {}
+      : seed(options.random.seed), block(options.random.offset / 4), share(options.dropout) {
+    expect<Unsupported>(
+        !options.random.replayed || share == 0,
+        "attention with dropout cannot be recorded into a graph: every replay would drop the same");
+  }
 };
 
 /// Drops `weights`, dense [images, key heads, heads of each, queries, keys], of a block that may lack the

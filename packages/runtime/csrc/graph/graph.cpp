@@ -1,12 +1,16 @@
 #include "xpu/graph.h"
 
+#include <algorithm>
 #include <sycl/ext/oneapi/experimental/graph.hpp>
 #include <sycl/sycl.hpp>
 
 #include "env.h"
+#include "graph/gate.h"
 #include "graph/recording.h"
+#include "memory/strict.h"
 #include "stream_state.h"
 #include "sycl_error.h"
+#include "trace/recorder.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/memory.h"
@@ -46,6 +50,7 @@ struct Graph::State {
   memory::PoolId pool = 0;
 
   ~State() {
+    recording.reset();
     if (pool) memory::release_pool(stream.device(), pool);
   }
 };
@@ -74,6 +79,7 @@ void Graph::begin(Stream stream) {
     state_->pool = memory::create_pool();
     memory::open_pool(stream, state_->pool);
   }
+  state_->recording->draws().reserve(stream);
   stream.state()->recording = state_->recording.get();
 }
 
@@ -96,8 +102,11 @@ void Graph::replay(Stream stream) {
   expect<UsageError>(state_->ended, "the graph holds no finished recording to replay");
   expect<UsageError>(stream.device() == state_->stream.device(), "the graph was recorded on device ",
                      state_->stream.device(), " and cannot be replayed on device ", stream.device());
+  state_->recording->draws().store(stream);
   if (state_->recording->native()) {
     auto run = [&](sycl::queue& queue, sycl::event* event) {
+      std::optional<Gate> gate;
+      if (!is_capturing(stream)) gate.emplace(stream);
       if (!event) return ext::execute_graph(queue, *state_->executable);
       if (!state_->timed)
         state_->timed.emplace(state_->modifiable->finalize({ext::property::graph::enable_profiling()}));
@@ -105,8 +114,23 @@ void Graph::replay(Stream stream) {
     };
     return enqueue(stream, {WorkKind::graph, "graph replay"}, run);
   }
-  for (auto& work : state_->recording->work())
+  auto& all = state_->recording->work();
+  auto submit = [&](const RecordedWork& work) {
     enqueue(stream, {work.kind, work.name, work.bytes}, work.submit.view());
+  };
+  if (is_capturing(stream) || strict::enabled() ||
+      trace::active()) {  // each piece is recorded, awaited or timed
+    std::for_each(all.begin(), all.end(), submit);
+    return;
+  }
+  constexpr std::size_t part = 32;  // the device works on one while the host queues the next
+  for (std::size_t at = 0; at < all.size(); at += part) {
+    {
+      Gate gate(stream);
+      std::for_each(all.begin() + at, all.begin() + std::min(at + part, all.size()), submit);
+    }
+    bound_run_ahead(*stream.state());
+  }
 }
 
 void Graph::reset() {

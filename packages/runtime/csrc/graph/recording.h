@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/draws.h"
 #include "xpu/launch.h"
 
 namespace xpu {
@@ -35,12 +36,14 @@ class Recording {
   }
   std::size_t size() const { return size_; }
   std::vector<RecordedWork>& work() { return work_; }
+  Draws& draws() { return draws_; }
 
  private:
   bool native_, on_cpu_, holds_host_tasks_ = false;
   std::mutex mutex_;
   std::size_t size_ = 0;
   std::vector<RecordedWork> work_;
+  Draws draws_;
 };
 
 }  // namespace xpu

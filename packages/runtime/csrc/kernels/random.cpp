@@ -87,12 +87,12 @@ void add_parameters(Args& args, const Fill& fill, DType m) {
   }
 }
 
-void run(Stream stream, const RandomSource& source, const Tensor& out, const Fill& fill,
+void run(Stream stream, RandomSource& source, const Tensor& out, const Fill& fill,
          const Tensor* chances = nullptr) {
   require_number(fill.name, stream, out.dtype);
   require_memory(fill.name, out);
   // The generator moves on for an empty output too: what is drawn must not depend on a size that may be data.
-  Philox state = source.take(wide(fill, out.dtype) ? 8 : 4);
+  Philox state = source.take(stream, wide(fill, out.dtype) ? 8 : 4);
   std::int64_t n = out.numel();
   if (n == 0) return;
   DenseOutput dense(stream, out);
@@ -108,6 +108,7 @@ void run(Stream stream, const RandomSource& source, const Tensor& out, const Fil
       .add(n)
       .add(state.seed)
       .add(state.offset / 4)
+      .add(state.replayed)
       .add(tile);
   add_parameters(args, fill, arithmetic(fill, out.dtype));
   Kernel kernel = kernel_of(stream.device(), fill, out.dtype, dense_chances.tensor().dtype);
@@ -116,7 +117,7 @@ void run(Stream stream, const RandomSource& source, const Tensor& out, const Fil
   dense.finish();
 }
 
-void run_float(Stream stream, const RandomSource& source, const Tensor& out, const Fill& fill) {
+void run_float(Stream stream, RandomSource& source, const Tensor& out, const Fill& fill) {
   expect<UsageError>(is_float(out.dtype), fill.name, ": the output is ", out.describe(),
                      ", expected a float dtype");
   run(stream, source, out, fill);

@@ -19,6 +19,7 @@
 #include "ops/random.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/attention.h"
+#include "xpu/graph.h"
 
 namespace torch_xpu {
 namespace {
@@ -63,20 +64,26 @@ bool fits(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTenso
   return !given(mask) || (!mask->requires_grad() && spreads(*mask, q, k));
 }
 
+// Fused attention has the state of its dropout among its arguments, so each replay of a graph would drop the
+// same.
+bool fits_graph(const Tensor& q, double dropout) {
+  return dropout == 0 || !xpu::is_capturing(stream_of(q));
+}
+
 at::SDPBackend choice(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
-                      bool gqa) {
+                      double dropout, bool gqa) {
   auto& context = at::globalContext();
   bool fused = context.userEnabledFlashSDP() || context.userEnabledMemEfficientSDP() ||
                context.userEnabledOverrideableSDP();
-  if (fused && fits(q, k, v, mask, gqa)) return at::SDPBackend::overrideable;
+  if (fused && fits(q, k, v, mask, gqa) && fits_graph(q, dropout)) return at::SDPBackend::overrideable;
   TORCH_CHECK(context.userEnabledMathSDP(), "No available kernel. Aborting execution.");
   return at::SDPBackend::math;
 }
 
 std::int64_t fused_choice(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
-                          double, bool causal, std::optional<double>, bool gqa) {
+                          double dropout, bool causal, std::optional<double>, bool gqa) {
   check_arguments(q, k, v, mask, causal);
-  return static_cast<std::int64_t>(choice(q, k, v, mask, gqa));
+  return static_cast<std::int64_t>(choice(q, k, v, mask, dropout, gqa));
 }
 
 }  // namespace
@@ -91,7 +98,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
                                         causal, scale, false)
         .squeeze(1);
   }
-  if (choice(q, k, v, mask, gqa) == at::SDPBackend::math) {
+  if (choice(q, k, v, mask, dropout, gqa) == at::SDPBackend::math) {
     // It adds whatever mask it is given.
     auto added = mask;
     if (given(mask) && mask->scalar_type() == at::kBool)

@@ -16,7 +16,7 @@ using State = std::array<std::uint64_t, 2>;
 
 }  // namespace
 
-Generator::Generator(int device, std::shared_ptr<xpu::Generator> state)
+Generator::Generator(int device, xpu::Generator state)
     : GeneratorImpl({c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(device)},
                     c10::DispatchKeySet(c10::DispatchKey::XPU)),
       state_(std::move(state)) {}
@@ -29,7 +29,7 @@ std::uint64_t Generator::seed() {
 
 void Generator::set_offset(std::uint64_t offset) {
   TORCH_CHECK(offset % 4 == 0, "the offset of an xpu generator is a multiple of 4, got ", offset);
-  state_->set_offset(offset);
+  state_.set_offset(offset);
 }
 
 void Generator::set_state(const c10::TensorImpl& bytes) {
@@ -44,26 +44,23 @@ void Generator::set_state(const c10::TensorImpl& bytes) {
 }
 
 c10::intrusive_ptr<c10::TensorImpl> Generator::get_state() const {
-  State state{state_->seed(), state_->offset()};
+  State state{state_.seed(), state_.offset()};
   auto bytes = at::empty({sizeof state}, at::kByte);
   std::memcpy(bytes.mutable_data_ptr(), state.data(), sizeof state);
   return bytes.getIntrusivePtr();
 }
 
 Generator* Generator::clone_impl() const {
-  auto copy = std::make_shared<xpu::Generator>(state_->seed());
-  copy->set_offset(state_->offset());
+  xpu::Generator copy(state_.seed());
+  copy.set_offset(state_.offset());
   return new Generator(device().index(), std::move(copy));
 }
 
 const at::Generator& default_generator(int device) {
   static const auto* all = [] {
     auto* list = new std::vector<at::Generator>;
-    for (int i = 0; i < xpu::device_count(); ++i) {
-      // The runtime owns it for as long as the process lives.
-      std::shared_ptr<xpu::Generator> shared(&xpu::default_generator(i), [](xpu::Generator*) {});
-      list->push_back(at::make_generator<Generator>(i, std::move(shared)));
-    }
+    for (int i = 0; i < xpu::device_count(); ++i)
+      list->push_back(at::make_generator<Generator>(i, xpu::default_generator(i)));
     return list;
   }();
   TORCH_CHECK(device < static_cast<int>(all->size()), "xpu:", device, " is not a device: the process has ",
@@ -72,7 +69,7 @@ const at::Generator& default_generator(int device) {
 }
 
 at::Generator new_generator(int device) {
-  return at::make_generator<Generator>(device, std::make_shared<xpu::Generator>());
+  return at::make_generator<Generator>(device, xpu::Generator(xpu::Generator::default_seed));
 }
 
 }  // namespace torch_xpu

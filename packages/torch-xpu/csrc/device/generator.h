@@ -4,7 +4,6 @@
 #include <ATen/core/Generator.h>
 
 #include <cstdint>
-#include <memory>
 
 #include "xpu/generator.h"
 
@@ -12,22 +11,22 @@ namespace torch_xpu {
 
 class Generator final : public c10::GeneratorImpl {
  public:
-  Generator(int device, std::shared_ptr<xpu::Generator> state);
+  Generator(int device, xpu::Generator state);
 
-  void set_current_seed(std::uint64_t seed) override { state_->set_seed(seed); }
-  std::uint64_t current_seed() const override { return state_->seed(); }
+  void set_current_seed(std::uint64_t seed) override { state_.set_seed(seed); }
+  std::uint64_t current_seed() const override { return state_.seed(); }
   std::uint64_t seed() override;
   void set_offset(std::uint64_t offset) override;
-  std::uint64_t get_offset() const override { return state_->offset(); }
+  std::uint64_t get_offset() const override { return state_.offset(); }
   void set_state(const c10::TensorImpl& bytes) override;
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
   Generator* clone_impl() const override;
 
-  /// What a kernel that draws at most `increment` numbers for each element may use.
-  xpu::Philox take(std::uint64_t increment) { return state_->take(increment); }
+  /// What work on the stream that draws at most `increment` numbers for each element may use.
+  xpu::Philox take(xpu::Stream stream, std::uint64_t increment) { return state_.take(stream, increment); }
 
  private:
-  std::shared_ptr<xpu::Generator> state_;
+  xpu::Generator state_;
 };
 
 /// The one that every framework of the process shares on the device.

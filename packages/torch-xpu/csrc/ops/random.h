@@ -8,7 +8,6 @@
 
 #include "device/generator.h"
 #include "ops/tensor.h"
-#include "xpu/graph.h"
 #include "xpu/kernels/random.h"
 
 namespace torch_xpu {
@@ -20,14 +19,9 @@ inline xpu::Philox take_random(const std::optional<at::Generator>& generator, co
   const auto& chosen = generator && generator->defined() ? *generator : default_generator(on.get_device());
   TORCH_CHECK(chosen.device().type() == c10::DeviceType::XPU,
               "Expected a 'xpu' device type for generator but found '", chosen.device().type(), "'");
-  // The seed and the offset are a kernel's arguments: every replay would draw the same numbers again.
-  TORCH_CHECK(!xpu::is_capturing(stream_of(on)),
-              "xpu: random numbers cannot be drawn while a graph is captured, because every replay would "
-              "repeat them; "
-              "draw them before, into a tensor that the graph reads");
   auto& ours = *chosen.get<Generator>();
   std::lock_guard lock(ours.mutex_);
-  return ours.take(increment);
+  return ours.take(stream_of(on), increment);
 }
 
 }  // namespace torch_xpu

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "xpu/abi.h"
 #include "xpu/generator.h"
@@ -14,12 +16,14 @@ namespace xpu::kernels {
 /// Where a fill gets its numbers: a generator, which moves on, or a state given in full.
 class RandomSource {
  public:
-  RandomSource(Generator& generator) : generator_(&generator) {}
+  RandomSource(Generator generator) : generator_(std::move(generator)) {}
   RandomSource(Philox state) : state_(state) {}
-  Philox take(std::uint64_t increment) const { return generator_ ? generator_->take(increment) : state_; }
+  Philox take(Stream stream, std::uint64_t increment) {
+    return generator_ ? generator_->take(stream, increment) : state_;
+  }
 
  private:
-  Generator* generator_ = nullptr;
+  std::optional<Generator> generator_;
   Philox state_;
 };
 
