@@ -44,6 +44,21 @@ def test_layouts(xr, rng, shape, source, target):
     assert_close(dst.result(), src.host.copy())
 
 
+@pytest.mark.parametrize("dtype", ["u8", "bf16"])
+@pytest.mark.parametrize("channels", [2, 3, 4, 5])
+@pytest.mark.parametrize(("images", "pixels"), [(1, 8), (3, 400), (2, 70)], ids=str)
+def test_pixels_and_planes(xr, rng, dtype, channels, images, pixels):
+    values = some(rng, (images, pixels, channels), dtype)
+    planes = Placed((images, channels, pixels), dtype)
+    as_planes = (channels * pixels, 1, pixels)
+    source = Placed((images, pixels, channels), dtype, values=values)
+    xr.kernels.copy(planes.array.view((images, pixels, channels), as_planes), source.array)
+    assert_close(planes.result(), values.transpose(0, 2, 1).copy())
+    back = Placed((images, pixels, channels), dtype)
+    xr.kernels.copy(back.array, planes.array.view((images, pixels, channels), as_planes))
+    assert_close(back.result(), values)
+
+
 @pytest.mark.parametrize("dtype", NUMPY)
 def test_each_dtype_strided(xr, rng, dtype):
     src = Placed((33, 70), dtype, "transposed", some(rng, (33, 70), dtype))

@@ -1,6 +1,7 @@
 #include "xpu/kernels/copy.h"
 
 #include "kept.h"
+#include "kernels/channels_copy.h"
 #include "kernels/dtype_text.h"
 #include "kernels/geometry.h"
 #include "kernels/packed_copy.h"
@@ -46,6 +47,7 @@ void copy(Stream stream, const Tensor& dst, const Tensor& src) {
   if (same_shape(dst, src) && dst.contiguous() && src.contiguous())
     return xpu::copy(stream, dst.data, src.data, static_cast<std::size_t>(count) * size_of(dst.dtype));
   check_shapes({&dst, 1}, {&src, 1}, "copy");
+  if (copy_channels(stream, dst, src)) return;
   Tensor to = as_bits(dst), from = as_bits(src);
   copy_op()(stream, {&to, 1}, {&from, 1});
 }
