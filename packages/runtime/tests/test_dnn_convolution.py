@@ -161,7 +161,7 @@ def test_forward(xr, rng, force, candidate, name, dtype, channels_last):
 
 
 @pytest.mark.parametrize("channels_last", [False, True])
-@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("candidate", BACKWARD)
 def test_backward_data(xr, rng, force, candidate, name, dtype, channels_last):
@@ -178,7 +178,7 @@ def test_backward_data(xr, rng, force, candidate, name, dtype, channels_last):
 
 @pytest.mark.parametrize("with_bias", [False, True])
 @pytest.mark.parametrize("channels_last", [False, True])
-@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("candidate", BACKWARD)
 def test_backward_weights(xr, rng, force, candidate, name, dtype, channels_last, with_bias):

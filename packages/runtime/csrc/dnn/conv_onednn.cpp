@@ -31,8 +31,8 @@ struct Geometry {
 struct Descriptors {
   DType type;
   memory::desc x, w, y, any_x, any_w, any_y;
-  explicit Descriptors(const ConvProblem& p)
-      : type(type_of(p)),
+  Descriptors(const ConvProblem& p, DType type_)
+      : type(type_),
         x(describe(p.x)),
         w(describe(weights(p))),
         y(describe(p.y)),
@@ -40,11 +40,14 @@ struct Descriptors {
         any_w(in_type(any_layout(weights(p)), p.x.dtype, type)),
         any_y(activation(p, p.y)) {}
 
+  static bool alike(const ConvProblem& p) { return p.x.dtype == p.w.dtype && p.x.dtype == p.y.dtype; }
+  // CPUs whose f16 products are as fast as f32's still have slow f16 convolutions.
   static DType type_of(const ConvProblem& p) {
-    bool alike = p.x.dtype == p.w.dtype && p.x.dtype == p.y.dtype;
-    if (!alike || p.groups > 1) return p.x.dtype;
-    return math_type(p.problem.device(), p.x.dtype, p.y.numel() / p.y.shape[1] * p.w.numel(),
-                     p.x.numel() + p.w.numel() + p.y.numel());
+    auto given = p.x.dtype, narrow = given == DType::f16 ? DType::bf16 : given;
+    if (!alike(p) || p.groups > 1) return given;
+    auto chosen = math_type(p.problem.device(), narrow, p.y.numel() / p.y.shape[1] * p.w.numel(),
+                            p.x.numel() + p.w.numel() + p.y.numel());
+    return chosen == narrow ? given : chosen;
   }
   static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
   // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses
@@ -69,8 +72,9 @@ dnnl::primitive_attr attributes_of(const ConvProblem& p) {
 struct Pass {
   const ConvProblem& p;
   Plan& plan;
+  DType type = Descriptors::type_of(p);
   Geometry geometry{p};
-  Descriptors d{p};
+  Descriptors d{p, type};
   Place x{d.x, 0}, w{d.w, 1}, y{d.y, 2};
   int device = p.problem.device();
   const dnnl::engine& engine = engine_of(device);
@@ -207,9 +211,11 @@ struct Pass {
 
 }  // namespace
 
-std::string conv_onednn(const ConvProblem& p, Plan& plan) {
+namespace {
+
+std::string whole(const ConvProblem& p, Plan& plan, DType type) {
   check_problem(p);
-  Pass pass{p, plan};
+  Pass pass{p, plan, type};
   switch (p.sum) {
     case ConvSum::y:
       return pass.sum_y(pass.y, pass.d.any_y, false);
@@ -220,6 +226,18 @@ std::string conv_onednn(const ConvProblem& p, Plan& plan) {
       return pass.sum_x(pass.x, pass.d.any_x);
   }
   fail<InternalError>("unknown convolution pass");
+}
+
+}  // namespace
+
+std::string conv_onednn(const ConvProblem& p, Plan& plan) {
+  return whole(p, plan, Descriptors::type_of(p));
+}
+
+std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan) {
+  bool half = p.x.dtype == DType::f16 || p.x.dtype == DType::bf16;
+  refuse_unless(half && Descriptors::alike(p), "the operands are not all f16, or all bf16");
+  return whole(p, plan, DType::f32);
 }
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {

@@ -115,7 +115,8 @@ void run_convolution(Stream stream, const ConvProblem& p) {
   if (p.result().numel() == 0 && !p.bias.tensor) return;
   run(stream, p.problem, [&p] {
     std::vector<Candidate> list{{"onednn", [&p](Plan& plan) { return conv_pointwise(p, plan); }},
-                                {"onednn", [&p](Plan& plan) { return conv_onednn(p, plan); }}};
+                                {"onednn", [&p](Plan& plan) { return conv_onednn(p, plan); }},
+                                {"onednn", [&p](Plan& plan) { return conv_onednn_in_f32(p, plan); }}};
     if (p.forward)
       list.push_back({"onednn+sycl", [&p](Plan& plan) { return conv_onednn_and_kernel(p, plan); }});
     list.push_back({"sycl", [&p](Plan& plan) { return conv_sycl(p, plan); }});

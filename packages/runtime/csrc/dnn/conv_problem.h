@@ -52,6 +52,8 @@ Epilogue conv_epilogue(const ConvProblem& p, const char* type);
 std::string conv_pointwise(const ConvProblem& p, Plan& plan);
 /// All of it in one primitive.
 std::string conv_onednn(const ConvProblem& p, Plan& plan);
+/// The same after conversion: CPUs without fp16 tiles have no gradient of f16 weights.
+std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan);
 /// The sums by a primitive, the epilogue by a kernel.
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan);
 /// All of it in one kernel.
