@@ -49,7 +49,7 @@ def demo(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
     """Every package's test suite on this machine's own devices. Arguments go to pytest."""
-    run_suites(session, device_environment(session), variables=isa_check.fresh_dump())
+    run_suites(session, device_environment(session), variables=isa_check.fresh_dump("tests"))
 
 
 @nox.session(venv_backend="none", default=False)
@@ -65,7 +65,7 @@ def virtual_gpu(session: nox.Session) -> None:
     environment = device_environment(session)
     for product, variables in stand_ins.VIRTUAL_GPUS.items():
         session.log(f"as {product}")
-        run_suites(session, environment, variables=variables)
+        run_suites(session, environment, variables=variables | isa_check.fresh_dump(product))
 
 
 @nox.session(venv_backend="none", default=False)

@@ -32,6 +32,7 @@ def run_suites(
             "-c",
             str(ROOT / "pyproject.toml"),
             f"--rootdir={ROOT}",
+            "--durations=12",
             *arguments,
         ]
         try:

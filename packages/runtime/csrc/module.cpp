@@ -58,13 +58,11 @@ std::string prelude(int device) {
   return join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n");
 }
 
-void dump(const std::string& hash, const std::string& flat, const Bytes& spirv) {
+void dump(const std::string& file, const void* data, std::size_t size) {
   static std::string folder = env::text("XPU_DUMP_KERNELS");
-  if (folder.empty()) return;
-  std::ofstream(folder + "/" + hash + ".sycl") << flat;
-  if (!spirv.empty())
-    std::ofstream(folder + "/" + hash + ".spv", std::ios::binary)
-        .write(reinterpret_cast<const char*>(spirv.data()), static_cast<std::streamsize>(spirv.size()));
+  if (folder.empty() || size == 0) return;
+  std::ofstream(folder + "/" + file, std::ios::binary)
+      .write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
 
 void tell_if_long(std::uint64_t nanoseconds) {
@@ -94,6 +92,16 @@ struct Builder {
     return hash.hex() + ".bin";
   }
 
+  void dump_source(const Bytes& spirv) const {
+    dump(source_hash + ".sycl", flat.data(), flat.size());
+    dump(source_hash + ".spv", spirv.data(), spirv.size());
+  }
+
+  // What a GPU's driver made of it says how many registers it needs, and what it spills.
+  void dump_native(const Bytes& binary) const {
+    if (device_info(device).is_gpu) dump(source_hash + ".bin", binary.data(), binary.size());
+  }
+
   CompiledSource compile() const {
     auto begin = trace::now();
     auto compiled = compile_source(device, flat, options);
@@ -101,30 +109,38 @@ struct Builder {
     auto end = trace::now();
     tell_if_long(end - begin);
     if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin, end);
-    dump(source_hash, flat, compiled.spirv);
+    dump_source(compiled.spirv);
     if (!compiled.spirv.empty()) cache_write(source_hash + ".spv", compiled.spirv);
     return compiled;
+  }
+
+  void keep_native(const std::string& key, Program& program) const {
+    auto binary = program.native();
+    dump_native(binary);
+    if (!binary.empty()) cache_write(key, binary);
   }
 
   ProgramPtr load(const Bytes& spirv) const {
     auto key = native_key(spirv);
     if (auto binary = cache_read(key))
-      if (auto program = load_native(device, *binary)) return program;
+      if (auto program = load_native(device, *binary)) {
+        dump_native(*binary);
+        return program;
+      }
     auto program = load_spirv(device, spirv);
-    if (auto binary = program->native(); !binary.empty()) cache_write(key, binary);
+    keep_native(key, *program);
     return program;
   }
 
   ProgramPtr build() const {
     if (generic_backend()) return compile().program;
     if (auto spirv = cache_read(source_hash + ".spv")) {
-      dump(source_hash, flat, *spirv);
+      dump_source(*spirv);
       return load(*spirv);
     }
     auto compiled = compile();
     if (compiled.spirv.empty()) return std::move(compiled.program);
-    if (auto binary = compiled.program->native(); !binary.empty())
-      cache_write(native_key(compiled.spirv), binary);
+    keep_native(native_key(compiled.spirv), *compiled.program);
     return std::move(compiled.program);
   }
 

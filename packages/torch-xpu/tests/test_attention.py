@@ -102,6 +102,7 @@ def test_backends_are_chosen_as_asked():
         F.scaled_dot_product_attention(*[q.double()] * 3)
 
 
+@pytest.mark.onednn  # plain products of this size would take a minute
 def test_memory_is_that_of_inputs_and_results():
     shape = (1, 2, 8192, 64)
     torch.xpu.empty_cache()

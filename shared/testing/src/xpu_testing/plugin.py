@@ -18,6 +18,7 @@ MARKERS = {
     "onednn": "needs oneDNN: left out under XPU_GENERIC_BACKEND=1",
     "onednn_matmul": "needs oneDNN's matrix products: left out where the GPU's driver is too old",
     "image_cache": "needs the cache of built kernels: left out under XPU_GENERIC_BACKEND=1",
+    "fp64": "computes in f64 whatever it is given: left out on devices without it",
     "cpu_device": "is about the CPU device: left out on the virtual GPU",
 }
 
@@ -64,7 +65,9 @@ def has_fp64() -> bool:
 
 
 def asks_for_fp64(item: pytest.Item) -> bool:
-    """Whether a dtype among the test's parameters is one of double precision."""
+    """Whether the test is marked so, or a dtype among its parameters is one of double precision."""
+    if item.get_closest_marker("fp64"):
+        return True
 
     def mentions(value: object) -> bool:
         if isinstance(value, (list, tuple)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -34,41 +35,81 @@ class Built:
     memory: int = 0
 
 
+# One run of the compiler builds many: loading it takes as long as building a small kernel.
+BATCH = 32
+
+DESCRIPTION = b"\nkernels:"
+
+
 def build_all(folder: Path, products: Sequence[Product]) -> list[Built]:
-    """Every SPIR-V file of the folder for every product, on all cores."""
-    jobs = [(file, product) for file in sorted(folder.glob("*.spv")) for product in products]
+    """Every SPIR-V file below the folder for every product, on all cores.
+
+    Below a folder with a product's name is what that GPU was asked to run, with the driver's binaries.
+    """
+    ready: list[Built] = []
+    jobs: list[tuple[Path, Product]] = []
+    for product in products:
+        others = {other.name for other in products} - {product.name}
+        own = {file.name: file for file in (folder / product.name).glob("*.spv")}
+        rest = {f.name: f for f in sorted(folder.rglob("*.spv")) if f.parent.name not in others}
+        for file in (rest | own).values():
+            binary = file.with_suffix(".bin")
+            described = binary.exists() and DESCRIPTION in (data := binary.read_bytes())
+            if described:
+                ready += read_binary(data, file, product)
+            else:
+                jobs.append((file, product))
+    batches = [jobs[at : at + BATCH] for at in range(0, len(jobs), BATCH)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return [kernel for built in pool.map(lambda job: build(*job), jobs) for kernel in built]
+        return ready + [kernel for built in pool.map(build_batch, batches) for kernel in built]
+
+
+def build_batch(jobs: Sequence[tuple[Path, Product]]) -> list[Built]:
+    """The kernels of some SPIR-V files, each for a product."""
+    built: list[Built] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        lines = [shlex.join(_options(*job, f"{n}", scratch)) for n, job in enumerate(jobs)]
+        Path(scratch, "jobs").write_text("\n".join(lines) + "\n")
+        _run("multi", "jobs", scratch=scratch)
+        for n, (file, product) in enumerate(jobs):
+            binary = Path(scratch, f"{n}")
+            if binary.exists():
+                built += read_binary(binary.read_bytes(), file, product)
+            else:  # what does not build may also have ended the run
+                built += build(file, product)
+    return built
 
 
 def build(file: Path, product: Product) -> list[Built]:
     """The kernels of one SPIR-V file for one product."""
-    facts = spirv.read(file.read_bytes())
-    compiler = shutil.which(COMPILER)
-    assert compiler
     with tempfile.TemporaryDirectory() as scratch:
-        command = [compiler, "compile", "-spirv_input", "-file", str(file), "-device", product.name]
-        command += ["--format", "zebin", "-exclude_ir", "-output", "k", "-output_no_suffix"]
-        done = subprocess.run(
-            [*command, "-out_dir", scratch],
-            cwd=scratch,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = _run("compile", *_options(file, product, "k", scratch), scratch=scratch)
         binary = Path(scratch, "k")
         if done.returncode or not binary.exists():
-            error = _reason(done.stdout + done.stderr)
+            error, facts = _reason(done.stdout + done.stderr), spirv.read(file.read_bytes())
             return [Built(n, file.name, product.name, error, facts.fp64) for n in facts.kernels]
-        return list(read_binary(binary.read_bytes(), file.name, product.name, facts))
+        return list(read_binary(binary.read_bytes(), file, product))
 
 
-def read_binary(binary: bytes, file: str, product: str, facts: spirv.Facts) -> Iterator[Built]:
-    """The kernels described by the text section .ze_info of a binary."""
+def _options(file: Path, product: Product, output: str, folder: str) -> list[str]:
+    options = ["-spirv_input", "-file", str(file.resolve()), "-device", product.name]
+    options += ["--format", "zebin", "-exclude_ir", "-output", output, "-output_no_suffix"]
+    return [*options, "-out_dir", folder]
+
+
+def _run(*arguments: str, scratch: str) -> subprocess.CompletedProcess[str]:
+    compiler = shutil.which(COMPILER)
+    assert compiler
+    return subprocess.run(
+        [compiler, *arguments], cwd=scratch, capture_output=True, text=True, check=False
+    )
+
+
+def read_binary(binary: bytes, file: Path, product: Product) -> Iterator[Built]:
+    """The kernels of a SPIR-V file, described by the text section .ze_info of the binary made of it."""
+    facts = spirv.read(file.read_bytes())
     start = (
-        binary.index(b"---\nversion:")
-        if b"---\nversion:" in binary
-        else binary.index(b"\nkernels:")
+        binary.index(b"---\nversion:") if b"---\nversion:" in binary else binary.index(DESCRIPTION)
     )
     text = binary[start : binary.index(b"\n...", start)].decode(errors="replace")
     described = text.partition("\nkernels:")[2].partition("\nkernels_misc_info:")[0]
@@ -84,8 +125,8 @@ def read_binary(binary: bytes, file: str, product: str, facts: spirv.Facts) -> I
         buffers = block.partition("per_thread_memory_buffers:")[2]
         yield Built(
             name,
-            file,
-            product,
+            file.name,
+            product.name,
             fp64=facts.fp64,
             simd=number("simd_size"),
             registers=number("grf_count"),

@@ -30,6 +30,8 @@ def variables(product: Product) -> dict[str, str]:
         "EnableTimestampPacket": "0",
         # Otherwise the driver captures 140 MB and more into the working directory.
         "AUBDumpCaptureFileName": "/dev/null",
+        # The format of binaries that says what a kernel needs; older drivers choose another for dg2.
+        "IGC_EnableZEBinary": "1",
         "OCL_ICD_FILENAMES": str(DRIVER),
         "ONEAPI_DEVICE_SELECTOR": "opencl:gpu",
         "XPU_STRICT_MEMORY": "0",
@@ -41,7 +43,9 @@ def variables(product: Product) -> dict[str, str]:
 
 def check(command: Sequence[str], product: Product, dump: str) -> list[Fault]:
     """Run the command on the virtual GPU."""
-    return read(run(command, variables(product) | {"XPU_DUMP_KERNELS": dump}), product)
+    folder = Path(dump, product.name)
+    folder.mkdir(exist_ok=True)
+    return read(run(command, variables(product) | {"XPU_DUMP_KERNELS": str(folder)}), product)
 
 
 def read(ended: Ended, product: Product) -> list[Fault]:
