@@ -80,3 +80,17 @@ def test_arange_in_steps_and_places():
     out = torch.empty(2, 8, device="xpu")[:, ::2]
     torch.arange(8, out=out)
     torch.testing.assert_close(out.cpu(), torch.arange(8.0).view(2, 4))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("count", [5, 100_000])
+@pytest.mark.parametrize("bins", [3, 100, 2048, 5000])
+def test_histograms(count, bins):
+    """Few bins are counted in local memory, more by scattering."""
+    x, numbers = torch.randn(count), torch.randint(bins, (count,))
+    for ends in ((0, 0), (-1, 1)):
+        assert torch.equal(torch.histc(x.to("xpu"), bins, *ends).cpu(), torch.histc(x, bins, *ends))
+    assert torch.equal(numbers.to("xpu").bincount().cpu(), numbers.bincount())
+    weights = torch.rand(count)
+    got = numbers.to("xpu").bincount(weights.to("xpu"), bins + 7)
+    torch.testing.assert_close(got.cpu(), numbers.bincount(weights, bins + 7))

@@ -21,8 +21,9 @@ const Rows& softmax_rows() {
   static const auto& rows =
       *new Rows({.name = "softmax",
                  .looks = {{{{"T", infinite}}, "s0 = s0 < a0 ? a0 : s0;", larger},
-                           {{{"T", "0"}}, "s1 += xpu::exp(a0 - s0);", "s1 += r1;", "T scale = (T)1 / s1;"}},
-                 .outputs = {"xpu::exp(a0 - s0) * scale"}});
+                           {{{"T", "0"}}, "s1 += kept;", "s1 += r1;", "T scale = (T)1 / s1;"}},
+                 .outputs = {"kept * scale"},
+                 .kept = "xpu::exp(a0 - s0)"});
   return rows;
 }
 const Rows& log_softmax_rows() {
@@ -53,12 +54,10 @@ const Rows& masked_softmax_rows() {
   static const auto& rows =
       *new Rows({.name = "masked_softmax",
                  .looks = {{{{"T", infinite}}, "s0 = a1 == (T)0 && s0 < a0 ? a0 : s0;", larger},
-                           {{{"T", "0"}},
-                            "s1 += a1 == (T)0 ? xpu::exp(a0 - s0) : (T)0;",
-                            "s1 += r1;",
-                            "T scale = (T)1 / s1;"}},
-                 .outputs = {"a1 == (T)0 ? xpu::exp(a0 - s0) * scale : (T)0"},
-                 .inputs = 2});
+                           {{{"T", "0"}}, "s1 += kept;", "s1 += r1;", "T scale = (T)1 / s1;"}},
+                 .outputs = {"a1 == (T)0 ? kept * scale : (T)0"},
+                 .inputs = 2,
+                 .kept = "a1 == (T)0 ? xpu::exp(a0 - s0) : (T)0"});
   return rows;
 }
 const Rows& masked_softmax_backward_rows() {

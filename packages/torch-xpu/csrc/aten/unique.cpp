@@ -1,4 +1,4 @@
-// Distinct elements, and how often things occur.
+// Distinct elements, and how often each occurs.
 #include <ATen/TensorOperators.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/Resize.h>
@@ -104,53 +104,6 @@ Three consecutive(const Tensor& self, bool want_inverse, bool want_counts, std::
   return {kept, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
 }
 
-Tensor count_occurrences(const Tensor& self, MaybeTensor weights, std::int64_t least) {
-  auto guard = guard_for(self);
-  check_one_device(self, weights);
-  TORCH_CHECK(least >= 0, "minlength should be >= 0");
-  TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false),
-              "bincount only supports 1-d non-negative integral inputs.");
-  TORCH_CHECK(!given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
-              "weights should be 1-d and have the same length as input");
-  auto type = !given(weights) ? at::kLong : weights->scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
-  auto options = self.options().dtype(type);
-  if (self.numel() == 0) return at::zeros({least}, self.options().dtype(at::kLong));
-  TORCH_CHECK(self.min().item<std::int64_t>() >= 0,
-              "bincount only supports 1-d non-negative integral inputs.");
-  auto bins = std::max(least, self.max().item<std::int64_t>() + 1);
-  auto ones = given(weights) ? weights->to(type) : at::ones(self.sizes(), options);
-  return at::zeros({bins}, options).scatter_add_(0, self.to(at::kLong), ones);
-}
-
-// Elements outside of the bins are counted in one more.
-Tensor histogram(const Tensor& self, std::int64_t bins, const Scalar& low, const Scalar& high) {
-  auto guard = guard_for(self);
-  TORCH_CHECK(bins > 0, "bins must be > 0");
-  auto flat = self.reshape({-1});
-  auto from = low.toDouble(), to = high.toDouble();
-  if (from == to && flat.numel() > 0) {
-    from = flat.min().item().toDouble();
-    to = flat.max().item().toDouble();
-  }
-  if (from == to) from -= 1, to += 1;
-  TORCH_CHECK(std::isfinite(from) && std::isfinite(to), "range of [", from, ", ", to, "] is not finite");
-  TORCH_CHECK(from < to, "max must be larger than min");
-  auto x = at::isFloatingType(self.scalar_type()) ? flat : flat.to(at::kFloat);
-  auto inside = x.ge(from).logical_and_(x.le(to));
-  auto places = at::floor((x - from) * static_cast<double>(bins) / (to - from)).clamp_(0, bins - 1);
-  auto which = at::where(inside, places, static_cast<double>(bins)).to(at::kLong);
-  auto ones = at::ones(which.sizes(), which.options().dtype(at::kLong));
-  auto counted = at::zeros({bins + 1}, ones.options()).scatter_add_(0, which, ones);
-  return counted.narrow(0, 0, bins).to(self.scalar_type());
-}
-Tensor& histogram_out(const Tensor& self, std::int64_t bins, const Scalar& low, const Scalar& high,
-                      Tensor& out) {
-  check_one_device(self, out);
-  auto made = histogram(self, bins, low, high);
-  at::native::resize_output(out, made.sizes());
-  return out.copy_(made);
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
@@ -159,9 +112,6 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("unique_dim", unique_along);
   m.impl("unique_dim_consecutive", consecutive_along);
   m.impl("unique_consecutive", consecutive);
-  m.impl("bincount", count_occurrences);
-  m.impl("histc", histogram);
-  m.impl("histc.out", histogram_out);
 }
 
 }  // namespace torch_xpu

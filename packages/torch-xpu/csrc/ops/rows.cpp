@@ -39,6 +39,14 @@ std::int64_t group_size(const xpu::DeviceInfo& info, std::int64_t wanted) {
   return std::clamp((wanted + lanes - 1) / lanes * lanes, lanes, most_items);
 }
 
+// Elements of a row that local memory is to hold, of a few sizes; 0 for a row that is too long.
+int capacity_for(const xpu::DeviceInfo& info, std::int64_t length, std::size_t element) {
+  auto room = info.is_gpu ? info.local_memory / 4 : info.local_memory;  // other groups want theirs
+  for (int capacity : {2048, 8192, 65536 - 4096})
+    if (length <= capacity) return capacity * element <= room ? capacity : 0;
+  return 0;
+}
+
 }  // namespace
 
 struct Rows::Variant {
@@ -47,9 +55,10 @@ struct Rows::Variant {
   bool doubles = false;
   /// A lane has a row of its own; otherwise a group has one.
   bool lanes = false;
+  int capacity = 0;  // elements of a row whose kept values local memory holds
 
   std::string key(int device) const {
-    std::string text{static_cast<char>(device), static_cast<char>(lanes)};
+    std::string text{static_cast<char>(device), static_cast<char>(lanes), static_cast<char>(capacity >> 11)};
     for (auto t : types) text += static_cast<char>(t);
     for (auto s : steps) text += static_cast<char>(s);
     return text;
@@ -86,6 +95,7 @@ std::string Rows::source(const Variant& v) const {
   add("Shape s, Parameters parameters) {");
   for (int i = 0; i < text_.scalars; ++i) add("  [[maybe_unused]] T p", i, " = parameters.value[", i, "];");
   add("  [[maybe_unused]] i64 length = s.length;");
+  if (v.capacity) add("  static Local<T, ", v.capacity, "> memory;");
   if (v.lanes)
     add("  constexpr int first = 0, step = 1; const i64 blocks = (s.inner + local_size() - 1) / "
         "local_size();");
@@ -125,6 +135,10 @@ std::string Rows::source(const Variant& v) const {
         add("      auto& s", number + static_cast<int>(i), " = ways", k, "[w].s",
             number + static_cast<int>(i), ";");
       load();
+      if (text_.kept && k + 1 == text_.looks.size()) {
+        add("      T kept = ", text_.kept, ";");
+        if (v.capacity) add("      memory.data[e] = kept;");
+      }
       add("      ", look.update, "\n    }");
     };
     add("    i64 at", k, " = first;");
@@ -144,6 +158,7 @@ std::string Rows::source(const Variant& v) const {
   if (outputs) {
     add("    for (i64 e = first; e < s.length; e += step) {");
     load();
+    if (text_.kept) add("      T kept = ", v.capacity ? "memory.data[e]" : text_.kept, ";");
     for (std::size_t k = 0; k < outputs; ++k)
       add("      y", k, "[", element(k), "] = to<", element_type(v.types[k]), ">((T)(", text_.outputs[k],
           "));");
@@ -195,6 +210,9 @@ void Rows::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> row_out
   for (auto& t : inputs) operand(t, t.stride(1));
 
   auto device = x.get_device();
+  if (text_.kept && !variant.lanes)
+    variant.capacity = capacity_for(xpu::device_info(device), shape.length,
+                                    variant.doubles ? sizeof(double) : sizeof(float));
   auto group = group_size(xpu::device_info(device), variant.lanes ? shape.inner : shape.length);
   auto blocks = variant.lanes ? (shape.inner + group - 1) / group : shape.inner;
   shape.units = x.size(0) * blocks;

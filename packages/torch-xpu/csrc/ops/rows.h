@@ -18,6 +18,7 @@ namespace torch_xpu {
 ///   a0, a1, ...   an element of each input, as T: float, or double where an operand is double
 ///   p0, p1, ...   the scalars, as T
 ///   length        the elements of the row, as i64
+///   kept          of an element: what `kept` says, in the last look and in the outputs
 struct RowText {
   /// One look at the row. Names of accumulators: s0, s1, ... through all looks; r0, r1, ... the right side's.
   struct Look {
@@ -30,6 +31,7 @@ struct RowText {
   std::vector<std::string> outputs = {};      ///< for each element
   std::vector<std::string> row_outputs = {};  ///< for each row
   int inputs = 1, scalars = 0;
+  const char* kept = nullptr;  ///< too dear to compute twice: rows that fit local memory remember it
   std::vector<std::string> headers = {"math", "exp"};
 };
 
