@@ -14,14 +14,16 @@ def run_suites(
     session: nox.Session,
     environment: Environment,
     variables: Mapping[str, str] | None = None,
+    share: int = 1,
 ) -> None:
     """Run every suite, or those the command line names; fail at the end, naming the bad ones.
 
-    ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``.
+    ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``. Unless arguments are
+    given, only every test number ``share`` is run.
     """
     suites = {package.area: package.path / "tests" for package in PACKAGES + KITS}
     chosen = [word for word in session.posargs if word in suites] or list(suites)
-    arguments = [word for word in session.posargs if word not in suites]
+    arguments = [word for word in session.posargs if word not in suites] or [f"--share={share}"]
     failed = []
     for area in chosen:
         if not suites[area].is_dir():

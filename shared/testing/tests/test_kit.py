@@ -103,6 +103,9 @@ def test_a_leak_after_a_failure_is_found():
     ],
 )
 def test_double_precision_is_seen_in_a_tests_parameters(parameters, asks):
-    item = SimpleNamespace(callspec=SimpleNamespace(params=parameters))
-    assert plugin.asks_for_fp64(item) is asks
-    assert not plugin.asks_for_fp64(SimpleNamespace())
+    def item(marker=None, **attributes):
+        return SimpleNamespace(get_closest_marker=lambda name: marker, **attributes)
+
+    assert plugin.asks_for_fp64(item(callspec=SimpleNamespace(params=parameters))) is asks
+    assert plugin.asks_for_fp64(item(marker="fp64"))
+    assert not plugin.asks_for_fp64(item())

@@ -23,6 +23,16 @@ MARKERS = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run every Nth test, and on a virtual GPU all those of f64",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not values_checked():
         leave_out_comparisons()
@@ -42,11 +52,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent |= {"onednn", "image_cache"}
     if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
         absent |= {"onednn_matmul"}
-    out = [item for item in items if any(mark.name in absent for mark in item.iter_markers())]
+    out = {item for item in items if any(mark.name in absent for mark in item.iter_markers())}
     if not values_checked() and not has_fp64():
-        out += [item for item in items if item not in out and asks_for_fp64(item)]
+        out |= {item for item in items if asks_for_fp64(item)}
+    staying = [item for item in items if item not in out]
+    share = config.getoption("--share")
+    out |= {item for n, item in enumerate(staying) if n % share and not only_here(item)}
     if out:
-        config.hook.pytest_deselected(items=out)
+        config.hook.pytest_deselected(items=list(out))
         items[:] = [item for item in items if item not in out]
 
 
@@ -62,6 +75,11 @@ def has_fp64() -> bool:
     import xpu_runtime
 
     return xpu_runtime.device_count() > 0 and xpu_runtime.devices()[0].fp64
+
+
+def only_here(item: pytest.Item) -> bool:
+    """Whether the other virtual GPU has to leave the test out."""
+    return not values_checked() and asks_for_fp64(item)
 
 
 def asks_for_fp64(item: pytest.Item) -> bool:
