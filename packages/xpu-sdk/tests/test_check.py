@@ -71,6 +71,16 @@ def test_too_much_local_memory_and_spilled_registers(check):
 
 
 @needs_driver
+def test_local_memory_that_was_sized_for_another_device(check, tmp_path):
+    source = (WRONG / "greedy.py").read_text()
+    sized = "#define XPU_SIZED_FOR_DEVICE\n#include <xpu/local.h>"
+    (tmp_path / "sized.py").write_text(source.replace("#include <xpu/local.h>", sized))
+    done, faults = check(tmp_path / "sized.py", "--isa")
+    assert done.returncode == 0, done.stdout
+    assert not any("big_tile needs" in fault["what"] for fault in faults)
+
+
+@needs_driver
 def test_a_right_program_has_no_fault(check, tmp_path):
     (tmp_path / "right.py").write_text(RIGHT)
     done, faults = check(tmp_path / "right.py")

@@ -3,12 +3,25 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
+#include "kept.h"
+#include "kernels/kernel_table.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"
 #include "xpu/memory.h"
 #include "xpu/module.h"
 
 namespace xpu {
+namespace {
+
+// Every replay asks for it.
+Kernel state_kernel(int device) {
+  static auto& kernels = kept<kernels::KernelTable>();
+  return kernels.find_or_make({static_cast<std::uint64_t>(device)}, [&] {
+    return build_kernel(device, kernel_source("random_state.sycl"), "store_random_state");
+  });
+}
+
+}  // namespace
 
 Draws::~Draws() {
   if (states_) memory::deallocate(states_);
@@ -36,8 +49,7 @@ void Draws::store(Stream stream) {
   expect<UsageError>(!is_capturing(stream),
                      "a graph that draws random numbers cannot be recorded into another: each replay of the "
                      "other would draw the same");
-  int device = stream.device();
-  auto kernel = build_kernel(device, kernel_source("random_state.sycl"), "store_random_state");
+  auto kernel = state_kernel(stream.device());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     auto now = entries_[i].generator.take(entries_[i].used);
     launch(stream, kernel, NdRange::linear(1, 1), args(state_of(i), now.seed, now.offset));

@@ -2,6 +2,9 @@
 //
 //   static xpu::Local<float, 256> tile;      inside a kernel (or a function that is not a template)
 //   tile[i] = x;  xpu::barrier();
+//
+// A source that says `#define XPU_SIZED_FOR_DEVICE` is one whose sizes the host chose by what the device has
+// (DeviceInfo::local_memory): where it was made for a CPU device, xpu-sdk check does not hold a GPU to it.
 #ifndef XPU_DEVICE_LOCAL_H
 #define XPU_DEVICE_LOCAL_H
 #include <xpu/core.h>

@@ -24,8 +24,14 @@ namespace {
 using at::Scalar;
 using at::Tensor;
 
-// Of each lane where a lane counts for itself; on a GPU a group shares them.
-constexpr std::int64_t most_bins = 2048;
+// A group's counters are in local memory: on a GPU its lanes share them, elsewhere each has its own.
+std::int64_t copies_of(const xpu::DeviceInfo& info) {
+  return info.is_gpu ? 1 : static_cast<std::int64_t>(info.sub_group_size);
+}
+std::int64_t most_bins(const xpu::DeviceInfo& info) {
+  auto room = static_cast<std::int64_t>(info.local_memory / sizeof(std::int32_t)) / copies_of(info);
+  return room >= 2048 ? 2048 : 256;
+}
 
 /// The bins lie between low and high, which the last includes. T is what they are computed in.
 template <class T>
@@ -46,17 +52,18 @@ template <class T>
 Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, double high) {
   auto device = x.get_device();
   auto& info = xpu::device_info(device);
-  auto lanes = static_cast<std::int64_t>(info.sub_group_size);
+  auto copies = copies_of(info);
   auto group =
-      info.is_gpu ? std::min<std::int64_t>(256, static_cast<std::int64_t>(info.max_work_group_size)) : lanes;
+      info.is_gpu ? std::min<std::int64_t>(256, static_cast<std::int64_t>(info.max_work_group_size)) : copies;
   std::int64_t groups = std::clamp<std::int64_t>(x.numel() / (64 * group), 1, info.is_gpu ? 256 : 32);
   auto type = dtype_of(x.scalar_type());
-  auto head = xpu::join("#include <xpu/core.h>\nusing V = ", stored_type(type), ";\nusing T = ",
+  auto head = xpu::join("#define XPU_SIZED_FOR_DEVICE\n#include <xpu/core.h>\nusing V = ", stored_type(type),
+                        ";\nusing T = ",
                         std::is_same_v<T, double>  ? "double"
                         : std::is_same_v<T, float> ? "float"
                                                    : "xpu::i64",
-                        ";\n#define BINS ", bins <= 256 ? 256 : most_bins, "\n#define COPIES ",
-                        info.is_gpu ? 1 : lanes, "\n#define PLACE ", place, "\n");
+                        ";\n#define BINS ", bins <= 256 ? 256 : most_bins(info), "\n#define COPIES ", copies,
+                        "\n#define PLACE ", place, "\n");
   auto counts = at::empty({groups, bins}, x.options().dtype(at::kInt));
   Shape<T> shape{x.numel(),
                  (x.numel() + groups - 1) / groups,
@@ -86,7 +93,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::i
   auto [lowest, highest] = ends(self);
   TORCH_CHECK(lowest.toLong() >= 0, "bincount only supports 1-d non-negative integral inputs.");
   auto bins = std::max(least, highest.toLong() + 1);
-  if (!given(weights) && bins <= most_bins)
+  if (!given(weights) && bins <= most_bins(xpu::device_info(self.get_device())))
     return count<std::int64_t>(self.contiguous(), bins, "(i32)x", 0, 0);
   auto options = self.options().dtype(type);
   auto added = given(weights) ? weights->to(type) : at::ones(self.sizes(), options);
@@ -120,7 +127,7 @@ Tensor histogram(const Tensor& self, std::int64_t bins, const Scalar& low, const
       "x >= s.low && x <= s.high ? (i32)__spirv_ocl_fmin((x - s.low) * s.factor / (s.high - s.low), s.factor "
       "- 1) "
       ": -1";
-  bool few = bins <= most_bins && x.numel() > 0;
+  bool few = bins <= most_bins(xpu::device_info(x.get_device())) && x.numel() > 0;
   auto counted = !few                             ? scattered(x, bins, from, to)
                  : x.scalar_type() == at::kDouble ? count<double>(x.contiguous(), bins, place, from, to)
                                                   : count<float>(x.contiguous(), bins, place, from, to);

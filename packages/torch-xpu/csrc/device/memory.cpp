@@ -41,6 +41,24 @@ SparePools& spare_pools() {
   return *one;
 }
 
+// Allocates from a pool while it lives.
+class InPool {
+ public:
+  InPool(int device, xpu::memory::PoolId pool) : device_(device), pool_(pool) {
+    xpu::memory::open_pool(device, pool);
+  }
+  ~InPool() {
+    xpu::memory::close_pool(device_, pool_);
+    xpu::memory::release_pool(device_, pool_);
+  }
+  InPool(const InPool&) = delete;
+  InPool& operator=(const InPool&) = delete;
+
+ private:
+  int device_;
+  xpu::memory::PoolId pool_;
+};
+
 // Null when none of them has room.
 void* allocate_from_spare(std::size_t bytes, xpu::Stream stream, xpu::memory::Owner owner) {
   std::vector<xpu::memory::PoolId> pools;
@@ -48,18 +66,15 @@ void* allocate_from_spare(std::size_t bytes, xpu::Stream stream, xpu::memory::Ow
     std::lock_guard lock(spare_pools().mutex);
     pools = spare_pools().all;
   }
-  void* ptr = nullptr;
-  for (std::size_t i = 0; i < pools.size() && !ptr; ++i) {
-    xpu::memory::open_pool(stream.device(), pools[i]);
+  for (auto pool : pools) {
+    InPool open(stream.device(), pool);
     try {
-      ptr = xpu::memory::allocate(bytes, stream, owner);
+      return xpu::memory::allocate(bytes, stream, owner);
     } catch (const xpu::OutOfMemory&) {
-      // The next one may have room.
+      continue;  // the next one may have room
     }
-    xpu::memory::close_pool(stream.device(), pools[i]);
-    xpu::memory::release_pool(stream.device(), pools[i]);
   }
-  return ptr;
+  return nullptr;
 }
 
 }  // namespace

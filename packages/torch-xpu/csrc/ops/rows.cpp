@@ -42,6 +42,7 @@ std::int64_t group_size(const xpu::DeviceInfo& info, std::int64_t wanted) {
 // Elements of a row that local memory is to hold, of a few sizes; 0 for a row that is too long.
 int capacity_for(const xpu::DeviceInfo& info, std::int64_t length, std::size_t element) {
   auto room = info.is_gpu ? info.local_memory / 4 : info.local_memory;  // other groups want theirs
+  // The last is the largest that leaves a CPU device's 256 KB some room for f32; vocabularies of 50,000 fit.
   for (int capacity : {2048, 8192, 65536 - 4096})
     if (length <= capacity) return capacity * element <= room ? capacity : 0;
   return 0;
@@ -66,7 +67,8 @@ struct Rows::Variant {
 };
 
 std::string Rows::source(const Variant& v) const {
-  std::string text = "#include <xpu/convert.h>\n#include <xpu/group.h>\n#include <xpu/element.h>\n";
+  std::string text = v.capacity ? "#define XPU_SIZED_FOR_DEVICE\n" : "";
+  text += "#include <xpu/convert.h>\n#include <xpu/group.h>\n#include <xpu/element.h>\n";
   auto add = [&](auto&&... parts) { text += c10::str(parts..., "\n"); };
   for (auto& header : text_.headers) add("#include <xpu/", header, ".h>");
   add("using namespace xpu;\nusing T = ", v.doubles ? "double" : "float", ";");

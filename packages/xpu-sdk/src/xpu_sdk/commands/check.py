@@ -11,6 +11,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -100,8 +101,7 @@ def _isa(folder: Path, products: list[Product], allow_fp64: bool) -> list[Fault]
     show.console.rule("isa")
     built = isa.build_all(folder, products)
     columns = ("kernel", "GPU", "SIMD", "registers", "local memory", "in memory", "fp64", "builds")
-    notable = [kernel for kernel in built if kernel.error or kernel.memory or kernel.fp64]
-    rows = [
+    rows = Counter(
         (
             k.name,
             k.product,
@@ -112,9 +112,11 @@ def _isa(folder: Path, products: list[Product], allow_fp64: bool) -> list[Fault]
             k.fp64,
             not k.error,
         )
-        for k in notable
-    ]
-    show.table("Kernels that fail, keep data in memory or use fp64", columns, rows)
+        for k in built
+        if k.error or k.memory or k.fp64
+    )
+    title = "Kernels that fail, keep data in memory or use fp64"
+    show.table(title, (*columns, "times"), [(*row, times) for row, times in rows.items()])
     widths = sorted({kernel.simd for kernel in built if kernel.simd})
     show.console.print(
         f"{len(built)} kernels built, SIMD {', '.join(map(str, widths)) or 'none'}, "
@@ -130,10 +132,13 @@ def _isa(folder: Path, products: list[Product], allow_fp64: bool) -> list[Fault]
 
 def _report(options: argparse.Namespace, faults: list[Fault]) -> int:
     show.console.rule("report")
-    for fault in faults:
+    # What many kernels have in common is said once, and what is serious where a long report ends.
+    times = Counter(faults)
+    for fault in sorted(times, key=lambda fault: fault.serious):
         mark = "[bold red]FAULT[/]" if fault.serious else "[yellow]note[/]"
         show.console.print(mark, end=" ")
-        show.console.print(f"{fault.stand_in}: {fault.what}", markup=False, soft_wrap=True)
+        again = f" ({times[fault]} times)" if times[fault] > 1 else ""
+        show.console.print(f"{fault.stand_in}: {fault.what}{again}", markup=False, soft_wrap=True)
         for line in fault.detail.splitlines():
             show.console.print(f"      {line.strip()}", markup=False, soft_wrap=True, style="dim")
     serious = sum(fault.serious for fault in faults)
