@@ -8,6 +8,15 @@ XPU_KERNEL(1) saxpy(float a, xpu::global<const float> x, xpu::global<float> y, l
 }
 """
 
+# Each launch's result depends on the one before it and on k, so that order and number show.
+CHAIN = """
+#include <xpu/core.h>
+XPU_KERNEL(1) chain(xpu::global<unsigned> x, unsigned k) {
+  long i = xpu::global_id();
+  x[i] = 3 * x[i] + k;
+}
+"""
+
 # Long enough that work queued behind it is still waiting when the host looks.
 SLOW = """
 #include <xpu/core.h>

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sources
+from xpu_testing import assert_close
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -60,6 +61,32 @@ def test_matrix_products_keep_their_place(xr):
             xr.kernels.copy(a, d)
     graph.replay()
     assert np.all(a.numpy() == 0.5 * 64.0**8)
+
+
+# After 128 launches the host waits for the device; while it queues a part of a list, the device waits for it.
+@pytest.mark.parametrize("launches", [127, 129, 300])
+@pytest.mark.parametrize("mode", ["native", "list"])
+def test_more_launches_than_the_host_runs_ahead(xr, monkeypatch, mode, launches):
+    monkeypatch.setenv("XPU_GRAPH", mode)
+    kernel = xr.compile(sources.CHAIN).kernel("chain")
+    x = xr.from_numpy(np.arange(64, dtype=np.uint32))
+
+    def queue():
+        for k in range(launches):
+            xr.launch(kernel, 64, 64, [x, np.uint32(k)])
+
+    graph = xr.Graph()
+    with graph.record():
+        queue()
+    queue()
+    for _ in range(5):
+        graph.replay()
+    queue()
+    expected = np.arange(64, dtype=np.uint32)
+    for _ in range(7):
+        for k in range(launches):
+            expected = 3 * expected + np.uint32(k)
+    assert_close(x.numpy(), expected)
 
 
 def test_misuse_is_refused(xr):

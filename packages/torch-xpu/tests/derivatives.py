@@ -2,7 +2,7 @@
 
     python derivatives.py [NAME...] [--every 1] [--not-passing]
 
-A line an operator: "pass", or what went wrong. What fails on the CPU too is left out.
+A line an operator: "pass", or what went wrong.
 """
 
 from __future__ import annotations
@@ -25,21 +25,50 @@ import torch_xpu
 
 # Numbers that are the same at each call only where the generator is; PyTorch leaves them out as well.
 RANDOM = ("*dropout*", "*rrelu*", "*lowrank*", "normal*", "*fractional_max_pool*", "*multi_head*")
+# What the CPU cannot check either, with what it says: the test holds that it still does.
+UNCHECKED = {
+    # Differences need more digits than these leave.
+    "bfloat16": "BFloat16 did not match Double",
+    "half": "Half did not match Double",
+    "float": "Float did not match Double",
+    "cfloat": "Jacobian mismatch",
+    "chalf": "not implemented for 'ComplexHalf'",
+    # Logarithms of negative numbers.
+    "__rpow__": "numerical:nan",
+    # Where norms have no derivative.
+    "linalg.norm.subgradients_at_zero": "analytical:nan",
+    # PyTorch has not written it.
+    "nn.functional.ctc_loss": "derivative for aten::_ctc_loss_backward is not implemented",
+    # PyTorch's check does not take compressed sparse tensors.
+    "sparse.sampled_addmm": "got SparseCsr",
+}
 # Samples of more elements are passed over while there are smaller ones.
 SMALL, SAMPLES = 100, 40
+# The samples before are computed in chunks, which PyTorch differentiates once.
+FIRST = {"nn.functional.linear_cross_entropy.chunked*": 2}
+
+
+def differentiable_twice(patterns: list[str]) -> Iterator[OpInfo]:
+    for op in operators.selected(patterns):
+        if (
+            op.supports_autograd
+            and op.supports_gradgrad
+            and torch.float64 in op.supported_backward_dtypes("xpu")
+            and not any(fnmatch(operators.full_name(op), p) for p in RANDOM)
+        ):
+            yield op
 
 
 def candidates(patterns: list[str], every: int = 1) -> Iterator[OpInfo]:
-    """Every so-many-th of the operators that are differentiable twice."""
+    """Every so-many-th of the operators to check."""
     found = (
-        op
-        for op in operators.selected(patterns)
-        if op.supports_autograd
-        and op.supports_gradgrad
-        and torch.float64 in op.supported_backward_dtypes("xpu")
-        and not any(fnmatch(operators.full_name(op), p) for p in RANDOM)
+        op for op in differentiable_twice(patterns) if operators.full_name(op) not in UNCHECKED
     )
     return islice(found, 0, None, every)
+
+
+def unchecked() -> Iterator[OpInfo]:
+    return (op for op in differentiable_twice([]) if operators.full_name(op) in UNCHECKED)
 
 
 def elements(sample: SampleInput) -> int:
@@ -47,15 +76,14 @@ def elements(sample: SampleInput) -> int:
     return sum(t.numel() for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad)
 
 
-def small_sample(op: OpInfo) -> SampleInput | None:
+def small_sample(op: OpInfo) -> SampleInput:
     """The first small sample that has something to differentiate, or else the smallest."""
     torch.manual_seed(1)
     random.seed(1)
-    samples = list(islice(op.sample_inputs("cpu", torch.float64, requires_grad=True), SAMPLES))
-    samples = [s for s in samples if elements(s) > 0]
-    return next(
-        (s for s in samples if elements(s) <= SMALL), min(samples, key=elements, default=None)
-    )
+    all_samples = op.sample_inputs("cpu", torch.float64, requires_grad=True)
+    first = next((n for p, n in FIRST.items() if fnmatch(operators.full_name(op), p)), 0)
+    samples = list(islice((s for s in all_samples if elements(s) > 0), first, SAMPLES))
+    return next((s for s in samples if elements(s) <= SMALL), None) or min(samples, key=elements)
 
 
 def closed(op: OpInfo, sample: SampleInput, device: str) -> tuple[Callable, list[torch.Tensor]]:
@@ -94,25 +122,18 @@ def gradgradcheck(op: OpInfo, sample: SampleInput, device: str) -> None:
     )
 
 
-def check(op: OpInfo) -> bool:
-    """Raises for a second derivative that is wrong; false when there is nothing to check it by."""
+def check(op: OpInfo) -> None:
+    """Raises for a second derivative that is wrong."""
     sample = small_sample(op)
-    if sample is None:
-        return False
     torch_xpu.reset_fallbacks()
     try:
         with torch_xpu.using_fallback("allow"):
             gradgradcheck(op, sample, "xpu")
         for missing in set(torch_xpu.fallbacks()) - operators.HOST:
             raise NotImplementedError(f"{missing} has no xpu kernel")
-    except Exception as ours:
-        try:
-            gradgradcheck(op, sample, "cpu")
-        except Exception:  # noqa: BLE001 whatever it is, it is not of xpu
-            return False
-        ours.add_note(sample.summary()[:600])
+    except Exception as e:
+        e.add_note(sample.summary()[:600])
         raise
-    return True
 
 
 def main() -> int:
@@ -124,21 +145,22 @@ def main() -> int:
     parser.add_argument("--not-passing", action="store_true", help="leave out what passes")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    counts = {"pass": 0, "not checked": 0, "": 0}
+    counts = {"pass": 0, "": 0}
     for op in candidates(options.names, options.every):
         error, start = None, time.perf_counter()
         try:
-            result = "pass" if check(op) else "not checked"
+            check(op)
+            result = "pass"
         except Exception as e:  # noqa: BLE001 any failure is a result here
             error, result = e, ""
         counts[result] += 1
         if error or not options.not_passing:
-            print(f"{operators.full_name(op):45s} {result:12s} {time.perf_counter() - start:.1f} s")
+            print(f"{operators.full_name(op):45s} {result:4s} {time.perf_counter() - start:.1f} s")
         if error:
             text = " ".join(str(error).split())[:300]
             print(f"      {type(error).__name__} {text} {getattr(error, '__notes__', '')}"[:600])
         sys.stdout.flush()
-    print(f"{counts['pass']} pass, {counts['not checked']} are not checked, {counts['']} fail")
+    print(f"{counts['pass']} pass, {counts['']} fail")
     return counts[""] > 0
 
 

@@ -89,9 +89,10 @@ UNDETERMINED = (
 )
 
 
-# What counts on a virtual GPU: operators read there whatever was in memory, and may refuse it.
+# Errors of the device and its driver, which no values excuse.
 REFUSED_BY_DEVICE = re.compile(
     "does not compile|this SPIR-V|over the limit|has no xpu kernel|OpenCL|this device has no"
+    "|Native API|UR_RESULT|not supported by this device|oneDNN failed"
 )
 
 
@@ -236,6 +237,14 @@ def compare_rounded(op: OpInfo, dtype: torch.dtype, sample: SampleInput, grads, 
         compare(op, dtype, ours, [narrowed(*pair) for pair in zip(theirs, ours, strict=True)])
 
 
+def excused(error: Exception) -> bool:
+    """Whether what was read may be at fault: on a virtual GPU that is whatever was in memory."""
+    if values_checked() or isinstance(error, NotImplementedError):
+        return False
+    of_values = isinstance(error, (RuntimeError, ValueError, IndexError))
+    return of_values and not REFUSED_BY_DEVICE.search(str(error))
+
+
 def check(op: OpInfo, dtype: torch.dtype, samples: int) -> None:
     """Raises for the first sample that differs."""
     torch.manual_seed(1)
@@ -255,7 +264,7 @@ def check(op: OpInfo, dtype: torch.dtype, samples: int) -> None:
                 compare_rounded(op, dtype, sample, grads, got, expected)
         except Exception as e:
             e.add_note(f"sample {number}: {sample.summary()}"[:600])
-            if values_checked() or REFUSED_BY_DEVICE.search(str(e)):
+            if not excused(e):
                 raise
 
 

@@ -7,10 +7,21 @@ import pytest
 pytestmark = [pytest.mark.values, pytest.mark.image_cache, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.mark.parametrize(
-    "op",
-    [pytest.param(op, id=operators.full_name(op)) for op in derivatives.candidates([], every=8)],
-)
+def cases(ops):
+    return [pytest.param(op, id=operators.full_name(op)) for op in ops]
+
+
+@pytest.mark.parametrize("op", cases(derivatives.candidates([], every=8)))
 def test_second_derivatives(op):
-    if not derivatives.check(op):
-        pytest.skip("no sample that the CPU differentiates twice")
+    derivatives.check(op)
+
+
+@pytest.mark.parametrize("op", cases(derivatives.unchecked()))
+def test_what_is_not_checked_cannot_be(op):
+    with pytest.raises(RuntimeError, match=derivatives.UNCHECKED[operators.full_name(op)]):
+        derivatives.gradgradcheck(op, derivatives.small_sample(op), "cpu")
+
+
+def test_every_unchecked_operator_is_one_of_pytorchs():
+    named = {operators.full_name(op) for op in derivatives.unchecked()}
+    assert named == set(derivatives.UNCHECKED)

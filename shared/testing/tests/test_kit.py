@@ -94,13 +94,25 @@ def test_a_leak_after_a_failure_is_found():
         each_failing_allocation(pool.action, pool.fail_at, MemoryError, lambda: pool.used)
 
 
+def torch_dtype(name):
+    """What looks like one of PyTorch's, which this suite does without."""
+    return type("dtype", (), {"__str__": lambda self: name, "__repr__": lambda self: name})()
+
+
 @pytest.mark.parametrize(
     ("parameters", "asks"),
     [
         ({"dtype": "f64"}, True),
         ({"case": ("add", ["f32", "c128"])}, True),
+        ({"dtype": np.float64}, True),
+        ({"dtype": np.dtype("c16")}, True),
+        ({"dtype": torch_dtype("torch.float64")}, True),
+        ({"dtypes": (torch_dtype("torch.complex128"),)}, True),
         ({"dtype": "f32", "n": 64}, False),
+        ({"dtype": np.dtype("f4"), "kind": float}, False),
+        ({"dtype": torch_dtype("torch.float32"), "text": "torch.float64"}, False),
     ],
+    ids=str,
 )
 def test_double_precision_is_seen_in_a_tests_parameters(parameters, asks):
     def item(marker=None, **attributes):

@@ -10,7 +10,6 @@ from device_functions import (
     HOST,
     Kernels,
     bound,
-    dtypes,
     every_bit_pattern,
     functions,
     sample,
@@ -55,10 +54,8 @@ def is_approximate(header, name):
 @pytest.mark.values
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(("header", "name"), functions(*RULES, arity=1))
-def test_unary(xr, header, name, dtype):
+def test_unary(header, name, dtype):
     """All 65,536 values of the 16-bit types; f32 and f64 sampled over bit patterns and where it matters."""
-    if dtype not in dtypes(xr):
-        pytest.skip("the device has no fp64")
     if dtype == "f64" and is_approximate(header, name):
         return check_double(header, name)
     x = every_bit_pattern(dtype) if dtype in ("f16", "bf16") else sample(dtype, 1 << 17)
@@ -82,11 +79,10 @@ def check_double(header, name):
     check(header, name, "f64", section(header, "f64", RULES)(name, x), expected, [x])
 
 
+@pytest.mark.fp64
 @pytest.mark.values
-def test_special_values_of_doubles(xr):
+def test_special_values_of_doubles():
     """Infinities, zeros and NaN give in double what they give in float."""
-    if "f64" not in dtypes(xr):
-        pytest.skip("the device has no fp64")
     x = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, np.inf, -np.inf, np.nan])
     for header, name in functions(*RULES, arity=1):
         narrow = section(header, "f32", RULES)(name, x.astype(np.float32)).astype(np.float64)
@@ -151,17 +147,15 @@ def arguments(name: str) -> list[np.ndarray]:
     return [np.concatenate(parts) for parts in zip(patterns, moderate, grid, strict=False)]
 
 
+# nextafter has a test of its own, in the type itself.
+SEVERAL = [f for n in (2, 3) for f in functions(*RULES, arity=n) if f[1] != "nextafter"]
+
+
 @pytest.mark.values
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(
-    ("header", "name"), functions(*RULES, arity=2) + functions(*RULES, arity=3)
-)
-def test_several_arguments(xr, header, name, dtype):
+@pytest.mark.parametrize(("header", "name"), SEVERAL)
+def test_several_arguments(header, name, dtype):
     """Pairs and triples of ordinary, extreme and special values."""
-    if dtype not in dtypes(xr):
-        pytest.skip("the device has no fp64")
-    if name == "nextafter":
-        return  # checked by a test of its own, in the type itself
     arity = table()[header][name]["arity"]
     kernels = section(header, dtype, RULES)
     with np.errstate(all="ignore"):

@@ -53,8 +53,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
         absent |= {"onednn_matmul"}
     out = {item for item in items if any(mark.name in absent for mark in item.iter_markers())}
-    if not values_checked() and not has_fp64():
-        out |= {item for item in items if asks_for_fp64(item)}
+    doubles = {item for item in items if asks_for_fp64(item)}
+    if doubles and not has_fp64():
+        out |= doubles
     staying = [item for item in items if item not in out]
     share = config.getoption("--share")
     out |= {item for n, item in enumerate(staying) if n % share and not only_here(item)}
@@ -86,14 +87,20 @@ def asks_for_fp64(item: pytest.Item) -> bool:
     """Whether the test is marked so, or a dtype among its parameters is one of double precision."""
     if item.get_closest_marker("fp64"):
         return True
-
-    def mentions(value: object) -> bool:
-        if isinstance(value, (list, tuple)):
-            return any(mentions(part) for part in value)
-        return value in ("f64", "c128") if isinstance(value, str) else False
-
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and any(mentions(value) for value in callspec.params.values())
+    return callspec is not None and is_double(list(callspec.params.values()))
+
+
+def is_double(value: object) -> bool:
+    """Whether it is a dtype of double precision, by our names, numpy's or PyTorch's, or holds one."""
+    if isinstance(value, (list, tuple)):
+        return any(is_double(part) for part in value)
+    if isinstance(value, str):
+        return value in ("f64", "c128", "float64", "complex128")
+    if isinstance(value, (type, np.dtype)):
+        return value in (np.float64, np.complex128)
+    # Without importing PyTorch, which not every suite has.
+    return type(value).__name__ == "dtype" and str(value) in ("torch.float64", "torch.complex128")
 
 
 @pytest.fixture(scope="session")
