@@ -62,6 +62,11 @@ template <class T> XPU_FN sort_key<T> bits_from_key(sort_key<T> key) {
   else return key;
 }
 
+// Larger for what IEEE's totalOrder puts later.
+template <class T> XPU_FN sort_key<T> total_order(T x) {
+  return key_from_bits<T, kTotal>(bits_as<sort_key<T>>(x));
+}
+
 }  // namespace xpu
 
 #endif

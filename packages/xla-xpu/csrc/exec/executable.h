@@ -1,4 +1,4 @@
-// A compiled program: what the plugin tells JAX about it, and how it is queued.
+// A compiled program with all that is to be known about it. Immutable once made; made by Python.
 #pragma once
 
 #include <cstddef>
@@ -15,43 +15,44 @@
 
 namespace xla_xpu {
 
+class Program;
+
 /// An array as a program takes or gives it.
 struct Value {
-  int type = 0;  ///< the number of a PJRT_Buffer_Type
+  int type = 0;  ///< the number of PJRT_Buffer_Type
   std::vector<std::int64_t> dims;
   std::string memory_kind = "device";
-  std::string sharding;  ///< a serialized xla.OpSharding; empty: none
+  std::string sharding = {};  ///< serialized xla.OpSharding; empty: none
+
   std::size_t bytes() const;
 };
 
-/// Immutable once made.
 struct Executable {
   std::string name, fingerprint;
   std::string serialized;  ///< what load() takes
-  std::string text;        ///< StableHLO after optimisation
+  std::string text;        ///< StableHLO after optimisation, PJRT's format "mlir"
   std::vector<Value> parameters, outputs;
   std::vector<int> donated;  ///< parameters that are given away
   int replicas = 1, partitions = 1;
-  std::vector<int> devices;            ///< device ids, [replica][partition]
-  std::map<std::string, double> cost;  ///< "flops", "bytes accessed", ...
+  std::vector<int> devices;            ///< ids, [replica][partition]
+  std::map<std::string, double> cost;  ///< "flops", "bytes accessed"
   std::size_t temporary_bytes = 0, code_bytes = 0;
+  std::shared_ptr<const Program> program;
 
-  /// Queues the program on one device's stream; never takes the GIL. The pointers are device memory.
+  /// Queues the program on a device's stream. Never takes the GIL, unless the program calls Python.
   void run(xpu::Stream stream, std::span<void* const> parameters, std::span<void* const> outputs) const;
 };
 
-/// Why a program was refused. `code` is the number of a PJRT_Error_Code.
+/// `code` is the number of a PJRT_Error_Code.
 struct CompileFailure : std::runtime_error {
   CompileFailure(int code, const std::string& message) : std::runtime_error(message), code(code) {}
   int code;
 };
 
-/// Compiles `program` ("mlir": a StableHLO portable artifact) under a serialized CompileOptionsProto. Takes
-/// the GIL itself; throws CompileFailure.
+/// Both take the GIL themselves and call xla_xpu.compiler.
 std::shared_ptr<const Executable> compile(std::string_view program, std::string_view format,
                                           std::string_view options);
-/// Makes an executable from Executable::serialized; `options` may be empty. Takes the GIL itself; throws
-/// CompileFailure.
+/// `options`: what replaces the program's own compile options; may be empty.
 std::shared_ptr<const Executable> load(std::string_view serialized, std::string_view options);
 
 }  // namespace xla_xpu

@@ -1,0 +1,88 @@
+// Loops and branches. What decides lies on the device: unless the compiler knows how often a loop runs, the
+// host waits for it.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "exec/steps.h"
+#include "xpu/copy.h"
+#include "xpu/error.h"
+#include "xpu/host_memory.h"
+
+namespace xla_xpu {
+namespace {
+
+// Waits for what is queued.
+std::int32_t read(const Frame& frame, const Operand& operand) {
+  struct Release {
+    void operator()(void* memory) const { xpu::host_memory::deallocate(memory); }
+  };
+  auto bytes = xpu::size_of(operand.view.dtype);
+  std::unique_ptr<void, Release> memory(xpu::host_memory::allocate(bytes));
+  xpu::copy(frame.stream, memory.get(), frame.at(operand).data, bytes);
+  frame.stream.synchronize();
+  std::int32_t value = 0;
+  std::memcpy(&value, memory.get(), bytes);
+  return value;
+}
+
+class LoopStep final : public Step {
+ public:
+  explicit LoopStep(const Fields& fields)
+      : trips_(fields.get<std::int64_t>("trips", -1)), body_(make_steps(fields.list("body"))) {
+    if (trips_ >= 0) return;
+    condition_ = make_steps(fields.list("condition"));
+    predicate_ = fields.operand("predicate");
+  }
+  void run(Frame& frame) const override {
+    for (std::int64_t trip = 0; trip != trips_; ++trip) {
+      if (trips_ < 0) {
+        run_all(condition_, frame);
+        if (!read(frame, predicate_)) return;
+      }
+      run_all(body_, frame);
+    }
+  }
+  void prepare(int device) const override {
+    for (auto& step : condition_) step->prepare(device);
+    for (auto& step : body_) step->prepare(device);
+  }
+
+ private:
+  std::int64_t trips_;
+  Steps condition_, body_;
+  Operand predicate_;
+};
+
+class BranchStep final : public Step {
+ public:
+  explicit BranchStep(const Fields& fields) : index_(fields.operand("index")) {
+    xpu::expect<xpu::UsageError>(xpu::size_of(index_.view.dtype) <= 4, "plan: a branch's index is ",
+                                 index_.view.describe());
+    for (auto branch : fields.list("branches")) branches_.push_back(make_steps(py::cast<py::list>(branch)));
+  }
+  void run(Frame& frame) const override {
+    auto index = read(frame, index_), last = static_cast<std::int32_t>(branches_.size()) - 1;
+    if (index < 0 || index > last) index = last;
+    run_all(branches_[static_cast<std::size_t>(index)], frame);
+  }
+  void prepare(int device) const override {
+    for (auto& branch : branches_)
+      for (auto& step : branch) step->prepare(device);
+  }
+
+ private:
+  Operand index_;
+  std::vector<Steps> branches_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_loop(const Fields& fields) {
+  return std::make_unique<LoopStep>(fields);
+}
+std::unique_ptr<Step> make_branch(const Fields& fields) {
+  return std::make_unique<BranchStep>(fields);
+}
+
+}  // namespace xla_xpu

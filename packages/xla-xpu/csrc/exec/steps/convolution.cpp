@@ -1,0 +1,56 @@
+// Convolutions and their gradients.
+#include "xpu/dnn/convolution.h"
+#include "exec/steps.h"
+#include "xpu/error.h"
+
+namespace xla_xpu {
+namespace {
+
+// Of source, weights and result the last named is computed from the others.
+enum class Kind { forward, backward_data, backward_weights };
+
+Kind kind_of(const std::string& name) {
+  if (name == "forward") return Kind::forward;
+  if (name == "backward_data") return Kind::backward_data;
+  xpu::expect<xpu::UsageError>(name == "backward_weights", "plan: there is no convolution \"", name, "\"");
+  return Kind::backward_weights;
+}
+
+class ConvolutionStep final : public Step {
+ public:
+  explicit ConvolutionStep(const Fields& fields)
+      : kind_(kind_of(fields.get<std::string>("kind"))),
+        source_(fields.operand("source")),
+        weights_(fields.operand("weights")),
+        result_(fields.operand("result")) {
+    options_.stride = fields.numbers("stride");
+    options_.padding_l = fields.numbers("padding_low");
+    options_.padding_r = fields.numbers("padding_high");
+    options_.dilation = fields.numbers("dilation");
+    options_.groups = fields.get<std::int64_t>("groups");
+  }
+  void run(Frame& frame) const override {
+    auto source = frame.at(source_), weights = frame.at(weights_), result = frame.at(result_);
+    switch (kind_) {
+      case Kind::forward:
+        return xpu::dnn::convolution(frame.stream, source, weights, result, options_);
+      case Kind::backward_data:
+        return xpu::dnn::convolution_backward_data(frame.stream, result, weights, source, options_);
+      case Kind::backward_weights:
+        return xpu::dnn::convolution_backward_weights(frame.stream, source, result, weights, {}, options_);
+    }
+  }
+
+ private:
+  Kind kind_;
+  Operand source_, weights_, result_;
+  xpu::dnn::ConvOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_convolution(const Fields& fields) {
+  return std::make_unique<ConvolutionStep>(fields);
+}
+
+}  // namespace xla_xpu

@@ -1,0 +1,87 @@
+// Calls a Python function with copies of arrays in host memory: callbacks, and what has no device algorithm.
+#include <cstring>
+
+#include "exec/steps.h"
+#include "xpu/copy.h"
+#include "xpu/error.h"
+#include "xpu/host_memory.h"
+
+namespace xla_xpu {
+namespace {
+
+class Pinned {
+ public:
+  explicit Pinned(std::size_t bytes) : data_(xpu::host_memory::allocate(bytes)), bytes_(bytes) {}
+  ~Pinned() { xpu::host_memory::deallocate(data_); }
+  Pinned(Pinned&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  Pinned& operator=(Pinned&&) = delete;
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_;
+  std::size_t bytes_;
+};
+
+std::size_t bytes_of(const Operand& operand) {
+  return static_cast<std::size_t>(operand.view.numel()) * xpu::size_of(operand.view.dtype);
+}
+
+// The function gets the inputs' memory as bytes-like objects and fills the outputs'. Operands are contiguous.
+class HostCallStep final : public Step {
+ public:
+  explicit HostCallStep(const Fields& fields)
+      : name_(fields.get<std::string>("name")),
+        function_(fields.get<py::object>("function").release().ptr()),
+        out_(fields.operands("out")),
+        in_(fields.operands("in")) {}
+  ~HostCallStep() override {
+    if (!Py_IsInitialized()) return;
+    py::gil_scoped_acquire gil;
+    Py_DECREF(function_);
+  }
+
+  void run(Frame& frame) const override {
+    std::vector<Pinned> ins, outs;
+    for (auto& operand : in_) {
+      auto& memory = ins.emplace_back(bytes_of(operand));
+      if (memory.bytes()) xpu::copy(frame.stream, memory.data(), frame.at(operand).data, memory.bytes());
+    }
+    for (auto& operand : out_) outs.emplace_back(bytes_of(operand));
+    frame.stream.synchronize();
+    call(ins, outs);
+    for (std::size_t i = 0; i < outs.size(); ++i)
+      if (outs[i].bytes()) xpu::copy(frame.stream, frame.at(out_[i]).data, outs[i].data(), outs[i].bytes());
+    frame.stream.synchronize();  // the memory goes with this call
+  }
+
+ private:
+  void call(const std::vector<Pinned>& ins, const std::vector<Pinned>& outs) const {
+    py::gil_scoped_acquire gil;
+    auto views = [](const std::vector<Pinned>& all, bool read_only) {
+      py::list list;
+      for (auto& memory : all)
+        list.append(
+            py::memoryview::from_memory(memory.data(), static_cast<py::ssize_t>(memory.bytes()), read_only));
+      return list;
+    };
+    try {
+      auto function = py::reinterpret_borrow<py::object>(function_);
+      function(views(ins, true), views(outs, false));
+    } catch (py::error_already_set& error) {
+      xpu::fail<xpu::Error>(name_, ": ", error.what());
+    }
+  }
+
+  std::string name_;
+  PyObject* function_;
+  std::vector<Operand> out_, in_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_host_call(const Fields& fields) {
+  return std::make_unique<HostCallStep>(fields);
+}
+
+}  // namespace xla_xpu

@@ -1,0 +1,74 @@
+// StableHLO's gather and scatter.
+#include "xpu/kernels/index.h"
+#include "exec/steps.h"
+#include "xpu/copy.h"
+#include "xpu/error.h"
+
+namespace xla_xpu {
+namespace {
+
+namespace kernels = xpu::kernels;
+
+class GatherStep final : public Step {
+ public:
+  explicit GatherStep(const Fields& fields)
+      : out_(fields.operand("out")),
+        in_(fields.operand("in")),
+        indices_(fields.operand("indices")),
+        sizes_(fields.numbers("slice_sizes")) {
+    dims_.offset_dims = fields.small_numbers("offset_dims");
+    dims_.collapsed_slice_dims = fields.small_numbers("collapsed_slice_dims");
+    dims_.operand_batching_dims = fields.small_numbers("operand_batching_dims");
+    dims_.start_indices_batching_dims = fields.small_numbers("start_indices_batching_dims");
+    dims_.start_index_map = fields.small_numbers("start_index_map");
+    dims_.index_vector_dim = fields.get<int>("index_vector_dim");
+  }
+  void run(Frame& frame) const override {
+    kernels::gather_slices(frame.stream, frame.at(out_), frame.at(in_), frame.at(indices_), dims_, sizes_);
+  }
+
+ private:
+  Operand out_, in_, indices_;
+  std::vector<std::int64_t> sizes_;
+  kernels::GatherDimensions dims_;
+};
+
+// Combines with what `out` holds.
+class ScatterStep final : public Step {
+ public:
+  explicit ScatterStep(const Fields& fields)
+      : out_(fields.operand("out")),
+        indices_(fields.operand("indices")),
+        updates_(fields.operand("updates")),
+        combiner_(
+            {fields.get<std::string>("name"), fields.get<std::string>("combine"), fields.texts("headers")}),
+        deterministic_(fields.get<bool>("deterministic")) {
+    dims_.update_window_dims = fields.small_numbers("update_window_dims");
+    dims_.inserted_window_dims = fields.small_numbers("inserted_window_dims");
+    dims_.input_batching_dims = fields.small_numbers("input_batching_dims");
+    dims_.scatter_indices_batching_dims = fields.small_numbers("scatter_indices_batching_dims");
+    dims_.scatter_dims_to_operand_dims = fields.small_numbers("scatter_dims_to_operand_dims");
+    dims_.index_vector_dim = fields.get<int>("index_vector_dim");
+  }
+  void run(Frame& frame) const override {
+    kernels::scatter_slices(frame.stream, frame.at(out_), frame.at(indices_), frame.at(updates_), dims_,
+                            combiner_, deterministic_);
+  }
+
+ private:
+  Operand out_, indices_, updates_;
+  kernels::Combiner combiner_;
+  bool deterministic_;
+  kernels::ScatterDimensions dims_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_gather(const Fields& fields) {
+  return std::make_unique<GatherStep>(fields);
+}
+std::unique_ptr<Step> make_scatter(const Fields& fields) {
+  return std::make_unique<ScatterStep>(fields);
+}
+
+}  // namespace xla_xpu

@@ -1,0 +1,60 @@
+// A kernel that the compiler wrote.
+#include <atomic>
+#include <vector>
+
+#include "exec/steps.h"
+#include "xpu/device.h"
+#include "xpu/module.h"
+
+namespace xla_xpu {
+namespace {
+
+class KernelStep final : public Step {
+ public:
+  explicit KernelStep(const Fields& fields)
+      : source_(fields.get<std::string>("source")),
+        name_(fields.get<std::string>("name")),
+        range_(xpu::NdRange::linear(fields.get<std::size_t>("groups"), fields.get<std::size_t>("group"))),
+        bytes_(fields.get<std::size_t>("bytes", 0)),
+        built_(static_cast<std::size_t>(xpu::device_count())) {
+    for (auto item : fields.list("arguments")) {
+      auto pair = py::cast<py::sequence>(item);
+      arguments_.push_back({py::cast<int>(pair[0]), py::cast<std::int64_t>(pair[1])});
+    }
+  }
+
+  void run(Frame& frame) const override {
+    xpu::Args args;
+    for (auto& argument : arguments_) args.add(frame.pointer(argument.buffer, argument.offset));
+    xpu::launch(frame.stream, kernel(frame.stream.device()), range_, args, bytes_);
+  }
+
+  void prepare(int device) const override { kernel(device); }
+
+ private:
+  xpu::Kernel kernel(int device) const {
+    auto& built = built_[static_cast<std::size_t>(device)];
+    if (auto* state = built.load(std::memory_order_acquire)) return xpu::Kernel(state);
+    auto kernel = xpu::build_kernel(device, source_, name_);
+    built.store(kernel.state(), std::memory_order_release);
+    return kernel;
+  }
+
+  struct Argument {
+    int buffer;
+    std::int64_t offset;
+  };
+  std::string source_, name_;
+  std::vector<Argument> arguments_;
+  xpu::NdRange range_;
+  std::size_t bytes_;
+  mutable std::vector<std::atomic<xpu::KernelState*>> built_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_kernel(const Fields& fields) {
+  return std::make_unique<KernelStep>(fields);
+}
+
+}  // namespace xla_xpu

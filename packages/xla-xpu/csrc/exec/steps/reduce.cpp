@@ -1,0 +1,54 @@
+// Reductions of what an expression makes of the inputs.
+#include "xpu/kernels/reduce.h"
+#include "exec/steps.h"
+#include "xpu/module.h"
+
+namespace xla_xpu {
+namespace {
+
+using xpu::kernels::Reduction;
+using xpu::kernels::ReductionExpression;
+
+ReductionExpression expression(const Fields& fields) {
+  ReductionExpression e;
+  e.name = fields.get<std::string>("name");
+  for (auto item : fields.list("accumulators")) {
+    auto pair = py::cast<py::sequence>(item);
+    e.accumulators.push_back({py::cast<std::string>(pair[0]), py::cast<std::string>(pair[1])});
+  }
+  e.combine = fields.get<std::string>("combine");
+  e.outputs = fields.texts("outputs");
+  e.update = fields.get<std::string>("update");
+  e.inputs = static_cast<int>(py::len(fields.list("in")));
+  e.headers = fields.texts("headers");
+  e.own_type = (1u << e.inputs) - 1;
+  e.uses_index = fields.get<bool>("uses_index", false);
+  return e;
+}
+
+class ReduceStep final : public Step {
+ public:
+  explicit ReduceStep(const Fields& fields)
+      : reduction_(expression(fields)),
+        out_(fields.operands("out")),
+        in_(fields.operands("in")),
+        dims_(fields.small_numbers("dims")),
+        compute_(xpu::dtype_of(fields.get<std::string>("compute"))) {}
+  void run(Frame& frame) const override {
+    reduction_(frame.stream, frame.at(out_), frame.at(in_), dims_, {}, compute_);
+  }
+
+ private:
+  Reduction reduction_;
+  std::vector<Operand> out_, in_;
+  std::vector<int> dims_;
+  xpu::DType compute_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_reduce(const Fields& fields) {
+  return std::make_unique<ReduceStep>(fields);
+}
+
+}  // namespace xla_xpu

@@ -1,0 +1,34 @@
+#include "exec/steps.h"
+
+#include <map>
+#include <string>
+
+#include "xpu/error.h"
+
+namespace xla_xpu {
+
+std::unique_ptr<Step> make_step(const Fields& fields) {
+  using Make = std::unique_ptr<Step> (*)(const Fields&);
+  static const std::map<std::string, Make> kinds{
+      {"kernel", make_kernel},       {"copy", make_copy},
+      {"fill", make_fill},           {"reduce", make_reduce},
+      {"matmul", make_matmul},       {"convolution", make_convolution},
+      {"gather", make_gather},       {"scatter", make_scatter},
+      {"sort", make_sort},           {"comparison_sort", make_comparison_sort},
+      {"scan", make_scan},           {"fft", make_fft},
+      {"loop", make_loop},           {"branch", make_branch},
+      {"host_call", make_host_call},
+  };
+  auto name = fields.get<std::string>("step");
+  auto found = kinds.find(name);
+  xpu::expect<xpu::UsageError>(found != kinds.end(), "plan: there is no step \"", name, "\"");
+  return found->second(fields);
+}
+
+Steps make_steps(const py::list& list) {
+  Steps steps;
+  for (auto item : list) steps.push_back(make_step(Fields(py::cast<py::dict>(item))));
+  return steps;
+}
+
+}  // namespace xla_xpu

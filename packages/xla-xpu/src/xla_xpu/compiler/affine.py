@@ -1,0 +1,62 @@
+"""Positions in arrays: sums of loop counters times constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Affine:
+    """``constant + sum(counter * factor)``; a counter is a loop's number, or the name of a variable."""
+
+    constant: int = 0
+    terms: tuple[tuple[int | str, int], ...] = ()
+
+    @classmethod
+    def of(cls, counter: int | str) -> Affine:
+        return cls(0, ((counter, 1),))
+
+    def __add__(self, other: Affine | int) -> Affine:
+        if isinstance(other, int):
+            return Affine(self.constant + other, self.terms)
+        terms = dict(self.terms)
+        for counter, factor in other.terms:
+            terms[counter] = terms.get(counter, 0) + factor
+        return Affine(self.constant + other.constant, _sorted(terms))
+
+    def __mul__(self, factor: int) -> Affine:
+        if factor == 0:
+            return Affine()
+        return Affine(self.constant * factor, tuple((c, f * factor) for c, f in self.terms))
+
+    def factor(self, counter: int | str) -> int:
+        return dict(self.terms).get(counter, 0)
+
+    @property
+    def counters(self) -> set[int | str]:
+        return {counter for counter, _ in self.terms}
+
+    def text(self, names: dict[int | str, str]) -> str:
+        """As C++; counters without a name in ``names`` stand for themselves."""
+        parts = []
+        for counter, factor in self.terms:
+            name = names.get(counter, str(counter))
+            parts.append(name if factor == 1 else f"{name} * {factor}")
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return " + ".join(parts)
+
+
+def _sorted(terms: dict[int | str, int]) -> tuple[tuple[int | str, int], ...]:
+    return tuple(sorted(((c, f) for c, f in terms.items() if f), key=lambda item: str(item[0])))
+
+
+Coordinates = tuple[Affine, ...]
+
+
+def dot(coordinates: Coordinates, strides: tuple[int, ...]) -> Affine:
+    """The place that coordinates have in an array of these strides."""
+    total = Affine()
+    for coordinate, stride in zip(coordinates, strides, strict=True):
+        total = total + coordinate * stride
+    return total

@@ -1,0 +1,273 @@
+"""The elementwise operations, one line each: how they read in the language of the device library.
+
+A text holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type the result is computed in, ``{F}`` for
+the first operand's and ``{U}`` for an unsigned integer in which integers of that type wrap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .failures import Unsupported
+from .graph import Node
+from .types import Element
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Texts by the kind of the first operand; ``any`` where the kind does not matter."""
+
+    any: str = ""
+    kinds: dict[str, str] = field(default_factory=dict)
+
+
+def _rule(any: str = "", **kinds: str) -> Rule:
+    if "int" in kinds:
+        kinds.setdefault("uint", kinds["int"])
+    return Rule(any, kinds)
+
+
+def _wrapping(operator: str, logical: str = "") -> Rule:
+    more = {"bool": logical} if logical else {}
+    plain = f"{{0}} {operator} {{1}}"
+    return _rule(
+        float=plain, complex=plain, int=f"({{T}})(({{U}}){{0}} {operator} ({{U}}){{1}})", **more
+    )
+
+
+def _bitwise(operator: str) -> Rule:
+    return _rule(int=f"({{T}})({{0}} {operator} {{1}})", bool=f"(bool)({{0}} {operator} {{1}})")
+
+
+def _call(name: str, operands: int = 1) -> Rule:
+    return _rule(f"{name}({', '.join(f'{{{i}}}' for i in range(operands))})")
+
+
+def _float(name: str, operands: int = 1) -> Rule:
+    """A function of floats and complex numbers."""
+    text = _call(name, operands).any
+    return _rule(float=text, complex=text)
+
+
+TABLE: dict[str, Rule] = {
+    "add": _wrapping("+", "{0} || {1}"),
+    "subtract": _wrapping("-", "{0} != {1}"),
+    "multiply": _wrapping("*", "{0} && {1}"),
+    "divide": _rule(float="{0} / {1}", complex="{0} / {1}", int="trunc_div({0}, {1})"),
+    "remainder": _rule(float="fmod({0}, {1})", int="fmod({0}, {1})"),
+    "power": _rule("pow({0}, {1})"),
+    "maximum": _rule(
+        float="maximum({0}, {1})",
+        int="maximum({0}, {1})",
+        bool="{0} || {1}",
+        complex="{0}.re > {1}.re || ({0}.re == {1}.re && {0}.im > {1}.im) ? {0} : {1}",
+    ),
+    "minimum": _rule(
+        float="minimum({0}, {1})",
+        int="minimum({0}, {1})",
+        bool="{0} && {1}",
+        complex="{0}.re < {1}.re || ({0}.re == {1}.re && {0}.im < {1}.im) ? {0} : {1}",
+    ),
+    "atan2": _rule(float="atan2({0}, {1})"),
+    "and": _bitwise("&"),
+    "or": _bitwise("|"),
+    "xor": _bitwise("^"),
+    "not": _rule(int="({T})~{0}", bool="!{0}"),
+    "shift_left": _call("shift_left", 2),
+    "shift_right_arithmetic": _rule(
+        int="shift_right({0}, {1})", uint="({T})shift_right(({S}){0}, ({S}){1})"
+    ),
+    "shift_right_logical": _call("shift_right_logical", 2),
+    "select": _rule("select({0}, {1}, {2})"),
+    "clamp": _rule(
+        float="clamp({1}, {0}, {2})", int="clamp({1}, {0}, {2})", bool="({1} || {0}) && {2}"
+    ),
+    "abs": _rule(int="abs({0})", uint="{0}", float="abs({0})", complex="abs({0})"),
+    "negate": _rule(float="-{0}", complex="-{0}", int="neg({0})"),
+    "sign": _rule(float="sign_nan({0})", int="sign({0})", complex="sgn({0})"),
+    "popcnt": _call("popcount"),
+    "count_leading_zeros": _call("clz"),
+    "is_finite": _call("isfinite"),
+    "floor": _call("floor"),
+    "ceil": _call("ceil"),
+    "round_nearest_afz": _call("round_away"),
+    "round_nearest_even": _call("round_even"),
+    "sqrt": _float("sqrt"),
+    "rsqrt": _float("rsqrt"),
+    "cbrt": _rule(float="cbrt({0})"),
+    "exponential": _float("exp"),
+    "exponential_minus_one": _float("expm1"),
+    "log": _float("log"),
+    "log_plus_one": _float("log1p"),
+    "logistic": _float("logistic"),
+    "tanh": _float("tanh"),
+    "sine": _float("sin"),
+    "cosine": _float("cos"),
+    "tan": _float("tan"),
+    "real": _rule(float="{0}", complex="{0}.re"),
+    "imag": _rule(float="({T})0", complex="{0}.im"),
+    "complex": _rule("{T}({0}, {1})"),
+    "composite@chlo.erf": _rule(float="erf({0})"),
+    "composite@chlo.erfc": _rule(float="erfc({0})"),
+    "composite@chlo.asin": _float("asin"),
+    "composite@chlo.acos": _float("acos"),
+    "composite@chlo.sinh": _float("sinh"),
+    "composite@chlo.cosh": _float("cosh"),
+    "composite@chlo.asinh": _float("asinh"),
+    "composite@chlo.acosh": _float("acosh"),
+    "composite@chlo.atanh": _float("atanh"),
+    "composite@chlo.mulhi": _rule(int="mul_high({0}, {1})"),
+}
+
+# Written below, because they need more than a text.
+SPECIAL = ("compare", "convert", "bitcast_convert", "reduce_precision")
+
+OPERATIONS = frozenset([*TABLE, *SPECIAL])
+
+HEADERS = (
+    "math",
+    "exp",
+    "trig",
+    "hyperbolic",
+    "erf",
+    "integer",
+    "wide",
+    "activation",
+    "sort_key",
+    "precision",
+)
+COMPLEX_HEADERS = ("complex", "complex_math")
+
+
+def expression(node: Node, arguments: list[str]) -> str:
+    """The expression of an operation on one element."""
+    first = node.inputs[1 if node.op == "select" else 0].type.element
+    result = node.output.type.element
+    match node.op:
+        case "compare":
+            return _compare(node.attributes, first, *arguments)
+        case "convert":
+            return convert(first, result, arguments[0])
+        case "bitcast_convert":
+            return f"{_value(result)}(bits_as<{result.stored}>({_stored(first)}({arguments[0]})))"
+        case "reduce_precision":
+            return _reduced(node.attributes, first, arguments[0])
+    rule = TABLE[node.op]
+    text = rule.kinds.get(first.kind, rule.any)
+    if not text:
+        raise Unsupported(f"{node.op} of {first.name} is not supported on xpu")
+    names = {"T": result.math, "F": first.math, "U": wrapping_type(first), "S": f"i{first.bits}"}
+    return text.format(*arguments, **names)
+
+
+def wrapping_type(element: Element) -> str:
+    """The unsigned type in which integers of this one wrap without C++ making them ints."""
+    return "u64" if element.size == 8 else "u32"
+
+
+def load(element: Element, text: str) -> str:
+    """What a kernel computes with, of what lies in memory."""
+    if element.kind == "bool":
+        return f"({text} != 0)"
+    return f"(float){text}" if element.narrow else text
+
+
+def store(element: Element, text: str) -> str:
+    """What lies in memory, of what a kernel computes with."""
+    if element.kind == "bool":
+        return f"(u8){text}"
+    return f"to<{element.stored}>({text})" if element.narrow else text
+
+
+def convert(source: Element, target: Element, text: str) -> str:
+    """StableHLO's convert: floats become integers by saturation, complex ones lose their imaginary part."""
+    if source.name == target.name:
+        return text
+    if source.kind == "complex" and target.kind == "bool":
+        return f"({text}.re != 0 || {text}.im != 0)"
+    if source.kind == "complex" and target.kind != "complex":
+        part = "f32" if source.math == "Complex<float>" else "f64"
+        return _real(part, target, f"{text}.re")
+    if target.kind == "complex":
+        part = target.math.removeprefix("Complex<").removesuffix(">")
+        if source.kind == "complex":
+            return f"{target.math}(({part}){text}.re, ({part}){text}.im)"
+        return f"{target.math}(({part}){text}, ({part})0)"
+    return _real(source.name, target, text)
+
+
+def _real(source: str, target: Element, text: str) -> str:
+    if target.kind == "bool":
+        return f"({text} != 0)"
+    if target.narrow:
+        return f"(float)to<{target.stored}>({'(float)' if source != 'f64' else ''}{text})"
+    saturates = source.startswith(("f", "bf")) and target.kind in ("int", "uint")
+    if target.bits < 8:
+        return _few_bits(target, f"to_sat<i32>({text})" if saturates else text)
+    return f"{'to_sat' if saturates else 'to'}<{target.math}>({text})"
+
+
+def _few_bits(target: Element, text: str) -> str:
+    """Integers of less than a byte, which lie one to a byte."""
+    away = 32 - target.bits
+    if target.kind == "int":
+        return f"(i8)((i32)((u32)({text}) << {away}) >> {away})"
+    return f"(u8)((u32)({text}) & {(1 << target.bits) - 1}u)"
+
+
+def _compare(attributes: dict[str, Any], element: Element, a: str, b: str) -> str:
+    direction = attributes["comparison_direction"]
+    operator = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}[direction]
+    if attributes.get("compare_type") == "TOTALORDER" and element.kind == "float":
+        return f"total_order({a}) {operator} total_order({b})"
+    if element.kind == "complex" and direction in ("LT", "LE", "GT", "GE"):
+        strict = operator[0]
+        return f"({a}.re {strict} {b}.re || ({a}.re == {b}.re && {a}.im {operator} {b}.im))"
+    return f"{a} {operator} {b}"
+
+
+def _value(element: Element) -> str:
+    return "(float)" if element.narrow else ""
+
+
+def _stored(element: Element) -> str:
+    return f"to<{element.stored}>" if element.narrow else f"({element.stored})"
+
+
+def _reduced(attributes: dict[str, Any], element: Element, text: str) -> str:
+    exponent, mantissa = attributes["exponent_bits"], attributes["mantissa_bits"]
+    known = {(5, 10): "half", (8, 7): "bf16", (4, 3): "f8e4m3", (5, 2): "f8e5m2"}
+    if (exponent, mantissa) in known and element.math == "float":
+        return f"(float)to<{known[exponent, mantissa]}>({text})"
+    return f"reduce_precision<{exponent}, {mantissa}>({text})"
+
+
+def literal(value: Any, element: Element) -> str:
+    """A number as kernels write it: exact, by its bits where decimals will not do."""
+    if element.kind == "bool":
+        return "true" if value else "false"
+    if element.kind == "complex":
+        part = "float" if element.math == "Complex<float>" else "double"
+        return (
+            f"{element.math}({_real_literal(value.real, part)}, {_real_literal(value.imag, part)})"
+        )
+    if element.kind == "float":
+        return _real_literal(value, element.math)
+    if element.size == 8:
+        return f"bits_as<{element.math}>({int(value) % 2**64:#x}ul)"
+    return f"({element.math})({int(value)}{'u' if element.kind == 'uint' else ''})"
+
+
+def _real_literal(value: Any, type: str) -> str:
+    import numpy as np
+
+    if type == "float":
+        bits = np.float32(value).view(np.uint32)
+        if not np.isfinite(np.float32(value)) or np.float32(value) == 0:
+            return f"bits_as<float>({int(bits):#x}u)"
+        return f"{float(np.float32(value)).hex()}f"
+    bits = np.float64(value).view(np.uint64)
+    if not np.isfinite(value) or value == 0:
+        return f"bits_as<double>({int(bits):#x}ul)"
+    return float(value).hex()

@@ -1,0 +1,239 @@
+"""Writes what one element of a fused computation is, as statements in the language of the device library.
+
+Positions are not written yet: a statement holds ``@3@`` where the third sum of loop counters goes, because the
+loops are chosen when all of them are known (see loops.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import elementwise, views
+from .affine import Affine, Coordinates, dot
+from .graph import Node, Value
+from .plan import Buffer, View
+from .types import Element
+
+# What a fused computation may contain beside elementwise operations and views.
+STRUCTURAL = frozenset(["constant", "iota", "pad", "concatenate", "dynamic_slice"])
+FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
+
+Key = tuple[Value, Coordinates]
+
+
+class TooLarge(Exception):
+    """The computation reads more arrays than a kernel takes arguments."""
+
+
+class NeedsMemory(Exception):
+    """A value is needed in an order that no sum of loop counters says."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+@dataclass
+class Emitter:
+    """``place`` tells where a value lies in memory, or None for one to be computed here."""
+
+    place: Callable[[Value], View | None]
+    most_buffers: int = 36
+    buffers: list[tuple[Buffer, Element]] = field(default_factory=list)
+    positions: list[Affine] = field(default_factory=list)
+    loads: list[tuple[int, View, Affine]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    known: dict[Key, str] = field(default_factory=dict)
+    names: int = 0
+    complex: bool = False
+    irregular: bool = (
+        False  # has positions that are no plain reads: counters as numbers, conditions
+    )
+
+    def value(self, value: Value, at: Coordinates) -> str:
+        """The name of a value's element."""
+        goal = (value, at)
+        stack: list[Key] = [goal]
+        while stack:
+            key = stack[-1]
+            if key in self.known:
+                stack.pop()
+                continue
+            needs = self._needs(*key)
+            missing = [need for need in needs if need not in self.known]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            self.known[key] = self._define(*key, [self.known[need] for need in needs])
+        return self.known[goal]
+
+    def position(self, at: Affine) -> str:
+        """What stands for a position until the loops are known."""
+        if at not in self.positions:
+            self.positions.append(at)
+        return f"@{self.positions.index(at)}@"
+
+    def argument(self, buffer: Buffer, element: Element) -> int:
+        """The number of the pointer through which a buffer is used as an element type."""
+        pair = (buffer.root, element)
+        if pair not in self.buffers:
+            if len(self.buffers) >= self.most_buffers:
+                raise TooLarge
+            self.buffers.append(pair)
+        return self.buffers.index(pair)
+
+    # -- what an element is made of
+
+    def _needs(self, value: Value, at: Coordinates) -> list[Key]:
+        if self.place(value) is not None or value.node is None:
+            return []
+        node = value.node
+        if node.op in views.VIEWS:
+            inside = views.coordinates_in(node, at)
+            if inside is None:
+                raise NeedsMemory(value)
+            return [(node.inputs[0], inside)]
+        if node.op in elementwise.OPERATIONS:
+            # A scalar chooses or bounds whole arrays.
+            return [(operand, at if operand.shape else ()) for operand in node.inputs]
+        if node.op == "dynamic_slice":
+            return [(start, ()) for start in node.inputs[1:]]
+        return []
+
+    def _define(self, value: Value, at: Coordinates, arguments: list[str]) -> str:
+        element = value.type.element
+        self.complex |= element.kind == "complex"
+        view = self.place(value)
+        if view is not None:
+            return self._load(view, at)
+        node = value.node
+        assert node is not None
+        if node.op in views.VIEWS:
+            return arguments[0]
+        if node.op == "constant":
+            return elementwise.literal(node.attributes["value"].reshape(-1)[0], element)
+        if node.op == "iota":
+            self.irregular = True
+            counter = self.position(at[node.attributes["iota_dimension"]])
+            return self._name(element, f"{element.math}({counter})")
+        if node.op == "pad":
+            return self._pad(node, at)
+        if node.op == "concatenate":
+            return self._concatenate(node, at)
+        if node.op == "dynamic_slice":
+            return self._dynamic_slice(node, at, arguments)
+        return self._name(element, elementwise.expression(node, arguments))
+
+    def _name(self, element: Element, text: str) -> str:
+        self.names += 1
+        self.lines.append(f"{element.math} v{self.names} = {text};")
+        return f"v{self.names}"
+
+    def _load(self, view: View, at: Coordinates) -> str:
+        element = view.element
+        place = dot(at, view.strides) + view.offset
+        number = self.argument(view.buffer, element)
+        self.loads.append((number, view, place))
+        text = f"x{number}[{self.position(place)}]"
+        return self._name(element, elementwise.load(element, text))
+
+    def _scoped(self, element: Element, name: str, value: Value, at: Coordinates) -> None:
+        """Sets a declared variable inside braces; what is computed there is known there only."""
+        known, self.known = self.known, dict(self.known)
+        self.lines.append(f"{name} = {self.value(value, at)};")
+        self.known = known
+
+    def _variable(self, element: Element) -> str:
+        self.names += 1
+        self.lines.append(f"{element.math} v{self.names};")
+        return f"v{self.names}"
+
+    def _pad(self, node: Node, at: Coordinates) -> str:
+        self.irregular = True
+        element = node.output.type.element
+        padding = self.value(node.inputs[1], ())
+        inside, conditions = [], []
+        interior = node.attributes["interior_padding"]
+        for dim, low in enumerate(node.attributes["edge_padding_low"]):
+            size, step = node.inputs[0].shape[dim], interior[dim] + 1
+            if low == 0 and step == 1 and size == node.output.shape[dim]:
+                inside.append(at[dim])
+                continue
+            place = self.position(at[dim] + -low)
+            if step == 1:
+                conditions.append(f"(u64)(i64)({place}) < {size}ul")
+                inside.append(at[dim] + -low)
+            else:
+                conditions.append(
+                    f"({place}) >= 0 && ({place}) % {step} == 0 && ({place}) / {step} < {size}"
+                )
+                self.names += 1
+                self.lines.append(f"i64 v{self.names} = ({place}) / {step};")
+                inside.append(Affine.of(f"v{self.names}"))
+        name = self._variable(element)
+        self.lines.append(f"if ({' && '.join(conditions) or 'true'}) {{")
+        self._scoped(element, name, node.inputs[0], tuple(inside))
+        self.lines.append(f"}} else {name} = {padding};")
+        return name
+
+    def _concatenate(self, node: Node, at: Coordinates) -> str:
+        self.irregular = True
+        element, dim = node.output.type.element, node.attributes["dimension"]
+        name = self._variable(element)
+        begin = 0
+        parts = [part for part in node.inputs if part.shape[dim]]
+        for part in parts:
+            end = begin + part.shape[dim]
+            last = part is parts[-1] and end == node.output.shape[dim]
+            condition = "" if last else f"if ({self.position(at[dim])} < {end}) "
+            self.lines.append(f"{condition}{{")
+            inside = tuple(c + -begin if d == dim else c for d, c in enumerate(at))
+            self._scoped(element, name, part, inside)
+            self.lines.append("}" if last else "} else")
+            begin = end
+        return name
+
+    def _dynamic_slice(self, node: Node, at: Coordinates, starts: list[str]) -> str:
+        source = node.inputs[0]
+        inside = []
+        for dim, (start, size) in enumerate(
+            zip(starts, node.attributes["slice_sizes"], strict=True)
+        ):
+            room = source.shape[dim] - size
+            if room == 0:
+                inside.append(at[dim])
+                continue
+            self.irregular = True
+            name = f"v{self.names + 1}"
+            self.names += 1
+            self.lines.append(
+                f"i64 {name} = {clamped(start, node.inputs[1 + dim].type.element, room)};"
+            )
+            inside.append(at[dim] + Affine.of(name))
+        return self.value(source, tuple(inside))
+
+
+def clamped(start: str, element: Element, room: int) -> str:
+    """A start of a slice as an i64 that leaves room for all of it."""
+    if element.kind == "uint":
+        return f"(i64)min_of((u64){start}, {room}ul)"
+    return f"max_of(min_of((i64){start}, {room}l), 0l)"
+
+
+def is_splat(value: Value) -> bool:
+    """A constant with one number everywhere, which needs no memory."""
+    return value.op == "constant" and value.node.attributes["value"].size == 1  # type: ignore[union-attr]
+
+
+def splat(value: Value) -> np.generic | None:
+    """That number, also through views; None for other values."""
+    while value.node and value.node.op in views.VIEWS - {"slice"}:
+        value = value.node.inputs[0]
+    if not is_splat(value):
+        return None
+    assert value.node
+    return value.node.attributes["value"].reshape(-1)[0]

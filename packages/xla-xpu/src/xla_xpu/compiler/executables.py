@@ -1,0 +1,128 @@
+"""Executables: a plan, with all that PJRT asks about a program."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from jaxlib.mlir import ir
+from jaxlib.xla_client import CompileOptions
+
+from .. import _plugin
+from . import lowerings  # noqa: F401
+from .devices import assignment_of, target_of
+from .failures import Invalid
+from .finish import finish
+from .graph import Graph
+from .lower import Lowerer
+from .read import graph_of, main_of, parse
+
+# Of the form in which plans are saved.
+VERSION = 1
+
+
+def compile(code: bytes, format: str, options: bytes) -> Any:
+    """An executable of PJRT's program."""
+    if format != "mlir":
+        raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
+    wanted = CompileOptions.ParseFromString(options)
+    devices = assignment_of(wanted)
+    module = parse(code)
+    graph = graph_of(module)
+    lowerer = Lowerer(target_of(devices[0]))
+    lowerer.program(graph)
+    plan = finish(lowerer)
+    saved = {
+        "version": VERSION,
+        "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
+        "fingerprint": hashlib.sha256(code + options).hexdigest(),
+        "text": str(module),
+        "parameters": [[v.type.element.pjrt, list(v.shape), "device"] for v in graph.parameters],
+        "outputs": [[v.type.element.pjrt, list(v.shape), "device"] for v in graph.results],
+        "donated": _donated(main_of(module)),
+        "replicas": wanted.num_replicas,
+        "partitions": wanted.num_partitions,
+        "devices": devices,
+        "cost": _cost(graph),
+        "plan": plan,
+    }
+    return _executable(saved)
+
+
+def load(serialized: bytes, options: bytes) -> Any:
+    """An executable from what ``Executable.serialized`` was."""
+    try:
+        saved = json.loads(serialized)
+    except ValueError as error:
+        raise Invalid(f"not an executable of xla-xpu: {error}") from error
+    if not isinstance(saved, dict) or saved.get("version") != VERSION:
+        raise Invalid("an executable of another version of xla-xpu: compile the program again")
+    if options:
+        saved["devices"] = assignment_of(CompileOptions.ParseFromString(options))
+    return _executable(saved)
+
+
+def _executable(saved: dict[str, Any]) -> Any:
+    plan = saved["plan"]
+    program = _plugin.Program(
+        plan["buffers"],
+        plan["temporary_bytes"],
+        base64.b64decode(plan["constants"]),
+        _with_bytes(plan["steps"]),
+    )
+    values = {
+        side: [_plugin.Value(type, dims, kind) for type, dims, kind in saved[side]]
+        for side in ("parameters", "outputs")
+    }
+    return _plugin.Executable(
+        name=saved["name"],
+        fingerprint=saved["fingerprint"],
+        serialized=json.dumps(saved).encode(),
+        text=saved["text"],
+        donated=saved["donated"],
+        replicas=saved["replicas"],
+        partitions=saved["partitions"],
+        devices=saved["devices"],
+        cost=saved["cost"],
+        temporary_bytes=plan["temporary_bytes"],
+        code_bytes=sum(map(len, plan["sources"])),
+        program=program,
+        **values,
+    )
+
+
+def _with_bytes(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Patterns of fills are saved as hexadecimal text."""
+    return [
+        {**step, "pattern": bytes.fromhex(step["pattern"])} if "pattern" in step else step
+        for step in steps
+    ]
+
+
+def _donated(main: ir.Operation) -> list[int]:
+    if "arg_attrs" not in main.attributes:
+        return []
+    donated = []
+    for index, attributes in enumerate(ir.ArrayAttr(main.attributes["arg_attrs"])):
+        names = ir.DictAttr(attributes)
+        if "tf.aliasing_output" in names or "jax.buffer_donor" in names:
+            donated.append(index)
+    return donated
+
+
+def _cost(graph: Graph) -> dict[str, float]:
+    """What the program would take if it were run as written: products and one operation an element."""
+    flops = accessed = 0.0
+    for node in graph.all_nodes():
+        count = sum(value.type.count for value in node.outputs)
+        if node.op == "dot_general":
+            numbers = node.attributes["dot_dimension_numbers"]
+            shape = node.inputs[0].shape
+            for dim in numbers["lhs_contracting_dimensions"]:
+                count *= 2 * shape[dim]
+        flops += count
+    for value in (*graph.parameters, *graph.results):
+        accessed += value.type.bytes
+    return {"flops": flops, "bytes accessed": accessed}

@@ -1,0 +1,67 @@
+"""Decides which values get memory: the others are computed inside the one kernel that needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from . import elementwise, views
+from .emit import FUSIBLE, is_splat
+from .graph import Graph, Node, Value
+
+# Cheap enough to be done again for every element of what a value is broadcast to.
+_CHEAP = frozenset(
+    ["add", "subtract", "multiply", "negate", "compare", "select", "convert", "and", "or", "not"]
+)
+
+
+def stored_values(graph: Graph, absorbs: Callable[[Node], bool]) -> set[Value]:
+    """The values of more than one use that must be computed once, and kept.
+
+    ``absorbs`` tells the nodes that compute their inputs themselves.
+    """
+    # Where each value goes: the kernels that would compute it.
+    goals: dict[Value, set[Hashable]] = {}
+
+    def use(value: Value, goal: Hashable) -> None:
+        goals.setdefault(value, set()).add(goal)
+
+    stored: set[Value] = set()
+    for value in graph.results:
+        use(value, value)
+    for node in reversed(graph.nodes):
+        if node.op not in FUSIBLE:
+            for value in node.inputs:
+                use(value, node if absorbs(node) else value)
+            for region in node.regions:
+                for value in region.captured():
+                    use(value, value)
+            continue
+        value = node.output
+        own = goals.get(value, set())
+        if (
+            len(own) > 1
+            and node.op not in views.VIEWS
+            and not is_splat(value)
+            and node.op != "iota"
+        ):
+            stored.add(value)
+            own = {value}
+        for operand in node.inputs:
+            grows = node.op == "broadcast_in_dim" and operand.type.count < value.type.count
+            for goal in {operand} if grows and not _cheap(operand) else own:
+                use(operand, goal)
+    # What is computed by a kernel of its own although it has one user, because that user broadcasts it.
+    for value, where in goals.items():
+        if where == {value} and value.node and value.op in elementwise.OPERATIONS:
+            stored.add(value)
+    return stored
+
+
+def _cheap(value: Value, depth: int = 4) -> bool:
+    if value.node is None or value.op not in FUSIBLE:
+        return True  # in memory
+    if value.op in views.VIEWS or value.op in ("constant", "iota"):
+        return all(_cheap(operand, depth) for operand in value.node.inputs)
+    if value.op not in _CHEAP or depth == 0:
+        return False
+    return all(_cheap(operand, depth - 1) for operand in value.node.inputs)

@@ -1,0 +1,95 @@
+"""A program as a graph: nodes in an order in which each comes after what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .types import Type
+
+
+class Value:
+    """An array in the program: a result of a node, or a parameter (``node`` is None)."""
+
+    __slots__ = ("index", "node", "type")
+
+    def __init__(self, type: Type, node: Node | None, index: int) -> None:
+        self.type, self.node, self.index = type, node, index
+
+    @property
+    def op(self) -> str:
+        return self.node.op if self.node else "parameter"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.type.shape
+
+    def __repr__(self) -> str:
+        return f"{self.op}:{self.type}"
+
+
+class Node:
+    """An operation. ``attributes`` are Python values; ``where`` is the line of the user's program."""
+
+    __slots__ = ("attributes", "inputs", "op", "outputs", "regions", "where")
+
+    def __init__(
+        self,
+        op: str,
+        inputs: list[Value],
+        types: list[Type],
+        attributes: dict[str, Any] | None = None,
+        regions: list[Graph] | None = None,
+        where: str = "",
+    ) -> None:
+        self.op, self.inputs, self.where = op, inputs, where
+        self.outputs = [Value(type, self, index) for index, type in enumerate(types)]
+        self.attributes = attributes or {}
+        self.regions = regions or []
+
+    @property
+    def output(self) -> Value:
+        return self.outputs[0]
+
+    def reads(self) -> Iterator[Value]:
+        """Its inputs, and what its regions take from outside."""
+        yield from self.inputs
+        for region in self.regions:
+            yield from region.captured()
+
+    def __repr__(self) -> str:
+        return f"{self.op}({', '.join(map(repr, self.inputs))})"
+
+
+@dataclass
+class Graph:
+    """A function or a region."""
+
+    parameters: list[Value] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    results: list[Value] = field(default_factory=list)
+
+    def captured(self) -> Iterator[Value]:
+        """Values of an enclosing graph that this one reads."""
+        own = set(self.parameters)
+        for node in self.nodes:
+            own.update(node.outputs)
+        for node in self.nodes:
+            yield from (value for value in node.reads() if value not in own)
+        yield from (value for value in self.results if value not in own)
+
+    def all_nodes(self) -> Iterator[Node]:
+        """Those of regions too."""
+        for node in self.nodes:
+            yield node
+            for region in node.regions:
+                yield from region.all_nodes()
+
+    def users(self) -> dict[Value, list[Node]]:
+        """The nodes of this graph that read each value, in order; once for each time."""
+        users: dict[Value, list[Node]] = {}
+        for node in self.nodes:
+            for value in node.reads():
+                users.setdefault(value, []).append(node)
+        return users

@@ -1,0 +1,228 @@
+"""Writes the kernel of a fused computation: loops over its elements around the statements of one of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from .affine import Affine, Coordinates, dot
+from .elementwise import COMPLEX_HEADERS, HEADERS, store
+from .emit import Emitter
+from .plan import Step, View
+from .types import row_major
+
+# An inner loop shorter than this would leave most lanes idle.
+SHORT = 16
+
+
+@dataclass(frozen=True)
+class Target:
+    """The device a kernel is shaped for."""
+
+    lanes: int
+    units: int
+    gpu: bool
+    most_items: int
+
+    @property
+    def sub_groups(self) -> int:
+        """In a work-group. On the CPU device a group is a task of a core, a sub-group its vector."""
+        return max(1, min(self.most_items, 256) // self.lanes) if self.gpu else 1
+
+    def tile(self, vectors: int) -> int:
+        """Vectors that one sub-group walks."""
+        shortest, longest, tiles = (
+            (1, 16, self.units * 16) if self.gpu else (32, 2048, self.units * 8)
+        )
+        return min(max(-(-vectors // tiles), shortest), longest)
+
+
+@dataclass
+class Loops:
+    """The space that is walked: its sizes with what can be joined joined, and each position in it."""
+
+    sizes: list[int]
+    positions: list[Affine]
+
+
+def counters(shape: tuple[int, ...]) -> Coordinates:
+    """A coordinate for each dimension; none where there is but one element."""
+    return tuple(Affine() if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))
+
+
+def join(shape: tuple[int, ...], positions: list[Affine]) -> Loops:
+    """Join neighbouring dimensions that every position walks as if they were one."""
+    dims = [dim for dim, size in enumerate(shape) if size != 1]
+    groups: list[list[int]] = []
+    for dim in dims:
+        if groups and all(
+            p.factor(groups[-1][-1]) == p.factor(dim) * shape[dim] for p in positions
+        ):
+            groups[-1].append(dim)
+        else:
+            groups.append([dim])
+    sizes = [math.prod(shape[dim] for dim in group) for group in groups]
+    joined = []
+    for position in positions:
+        terms = {number: position.factor(group[-1]) for number, group in enumerate(groups)}
+        terms |= {c: f for c, f in position.terms if isinstance(c, str)}
+        constant = Affine(position.constant)
+        for counter, factor in terms.items():
+            constant = constant + Affine.of(counter) * factor
+        joined.append(constant)
+    return Loops(sizes or [1], joined)
+
+
+@dataclass(frozen=True)
+class Output:
+    """The name of an element, and the view whose element it becomes, ``shift`` further on."""
+
+    name: str
+    view: View
+    shift: Affine = Affine()
+
+
+def kernel(name: str, emitter: Emitter, outputs: list[Output], target: Target) -> tuple[Step, str]:
+    """The step that computes ``outputs``, which have one shape, and its source.
+
+    The step's source is left out: kernels of a program are compiled together.
+    """
+    shape = outputs[0].view.shape
+    stores, writes = [], []
+    for output in outputs:
+        view, variable = output.view, output.name
+        place = dot(counters(shape), view.strides) + view.offset + output.shift
+        number = emitter.argument(view.buffer, view.element)
+        writes.append(number)
+        stores.append(f"x{number}[{emitter.position(place)}] = {store(view.element, variable)};")
+    loops = join(shape, emitter.positions)
+    widest = max([math.prod(shape), *(b.bytes for b, _ in emitter.buffers)])
+    index = "i32" if widest < 2**31 else "i64"
+    parameters = ", ".join(
+        f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
+        for number, (_, element) in enumerate(emitter.buffers)
+    )
+    body, vectors, tiles = _body(loops, emitter.lines + stores, index, target)
+    text = f"XPU_KERNEL(1) {name}({parameters}) {{\n{body}}}\n"
+    step = Step("kernel", {"name": name, "groups": -(-tiles // target.sub_groups)})
+    step.fields["group"] = target.lanes * target.sub_groups
+    step.fields["bytes"] = sum(output.view.type.bytes for output in outputs) + sum(
+        view.type.bytes for _, view, _ in emitter.loads
+    )
+    step.fields["arguments"] = [buffer for buffer, _ in emitter.buffers]
+    step.writes = [emitter.buffers[number][0] for number in dict.fromkeys(writes)]
+    step.reads = [
+        b for n, (b, _) in enumerate(emitter.buffers) if n not in writes or _is_read(emitter, n)
+    ]
+    step.in_place = _in_place(emitter, [output.view for output in outputs])
+    return step, text
+
+
+def _is_read(emitter: Emitter, number: int) -> bool:
+    return any(load == number for load, _, _ in emitter.loads)
+
+
+def _in_place(emitter: Emitter, outputs: list[View]) -> list:
+    """Buffers of which each element is read only where, and before, an output of its size is written."""
+    own = {dot(counters(view.shape), view.strides) for view in outputs if view.dense}
+    sizes = {view.element.size for view in outputs}
+    buffers = []
+    for number, (buffer, element) in enumerate(emitter.buffers):
+        loads = [place for load, _, place in emitter.loads if load == number]
+        if loads and all(place in own for place in loads) and sizes == {element.size}:
+            buffers.append(buffer)
+    return buffers
+
+
+def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int, int]:
+    """The text, the vectors in a tile, and the number of tiles."""
+    columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
+    if columns < SHORT and rows > 1:
+        return _flat(loops, lines, index, target)
+    row_vectors = -(-columns // target.lanes)
+    length = target.tile(row_vectors * rows)
+    column_tiles = -(-row_vectors // min(length, row_vectors))
+    vectors = -(-row_vectors // column_tiles)
+    height = max(1, min(length // vectors, rows))
+    tiles = column_tiles * -(-rows // height)
+    last = len(loops.sizes) - 1
+    names: dict[int | str, str] = {last: "c"}
+    names |= {dim: f"d{dim}" for dim in range(last)}
+    inner = _placed(lines, loops.positions, names)
+    text = [f"  const {index} tile = {_tile(target, index)};"]
+    if tiles % target.sub_groups:
+        text.append(f"  if (tile >= {tiles}) return;")
+    text.append(
+        f"  const {index} first = tile % {column_tiles} * {vectors * target.lanes}, "
+        f"end = min_of(first + {vectors * target.lanes}, ({index}){columns});"
+    )
+    if rows > 1:
+        text.append(
+            f"  for ({index} row = tile / {column_tiles} * {height}, rows = min_of(row + {height}, ({index}){rows}); "
+            "row < rows; ++row) {"
+        )
+        text += _divided(loops.sizes[:-1], "row", index)
+    text.append(f"  auto element = [&]({index} c) __attribute__((always_inline)) {{")
+    text += [f"    {line}" for line in inner]
+    text.append("  };")
+    text.append(f"  {index} e = first;")
+    text.append("  for (; e + XPU_SUB_GROUP <= end; e += XPU_SUB_GROUP) element(e + lane());")
+    if columns % target.lanes:
+        text.append("  if (e + lane() < end) element(e + lane());")
+    if rows > 1:
+        text.append("  }")
+    return "\n".join(text) + "\n", vectors, tiles
+
+
+def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int, int]:
+    """Each lane finds its own place: for rows that are shorter than a vector."""
+    count = math.prod(loops.sizes)
+    vectors = -(-count // target.lanes)
+    length = target.tile(vectors)
+    tiles = -(-vectors // length)
+    names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(len(loops.sizes))}
+    inner = _placed(lines, loops.positions, names)
+    step = length * target.lanes
+    text = [f"  const {index} tile = {_tile(target, index)};"]
+    text.append(
+        f"  const {index} first = tile * {step}, end = min_of(first + {step}, ({index}){count});"
+    )
+    text.append(f"  auto element = [&]({index} e) __attribute__((always_inline)) {{")
+    text += ["  " + line for line in _divided(loops.sizes, "e", index)]
+    text += [f"    {line}" for line in inner]
+    text.append("  };")
+    text.append(f"  {index} e = first;")
+    text.append("  for (; e + XPU_SUB_GROUP <= end; e += XPU_SUB_GROUP) element(e + lane());")
+    if count % step:
+        text.append("  if (e + lane() < end) element(e + lane());")
+    return "\n".join(text) + "\n", length, tiles
+
+
+def _tile(target: Target, index: str) -> str:
+    if target.sub_groups == 1:
+        return f"({index})group_id()"
+    return f"({index})group_id() * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
+
+
+def _divided(sizes: list[int], counter: str, index: str) -> list[str]:
+    """Declares the coordinate of each dimension, d0 and on."""
+    strides = row_major(tuple(sizes))
+    lines = []
+    for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        text = counter if stride == 1 else f"{counter} / {stride}"
+        lines.append(
+            f"  [[maybe_unused]] const {index} d{dim} = {text if dim == 0 else f'({text}) % {size}'};"
+        )
+    return lines
+
+
+def _placed(lines: list[str], positions: list[Affine], names: dict[int | str, str]) -> list[str]:
+    return [re.sub(r"@(\d+)@", lambda m: positions[int(m[1])].text(names), line) for line in lines]
+
+
+def source(kernels: list[str], complex: bool) -> str:
+    """The text of a module of kernels."""
+    headers = ("group", *HEADERS, *(COMPLEX_HEADERS if complex else ()))
+    text = "".join(f"#include <xpu/{header}.h>\n" for header in headers)
+    return f"{text}using namespace xpu;\n" + "".join(kernels)

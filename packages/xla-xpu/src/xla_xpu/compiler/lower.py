@@ -1,0 +1,256 @@
+"""From a graph to a plan: gives values memory, and turns nodes into steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from . import views
+from .emit import FUSIBLE, Emitter, NeedsMemory, TooLarge, is_splat
+from .failures import Unsupported
+from .fuse import stored_values
+from .graph import Graph, Node, Value
+from .loops import Output, Target, counters, kernel
+from .plan import Buffer, Step, View, make_step
+from .types import TOKEN, Type
+
+T = TypeVar("T")
+Lowering = Callable[["Lowerer", Node], None]
+LOWERINGS: dict[str, Lowering] = {}
+# A concatenation of more is copied piece by piece.
+_MOST_PARTS = 16
+# Nodes that compute their inputs themselves.
+ABSORBING: set[str] = set()
+
+
+def lowering(*names: str, absorbs: bool = False) -> Callable[[Lowering], Lowering]:
+    """Makes a function the lowering of the operations of these names."""
+
+    def register(function: Lowering) -> Lowering:
+        for name in names:
+            LOWERINGS[name] = function
+        if absorbs:
+            ABSORBING.update(names)
+        return function
+
+    return register
+
+
+class Lowerer:
+    """The plan so far. ``steps`` is the list that is being written: the program's, or a body's."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.views: dict[Value, View] = {}
+        self.buffers: list[Buffer] = []
+        self.constants: list[tuple[Buffer, np.ndarray]] = []
+        self.steps: list[Step] = []
+        self.kernels: dict[str, str] = {}  # the name of each text
+        self.complex_kernels: set[str] = set()
+        self.goals: dict[
+            Value, Buffer
+        ] = {}  # values that belong into a buffer that is there already
+
+    def program(self, graph: Graph) -> list[Step]:
+        """The steps of a program, whose results go to output buffers."""
+        for index, parameter in enumerate(graph.parameters):
+            self.views[parameter] = View.whole(
+                self.buffer("parameter", parameter.type.bytes, index), parameter.type
+            )
+        outputs = []
+        for index, result in enumerate(graph.results):
+            outputs.append(self.buffer("output", result.type.bytes, index))
+            self.goals.setdefault(result, outputs[-1])
+        self.graph(graph)
+        for result, output in zip(graph.results, outputs, strict=True):
+            self.copy_to(output, result)
+        return self.steps
+
+    # -- memory
+
+    def buffer(self, kind: str, bytes: int, place: int = 0) -> Buffer:
+        """A new buffer."""
+        self.buffers.append(Buffer(kind, bytes, place))
+        return self.buffers[-1]
+
+    def new(self, type: Type) -> View:
+        """Memory for an array."""
+        return View.whole(self.buffer("temporary", type.bytes), type)
+
+    def result(self, value: Value) -> View:
+        """Memory for a value, which from now on lies there."""
+        goal = self.goals.get(value)
+        view = View.whole(goal, value.type) if goal else self.new(value.type)
+        self.views[value] = view
+        return view
+
+    def known(self, value: Value) -> View | None:
+        """Where a value lies, if it does."""
+        if value in self.views:
+            return self.views[value]
+        node = value.node
+        if node is None:
+            return None
+        view = None
+        if node.op == "constant" and not is_splat(value):
+            array = node.attributes["value"]
+            buffer = self.buffer("constant", array.nbytes)
+            self.constants.append((buffer, array))
+            view = View.whole(buffer, value.type)
+        elif node.op in views.VIEWS and (source := self.known(node.inputs[0])):
+            view = views.view_of(node, source)
+        if view is not None:
+            self.views[value] = view
+        return view
+
+    def place(self, value: Value) -> View:
+        """Where a value lies; computes it first when it has no memory yet."""
+        view = self.known(value)
+        if view is None:
+            self.compute(value)
+            view = self.known(value)
+        assert view is not None, value
+        return view
+
+    def dense(self, value: Value) -> View:
+        """The same, row-major."""
+        view = self.place(value)
+        if view.dense:
+            return view
+        copy = self.new(value.type)
+        self.copy(copy, view)
+        return copy
+
+    def copy(self, out: View, source: View) -> None:
+        """Queue a copy."""
+        if out.type.count:
+            self.add(make_step("copy", {"in": source}, {"out": out}))
+
+    def copy_to(self, buffer: Buffer, value: Value) -> None:
+        """Make sure that a value lies in a buffer."""
+        if value.type.element is TOKEN:
+            return
+        view = self.place(value)
+        if view.buffer is not buffer or not view.dense:
+            self.copy(View.whole(buffer, value.type), view)
+
+    def add(self, step: Step) -> None:
+        """Queue a step."""
+        self.steps.append(step)
+
+    # -- nodes
+
+    def graph(self, graph: Graph) -> None:
+        """Queue what a graph computes, all but values that nobody stored."""
+        stored = stored_values(graph, lambda node: node.op in ABSORBING)
+        for node in graph.nodes:
+            if node.op in FUSIBLE:
+                if node.output in stored:
+                    self.place(node.output)
+            elif node.op in LOWERINGS:
+                LOWERINGS[node.op](self, node)
+            else:
+                raise Unsupported(f"{node.op} is not supported on xpu")
+
+    def body(self, graph: Graph) -> list[Step]:
+        """The steps of a region; what it takes from outside must have memory."""
+        outside, self.steps = self.steps, []
+        self.graph(graph)
+        steps, self.steps = self.steps, outside
+        return steps
+
+    def capture(self, *graphs: Graph) -> None:
+        """Gives memory to what regions take from outside."""
+        for graph in graphs:
+            for value in graph.captured():
+                if not is_splat(value):
+                    self.place(value)
+
+    def compute(self, value: Value) -> None:
+        """Queue the kernel of a fused computation."""
+        node = value.node
+        assert node is not None, "a parameter has memory"
+        if node.op not in FUSIBLE:
+            raise AssertionError(f"{node} was not lowered in its turn")
+        if node.op in views.VIEWS and node.op != "broadcast_in_dim":
+            source = self.place(node.inputs[0])
+            if self.known(value) is None:
+                copy = self.new(node.inputs[0].type)
+                self.copy(copy, source)
+                self.views[value] = views.view_of(node, copy)  # type: ignore[assignment]
+            return
+        if is_splat(value):
+            self._fill(value)
+        elif node.op == "concatenate" and len(node.inputs) > _MOST_PARTS:
+            self._concatenate(value)
+        else:
+            self.compute_together([value])
+
+    def compute_together(self, values: list[Value]) -> None:
+        """Queue one kernel that computes several values of one shape."""
+        if not values[0].type.count:
+            for value in values:
+                self.result(value)
+            return
+        at = counters(values[0].shape)
+        emitter, names = self.emit(lambda emitter: [emitter.value(v, at) for v in values], values)
+        self.add_kernel(
+            emitter, [Output(name, self.result(v)) for name, v in zip(names, values, strict=True)]
+        )
+
+    def add_kernel(self, emitter: Emitter, outputs: list[Output]) -> None:
+        """Queue the kernel that an emitter has written."""
+        step, text = kernel("NAME", emitter, outputs, self.target)
+        name = self.kernels.setdefault(text, f"fused_{len(self.kernels)}")
+        if emitter.complex:
+            self.complex_kernels.add(text)
+        step.fields["name"] = name
+        step.fields["text"] = text
+        self.add(step)
+
+    def emit(
+        self, write: Callable[[Emitter], T], values: list[Value], most_buffers: int = 36
+    ) -> tuple[Emitter, T]:
+        """Write statements; what they cannot compute from ``values`` on the way gets memory first."""
+        while True:
+            emitter = Emitter(self.known, most_buffers)
+            try:
+                return emitter, write(emitter)
+            except NeedsMemory as missing:
+                self.place(missing.value)
+            except TooLarge:
+                self._store_some(values)
+
+    def _store_some(self, values: list[Value]) -> None:
+        """Gives memory to operands of a computation that reads too much."""
+        seen, level = set(values), list(values)
+        while level:
+            operands = [v for value in level if value.node for v in value.node.inputs]
+            level = [v for v in dict.fromkeys(operands) if v not in seen and self.known(v) is None]
+            seen.update(level)
+            computed = [
+                v for v in level if v.op not in views.VIEWS and v.op not in ("constant", "iota")
+            ]
+            if computed:
+                for value in computed:
+                    self.place(value)
+                return
+        raise Unsupported(f"{values[0]} reads more arrays than a kernel can")
+
+    def _concatenate(self, value: Value) -> None:
+        node = value.node
+        assert node
+        out, dim, begin = self.result(value), node.attributes["dimension"], 0
+        for part in node.inputs:
+            start = tuple(begin if d == dim else 0 for d in range(len(part.shape)))
+            self.copy(out.slice(start, part.shape), self.place(part))
+            begin += part.shape[dim]
+
+    def _fill(self, value: Value) -> None:
+        assert value.node
+        pattern = value.node.attributes["value"].reshape(-1)[:1].tobytes()
+        out = self.result(value)
+        if value.type.count:
+            self.add(make_step("fill", {}, {"out": out}, pattern=pattern.hex()))

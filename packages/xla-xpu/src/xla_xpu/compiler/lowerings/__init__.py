@@ -1,0 +1,3 @@
+"""How operations that are no elementwise ones become steps: a file for each family."""
+
+from . import control, convolution, indexing, order, products, reductions  # noqa: F401

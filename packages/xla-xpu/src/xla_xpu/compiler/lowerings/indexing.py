@@ -1,0 +1,91 @@
+"""Reads and writes at places that the program computes."""
+
+from __future__ import annotations
+
+from ..affine import Affine
+from ..elementwise import COMPLEX_HEADERS, HEADERS
+from ..emit import Emitter, clamped
+from ..failures import Unsupported
+from ..graph import Node
+from ..loops import Output, counters
+from ..lower import Lowerer, lowering
+from ..plan import make_step
+from .reductions import region_text
+
+
+@lowering("dynamic_update_slice", absorbs=True)
+def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
+    """A copy, into which the update is written as it is computed; the copy goes where it can be spared."""
+    operand, update, *starts = node.inputs
+    source = lowerer.place(operand)
+    out = lowerer.result(node.output)
+    lowerer.copy(out, source)
+    if not update.type.count:
+        return
+    window = out.with_layout(update.shape, out.strides)
+
+    def write(emitter: Emitter) -> Output:
+        shift = Affine()
+        for start, size, whole, stride in zip(
+            starts, update.shape, operand.shape, out.strides, strict=True
+        ):
+            if size == whole:
+                continue
+            number = emitter.value(start, ())
+            name = f"start{len(shift.terms)}"
+            emitter.lines.append(
+                f"i64 {name} = {clamped(number, start.type.element, whole - size)};"
+            )
+            shift = shift + Affine.of(name) * stride
+        return Output(emitter.value(update, counters(update.shape)), window, shift)
+
+    emitter, output = lowerer.emit(write, [update])
+    lowerer.add_kernel(emitter, [output])
+
+
+@lowering("gather")
+def gather(lowerer: Lowerer, node: Node) -> None:
+    """Windows of an array."""
+    operand, indices = (lowerer.place(value) for value in node.inputs)
+    out = lowerer.result(node.output)
+    if out.type.count:
+        numbers = dict(node.attributes["dimension_numbers"])
+        sizes = list(node.attributes["slice_sizes"])
+        lowerer.add(
+            make_step(
+                "gather",
+                {"in": operand, "indices": indices},
+                {"out": out},
+                slice_sizes=sizes,
+                **numbers,
+            )
+        )
+
+
+@lowering("scatter")
+def scatter(lowerer: Lowerer, node: Node) -> None:
+    """Windows brought to an array's copy, which goes where it can be spared."""
+    if len(node.inputs) != 3:
+        raise Unsupported("a scatter of several arrays at once is not supported on xpu")
+    operand, indices, updates = node.inputs
+    source, places, values = (lowerer.place(value) for value in (operand, indices, updates))
+    out = lowerer.result(node.output)
+    lowerer.copy(out, source)
+    if not updates.type.count:
+        return
+    lines, (result,) = region_text(node.regions[0], ["a", "b"])
+    numbers = dict(node.attributes["scatter_dimension_numbers"])
+    numbers["scatter_dims_to_operand_dims"] = numbers.pop("scattered_dims_to_operand_dims")
+    complex = operand.type.element.kind == "complex"
+    step = make_step(
+        "scatter",
+        {"indices": places, "updates": values},
+        {"out": out},
+        name="xla",
+        combine=f"({{ {' '.join(lines)} {result}; }})" if lines else result,
+        headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
+        deterministic=False,
+        **numbers,
+    )
+    step.reads.append(out.buffer)
+    lowerer.add(step)

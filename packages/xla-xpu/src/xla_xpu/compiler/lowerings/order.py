@@ -1,0 +1,110 @@
+"""Sorts and Fourier transforms."""
+
+from __future__ import annotations
+
+import math
+
+from ..elementwise import HEADERS
+from ..graph import Graph, Node, Value
+from ..lower import Lowerer, lowering
+from ..plan import make_step
+from .reductions import region_text
+
+
+@lowering("sort")
+def sort(lowerer: Lowerer, node: Node) -> None:
+    """By keys where the comparison is an ordinary one, otherwise by the comparison."""
+    dim = node.attributes["dimension"]
+    views = [lowerer.place(value) for value in node.inputs]
+    outs = [lowerer.result(value) for value in node.outputs]
+    if not outs[0].type.count:
+        return
+    order = _plain_order(node.regions[0])
+    positions = (
+        len(views) == 2 and _counts(node.inputs[1], dim) and views[1].element.name in ("i32", "i64")
+    )
+    if order and (len(views) == 1 or positions):
+        more = {"indices": outs[1]} if len(views) == 2 else {}
+        step = make_step(
+            "sort",
+            {"in": views[0]},
+            {"values": outs[0], **more},
+            dim=dim,
+            descending=order == "GT",
+            total_order=False,
+        )
+        lowerer.add(step)
+        return
+    names = [f"{letter}{k}" for k in range(len(views)) for letter in "ab"]
+    lines, (result,) = region_text(node.regions[0], names)
+    less = f"({{ {' '.join(lines)} {result}; }})"
+    lowerer.add(
+        make_step(
+            "comparison_sort",
+            {"in": views},
+            {"out": outs},
+            less=less,
+            dim=dim,
+            headers=list(HEADERS),
+        )
+    )
+
+
+def _plain_order(region: Graph) -> str:
+    """ "LT" or "GT" when the first operand's values are compared as numbers are; otherwise ""."""
+    test = region.results[0].node
+    if test is None or test.op != "compare":
+        return ""
+    direction = test.attributes["comparison_direction"]
+    if direction not in ("LT", "GT"):
+        return ""
+    first, second = region.parameters[:2]
+    element = first.type.element
+    if element.kind in ("int", "uint", "bool") and test.inputs == [first, second]:
+        return direction
+    # JAX makes zeros one, and NaNs one and the greatest, before it compares by bits.
+    if element.kind != "float" or test.attributes.get("compare_type") != "TOTALORDER":
+        return ""
+    reads = [_canonical(value) for value in test.inputs]
+    return direction if reads == [first, second] else ""
+
+
+def _canonical(value: Value) -> Value | None:
+    """The parameter that selects of constants were applied to."""
+    while value.node is not None:
+        if value.op != "select":
+            return None
+        value = value.node.inputs[2]
+    return value
+
+
+def _counts(value: Value, dim: int) -> bool:
+    node = value.node
+    while node and node.op == "broadcast_in_dim" and node.inputs[0].op == "iota":
+        inner = node.inputs[0].node
+        assert inner
+        return node.attributes["broadcast_dimensions"][inner.attributes["iota_dimension"]] == dim
+    return node is not None and node.op == "iota" and node.attributes["iota_dimension"] == dim
+
+
+@lowering("fft")
+def fft(lowerer: Lowerer, node: Node) -> None:
+    """One dimension after the other, the last one first where it is real."""
+    kind, lengths = node.attributes["fft_type"], node.attributes["fft_length"]
+    source = lowerer.place(node.inputs[0])
+    out = lowerer.result(node.output)
+    if not out.type.count:
+        return
+    rank = len(out.shape)
+    dims = list(range(rank - len(lengths), rank))
+    inverse = kind in ("IFFT", "IRFFT")
+    scale = 1 / math.prod(lengths) if inverse else 1.0
+    # The real side is the last transform of an inverse, and the first of a forward one.
+    order = dims if kind == "IRFFT" else dims[::-1]
+    for number, dim in enumerate(order):
+        last = number == len(order) - 1
+        target = out if last or kind != "IRFFT" else lowerer.new(source.type)
+        step = make_step("fft", {"in": source}, {"out": target}, dim=dim, inverse=inverse)
+        step.fields["scale"] = scale if last else 1.0
+        lowerer.add(step)
+        source = target

@@ -1,0 +1,60 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import math
+
+from ..graph import Node
+from ..lower import Lowerer, lowering
+from ..plan import View, make_step
+from ..types import ELEMENTS, Type
+
+
+@lowering("dot_general")
+def dot_general(lowerer: Lowerer, node: Node) -> None:
+    """Batched matrix products of views: dimensions are put in order by strides, and joined."""
+    numbers = node.attributes["dot_dimension_numbers"]
+    left, right = (lowerer.place(value) for value in node.inputs)
+    batch_l, batch_r = numbers["lhs_batching_dimensions"], numbers["rhs_batching_dimensions"]
+    inner_l, inner_r = numbers["lhs_contracting_dimensions"], numbers["rhs_contracting_dimensions"]
+    free_l = [d for d in range(len(left.shape)) if d not in batch_l and d not in inner_l]
+    free_r = [d for d in range(len(right.shape)) if d not in batch_r and d not in inner_r]
+    batch = math.prod(left.shape[d] for d in batch_l)
+    rows = math.prod(left.shape[d] for d in free_l)
+    columns = math.prod(right.shape[d] for d in free_r)
+    depth = math.prod(left.shape[d] for d in inner_l)
+    out = lowerer.result(node.output)
+    if not out.type.count:
+        return
+    a = _matrices(lowerer, left, [batch_l, free_l, inner_l], (batch, rows, depth))
+    b = _matrices(lowerer, right, [batch_r, inner_r, free_r], (batch, depth, columns))
+    a, b = (_as_wide(lowerer, view, out) for view in (a, b))
+    c = out.with_layout((batch, rows, columns), (rows * columns, columns, 1))
+    if batch == 1:
+        a, b, c = (view.with_layout(view.shape[1:], view.strides[1:]) for view in (a, b, c))
+    lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
+
+
+def _matrices(lowerer: Lowerer, view: View, order: list[list[int]], shape: tuple[int, ...]) -> View:
+    dims = [dim for group in order for dim in group]
+    turned = view.with_layout(
+        tuple(view.shape[d] for d in dims), tuple(view.strides[d] for d in dims)
+    )
+    joined = turned.reshaped(shape)
+    if joined is not None:
+        return joined
+    copy = lowerer.new(Type(view.element, turned.shape))
+    lowerer.copy(copy, turned)
+    return copy.with_layout(shape, Type(view.element, shape).strides)
+
+
+def _as_wide(lowerer: Lowerer, view: View, out: View) -> View:
+    """Operands in a dtype that products of this result take."""
+    same = view.element == out.element
+    widened = view.element.kind == "float" and out.element.kind == "float"
+    bytes_into_ints = view.element.name in ("i8", "ui8") and out.element.name == "i32"
+    if same or (widened and view.element.size <= out.element.size) or bytes_into_ints:
+        return view
+    copy = lowerer.new(Type(ELEMENTS[out.element.name], view.shape))
+    lowerer.copy(copy, view)
+    return copy

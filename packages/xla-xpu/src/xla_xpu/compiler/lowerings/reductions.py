@@ -1,0 +1,227 @@
+"""Reductions, with what makes their inputs computed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..elementwise import COMPLEX_HEADERS, HEADERS, expression, literal, load
+from ..emit import Emitter, NeedsMemory, TooLarge, is_splat, splat
+from ..failures import Unsupported
+from ..graph import Graph, Node, Value
+from ..loops import counters
+from ..lower import Lowerer, lowering
+from ..plan import View, make_step
+from ..types import Element
+
+# The most arrays that a reduction reads; the runtime's limit counts what it writes too.
+_MOST_OPERANDS = 8
+
+IDENTITIES = {
+    "add": lambda element: 0,
+    "multiply": lambda element: 1,
+    "maximum": lambda element: _least(element),
+    "minimum": lambda element: _greatest(element),
+    "and": lambda element: (
+        True if element.kind == "bool" else -1 if element.kind == "int" else 2**element.bits - 1
+    ),
+    "or": lambda element: 0,
+    "xor": lambda element: 0,
+}
+
+
+def reducer_of(region: Graph) -> str:
+    """The operation that a region of one value applies to its two arguments; "" for anything else."""
+    if len(region.nodes) != 1 or len(region.parameters) != 2:
+        return ""
+    (node,) = region.nodes
+    if region.results == [node.output] and set(node.inputs) == set(region.parameters):
+        return node.op
+    return ""
+
+
+def identity_of(reducer: str, element: Element) -> object:
+    """The number that a reducer leaves the other one alone with."""
+    return IDENTITIES[reducer](element)
+
+
+def _least(element: Element) -> object:
+    if element.kind == "float":
+        return -np.inf
+    return (
+        False
+        if element.kind == "bool"
+        else -(2 ** (element.bits - 1))
+        if element.kind == "int"
+        else 0
+    )
+
+
+def _greatest(element: Element) -> object:
+    if element.kind == "float":
+        return np.inf
+    if element.kind == "bool":
+        return True
+    return 2 ** (element.bits - 1) - 1 if element.kind == "int" else 2**element.bits - 1
+
+
+def region_text(
+    region: Graph, names: list[str], read: Callable[[Value], str] | None = None
+) -> tuple[list[str], list[str]]:
+    """A region of scalars as statements, and the names of its results. ``names``: of its parameters."""
+    known = dict(zip(region.parameters, names, strict=True))
+    lines = []
+    for number, node in enumerate(region.nodes):
+        if is_splat(node.output):
+            known[node.output] = literal(node.attributes["value"][0], node.output.type.element)
+            continue
+        arguments = []
+        for value in node.inputs:
+            if value not in known:
+                known[value] = _outside(value, read)
+            arguments.append(known[value])
+        text = expression(node, arguments)
+        known[node.output] = f"t{number}"
+        lines.append(f"{node.output.type.element.math} t{number} = {text};")
+    return lines, [known[v] if v in known else _outside(v, read) for v in region.results]
+
+
+def _outside(value: Value, read: Callable[[Value], str] | None) -> str:
+    number = splat(value)
+    if number is not None:
+        return literal(number, value.type.element)
+    if read is None:
+        raise Unsupported("a region that reads values from outside is not supported here")
+    return read(value)
+
+
+@lowering("reduce", absorbs=True)
+def reduce(lowerer: Lowerer, node: Node) -> None:
+    """One kernel of the runtime's, over views of what its inputs are computed from."""
+    count = len(node.inputs) // 2
+    inputs, starts = node.inputs[:count], node.inputs[count:]
+    outs = [lowerer.result(value) for value in node.outputs]
+    if not outs[0].type.count:
+        return
+    region = node.regions[0]
+    elements = [value.type.element for value in inputs]
+    lines, names, views, reads = _inputs(lowerer, inputs)
+    reducer = reducer_of(region) if count == 1 else ""
+    if (reducer in IDENTITIES and elements[0].kind != "complex") or reducer in ("add", "multiply"):
+        identities = (
+            [literal(identity_of(reducer, elements[0]), elements[0])]
+            if elements[0].kind != "complex"
+            else [literal(np.complex128(identity_of(reducer, elements[0])), elements[0])]
+        )
+    else:
+        numbers = [splat(start) for start in starts]
+        if any(number is None for number in numbers):
+            raise Unsupported(
+                "a reduction that starts with a value unknown to the compiler, by a function of one's own"
+            )
+        identities = [literal(number, e) for number, e in zip(numbers, elements, strict=True)]
+        starts = []
+    left, right = [f"s{k}" for k in range(count)], [f"r{k}" for k in range(count)]
+    combine = _assignments(region, left, right, elements)
+    update = "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u")
+    outputs = [
+        _finish(region, start, element, reducer)
+        for start, element in zip(starts, elements, strict=False)
+    ]
+    complex = any(e.kind == "complex" for e in (*elements, *(v.element for v in views)))
+    step = make_step(
+        "reduce",
+        {"in": views},
+        {"out": outs},
+        name="xla",
+        accumulators=[[e.math, i] for e, i in zip(elements, identities, strict=True)],
+        combine=combine,
+        update=update,
+        outputs=outputs or left,
+        dims=list(node.attributes["dimensions"]),
+        compute=_compute(elements),
+        headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
+    )
+    step.reads = [view.buffer for view in views]
+    lowerer.add(step)
+    _start(lowerer, node, starts, reducer, outs)
+
+
+def _assignments(
+    region: Graph, left: list[str], right: list[str], elements: list[Element], prefix: str = "w"
+) -> str:
+    lines, results = region_text(region, [*left, *right])
+    text = "{\n" + "\n".join(lines) + "\n"
+    for k, (result, element) in enumerate(zip(results, elements, strict=True)):
+        text += f"{element.math} {prefix}{k} = {result};\n"
+    return text + "".join(f"s{k} = {prefix}{k};\n" for k in range(len(left))) + "}"
+
+
+def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View], None]:
+    """Statements that compute an element of each input from elements a0, a1, ... of views."""
+    shape = inputs[0].shape
+    while True:
+        emitter = Emitter(lowerer.known, _MOST_OPERANDS - len(inputs))
+        try:
+            names = [emitter.value(value, counters(shape)) for value in inputs]
+        except NeedsMemory as missing:
+            lowerer.place(missing.value)
+            continue
+        except TooLarge:
+            emitter = None
+        if (
+            emitter is None
+            or emitter.irregular
+            or len(emitter.loads) > _MOST_OPERANDS - len(inputs)
+            or not emitter.loads
+        ):
+            views = [lowerer.place(value) for value in inputs]
+            lines = []
+            return lines, [f"a{k}" for k in range(len(inputs))], views, None
+        break
+    views = []
+    lines = list(emitter.lines)
+    for number, (argument, view, place) in enumerate(emitter.loads):
+        text = f"x{argument}[{emitter.position(place)}]"
+        strides = tuple(place.factor(dim) for dim in range(len(shape)))
+        views.append(View(view.buffer, view.element, shape, strides, place.constant))
+        # The reduction has loaded it.
+        lines = [line.replace(load(view.element, text), f"a{number}") for line in lines]
+    # Every view has the shape of the whole.
+    return lines, names, views, None
+
+
+def _compute(elements: list[Element]) -> str:
+    """The runtime's dtype of the arithmetic."""
+    element = elements[0]
+    if element.narrow:
+        return "f32"
+    return element.runtime
+
+
+def _finish(region: Graph, start: Value, element: Element, reducer: str) -> str:
+    """The accumulator with a start that is a known number; see _start for one that is not."""
+    number = splat(start)
+    if number is None or number == identity_of(reducer, element):
+        return "s0"
+    lines, results = region_text(region, ["s0", literal(number, element)])
+    if len(lines) == 1:
+        return lines[0].partition(" = ")[2].removesuffix(";")
+    return results[0]
+
+
+def _start(
+    lowerer: Lowerer, node: Node, starts: list[Value], reducer: str, outs: list[View]
+) -> None:
+    """Combines a result with a start that only the device knows."""
+    for start, value, out in zip(starts, node.outputs, outs, strict=False):
+        if splat(start) is not None:
+            continue
+        reduced = Value(value.type, None, 0)
+        lowerer.views[reduced] = out
+        again = Node(reducer, [reduced, start], [value.type])
+        wide = Node("broadcast_in_dim", [start], [value.type], {"broadcast_dimensions": []})
+        again.inputs[1] = wide.output
+        lowerer.goals[again.output] = out.buffer
+        lowerer.compute_together([again.output])

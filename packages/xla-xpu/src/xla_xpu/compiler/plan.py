@@ -1,0 +1,143 @@
+"""What a program becomes: buffers, and steps that read and write views of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .types import Element, Type, row_major
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Memory of the program. ``kind``: "parameter", "output", "temporary" or "constant"."""
+
+    kind: str
+    bytes: int
+    place: int = 0
+    same_as: Buffer | None = None  # set when two turned out to be one
+
+    @property
+    def root(self) -> Buffer:
+        buffer = self
+        while buffer.same_as:
+            buffer = buffer.same_as
+        return buffer
+
+
+@dataclass(frozen=True)
+class View:
+    """An array in a buffer; offset and strides count elements."""
+
+    buffer: Buffer
+    element: Element
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+    @classmethod
+    def whole(cls, buffer: Buffer, type: Type) -> View:
+        return cls(buffer, type.element, type.shape, type.strides)
+
+    @property
+    def type(self) -> Type:
+        return Type(self.element, self.shape)
+
+    @property
+    def dense(self) -> bool:
+        """Row-major without gaps."""
+        expected = row_major(self.shape)
+        pairs = zip(self.shape, self.strides, expected, strict=True)
+        return all(size == 1 or stride == other for size, stride, other in pairs)
+
+    def with_layout(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
+    ) -> View:
+        return View(self.buffer, self.element, shape, strides, self.offset + offset)
+
+    def as_element(self, element: Element) -> View:
+        return View(self.buffer, element, self.shape, self.strides, self.offset)
+
+    def reshaped(self, shape: tuple[int, ...]) -> View | None:
+        """The same elements in another shape; None when no strides say it."""
+        strides = reshaped_strides(self.shape, self.strides, shape)
+        return None if strides is None else self.with_layout(shape, strides)
+
+    def slice(self, start: tuple[int, ...], shape: tuple[int, ...]) -> View:
+        """A box of it."""
+        offset = sum(s * t for s, t in zip(start, self.strides, strict=True))
+        return self.with_layout(shape, self.strides, offset)
+
+
+def reshaped_strides(
+    shape: tuple[int, ...], strides: tuple[int, ...], target: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Strides that give ``target`` over the same memory, or None."""
+    if 0 in shape:
+        return row_major(target)
+    old = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
+    result: list[int] = []
+    at = 0
+    sizes = list(target)
+    while sizes:
+        if sizes[0] == 1:
+            result.append(0)
+            sizes.pop(0)
+            continue
+        # Dimensions of the old shape that together make some of the new one's.
+        if at >= len(old):
+            return None
+        count, stride = old[at]
+        at += 1
+        group = [sizes.pop(0)]
+        total = group[0]
+        while total != count:
+            if total < count:
+                if not sizes:
+                    return None
+                group.append(sizes.pop(0))
+                total *= group[-1]
+            else:
+                if at >= len(old) or old[at - 1][1] != old[at][0] * old[at][1]:
+                    return None
+                count *= old[at][0]
+                stride = old[at][1]
+                at += 1
+        steps = [stride * step for step in row_major(tuple(group))]
+        result.extend(steps)
+    return tuple(result) if at == len(old) else None
+
+
+@dataclass(eq=False)
+class Step:
+    """One thing to queue. ``fields`` holds views, which become operands when the plan is final.
+
+    ``in_place``: buffers it may write although it reads them, each element before it is written.
+    """
+
+    name: str
+    fields: dict[str, Any]
+    reads: list[Buffer] = field(default_factory=list)
+    writes: list[Buffer] = field(default_factory=list)
+    in_place: list[Buffer] = field(default_factory=list)
+    bodies: list[list[Step]] = field(default_factory=list)
+
+    def all_steps(self) -> Iterator[Step]:
+        """Itself and those of its bodies, in the order they run."""
+        yield self
+        for body in self.bodies:
+            for step in body:
+                yield from step.all_steps()
+
+
+def make_step(name: str, reads: dict[str, Any], writes: dict[str, Any], **fields: Any) -> Step:
+    """A step whose views are named as its fields; a field may be a list of views."""
+
+    def buffers(named: dict[str, Any]) -> list[Buffer]:
+        flat = (
+            v for value in named.values() for v in (value if isinstance(value, list) else [value])
+        )
+        return [view.buffer for view in flat]
+
+    return Step(name, {**reads, **writes, **fields}, buffers(reads), buffers(writes))

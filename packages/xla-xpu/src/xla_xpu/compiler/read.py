@@ -1,0 +1,220 @@
+"""From PJRT's bytes to a graph: the portable artifact, calls inlined, canonical."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+from jaxlib.mlir.dialects import stablehlo
+
+from .failures import Unsupported
+from .graph import Graph, Node, Value
+from .literals import array_of
+from .types import ELEMENTS, TOKEN, Type
+
+# What has no effect on one device.
+_TRANSPARENT = ("sdy.sharding_constraint", "stablehlo.optimization_barrier")
+
+
+def parse(code: bytes) -> ir.Module:
+    """The module, with one function left."""
+    context = jax_mlir.make_ir_context()
+    context.allow_unregistered_dialects = True
+    if b"StableHLO" in code[:32]:
+        module = stablehlo.deserialize_portable_artifact(context, code)
+    else:
+        module = ir.Module.parse(code, context)
+    inline(module)
+    return module
+
+
+def inline(module: ir.Module) -> None:
+    """Replace every call by the function's body."""
+    functions = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op
+        for op in module.body.operations
+        if op.operation.name == "func.func"
+    }
+    while calls := list(_calls(functions["main"].operation)):
+        for call in calls:
+            callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
+            with module.context, ir.InsertionPoint(call), call.location:
+                results = _jax_mlir_ext.inlined_func_call(
+                    callee.operation, list(call.operands), call.location
+                )
+            for old, new in zip(call.results, results, strict=True):
+                old.replace_all_uses_with(new)
+            call.operation.erase()
+    with module.context:
+        passes = passmanager.PassManager.parse("builtin.module(symbol-dce,canonicalize,cse)")
+        passes.run(module.operation)
+
+
+def _calls(op: ir.Operation) -> Any:
+    for region in op.regions:
+        for block in region:
+            for inner in block:
+                if inner.operation.name == "func.call":
+                    yield inner
+                else:
+                    yield from _calls(inner.operation)
+
+
+def main_of(module: ir.Module) -> ir.Operation:
+    """The function that is the program."""
+    return next(
+        op.operation
+        for op in module.body.operations
+        if op.operation.name == "func.func"
+        and ir.StringAttr(op.attributes["sym_name"]).value == "main"
+    )
+
+
+def graph_of(module: ir.Module) -> Graph:
+    """The program's graph."""
+    return _block(main_of(module).regions[0].blocks[0], {})
+
+
+def type_of(mlir: ir.Type) -> Type:
+    """An array's type, or a token's."""
+    if not isinstance(mlir, ir.RankedTensorType):
+        mlir = ir.RankedTensorType(mlir) if ir.RankedTensorType.isinstance(mlir) else mlir
+    if not isinstance(mlir, ir.RankedTensorType):
+        if "token" in str(mlir):
+            return Type(TOKEN, ())
+        raise Unsupported(f"values of type {mlir} are not supported")
+    name = str(mlir.element_type)
+    if name not in ELEMENTS:
+        raise Unsupported(f"elements of type {name} are not supported on xpu")
+    return Type(ELEMENTS[name], tuple(mlir.shape))
+
+
+def _block(block: ir.Block, known: dict[ir.Value, Value]) -> Graph:
+    known, graph = dict(known), Graph()
+    for index, argument in enumerate(block.arguments):
+        graph.parameters.append(Value(type_of(argument.type), None, index))
+        known[argument] = graph.parameters[-1]
+    for op in block.operations:
+        op = op.operation
+        inputs = [known[operand] for operand in op.operands]
+        if op.name in ("func.return", "stablehlo.return"):
+            graph.results = inputs
+        elif op.name in _TRANSPARENT:
+            known.update(zip(op.results, inputs, strict=True))
+        elif op.name != "sdy.mesh":
+            node = _node(op, inputs, known)
+            graph.nodes.append(node)
+            known.update(zip(op.results, node.outputs, strict=True))
+    return graph
+
+
+def _node(op: ir.Operation, inputs: list[Value], known: dict[ir.Value, Value]) -> Node:
+    name = op.name.removeprefix("stablehlo.")
+    types = [type_of(result.type) for result in op.results]
+    regions = [_block(region.blocks[0], known) for region in op.regions if len(region.blocks)]
+    if name == "constant":
+        attributes = {"value": array_of(op, types[0])}
+    else:
+        attributes = {}
+        for key in op.attributes:
+            key = key if isinstance(key, str) else key.name
+            attributes[key] = _attribute(op.attributes[key])
+    if name == "custom_call":
+        name = f"custom_call@{attributes['call_target_name']}"
+    elif name == "composite":
+        name = f"composite@{attributes['name']}"
+    return Node(name, inputs, types, attributes, regions, _where(op.location))
+
+
+def _attribute(attribute: ir.Attribute) -> Any:
+    match attribute:
+        case ir.IntegerAttr() | ir.FloatAttr() | ir.BoolAttr() | ir.StringAttr():
+            return attribute.value
+        case ir.FlatSymbolRefAttr():
+            return attribute.value
+        case ir.DenseI64ArrayAttr() | ir.DenseBoolArrayAttr() | ir.DenseI32ArrayAttr():
+            return list(attribute)
+        case ir.ArrayAttr():
+            return [_attribute(item) for item in attribute]
+        case ir.DictAttr():
+            return {item.name: _attribute(item.attr) for item in attribute}
+        case ir.DenseIntElementsAttr():
+            import numpy as np
+
+            return np.array(attribute).tolist()
+    for read in _STRUCTURES:
+        if (value := read(attribute)) is not None:
+            return value
+    return attribute
+
+
+def _named(cls: Any, *fields: str) -> Any:
+    def read(attribute: ir.Attribute) -> Any:
+        if not cls.isinstance(attribute):
+            return None
+        known = cls(attribute)
+        values = {field: getattr(known, field) for field in fields}
+        return {k: v if isinstance(v, int) else list(v) for k, v in values.items()}
+
+    return read
+
+
+def _word(cls: Any) -> Any:
+    return lambda attribute: cls(attribute).value if cls.isinstance(attribute) else None
+
+
+_STRUCTURES = (
+    _word(stablehlo.ComparisonDirectionAttr),
+    _word(stablehlo.ComparisonTypeAttr),
+    _word(stablehlo.FftTypeAttr),
+    _word(stablehlo.PrecisionAttr),
+    _word(stablehlo.TransposeAttr),
+    _word(stablehlo.RngAlgorithmAttr),
+    _word(stablehlo.RngDistributionAttr),
+    _named(
+        stablehlo.DotDimensionNumbers,
+        "lhs_batching_dimensions",
+        "rhs_batching_dimensions",
+        "lhs_contracting_dimensions",
+        "rhs_contracting_dimensions",
+    ),
+    _named(
+        stablehlo.ConvDimensionNumbers,
+        "input_batch_dimension",
+        "input_feature_dimension",
+        "input_spatial_dimensions",
+        "kernel_input_feature_dimension",
+        "kernel_output_feature_dimension",
+        "kernel_spatial_dimensions",
+        "output_batch_dimension",
+        "output_feature_dimension",
+        "output_spatial_dimensions",
+    ),
+    _named(
+        stablehlo.GatherDimensionNumbers,
+        "offset_dims",
+        "collapsed_slice_dims",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "start_index_map",
+        "index_vector_dim",
+    ),
+    _named(
+        stablehlo.ScatterDimensionNumbers,
+        "update_window_dims",
+        "inserted_window_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "scattered_dims_to_operand_dims",
+        "index_vector_dim",
+    ),
+)
+
+
+def _where(location: ir.Location) -> str:
+    """The user's line, such as "model.py:12"."""
+    text = str(location)
+    start = text.find('"')
+    return text[4:-1] if start >= 0 else ""

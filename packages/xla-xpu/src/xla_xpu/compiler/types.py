@@ -1,0 +1,109 @@
+"""Element types and array types, as StableHLO, PJRT, the runtime and kernels call them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import ml_dtypes
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element type.
+
+    ``runtime``: the runtime's dtype, as which it lies in memory. ``math``: the type kernels compute in.
+    ``stored``: the type kernels load and store. ``kind``: "bool", "int", "uint", "float", "complex".
+    """
+
+    name: str
+    pjrt: int
+    numpy: np.dtype
+    runtime: str
+    math: str
+    stored: str
+    kind: str
+
+    @property
+    def size(self) -> int:
+        return self.numpy.itemsize
+
+    @property
+    def bits(self) -> int:
+        return {"i1": 1, "i2": 2, "ui2": 2, "i4": 4, "ui4": 4}.get(self.name, 8 * self.size)
+
+    @property
+    def narrow(self) -> bool:
+        """A float that kernels compute in f32."""
+        return self.kind == "float" and self.math != self.stored
+
+
+def _element(
+    name: str, pjrt: int, numpy: object, runtime: str, math: str, kind: str, stored: str = ""
+) -> Element:
+    return Element(name, pjrt, np.dtype(numpy), runtime, math, stored or math, kind)
+
+
+ELEMENTS = {
+    element.name: element
+    for element in (
+        _element("i1", 1, np.bool_, "bool", "bool", "bool", "u8"),
+        _element("i8", 2, np.int8, "i8", "i8", "int"),
+        _element("i16", 3, np.int16, "i16", "i16", "int"),
+        _element("i32", 4, np.int32, "i32", "i32", "int"),
+        _element("i64", 5, np.int64, "i64", "i64", "int"),
+        _element("ui8", 6, np.uint8, "u8", "u8", "uint"),
+        _element("ui16", 7, np.uint16, "u16", "u16", "uint"),
+        _element("ui32", 8, np.uint32, "u32", "u32", "uint"),
+        _element("ui64", 9, np.uint64, "u64", "u64", "uint"),
+        _element("f16", 10, np.float16, "f16", "float", "float", "half"),
+        _element("f32", 11, np.float32, "f32", "float", "float"),
+        _element("f64", 12, np.float64, "f64", "double", "float"),
+        _element("bf16", 13, ml_dtypes.bfloat16, "bf16", "float", "float", "bf16"),
+        _element("complex<f32>", 14, np.complex64, "c64", "Complex<float>", "complex"),
+        _element("complex<f64>", 15, np.complex128, "c128", "Complex<double>", "complex"),
+        _element("f8E5M2", 16, ml_dtypes.float8_e5m2, "f8e5m2", "float", "float", "f8e5m2"),
+        _element("f8E4M3FN", 17, ml_dtypes.float8_e4m3fn, "f8e4m3", "float", "float", "f8e4m3"),
+        _element("i4", 21, ml_dtypes.int4, "i8", "i8", "int"),
+        _element("ui4", 22, ml_dtypes.uint4, "u8", "u8", "uint"),
+        _element("i2", 24, ml_dtypes.int2, "i8", "i8", "int"),
+        _element("ui2", 25, ml_dtypes.uint2, "u8", "u8", "uint"),
+    )
+}
+
+TOKEN = Element("token", 23, np.dtype(np.bool_), "bool", "bool", "u8", "token")
+
+
+@dataclass(frozen=True)
+class Type:
+    """An array's element type and shape."""
+
+    element: Element
+    shape: tuple[int, ...]
+
+    @cached_property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return 0 if self.element is TOKEN else self.count * self.element.size
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """Row-major, in elements."""
+        return row_major(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.element.name}[{','.join(map(str, self.shape))}]"
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a dense array, in elements."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))

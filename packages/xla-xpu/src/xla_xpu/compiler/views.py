@@ -1,0 +1,81 @@
+"""Operations that only say where elements are: none of them costs anything where memory can be read in strides."""
+
+from __future__ import annotations
+
+from .affine import Affine, Coordinates, dot
+from .graph import Node
+from .plan import View
+from .types import row_major
+
+VIEWS = frozenset(["broadcast_in_dim", "transpose", "slice", "reverse", "reshape"])
+
+
+def view_of(node: Node, source: View) -> View | None:
+    """What a view operation makes of an array in memory; None when no strides say it."""
+    shape = node.output.shape
+    if node.op == "reshape":
+        return source.reshaped(shape)
+    if node.op == "broadcast_in_dim":
+        strides = [0] * len(shape)
+        for at, size, stride in zip(
+            node.attributes["broadcast_dimensions"], source.shape, source.strides, strict=True
+        ):
+            strides[at] = stride if size == shape[at] else 0
+        return source.with_layout(shape, tuple(strides))
+    if node.op == "transpose":
+        return source.with_layout(
+            shape, tuple(source.strides[dim] for dim in node.attributes["permutation"])
+        )
+    if node.op == "slice":
+        start, step = node.attributes["start_indices"], node.attributes["strides"]
+        offset = sum(s * t for s, t in zip(start, source.strides, strict=True))
+        strides = tuple(s * t for s, t in zip(step, source.strides, strict=True))
+        return source.with_layout(shape, strides, offset if 0 not in shape else 0)
+    turned = node.attributes["dimensions"]
+    offset = sum((source.shape[dim] - 1) * source.strides[dim] for dim in turned if 0 not in shape)
+    strides = tuple(-s if dim in turned else s for dim, s in enumerate(source.strides))
+    return source.with_layout(shape, strides, offset)
+
+
+def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
+    """Where the element at ``at`` of a view operation's result is in its input; None when no sum says it."""
+    source = node.inputs[0].shape
+    if node.op == "reshape":
+        return _through_reshape(source, node.output.shape, at)
+    if node.op == "broadcast_in_dim":
+        dims = node.attributes["broadcast_dimensions"]
+        return tuple(
+            Affine() if size == 1 else at[dim] for dim, size in zip(dims, source, strict=True)
+        )
+    if node.op == "transpose":
+        permutation = node.attributes["permutation"]
+        return tuple(at[permutation.index(dim)] for dim in range(len(source)))
+    if node.op == "slice":
+        start, step = node.attributes["start_indices"], node.attributes["strides"]
+        return tuple(c * k + s for c, s, k in zip(at, start, step, strict=True))
+    turned = node.attributes["dimensions"]
+    return tuple(
+        c * -1 + (size - 1) if dim in turned else c
+        for dim, (c, size) in enumerate(zip(at, source, strict=True))
+    )
+
+
+def _through_reshape(
+    source: tuple[int, ...], shape: tuple[int, ...], at: Coordinates
+) -> Coordinates | None:
+    """Dimensions of the input that were divided are sums; those that were joined are not."""
+    old = [size for size in source if size != 1]
+    new = [(size, coordinate) for size, coordinate in zip(shape, at, strict=True) if size != 1]
+    found: list[Affine] = []
+    for size in old:
+        group: list[tuple[int, Affine]] = []
+        total = 1
+        while total < size and new:
+            group.append(new.pop(0))
+            total *= group[-1][0]
+        if total != size:
+            return None
+        sizes = tuple(part for part, _ in group)
+        found.append(dot(tuple(c for _, c in group), row_major(sizes)))
+    rest = iter(found)
+    return tuple(Affine() if size == 1 else next(rest) for size in source)
