@@ -73,6 +73,7 @@ POINTERS = {
     "layout": "PJRT_Layouts_MemoryLayout*",
     "loaded_executable": "PJRT_LoadedExecutable*",
     "memory": "PJRT_Memory*",
+    "memory_descriptions": "const void* const*",
     "minor_to_major": "const std::int64_t*",
     "name": "const char*",
     "next": "PJRT_Extension_Base*",
@@ -86,6 +87,7 @@ POINTERS = {
     "int64_array_value": "const std::int64_t*",
     "to_string": "const char*",
     "topology": "PJRT_TopologyDescription*",
+    "unpadded_dims": "const std::int64_t*",
 }
 
 # ... and where one struct means something else by the name.

@@ -1,0 +1,158 @@
+// Running programs: queues them and returns; buffers come with the moment at which they will hold values.
+#include <algorithm>
+
+#include "pjrt/buffer.h"
+#include "pjrt/element.h"
+#include "pjrt/entry.h"
+#include "pjrt/event.h"
+#include "pjrt/program.h"
+#include "xpu/copy.h"
+
+namespace xla_xpu {
+namespace {
+
+/// One device's part of an execution.
+struct Launch {
+  PJRT_Device* device;
+  std::vector<std::shared_ptr<Storage>> inputs, outputs;  ///< as the program's memory kinds ask for
+  std::vector<std::shared_ptr<Storage>> device_outputs;   ///< what the program writes
+  std::vector<void*> input_data, output_data;
+  std::shared_ptr<Moment> done;
+};
+
+struct Request {
+  const Program& program;
+  PJRT_LoadedExecutable_Execute_Args& args;
+  std::vector<bool> donated;  // by parameter: given away in this call
+
+  const Executable& executable() const { return *program.executable; }
+  PJRT_Buffer& argument(std::size_t device, std::size_t i) const { return *args.argument_lists[device][i]; }
+};
+
+Request accepted(PJRT_LoadedExecutable_Execute_Args& args) {
+  const auto& loaded = *args.executable;
+  if (loaded.deleted)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the executable ", loaded.program->executable->name,
+           " was deleted");
+  Request request{*loaded.program, args, loaded.program->donated};
+  const auto& e = request.executable();
+  if (args.num_args != e.parameters.size())
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, e.name, " takes ", e.parameters.size(), " arguments, got ",
+           args.num_args);
+  std::size_t devices = args.execute_device ? 1 : request.program.devices.size();
+  if (args.num_devices != devices)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, e.name, " runs on ", devices, " devices, got arguments for ",
+           args.num_devices);
+  const auto& options = *args.options;
+  for (std::size_t i = 0; i < options.num_non_donatable_input_indices; ++i)
+    request.donated.at(options.non_donatable_input_indices[i]) = false;
+  return request;
+}
+
+// A buffer that is given away may be an argument only once.
+void refuse_double_donation(const Request& request, std::size_t device) {
+  for (std::size_t i = 0; i < request.args.num_args; ++i) {
+    if (!request.donated[i]) continue;
+    for (std::size_t j = 0; j < request.args.num_args; ++j)
+      if (i != j && &request.argument(device, i) == &request.argument(device, j))
+        refuse(PJRT_Error_Code_INVALID_ARGUMENT,
+               "Attempt to donate the same buffer twice in Execute(): argument ", i, " of ",
+               request.executable().name, " is donated and is argument ", j,
+               " too. Toy example for this bug: `f(donate(a), donate(a))` or `f(donate(a), a)`.");
+  }
+}
+
+std::shared_ptr<Storage> copied(Memory& memory, const Storage& from, xpu::Stream stream) {
+  auto copy = Storage::make(memory, from.bytes());
+  if (from.bytes()) xpu::copy(stream, copy->data(), from.data(), from.bytes());
+  return copy;
+}
+
+// What the program reads in place of an argument: memory of the device, and its own where it may write to it.
+std::shared_ptr<Storage> input(const Request& request, const PJRT_Device& device, std::size_t which,
+                               std::size_t i) {
+  auto& buffer = request.argument(which, i);
+  auto storage = buffer.storage();
+  std::size_t wanted = request.executable().parameters[i].bytes();
+  std::size_t got = array_bytes(buffer.type, buffer.dims);
+  if (buffer.memory.device != &device)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "argument ", i, " of ", request.executable().name,
+           " is on xpu:", buffer.memory.device->id, ", the program runs on xpu:", device.id);
+  if (wanted != got)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "Executable expected parameter ", i, " of size ", wanted,
+           " but got buffer with incompatible size ", got);
+  buffer.ready->before(device.stream);
+  bool writable =
+      !request.program.donated[i] || (request.donated[i] && storage->own() && storage.use_count() == 2);
+  if (buffer.memory.on_host() || !writable) {
+    auto copy = copied(memory_of(device.memories.front()), *storage, device.stream);
+    if (got) storage->used_on(device.stream);
+    return copy;
+  }
+  return storage;
+}
+
+Launch prepared(const Request& request, std::size_t which) {
+  const auto& e = request.executable();
+  auto* given = request.args.execute_device;
+  Launch launch{given ? given : request.program.devices[which], {}, {}, {}, {}, {}, {}};
+  refuse_double_donation(request, which);
+  for (std::size_t i = 0; i < e.parameters.size(); ++i) {
+    launch.inputs.push_back(input(request, *launch.device, which, i));
+    launch.input_data.push_back(launch.inputs.back()->data());
+  }
+  for (const auto& output : e.outputs) {
+    auto& memory = memory_of(*launch.device, output.memory_kind);
+    std::size_t bytes = output.bytes();
+    launch.outputs.push_back(Storage::make(memory, bytes));
+    launch.device_outputs.push_back(memory.on_host()
+                                        ? Storage::make(memory_of(launch.device->memories.front()), bytes)
+                                        : launch.outputs.back());
+    launch.output_data.push_back(launch.device_outputs.back()->data());
+  }
+  return launch;
+}
+
+void queue(const Request& request, Launch& launch) {
+  auto stream = launch.device->stream;
+  request.executable().run(stream, launch.input_data, launch.output_data);
+  for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
+    auto& from = launch.device_outputs[i];
+    auto& to = launch.outputs[i];
+    if (from == to || !to->bytes()) continue;
+    xpu::copy(stream, to->data(), from->data(), to->bytes());
+    to->used_on(stream);
+  }
+  launch.done = Moment::on(stream);
+  for (auto& storage : launch.inputs)
+    if (!storage->own() && storage->bytes()) storage->used_on(stream);
+}
+
+void give_outputs(const Request& request, Launch& launch, std::size_t which) {
+  const auto& outputs = request.executable().outputs;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    request.args.output_lists[which][i] =
+        new PJRT_Buffer(memory_of(*launch.device, outputs[i].memory_kind), outputs[i].type, outputs[i].dims,
+                        std::move(launch.outputs[i]), launch.done);
+  for (std::size_t i = 0; i < request.args.num_args; ++i)
+    if (request.donated[i]) request.argument(which, i).take();
+  if (request.args.device_complete_events)
+    request.args.device_complete_events[which] = new PJRT_Event{launch.done};
+}
+
+void execute(PJRT_LoadedExecutable_Execute_Args& args) {
+  auto request = accepted(args);
+  std::vector<Launch> launches;
+  for (std::size_t which = 0; which < args.num_devices; ++which) launches.push_back(prepared(request, which));
+  for (auto& launch : launches) queue(request, launch);
+  // Nothing fails from here on: donated arguments are gone only when there are outputs.
+  for (std::size_t which = 0; which < launches.size(); ++which) give_outputs(request, launches[which], which);
+}
+
+}  // namespace
+
+void install_execution(PJRT_Api& api) {
+  api.PJRT_LoadedExecutable_Execute = entry<execute>;
+}
+
+}  // namespace xla_xpu

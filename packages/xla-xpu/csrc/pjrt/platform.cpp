@@ -1,0 +1,47 @@
+#include "pjrt/platform.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "pjrt/entry.h"
+#include "pjrt/memory.h"
+#include "xpu/process.h"
+
+namespace xla_xpu {
+
+Platform& Platform::get() {
+  static auto* platform = new Platform;
+  return *platform;
+}
+
+Platform::Platform() : process_(getpid()) {
+  int count = xpu::device_count();
+  if (!count)
+    refuse(PJRT_Error_Code_NOT_FOUND,
+           "xpu: this machine has no device that SYCL offers; `xpu-sdk doctor` says why");
+  for (int i = 0; i < count; ++i) {
+    auto* device = new PJRT_Device(i);
+    devices_.push_back(device);
+    descriptions_.push_back(&device->description);
+    memories_.insert(memories_.end(), device->memories.begin(), device->memories.end());
+    waiters_.push_back(std::make_unique<Waiter>());
+  }
+  const auto& first = xpu::device_info(0);
+  version_ =
+      xpu::join("PJRT ", PJRT_API_MAJOR, ".", PJRT_API_MINOR, ", ", first.backend, " ", first.driver_version);
+  // Threads must not be inside the vendor libraries when those are torn down.
+  std::atexit([] { get().stop(); });
+}
+
+void Platform::drain() {
+  if (getpid() != process_) return;  // threads do not survive fork
+  for (auto& waiter : waiters_) waiter->drain();
+}
+
+void Platform::stop() {
+  if (getpid() != process_) return;
+  for (auto& waiter : waiters_) waiter->stop();
+}
+
+}  // namespace xla_xpu

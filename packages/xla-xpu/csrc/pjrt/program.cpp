@@ -1,0 +1,96 @@
+#include "pjrt/program.h"
+
+#include <algorithm>
+
+#include "pjrt/error.h"
+#include "pjrt/memory.h"
+
+namespace xla_xpu {
+namespace {
+
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+// Protocol buffer keys: the field's number and how it is encoded.
+constexpr char varint_field(int number) {
+  return static_cast<char>(number << 3);
+}
+constexpr char bytes_field(int number) {
+  return static_cast<char>(number << 3 | 2);
+}
+
+// replica_count = 1, computation_count = 2, computation_devices = 3 {replica_device_ids = 1}
+std::string assignment_of(const Executable& executable) {
+  std::string out;
+  out += varint_field(1);
+  append_varint(out, executable.replicas);
+  out += varint_field(2);
+  append_varint(out, executable.partitions);
+  for (int partition = 0; partition < executable.partitions; ++partition) {
+    std::string ids;
+    for (int replica = 0; replica < executable.replicas; ++replica)
+      append_varint(ids, executable.devices[replica * executable.partitions + partition]);
+    std::string computation(1, bytes_field(1));
+    append_varint(computation, ids.size());
+    computation += ids;
+    out += bytes_field(3);
+    append_varint(out, computation.size());
+    out += computation;
+  }
+  return out;
+}
+
+Texts kinds_of(const std::vector<Value>& values) {
+  Texts texts;
+  for (const auto& value : values) texts.add(value.memory_kind);
+  return texts;
+}
+
+Texts shardings_of(const std::vector<Value>& values) {
+  Texts texts;
+  if (std::any_of(values.begin(), values.end(), [](const Value& v) { return !v.sharding.empty(); }))
+    for (const auto& value : values) texts.add(value.sharding);
+  return texts;
+}
+
+PJRT_Device* device_of(int id) {
+  const auto& all = Platform::get().devices();
+  if (id < 0 || id >= static_cast<int>(all.size()))
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program was compiled for xpu device ", id, "; there are ",
+           all.size());
+  return all[id];
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<const Executable> made, std::string given)
+    : executable(std::move(made)), options(std::move(given)), donated(executable->parameters.size()) {
+  const auto& e = *executable;
+  if (e.replicas < 1 || e.partitions < 1 ||
+      e.devices.size() != static_cast<std::size_t>(e.replicas) * e.partitions)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program has ", e.devices.size(), " devices for ",
+           e.replicas, " replicas of ", e.partitions, " partitions");
+  for (std::size_t i = 0; i < e.devices.size(); ++i) {
+    devices.push_back(device_of(e.devices[i]));
+    int n = static_cast<int>(i);
+    logical_ids.push_back({n / e.partitions, n % e.partitions});
+  }
+  for (const auto& output : e.outputs) {
+    output_types.push_back(static_cast<std::uint32_t>(output.type));
+    output_dims.insert(output_dims.end(), output.dims.begin(), output.dims.end());
+    output_ranks.push_back(output.dims.size());
+  }
+  for (const auto* values : {&e.parameters, &e.outputs})
+    for (const auto& value : *values) memory_of(*devices.front(), value.memory_kind);
+  parameter_kinds = kinds_of(e.parameters);
+  output_kinds = kinds_of(e.outputs);
+  parameter_shardings = shardings_of(e.parameters);
+  output_shardings = shardings_of(e.outputs);
+  for (const auto& [name, value] : e.cost) cost.add(name, static_cast<float>(value));
+  device_assignment = assignment_of(e);
+  for (int i : e.donated) donated.at(i) = true;
+}
+
+}  // namespace xla_xpu

@@ -1,0 +1,132 @@
+#include "pjrt/storage.h"
+
+#include <cstdlib>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+#include "pjrt/error.h"
+#include "xpu/host_memory.h"
+#include "xpu/log.h"
+#include "xpu/memory.h"
+
+namespace xla_xpu {
+namespace {
+
+constexpr std::size_t host_alignment = 64;
+
+xpu::memory::Owner jax() {
+  static const auto owner = xpu::memory::owner("jax");
+  return owner;
+}
+
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<const void*, std::weak_ptr<Storage>> storages;
+};
+
+Registry& registry() {
+  static auto* one = new Registry;
+  return *one;
+}
+
+}  // namespace
+
+Storage::Storage(Memory& memory, void* data, std::size_t bytes, Owner owner)
+    : stream_(memory.device->stream), data_(data), bytes_(bytes), owner_(owner) {}
+
+std::shared_ptr<Storage> Storage::make(Memory& memory, std::size_t bytes) {
+  auto storage = [&](void* data, Owner owner) {
+    return std::shared_ptr<Storage>(new Storage(memory, data, bytes, owner));
+  };
+  switch (memory.kind) {
+    case MemoryKind::device:
+      return storage(xpu::memory::allocate(bytes, memory.device->stream, jax()), Owner::pool);
+    case MemoryKind::pinned_host:
+      return storage(xpu::host_memory::allocate(bytes), Owner::pinned);
+    case MemoryKind::unpinned_host:
+      break;
+  }
+  void* data = nullptr;
+  if (bytes) {
+    std::size_t whole = (bytes + host_alignment - 1) / host_alignment * host_alignment;
+    data = std::aligned_alloc(host_alignment, whole);
+    if (!data) throw std::bad_alloc();
+  }
+  auto made = storage(data, Owner::host);
+  made->on_release([data] { std::free(data); });
+  return made;
+}
+
+std::shared_ptr<Storage> Storage::view(Memory& memory, void* data, std::size_t bytes) {
+  return std::shared_ptr<Storage>(new Storage(memory, data, bytes, Owner::other));
+}
+
+std::shared_ptr<Storage> Storage::find(const void* data) {
+  std::lock_guard lock(registry().mutex);
+  auto found = registry().storages.find(data);
+  return found == registry().storages.end() ? nullptr : found->second.lock();
+}
+
+void Storage::expose(const std::shared_ptr<Storage>& self) {
+  if (!data_) return;
+  std::lock_guard lock(registry().mutex);
+  exposed_ = true;
+  registry().storages[data_] = self;
+}
+
+void Storage::used_on(xpu::Stream stream) {
+  switch (owner_) {
+    case Owner::pool:
+      if (stream != stream_) xpu::memory::record_stream(data_, stream);
+      return;
+    case Owner::pinned:
+      return xpu::host_memory::record_stream(data_, stream);
+    case Owner::other:
+      if (xpu::memory::find(data_).base) {
+        // Its pool is told, and gives the memory to nobody before that work has ended.
+        xpu::memory::record_stream(data_, stream);
+        return;
+      }
+      [[fallthrough]];
+    case Owner::host:
+      break;
+  }
+  std::lock_guard lock(mutex_);
+  // So that the last use ends after those before.
+  if (last_use_) last_use_->before(stream);
+  last_use_ = Moment::on(stream);
+}
+
+Storage::~Storage() {
+  if (exposed_) {
+    std::lock_guard lock(registry().mutex);
+    auto found = registry().storages.find(data_);
+    // Another storage may have the address by now.
+    if (found != registry().storages.end() && found->second.expired()) registry().storages.erase(found);
+  }
+  switch (owner_) {
+    case Owner::pool:
+      xpu::memory::deallocate(data_);
+      break;
+    case Owner::pinned:
+      xpu::host_memory::deallocate(data_);
+      break;
+    case Owner::host:
+    case Owner::other:
+      release_later();
+      break;
+  }
+}
+
+void Storage::release_later() {
+  if (!release_) return;
+  if (!last_use_) return release_();
+  try {
+    last_use_->then([release = std::move(release_)](const std::exception_ptr&) { release(); });
+  } catch (const std::exception& e) {
+    xpu::log(xpu::LogLevel::warning, xpu::join("memory given to JAX was not given back: ", e.what()));
+  }
+}
+
+}  // namespace xla_xpu
