@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/plugin.h"
 #include "exec/executable.h"
 #include "exec/program.h"
 #include "exec/steps.h"
@@ -36,6 +37,7 @@ std::shared_ptr<Program> make_program(const py::list& buffers, std::size_t tempo
 
 PYBIND11_MODULE(_plugin, m) {
   using namespace xla_xpu;
+  bind_plugin(m);
   py::class_<Program, std::shared_ptr<Program>>(m, "Program")
       .def(py::init(&make_program), py::arg("buffers"), py::arg("temporary_bytes"), py::arg("constants"),
            py::arg("steps"));

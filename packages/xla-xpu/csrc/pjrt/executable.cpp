@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "pjrt/entry.h"
-#include "pjrt/program.h"
+#include "pjrt/loaded_program.h"
 
 namespace xla_xpu {
 namespace {

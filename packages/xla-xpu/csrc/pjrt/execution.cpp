@@ -5,7 +5,7 @@
 #include "pjrt/element.h"
 #include "pjrt/entry.h"
 #include "pjrt/event.h"
-#include "pjrt/program.h"
+#include "pjrt/loaded_program.h"
 #include "xpu/copy.h"
 
 namespace xla_xpu {
@@ -21,7 +21,7 @@ struct Launch {
 };
 
 struct Request {
-  const Program& program;
+  const LoadedProgram& program;
   PJRT_LoadedExecutable_Execute_Args& args;
   std::vector<bool> donated;  // by parameter: given away in this call
 

@@ -2,7 +2,7 @@
 #include "pjrt/buffer.h"
 #include "pjrt/entry.h"
 #include "pjrt/layout.h"
-#include "pjrt/program.h"
+#include "pjrt/loaded_program.h"
 
 struct PJRT_Layouts_MemoryLayout {
   std::string text;

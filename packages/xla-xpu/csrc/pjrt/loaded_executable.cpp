@@ -1,13 +1,14 @@
 // PJRT_LoadedExecutable: a compiled program with its devices.
 #include "pjrt/client.h"
 #include "pjrt/entry.h"
-#include "pjrt/program.h"
+#include "pjrt/loaded_program.h"
 
 namespace xla_xpu {
 namespace {
 
 PJRT_LoadedExecutable* loaded(std::shared_ptr<const Executable> executable, std::string_view options) {
-  return new PJRT_LoadedExecutable{std::make_shared<Program>(std::move(executable), std::string(options))};
+  return new PJRT_LoadedExecutable{
+      std::make_shared<LoadedProgram>(std::move(executable), std::string(options))};
 }
 
 void compile_program(PJRT_Client_Compile_Args& args) {

@@ -1,6 +1,6 @@
 // How parameters and outputs are spread over devices: what several devices in one program need.
 #include "pjrt/entry.h"
-#include "pjrt/program.h"
+#include "pjrt/loaded_program.h"
 
 namespace xla_xpu {
 namespace {

@@ -25,9 +25,9 @@ struct Texts {
 };
 
 /// Immutable, and shared by the handles of one executable.
-struct Program {
+struct LoadedProgram {
   /// Throws when the executable asks for devices or memories that are not there.
-  Program(std::shared_ptr<const Executable> executable, std::string options);
+  LoadedProgram(std::shared_ptr<const Executable> executable, std::string options);
 
   std::shared_ptr<const Executable> executable;
   std::string options;  ///< the serialized CompileOptionsProto
@@ -46,10 +46,10 @@ struct Program {
 }  // namespace xla_xpu
 
 struct PJRT_Executable {
-  std::shared_ptr<const xla_xpu::Program> program;
+  std::shared_ptr<const xla_xpu::LoadedProgram> program;
 };
 
 struct PJRT_LoadedExecutable {
-  std::shared_ptr<const xla_xpu::Program> program;
+  std::shared_ptr<const xla_xpu::LoadedProgram> program;
   std::atomic<bool> deleted = false;
 };

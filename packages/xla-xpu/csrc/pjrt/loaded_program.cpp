@@ -1,4 +1,4 @@
-#include "pjrt/program.h"
+#include "pjrt/loaded_program.h"
 
 #include <algorithm>
 
@@ -65,7 +65,7 @@ PJRT_Device* device_of(int id) {
 
 }  // namespace
 
-Program::Program(std::shared_ptr<const Executable> made, std::string given)
+LoadedProgram::LoadedProgram(std::shared_ptr<const Executable> made, std::string given)
     : executable(std::move(made)), options(std::move(given)), donated(executable->parameters.size()) {
   const auto& e = *executable;
   if (e.replicas < 1 || e.partitions < 1 ||
