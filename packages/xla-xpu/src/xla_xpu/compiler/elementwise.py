@@ -1,7 +1,8 @@
 """The elementwise operations, one line each: how they read in the language of the device library.
 
-A text holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type the result is computed in, ``{F}`` for
-the first operand's and ``{U}`` for an unsigned integer in which integers of that type wrap.
+A text holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type the result is computed in, ``{F}``
+for the first operand's, ``{S}`` for that with a sign and ``{U}`` for an unsigned integer in which integers of
+that type wrap.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes what one element of a fused computation is, as statements in the language of the device library.
 
-Positions are not written yet: a statement holds ``@3@`` where the third sum of loop counters goes, because the
-loops are chosen when all of them are known (see loops.py).
+Positions are not written yet: a statement holds ``@3@`` where the third sum of loop counters goes, because
+the loops are chosen when all of them are known (see loops.py).
 """
 
 from __future__ import annotations

@@ -74,13 +74,16 @@ def join(shape: tuple[int, ...], positions: list[Affine]) -> Loops:
     return Loops(sizes or [1], joined)
 
 
+NOWHERE = Affine()
+
+
 @dataclass(frozen=True)
 class Output:
     """The name of an element, and the view whose element it becomes, ``shift`` further on."""
 
     name: str
     view: View
-    shift: Affine = Affine()
+    shift: Affine = NOWHERE
 
 
 def kernel(name: str, emitter: Emitter, outputs: list[Output], target: Target) -> tuple[Step, str]:
@@ -103,7 +106,7 @@ def kernel(name: str, emitter: Emitter, outputs: list[Output], target: Target) -
         f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
         for number, (_, element) in enumerate(emitter.buffers)
     )
-    body, vectors, tiles = _body(loops, emitter.lines + stores, index, target)
+    body, tiles = _body(loops, emitter.lines + stores, index, target)
     text = f"XPU_KERNEL(1) {name}({parameters}) {{\n{body}}}\n"
     step = Step("kernel", {"name": name, "groups": -(-tiles // target.sub_groups)})
     step.fields["group"] = target.lanes * target.sub_groups
@@ -135,8 +138,8 @@ def _in_place(emitter: Emitter, outputs: list[View]) -> list:
     return buffers
 
 
-def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int, int]:
-    """The text, the vectors in a tile, and the number of tiles."""
+def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int]:
+    """The text, and the number of tiles."""
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
     if columns < SHORT and rows > 1:
         return _flat(loops, lines, index, target)
@@ -159,8 +162,8 @@ def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
     )
     if rows > 1:
         text.append(
-            f"  for ({index} row = tile / {column_tiles} * {height}, rows = min_of(row + {height}, ({index}){rows}); "
-            "row < rows; ++row) {"
+            f"  for ({index} row = tile / {column_tiles} * {height}, "
+            f"rows = min_of(row + {height}, ({index}){rows}); row < rows; ++row) {{"
         )
         text += _divided(loops.sizes[:-1], "row", index)
     text.append(f"  auto element = [&]({index} c) __attribute__((always_inline)) {{")
@@ -172,10 +175,10 @@ def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
         text.append("  if (e + lane() < end) element(e + lane());")
     if rows > 1:
         text.append("  }")
-    return "\n".join(text) + "\n", vectors, tiles
+    return "\n".join(text) + "\n", tiles
 
 
-def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int, int]:
+def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int]:
     """Each lane finds its own place: for rows that are shorter than a vector."""
     count = math.prod(loops.sizes)
     vectors = -(-count // target.lanes)
@@ -196,7 +199,7 @@ def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
     text.append("  for (; e + XPU_SUB_GROUP <= end; e += XPU_SUB_GROUP) element(e + lane());")
     if count % step:
         text.append("  if (e + lane() < end) element(e + lane());")
-    return "\n".join(text) + "\n", length, tiles
+    return "\n".join(text) + "\n", tiles
 
 
 def _tile(target: Target, index: str) -> str:

@@ -174,14 +174,11 @@ class Lowerer:
         assert node is not None, "a parameter has memory"
         if node.op not in FUSIBLE:
             raise AssertionError(f"{node} was not lowered in its turn")
-        if node.op in views.VIEWS and node.op != "broadcast_in_dim":
-            source = self.place(node.inputs[0])
-            if self.known(value) is None:
-                copy = self.new(node.inputs[0].type)
-                self.copy(copy, source)
-                self.views[value] = views.view_of(node, copy)  # type: ignore[assignment]
-            return
-        if is_splat(value):
+        if node.op == "reshape":
+            # Of what lies in order it is a view.
+            dense = self.dense(node.inputs[0])
+            self.views[value] = dense.with_layout(value.shape, value.type.strides)
+        elif is_splat(value):
             self._fill(value)
         elif node.op == "concatenate" and len(node.inputs) > _MOST_PARTS:
             self._concatenate(value)

@@ -1,4 +1,4 @@
-"""Gives buffers their places: leaves out copies that need not be, then packs what lives at different times."""
+"""Gives buffers their places: leaves out needless copies, then packs what lives at different times."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _is_move(step: Step) -> bool:
 def _may_merge(block: list[Step], copy: Step, whole: list[Step]) -> bool:
     """Whether ``source`` can be made where ``out`` is.
 
-    It must be made and used in the block of the copy only, and between its first write and the copy nobody may
-    want what ``out`` held, except to make ``source`` of it. From then on the two must not differ.
+    It must be made and used in the block of the copy only, and between its first write and the copy nobody
+    may want what ``out`` held, except to make ``source`` of it. From then on the two must not differ.
     """
     out, source = copy.writes[0].root, copy.reads[0].root
     if (
@@ -106,7 +106,7 @@ def _writes(step: Step, buffer: Buffer) -> bool:
 
 
 def lives(steps: list[Step]) -> dict[Buffer, Life]:
-    """When each temporary is needed; in a loop, what comes from outside or goes round lives through all of it."""
+    """When each temporary is needed; what enters a loop, or goes round in it, lives through all of it."""
     found: dict[Buffer, Life] = {}
     position = 0
 

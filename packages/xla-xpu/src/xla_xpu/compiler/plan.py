@@ -131,7 +131,7 @@ class Step:
                 yield from step.all_steps()
 
 
-def make_step(name: str, reads: dict[str, Any], writes: dict[str, Any], **fields: Any) -> Step:
+def make_step(name: str, reads: dict[str, Any], writes: dict[str, Any], /, **fields: Any) -> Step:
     """A step whose views are named as its fields; a field may be a list of views."""
 
     def buffers(named: dict[str, Any]) -> list[Buffer]:

@@ -1,4 +1,4 @@
-"""Operations that only say where elements are: none of them costs anything where memory can be read in strides."""
+"""Operations that only say where elements are: they cost nothing where memory can be read in strides."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         return
     region = node.regions[0]
     elements = [value.type.element for value in inputs]
-    lines, names, views, reads = _inputs(lowerer, inputs)
+    lines, names, views = _inputs(lowerer, inputs)
     reducer = reducer_of(region) if count == 1 else ""
     if (reducer in IDENTITIES and elements[0].kind != "complex") or reducer in ("add", "multiply"):
         identities = (
@@ -158,7 +158,7 @@ def _assignments(
     return text + "".join(f"s{k} = {prefix}{k};\n" for k in range(len(left))) + "}"
 
 
-def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View], None]:
+def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View]]:
     """Statements that compute an element of each input from elements a0, a1, ... of views."""
     shape = inputs[0].shape
     while True:
@@ -178,7 +178,7 @@ def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str]
         ):
             views = [lowerer.place(value) for value in inputs]
             lines = []
-            return lines, [f"a{k}" for k in range(len(inputs))], views, None
+            return lines, [f"a{k}" for k in range(len(inputs))], views
         break
     views = []
     lines = list(emitter.lines)
@@ -189,7 +189,7 @@ def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str]
         # The reduction has loaded it.
         lines = [line.replace(load(view.element, text), f"a{number}") for line in lines]
     # Every view has the shape of the whole.
-    return lines, names, views, None
+    return lines, names, views
 
 
 def _compute(elements: list[Element]) -> str:
