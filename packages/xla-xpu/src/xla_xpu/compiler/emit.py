@@ -47,6 +47,7 @@ class Emitter:
     loads: list[tuple[int, View, Affine]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     known: dict[Key, str] = field(default_factory=dict)
+    texts: dict[tuple[str, str], str] = field(default_factory=dict)
     names: int = 0
     complex: bool = False
     irregular: bool = (
@@ -128,10 +129,17 @@ class Emitter:
             return self._dynamic_slice(node, at, arguments)
         return self._name(element, elementwise.expression(node, arguments))
 
+    def define(self, type: str, text: str) -> str:
+        """Declare a variable; the same text gives the same one."""
+        known = self.texts.get((type, text))
+        if known is None:
+            self.names += 1
+            known = self.texts[type, text] = f"v{self.names}"
+            self.lines.append(f"{type} {known} = {text};")
+        return known
+
     def _name(self, element: Element, text: str) -> str:
-        self.names += 1
-        self.lines.append(f"{element.math} v{self.names} = {text};")
-        return f"v{self.names}"
+        return self.define(element.math, text)
 
     def _load(self, view: View, at: Coordinates) -> str:
         element = view.element
@@ -144,8 +152,9 @@ class Emitter:
     def _scoped(self, element: Element, name: str, value: Value, at: Coordinates) -> None:
         """Sets a declared variable inside braces; what is computed there is known there only."""
         known, self.known = self.known, dict(self.known)
+        texts, self.texts = self.texts, dict(self.texts)
         self.lines.append(f"{name} = {self.value(value, at)};")
-        self.known = known
+        self.known, self.texts = known, texts
 
     def _variable(self, element: Element) -> str:
         self.names += 1
@@ -171,9 +180,7 @@ class Emitter:
                 conditions.append(
                     f"({place}) >= 0 && ({place}) % {step} == 0 && ({place}) / {step} < {size}"
                 )
-                self.names += 1
-                self.lines.append(f"i64 v{self.names} = ({place}) / {step};")
-                inside.append(Affine.of(f"v{self.names}"))
+                inside.append(Affine.of(self.define("i64", f"({place}) / {step}")))
         name = self._variable(element)
         self.lines.append(f"if ({' && '.join(conditions) or 'true'}) {{")
         self._scoped(element, name, node.inputs[0], tuple(inside))

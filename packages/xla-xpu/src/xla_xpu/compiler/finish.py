@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from . import loops, memory
+from . import loops, memory, tasks
 from .lower import Lowerer
 from .plan import Buffer, Step, View
 
@@ -15,9 +15,12 @@ TOGETHER = 8
 
 def finish(lowerer: Lowerer) -> dict[str, Any]:
     """The final form of what was lowered."""
+    tasks.merge_tasks(lowerer.steps, lowerer.known)
+    tasks.drop_unread(lowerer.steps, lowerer.known)
+    kernels = Kernels(lowerer)
     memory.merge_copies(lowerer.steps)
     total = memory.assign(lowerer.buffers, lowerer.steps)
-    constants, texts = _constants(lowerer), _sources(lowerer)
+    constants = _constants(lowerer)
     numbers = {
         buffer: number for number, buffer in enumerate(b for b in lowerer.buffers if b.root is b)
     }
@@ -25,8 +28,8 @@ def finish(lowerer: Lowerer) -> dict[str, Any]:
         "buffers": [[buffer.kind, buffer.place] for buffer in numbers],
         "temporary_bytes": total,
         "constants": base64.b64encode(constants).decode(),
-        "sources": list(dict.fromkeys(texts.values())),
-        "steps": [_step(step, numbers, texts) for step in lowerer.steps],
+        "sources": kernels.sources,
+        "steps": [_step(step, numbers, kernels) for step in lowerer.steps],
     }
 
 
@@ -39,25 +42,51 @@ def _constants(lowerer: Lowerer) -> bytes:
     return bytes(data)
 
 
-def _sources(lowerer: Lowerer) -> dict[str, str]:
-    """The module of each kernel's text."""
-    modules: dict[str, str] = {}
-    for complex in (False, True):
-        texts = [t for t in lowerer.kernels if (t in lowerer.complex_kernels) == complex]
-        for begin in range(0, len(texts), TOGETHER):
-            group = texts[begin : begin + TOGETHER]
-            named = [text.replace("NAME", lowerer.kernels[text], 1) for text in group]
-            modules |= dict.fromkeys(group, loops.source(named, complex))
-    return modules
+class Kernels:
+    """The kernels of all tasks, the same ones once, in modules."""
+
+    def __init__(self, lowerer: Lowerer) -> None:
+        self.of: dict[Step, loops.Kernel] = {}
+        self.names: dict[str, str] = {}
+        complex: set[str] = set()
+        for step in memory.order(lowerer.steps):
+            if isinstance(step, tasks.Task):
+                made = self.of[step] = loops.kernel(step.emitter, step.outputs, lowerer.target)
+                step.in_place = made.in_place
+                self.names.setdefault(made.text, f"fused_{len(self.names)}")
+                if step.emitter.complex:
+                    complex.add(made.text)
+        self.modules: dict[str, str] = {}
+        for kind in (False, True):
+            texts = [text for text in self.names if (text in complex) == kind]
+            for begin in range(0, len(texts), TOGETHER):
+                group = texts[begin : begin + TOGETHER]
+                named = [text.replace("NAME", self.names[text], 1) for text in group]
+                self.modules |= dict.fromkeys(group, loops.source(named, kind))
+
+    @property
+    def sources(self) -> list[str]:
+        return list(dict.fromkeys(self.modules.values()))
+
+    def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
+        """What the plugin needs to launch a task's kernel."""
+        made = self.of[step]
+        return {
+            "source": self.modules[made.text],
+            "name": self.names[made.text],
+            "groups": made.groups,
+            "group": made.group,
+            "bytes": made.bytes,
+            "arguments": [[numbers[buffer.root], 0] for buffer in made.arguments],
+        }
 
 
-def _step(step: Step, numbers: dict[Buffer, int], sources: dict[str, str]) -> dict[str, Any]:
+def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str, Any]:
     fields = {key: _field(value, numbers) for key, value in step.fields.items()}
-    if step.name == "kernel":
-        fields["source"] = sources[fields.pop("text")]
-        fields["arguments"] = [[numbers[b.root], 0] for b in step.fields["arguments"]]
+    if step in kernels.of:
+        fields |= kernels.fields(step, numbers)
     if step.bodies:
-        bodies = [[_step(inner, numbers, sources) for inner in body] for body in step.bodies]
+        bodies = [[_step(inner, numbers, kernels) for inner in body] for body in step.bodies]
         if step.name == "branch":
             fields["branches"] = bodies
         else:

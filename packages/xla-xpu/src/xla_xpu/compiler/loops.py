@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .affine import Affine, Coordinates, dot
 from .elementwise import COMPLEX_HEADERS, HEADERS, store
 from .emit import Emitter
-from .plan import Step, View
+from .plan import Buffer, View
 from .types import row_major
 
 # An inner loop shorter than this would leave most lanes idle.
@@ -86,11 +86,20 @@ class Output:
     shift: Affine = NOWHERE
 
 
-def kernel(name: str, emitter: Emitter, outputs: list[Output], target: Target) -> tuple[Step, str]:
-    """The step that computes ``outputs``, which have one shape, and its source.
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel's text, in which NAME stands for its name, and how it is launched."""
 
-    The step's source is left out: kernels of a program are compiled together.
-    """
+    text: str
+    groups: int
+    group: int
+    bytes: int
+    arguments: list[Buffer]
+    in_place: list[Buffer]
+
+
+def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
+    """The kernel that computes ``outputs``, which have one shape."""
     shape = outputs[0].view.shape
     stores, writes = [], []
     for output in outputs:
@@ -107,26 +116,18 @@ def kernel(name: str, emitter: Emitter, outputs: list[Output], target: Target) -
         for number, (_, element) in enumerate(emitter.buffers)
     )
     body, tiles = _body(loops, emitter.lines + stores, index, target)
-    text = f"XPU_KERNEL(1) {name}({parameters}) {{\n{body}}}\n"
-    step = Step("kernel", {"name": name, "groups": -(-tiles // target.sub_groups)})
-    step.fields["group"] = target.lanes * target.sub_groups
-    step.fields["bytes"] = sum(output.view.type.bytes for output in outputs) + sum(
-        view.type.bytes for _, view, _ in emitter.loads
+    reads = sum(view.type.bytes for _, view, _ in emitter.loads)
+    return Kernel(
+        text=f"XPU_KERNEL(1) NAME({parameters}) {{\n{body}}}\n",
+        groups=-(-tiles // target.sub_groups),
+        group=target.lanes * target.sub_groups,
+        bytes=reads + sum(output.view.type.bytes for output in outputs),
+        arguments=[buffer for buffer, _ in emitter.buffers],
+        in_place=_in_place(emitter, [output.view for output in outputs]),
     )
-    step.fields["arguments"] = [buffer for buffer, _ in emitter.buffers]
-    step.writes = [emitter.buffers[number][0] for number in dict.fromkeys(writes)]
-    step.reads = [
-        b for n, (b, _) in enumerate(emitter.buffers) if n not in writes or _is_read(emitter, n)
-    ]
-    step.in_place = _in_place(emitter, [output.view for output in outputs])
-    return step, text
 
 
-def _is_read(emitter: Emitter, number: int) -> bool:
-    return any(load == number for load, _, _ in emitter.loads)
-
-
-def _in_place(emitter: Emitter, outputs: list[View]) -> list:
+def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
     """Buffers of which each element is read only where, and before, an output of its size is written."""
     own = {dot(counters(view.shape), view.strides) for view in outputs if view.dense}
     sizes = {view.element.size for view in outputs}

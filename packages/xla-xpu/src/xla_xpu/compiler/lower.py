@@ -12,8 +12,9 @@ from .emit import FUSIBLE, Emitter, NeedsMemory, TooLarge, is_splat
 from .failures import Unsupported
 from .fuse import stored_values
 from .graph import Graph, Node, Value
-from .loops import Output, Target, counters, kernel
+from .loops import Output, Target, counters
 from .plan import Buffer, Step, View, make_step
+from .tasks import Goal, make_task
 from .types import TOKEN, Type
 
 T = TypeVar("T")
@@ -47,8 +48,6 @@ class Lowerer:
         self.buffers: list[Buffer] = []
         self.constants: list[tuple[Buffer, np.ndarray]] = []
         self.steps: list[Step] = []
-        self.kernels: dict[str, str] = {}  # the name of each text
-        self.complex_kernels: set[str] = set()
         self.goals: dict[
             Value, Buffer
         ] = {}  # values that belong into a buffer that is there already
@@ -179,7 +178,7 @@ class Lowerer:
             dense = self.dense(node.inputs[0])
             self.views[value] = dense.with_layout(value.shape, value.type.strides)
         elif is_splat(value):
-            self._fill(value)
+            self.fill(value, self.result(value))
         elif node.op == "concatenate" and len(node.inputs) > _MOST_PARTS:
             self._concatenate(value)
         else:
@@ -193,19 +192,19 @@ class Lowerer:
             return
         at = counters(values[0].shape)
         emitter, names = self.emit(lambda emitter: [emitter.value(v, at) for v in values], values)
-        self.add_kernel(
-            emitter, [Output(name, self.result(v)) for name, v in zip(names, values, strict=True)]
-        )
+        views = [self.result(value) for value in values]
 
-    def add_kernel(self, emitter: Emitter, outputs: list[Output]) -> None:
-        """Queue the kernel that an emitter has written."""
-        step, text = kernel("NAME", emitter, outputs, self.target)
-        name = self.kernels.setdefault(text, f"fused_{len(self.kernels)}")
-        if emitter.complex:
-            self.complex_kernels.add(text)
-        step.fields["name"] = name
-        step.fields["text"] = text
-        self.add(step)
+        def goal(value: Value, view: View) -> Goal:
+            return Goal(lambda emitter: Output(emitter.value(value, at), view), value)
+
+        outputs = [Output(name, view) for name, view in zip(names, views, strict=True)]
+        self.add_kernel(emitter, outputs, list(map(goal, values, views)))
+
+    def add_kernel(
+        self, emitter: Emitter, outputs: list[Output], goals: list[Goal] | None = None
+    ) -> None:
+        """Queue the kernel that an emitter has written; one with goals may be put together with others."""
+        self.add(make_task(goals or [], emitter, outputs))
 
     def emit(
         self, write: Callable[[Emitter], T], values: list[Value], most_buffers: int = 36
@@ -245,9 +244,9 @@ class Lowerer:
             self.copy(out.slice(start, part.shape), self.place(part))
             begin += part.shape[dim]
 
-    def _fill(self, value: Value) -> None:
+    def fill(self, value: Value, out: View) -> None:
+        """Queue the filling of an array with a constant of one number."""
         assert value.node
         pattern = value.node.attributes["value"].reshape(-1)[:1].tobytes()
-        out = self.result(value)
-        if value.type.count:
+        if out.type.count:
             self.add(make_step("fill", {}, {"out": out}, pattern=pattern.hex()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .plan import Buffer, Step, View
+from .plan import Buffer, Step
 
 # What the runtime's pool aligns to, and the longest vector.
 ALIGNMENT = 64
@@ -134,11 +134,7 @@ def lives(steps: list[Step]) -> dict[Buffer, Life]:
 
 
 def _touch(found: dict[Buffer, Life], step: Step, position: int) -> None:
-    buffers = [*step.reads, *step.writes]
-    predicate = step.fields.get("predicate")
-    if isinstance(predicate, View):
-        buffers.append(predicate.buffer)
-    for buffer in buffers:
+    for buffer in (*step.reads, *step.writes):
         life = found.setdefault(buffer.root, Life(position, position))
         life.last = max(life.last, position)
 

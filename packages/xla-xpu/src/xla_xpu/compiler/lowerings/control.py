@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import splat
+from ..emit import is_splat, splat
 from ..graph import Graph, Node
 from ..lower import Lowerer, lowering
 from ..plan import Step, View
@@ -15,10 +15,12 @@ def loop(lowerer: Lowerer, node: Node) -> None:
     lowerer.capture(condition, body)
     states: list[View] = []
     for index, (start, output) in enumerate(zip(node.inputs, node.outputs, strict=True)):
-        source = lowerer.place(start)
         if body.results[index] is body.parameters[index]:
-            lowerer.views[output] = source
+            lowerer.views[output] = lowerer.place(start)
+        elif is_splat(start) and output.type.count:
+            lowerer.fill(start, lowerer.result(output))
         else:
+            source = lowerer.place(start)
             lowerer.copy(lowerer.result(output), source)
         states.append(lowerer.views[output])
         for region in (condition, body):
@@ -31,6 +33,7 @@ def loop(lowerer: Lowerer, node: Node) -> None:
         predicate = lowerer.place(condition.results[0])
         lowerer.steps = outside
         step.fields["predicate"] = predicate
+        step.reads.append(predicate.buffer)
         step.bodies.append(tests)
     else:
         step.fields["trips"] = trips

@@ -10,6 +10,7 @@ from ..graph import Node
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import make_step
+from ..tasks import Goal
 from .reductions import region_text
 
 
@@ -32,15 +33,12 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
             if size == whole:
                 continue
             number = emitter.value(start, ())
-            name = f"start{len(shift.terms)}"
-            emitter.lines.append(
-                f"i64 {name} = {clamped(number, start.type.element, whole - size)};"
-            )
+            name = emitter.define("i64", clamped(number, start.type.element, whole - size))
             shift = shift + Affine.of(name) * stride
         return Output(emitter.value(update, counters(update.shape)), window, shift)
 
     emitter, output = lowerer.emit(write, [update])
-    lowerer.add_kernel(emitter, [output])
+    lowerer.add_kernel(emitter, [output], [Goal(write)])
 
 
 @lowering("gather")

@@ -1,0 +1,162 @@
+"""Kernels that are not written yet: what they are to compute can still be put together.
+
+Two kernels over one shape become one when nothing between them stands in the way. What one of them computes
+the other need not read again, and what nobody else reads need not be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .emit import Emitter, NeedsMemory, TooLarge
+from .graph import Value
+from .loops import Output
+from .plan import Buffer, Step, View
+
+Known = Callable[[Value], View | None]
+
+# How far back a partner is looked for: further on there are seldom any.
+_WINDOW = 64
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Something to compute and write. ``value``: what the view then holds, if it is the whole of one."""
+
+    write: Callable[[Emitter], Output]
+    value: Value | None = None
+
+
+@dataclass(eq=False)
+class Task(Step):
+    """A kernel to be."""
+
+    goals: list[Goal] = field(default_factory=list)
+    emitter: Emitter = field(default_factory=lambda: Emitter(lambda value: None))
+    outputs: list[Output] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.outputs[0].view.shape
+
+    def made(self) -> set[Buffer]:
+        """The buffers whose whole content it computes."""
+        pairs = zip(self.goals, self.outputs, strict=True)
+        return {output.view.buffer.root for goal, output in pairs if goal.value is not None}
+
+
+def make_task(goals: list[Goal], emitter: Emitter, outputs: list[Output]) -> Task:
+    """The task of goals that were written."""
+    task = Task("kernel", {}, goals=goals, emitter=emitter, outputs=outputs)
+    task.writes = list(dict.fromkeys(output.view.buffer for output in outputs))
+    task.reads = list(dict.fromkeys(view.buffer for _, view, _ in emitter.loads))
+    return task
+
+
+def merge_tasks(steps: list[Step], known: Known) -> None:
+    """Put together what can be, in the block and in those of its loops and branches."""
+    for step in steps:
+        for body in step.bodies:
+            merge_tasks(body, known)
+    at = 0
+    while at < len(steps):
+        step = steps[at]
+        if isinstance(step, Task) and step.goals:
+            at = _merge_back(steps, at, known)
+        at += 1
+
+
+def _merge_back(steps: list[Step], at: int, known: Known) -> int:
+    """Merge a task with the nearest earlier one that takes it; returns where the next one to look at is."""
+    second = steps[at]
+    assert isinstance(second, Task)
+    for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
+        first = steps[back]
+        if not isinstance(first, Task) or not first.goals or first.shape != second.shape:
+            continue
+        between = steps[back + 1 : at]
+        up = not any(in_conflict(step, second) for step in between)
+        if not up and any(in_conflict(step, first) for step in between):
+            continue
+        merged = _merged(first, second, known)
+        if merged is None:
+            continue
+        del steps[at]
+        if up:
+            steps[back] = merged
+        else:
+            del steps[back]
+            steps.insert(at - 1, merged)
+        return at - 1
+    return at
+
+
+def in_conflict(one: Step, other: Step) -> bool:
+    """Whether two steps may not change places."""
+    return _clash(one, other) or _clash(other, one)
+
+
+def _clash(writer: Step, other: Step) -> bool:
+    written = {buffer.root for step in writer.all_steps() for buffer in step.writes}
+    used = (buffer.root for step in other.all_steps() for buffer in (*step.reads, *step.writes))
+    return not written.isdisjoint(used)
+
+
+def _merged(first: Task, second: Task, known: Known) -> Task | None:
+    made = first.made()
+    written = {buffer.root for buffer in second.writes}
+    if any(b.root in written for b in (*first.reads, *first.writes)):
+        return None
+    if any(b.root not in made for b in _common(first.writes, second.reads)):
+        return None
+    goals = [*first.goals, *second.goals]
+    try:
+        task = write_goals(goals, made | second.made(), known)
+    except (NeedsMemory, TooLarge):
+        return None
+    # Computing something twice is no gain.
+    if len(task.emitter.lines) > len(first.emitter.lines) + len(second.emitter.lines):
+        return None
+    return task
+
+
+def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
+    roots = {buffer.root for buffer in read}
+    return [buffer for buffer in written if buffer.root in roots]
+
+
+def write_goals(goals: list[Goal], made: set[Buffer], known: Known) -> Task:
+    """One task; what it makes itself it does not read."""
+
+    def place(value: Value) -> View | None:
+        view = known(value)
+        return None if view is None or view.buffer.root in made else view
+
+    emitter = Emitter(place)
+    outputs = [goal.write(emitter) for goal in goals]
+    for output in outputs:
+        emitter.argument(output.view.buffer, output.view.element)
+    return make_task(goals, emitter, outputs)
+
+
+def drop_unread(steps: list[Step], known: Known) -> None:
+    """Leave out what tasks write for nobody."""
+    read = {buffer.root for top in steps for step in top.all_steps() for buffer in step.reads}
+    _drop_in(steps, read, known)
+
+
+def _drop_in(steps: list[Step], read: set[Buffer], known: Known) -> None:
+    for index, step in enumerate(steps):
+        for body in step.bodies:
+            _drop_in(body, read, known)
+        if not isinstance(step, Task) or not step.goals:
+            continue
+        pairs = list(zip(step.goals, step.outputs, strict=True))
+        wanted = [
+            goal
+            for goal, output in pairs
+            if output.view.buffer.kind != "temporary" or output.view.buffer.root in read
+        ]
+        if len(wanted) < len(pairs) and wanted:
+            steps[index] = write_goals(wanted, step.made(), known)
