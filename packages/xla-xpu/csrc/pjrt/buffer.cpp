@@ -134,7 +134,7 @@ void decrease(PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
 }
 
 void uninitialized(PJRT_Client_CreateUninitializedBuffer_Args& args) {
-  auto& memory = memory_of(args.memory, args.device);
+  auto& memory = memory_of(args.memory, args.device, *args.client);
   std::vector<std::int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
   int type = static_cast<int>(args.shape_element_type);
   auto storage = Storage::make(memory, array_bytes(type, dims));

@@ -2,6 +2,22 @@
 
 #include "pjrt/entry.h"
 
+PJRT_Client::PJRT_Client() {
+  for (int i = 0; i < platform.device_count(); ++i) {
+    auto& device = *owned_.emplace_back(std::make_unique<PJRT_Device>(i));
+    devices.push_back(&device);
+    topology.descriptions.push_back(&device.description);
+    memories.insert(memories.end(), device.memories.begin(), device.memories.end());
+  }
+}
+
+PJRT_Device* PJRT_Client::device(int id) const {
+  if (id < 0 || id >= static_cast<int>(devices.size()))
+    xla_xpu::refuse(PJRT_Error_Code_INVALID_ARGUMENT, "there is no xpu device ", id, "; there are ",
+                    devices.size());
+  return devices[id];
+}
+
 namespace xla_xpu {
 namespace {
 
@@ -26,42 +42,35 @@ void process_index(PJRT_Client_ProcessIndex_Args& args) {
 }
 
 void devices(PJRT_Client_Devices_Args& args) {
-  const auto& all = args.client->platform.devices();
+  const auto& all = args.client->devices;
   args.devices = all.data();
   args.num_devices = all.size();
 }
 
 void addressable_devices(PJRT_Client_AddressableDevices_Args& args) {
-  const auto& all = args.client->platform.devices();
+  const auto& all = args.client->devices;
   args.addressable_devices = all.data();
   args.num_addressable_devices = all.size();
 }
 
 void addressable_memories(PJRT_Client_AddressableMemories_Args& args) {
-  const auto& all = args.client->platform.memories();
+  const auto& all = args.client->memories;
   args.addressable_memories = all.data();
   args.num_addressable_memories = all.size();
 }
 
-PJRT_Device* device_of(const PJRT_Client& client, int id) {
-  const auto& all = client.platform.devices();
-  if (id < 0 || id >= static_cast<int>(all.size()))
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "there is no xpu device ", id, "; there are ", all.size());
-  return all[id];
-}
-
 void lookup_device(PJRT_Client_LookupDevice_Args& args) {
-  args.device = device_of(*args.client, args.id);
+  args.device = args.client->device(args.id);
 }
 
 void lookup_addressable_device(PJRT_Client_LookupAddressableDevice_Args& args) {
-  args.addressable_device = device_of(*args.client, args.local_hardware_id);
+  args.addressable_device = args.client->device(args.local_hardware_id);
 }
 
 // Replica after replica, each over as many devices as it has partitions.
 void default_device_assignment(PJRT_Client_DefaultDeviceAssignment_Args& args) {
   std::size_t wanted = static_cast<std::size_t>(args.num_replicas) * args.num_partitions;
-  std::size_t count = args.client->platform.devices().size();
+  std::size_t count = args.client->devices.size();
   if (wanted > count)
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, args.num_replicas, " replicas of ", args.num_partitions,
            " partitions need ", wanted, " xpu devices; there are ", count);

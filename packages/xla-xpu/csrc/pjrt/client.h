@@ -1,8 +1,27 @@
-// What JAX creates to use the platform. It owns nothing: see platform.h.
+// What JAX creates to use the platform: devices and memories of its own, over those of the process.
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "pjrt/device.h"
 #include "pjrt/platform.h"
 
+struct PJRT_TopologyDescription {
+  std::vector<PJRT_DeviceDescription*> descriptions;
+};
+
 struct PJRT_Client {
+  PJRT_Client();
+
+  /// Throws when there is no such device.
+  PJRT_Device* device(int id) const;
+
   xla_xpu::Platform& platform = xla_xpu::Platform::get();
+  std::vector<PJRT_Device*> devices;
+  std::vector<PJRT_Memory*> memories;
+  PJRT_TopologyDescription topology;
+
+ private:
+  std::vector<std::unique_ptr<PJRT_Device>> owned_;
 };

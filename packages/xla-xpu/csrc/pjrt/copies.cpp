@@ -25,7 +25,7 @@ PJRT_Buffer* copy_to(const PJRT_Buffer& from, Memory& memory) {
 }
 
 void to_device(PJRT_Buffer_CopyToDevice_Args& args) {
-  args.dst_buffer = copy_to(*args.buffer, memory_of(nullptr, args.dst_device));
+  args.dst_buffer = copy_to(*args.buffer, memory_of(args.dst_device->memories.front()));
 }
 
 void to_memory(PJRT_Buffer_CopyToMemory_Args& args) {

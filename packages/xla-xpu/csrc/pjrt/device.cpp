@@ -19,6 +19,10 @@ PJRT_Device::PJRT_Device(int id) : id(id), description(id), stream(xpu::default_
   for (auto kind : xla_xpu::memory_kinds) memories.push_back(new xla_xpu::Memory(*this, kind));
 }
 
+PJRT_Device::~PJRT_Device() {
+  for (auto* memory : memories) delete &xla_xpu::memory_of(memory);
+}
+
 namespace xla_xpu {
 namespace {
 

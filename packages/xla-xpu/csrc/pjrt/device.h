@@ -18,9 +18,12 @@ struct PJRT_DeviceDescription {
   xla_xpu::NamedValues attributes;
 };
 
-/// Lives as long as the process.
+/// Lives as long as its client.
 struct PJRT_Device {
   explicit PJRT_Device(int id);
+  ~PJRT_Device();
+  PJRT_Device(const PJRT_Device&) = delete;
+  PJRT_Device& operator=(const PJRT_Device&) = delete;
 
   int id;
   PJRT_DeviceDescription description;

@@ -6,23 +6,25 @@
 namespace xla_xpu {
 namespace {
 
-PJRT_LoadedExecutable* loaded(std::shared_ptr<const Executable> executable, std::string_view options) {
+PJRT_LoadedExecutable* loaded(const PJRT_Client& client, std::shared_ptr<const Executable> executable,
+                              std::string_view options) {
   return new PJRT_LoadedExecutable{
-      std::make_shared<LoadedProgram>(std::move(executable), std::string(options))};
+      std::make_shared<LoadedProgram>(client, std::move(executable), std::string(options))};
 }
 
 void compile_program(PJRT_Client_Compile_Args& args) {
   std::string_view options(args.compile_options, args.compile_options_size);
   const auto& program = *args.program;
   args.executable = loaded(
+      *args.client,
       compile({program.code, program.code_size}, {program.format, program.format_size}, options), options);
 }
 
 void deserialize(PJRT_Executable_DeserializeAndLoad_Args& args) {
   std::string_view options(args.overridden_serialized_compile_options,
                            args.overridden_serialized_compile_options_size);
-  args.loaded_executable =
-      loaded(load({args.serialized_executable, args.serialized_executable_size}, options), options);
+  args.loaded_executable = loaded(
+      *args.client, load({args.serialized_executable, args.serialized_executable_size}, options), options);
 }
 
 void destroy(PJRT_LoadedExecutable_Destroy_Args& args) {

@@ -55,17 +55,10 @@ Texts shardings_of(const std::vector<Value>& values) {
   return texts;
 }
 
-PJRT_Device* device_of(int id) {
-  const auto& all = Platform::get().devices();
-  if (id < 0 || id >= static_cast<int>(all.size()))
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program was compiled for xpu device ", id, "; there are ",
-           all.size());
-  return all[id];
-}
-
 }  // namespace
 
-LoadedProgram::LoadedProgram(std::shared_ptr<const Executable> made, std::string given)
+LoadedProgram::LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Executable> made,
+                             std::string given)
     : executable(std::move(made)), options(std::move(given)), donated(executable->parameters.size()) {
   const auto& e = *executable;
   if (e.replicas < 1 || e.partitions < 1 ||
@@ -73,7 +66,7 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Executable> made, std::string
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program has ", e.devices.size(), " devices for ",
            e.replicas, " replicas of ", e.partitions, " partitions");
   for (std::size_t i = 0; i < e.devices.size(); ++i) {
-    devices.push_back(device_of(e.devices[i]));
+    devices.push_back(client.device(e.devices[i]));
     int n = static_cast<int>(i);
     logical_ids.push_back({n / e.partitions, n % e.partitions});
   }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "exec/executable.h"
+#include "pjrt/client.h"
 #include "pjrt/named_values.h"
-#include "pjrt/platform.h"
 
 namespace xla_xpu {
 
@@ -27,7 +27,7 @@ struct Texts {
 /// Immutable, and shared by the handles of one executable.
 struct LoadedProgram {
   /// Throws when the executable asks for devices or memories that are not there.
-  LoadedProgram(std::shared_ptr<const Executable> executable, std::string options);
+  LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Executable> executable, std::string options);
 
   std::shared_ptr<const Executable> executable;
   std::string options;  ///< the serialized CompileOptionsProto

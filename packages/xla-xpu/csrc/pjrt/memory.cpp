@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "pjrt/client.h"
 #include "pjrt/entry.h"
-#include "pjrt/platform.h"
 
 namespace xla_xpu {
 namespace {
@@ -74,6 +74,11 @@ Memory::Memory(PJRT_Device& device, MemoryKind kind)
   vtable = &table;
 }
 
+Memory::~Memory() {
+  for (auto& [key, value] : user_data)
+    if (value.data && value.destroy) value.destroy(value.data);
+}
+
 Memory& memory_of(const PJRT_Device& device, std::string_view kind) {
   for (auto* memory : device.memories)
     if (name_of(memory_of(memory).kind) == kind) return memory_of(memory);
@@ -81,10 +86,9 @@ Memory& memory_of(const PJRT_Device& device, std::string_view kind) {
          "\"; there are device, pinned_host and unpinned_host");
 }
 
-Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device) {
+Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device, const PJRT_Client& client) {
   if (memory) return memory_of(memory);
-  if (!device) device = Platform::get().devices().front();
-  return memory_of(device->memories.front());
+  return memory_of((device ? device : client.devices.front())->memories.front());
 }
 
 void install_memories(PJRT_Api& api) {

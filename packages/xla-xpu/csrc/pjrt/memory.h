@@ -17,9 +17,10 @@ constexpr MemoryKind memory_kinds[] = {MemoryKind::device, MemoryKind::pinned_ho
                                        MemoryKind::unpinned_host};
 const std::string& name_of(MemoryKind kind);
 
-/// Lives as long as the process.
+/// Lives as long as its device.
 struct Memory : PJRT_Memory {
   Memory(PJRT_Device& device, MemoryKind kind);
+  ~Memory();
 
   bool on_host() const { return kind != MemoryKind::device; }
 
@@ -42,7 +43,8 @@ inline Memory& memory_of(PJRT_Memory* memory) {
 }
 /// The device's memory of this kind; throws for a kind there is none of.
 Memory& memory_of(const PJRT_Device& device, std::string_view kind);
-/// The one of the two that is given, as arguments have them; the device's default memory for a device.
-Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device);
+/// The one that is given, as arguments have them: a memory, or a device whose default memory is meant, or
+/// neither.
+Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device, const PJRT_Client& client);
 
 }  // namespace xla_xpu

@@ -41,6 +41,7 @@ class Moment : public std::enable_shared_from_this<Moment> {
   xpu::Stream stream() const { return stream_; }
 
  private:
+  bool reached_soon();
   /// Takes the outcome of an event that has been reached, or waits for it.
   void collect();
   /// Keeps the outcome; what is returned is to be called without a lock held.

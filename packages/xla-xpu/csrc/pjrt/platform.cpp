@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "pjrt/entry.h"
-#include "pjrt/memory.h"
+#include "xpu/device.h"
 #include "xpu/process.h"
 
 namespace xla_xpu {
@@ -20,13 +20,7 @@ Platform::Platform() : process_(getpid()) {
   if (!count)
     refuse(PJRT_Error_Code_NOT_FOUND,
            "xpu: this machine has no device that SYCL offers; `xpu-sdk doctor` says why");
-  for (int i = 0; i < count; ++i) {
-    auto* device = new PJRT_Device(i);
-    devices_.push_back(device);
-    descriptions_.push_back(&device->description);
-    memories_.insert(memories_.end(), device->memories.begin(), device->memories.end());
-    waiters_.push_back(std::make_unique<Waiter>());
-  }
+  for (int i = 0; i < count; ++i) waiters_.push_back(std::make_unique<Waiter>());
   const auto& first = xpu::device_info(0);
   version_ =
       xpu::join("PJRT ", PJRT_API_MAJOR, ".", PJRT_API_MINOR, ", ", first.backend, " ", first.driver_version);

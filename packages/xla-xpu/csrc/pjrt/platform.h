@@ -1,4 +1,4 @@
-// What all clients of the process share: the devices, their memories, and who waits for them.
+// What all clients of the process share: its name, and who waits for the devices.
 #pragma once
 
 #include <sys/types.h>
@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "pjrt/device.h"
 #include "pjrt/waiter.h"
 
 namespace xla_xpu {
@@ -18,9 +17,7 @@ class Platform {
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }
-  const std::vector<PJRT_Device*>& devices() const { return devices_; }
-  const std::vector<PJRT_DeviceDescription*>& descriptions() const { return descriptions_; }
-  const std::vector<PJRT_Memory*>& memories() const { return memories_; }
+  int device_count() const { return static_cast<int>(waiters_.size()); }
   Waiter& waiter(int device) { return *waiters_[device]; }
 
   /// Returns when every callback that somebody waits for has been called.
@@ -31,9 +28,6 @@ class Platform {
   void stop();
 
   std::string name_ = "xpu", version_;
-  std::vector<PJRT_Device*> devices_;
-  std::vector<PJRT_DeviceDescription*> descriptions_;
-  std::vector<PJRT_Memory*> memories_;
   std::vector<std::unique_ptr<Waiter>> waiters_;
   pid_t process_;
 };

@@ -1,35 +1,27 @@
-// The machine's devices without a client. There is one topology: this machine.
+// A client's devices as something to compile for.
 #include "pjrt/client.h"
 #include "pjrt/entry.h"
-
-struct PJRT_TopologyDescription {
-  xla_xpu::Platform& platform;
-};
 
 namespace xla_xpu {
 namespace {
 
-PJRT_TopologyDescription* the_topology() {
-  static PJRT_TopologyDescription topology{Platform::get()};
-  return &topology;
-}
-
 void of_client(PJRT_Client_TopologyDescription_Args& args) {
-  args.topology = the_topology();
+  args.topology = &args.client->topology;
 }
 
+// It goes with its client.
 void destroy(PJRT_TopologyDescription_Destroy_Args&) {}
 
 void platform_name(PJRT_TopologyDescription_PlatformName_Args& args) {
-  give(args.topology->platform.name(), args.platform_name, args.platform_name_size);
+  give(Platform::get().name(), args.platform_name, args.platform_name_size);
 }
 
 void platform_version(PJRT_TopologyDescription_PlatformVersion_Args& args) {
-  give(args.topology->platform.version(), args.platform_version, args.platform_version_size);
+  give(Platform::get().version(), args.platform_version, args.platform_version_size);
 }
 
 void descriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args& args) {
-  const auto& all = args.topology->platform.descriptions();
+  const auto& all = args.topology->descriptions;
   args.descriptions = all.data();
   args.num_descriptions = all.size();
 }
@@ -41,8 +33,8 @@ void attributes(PJRT_TopologyDescription_Attributes_Args& args) {
 
 // The same for machines on which a program compiled here runs.
 void fingerprint(PJRT_TopologyDescription_Fingerprint_Args& args) {
-  std::string text = args.topology->platform.version();
-  for (const auto* description : args.topology->platform.descriptions()) text += "\n" + description->kind;
+  std::string text = Platform::get().version();
+  for (const auto* description : args.topology->descriptions) text += "\n" + description->kind;
   std::uint64_t hash = 14695981039346656037u;
   for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
   args.fingerprint = hash;

@@ -54,7 +54,7 @@ Uploaded upload(Storage& to, Memory& memory, const Source& source, int semantics
 }
 
 void buffer_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
-  auto& memory = memory_of(args.memory, args.device);
+  auto& memory = memory_of(args.memory, args.device, *args.client);
   int type = static_cast<int>(args.type);
   std::vector<std::int64_t> dims(args.dims, args.dims + args.num_dims);
   std::size_t item = element_bytes(type), bytes = array_bytes(type, dims);

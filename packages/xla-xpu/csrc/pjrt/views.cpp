@@ -22,7 +22,7 @@ xpu::Tensor strided(void* data, std::size_t item, const std::vector<std::int64_t
 }
 
 void view(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
-  auto& memory = memory_of(args.memory, args.device);
+  auto& memory = memory_of(args.memory, args.device, *args.client);
   int type = static_cast<int>(args.element_type);
   std::vector<std::int64_t> dims(args.dims, args.dims + args.num_dims);
   std::size_t item = element_bytes(type), bytes = array_bytes(type, dims);

@@ -46,7 +46,9 @@ def _or_jax(original: Any, ours: Any) -> Any:
 
     @functools.wraps(original)
     def method(self: Any, **arguments: Any) -> Any:
-        on_xpu = self.platform() == "xpu"
+        # Not self.platform(): jaxlib crashes there when the array is deleted.
+        self._check_if_deleted()
+        on_xpu = next(iter(self.sharding.device_set)).platform == "xpu"
         return ours(self, **arguments) if on_xpu else original(self, **arguments)
 
     return method

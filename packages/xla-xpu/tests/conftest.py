@@ -1,0 +1,23 @@
+"""JAX with xpu first and its own CPU backend beside it, to compare with."""
+
+import os
+
+import pytest
+
+os.environ["JAX_PLATFORMS"] = "xpu,cpu"
+
+
+@pytest.fixture(scope="session")
+def xpu():
+    """The first xpu device, as JAX has it."""
+    import jax
+
+    return jax.devices("xpu")[0]
+
+
+@pytest.fixture(scope="session")
+def cpu():
+    """A device of JAX's own CPU backend."""
+    import jax
+
+    return jax.devices("cpu")[0]

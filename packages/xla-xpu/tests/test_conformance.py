@@ -1,0 +1,36 @@
+"""The plugin without JAX: a walk through the C interface by somebody else's checks."""
+
+import subprocess
+import sys
+
+import pypjrt._abi.pjrt_0_114 as abi
+from pypjrt import conform
+from pypjrt.client import Plugin
+
+from xla_xpu import _plugin
+
+
+def test_conformance_run():
+    done = subprocess.run(
+        [sys.executable, "-m", "pypjrt.conform", _plugin.__file__],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 FAIL" in done.stdout
+
+
+def test_version_and_size_agree():
+    plugin = Plugin(_plugin.__file__)
+    assert plugin.api_version == (abi.PJRT_API_MAJOR, abi.PJRT_API_MINOR)
+    assert plugin.api_struct_size == abi.PJRT_Api_STRUCT_SIZE
+
+
+def test_every_empty_slot_names_itself():
+    report = conform.run(Plugin(_plugin.__file__))
+    unsupported = [check for check in report.checks if check.result is conform.Result.UNSUPPORTED]
+    assert unsupported
+    for check in unsupported:
+        assert "is not implemented for xpu" in check.detail
