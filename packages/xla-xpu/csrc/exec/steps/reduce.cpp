@@ -37,6 +37,15 @@ class ReduceStep final : public Step {
   void run(Frame& frame) const override {
     reduction_(frame.stream, frame.at(out_), frame.at(in_), dims_, {}, compute_);
   }
+  void prepare(int device) const override {
+    auto views = [](const std::vector<Operand>& operands) {
+      std::vector<xpu::Tensor> all;
+      for (auto& operand : operands) all.push_back(operand.view);
+      return all;
+    };
+    auto source = reduction_.source(device, views(out_), views(in_), dims_, compute_);
+    xpu::build_kernel(device, source, "reduce_" + reduction_.expression().name);
+  }
 
  private:
   Reduction reduction_;

@@ -6,7 +6,8 @@ the loops are chosen when all of them are known (see loops.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,6 +50,8 @@ class Emitter:
     known: dict[Key, str] = field(default_factory=dict)
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
     names: int = 0
+    registers: dict[Value, Callable[[Coordinates], str]] = field(default_factory=dict)
+    stores: list[tuple[int, View]] = field(default_factory=list)  # what statements write themselves
     complex: bool = False
     irregular: bool = (
         False  # has positions that are no plain reads: counters as numbers, conditions
@@ -90,7 +93,7 @@ class Emitter:
     # -- what an element is made of
 
     def _needs(self, value: Value, at: Coordinates) -> list[Key]:
-        if self.place(value) is not None or value.node is None:
+        if value in self.registers or self.place(value) is not None or value.node is None:
             return []
         node = value.node
         if node.op in views.VIEWS:
@@ -108,6 +111,8 @@ class Emitter:
     def _define(self, value: Value, at: Coordinates, arguments: list[str]) -> str:
         element = value.type.element
         self.complex |= element.kind == "complex"
+        if value in self.registers:
+            return self.registers[value](at)
         view = self.place(value)
         if view is not None:
             return self._load(view, at)
@@ -149,17 +154,23 @@ class Emitter:
         text = f"x{number}[{self.position(place)}]"
         return self._name(element, elementwise.load(element, text))
 
-    def _scoped(self, element: Element, name: str, value: Value, at: Coordinates) -> None:
-        """Sets a declared variable inside braces; what is computed there is known there only."""
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Braces: what is computed between them is known there only."""
         known, self.known = self.known, dict(self.known)
         texts, self.texts = self.texts, dict(self.texts)
-        self.lines.append(f"{name} = {self.value(value, at)};")
+        yield
         self.known, self.texts = known, texts
 
-    def _variable(self, element: Element) -> str:
+    def variable(self, element: Element) -> str:
+        """Declare a variable that is set later."""
         self.names += 1
         self.lines.append(f"{element.math} v{self.names};")
         return f"v{self.names}"
+
+    def _set(self, name: str, value: Value, at: Coordinates) -> None:
+        with self.scope():
+            self.lines.append(f"{name} = {self.value(value, at)};")
 
     def _pad(self, node: Node, at: Coordinates) -> str:
         self.irregular = True
@@ -181,16 +192,18 @@ class Emitter:
                     f"({place}) >= 0 && ({place}) % {step} == 0 && ({place}) / {step} < {size}"
                 )
                 inside.append(Affine.of(self.define("i64", f"({place}) / {step}")))
-        name = self._variable(element)
+        name = self.variable(element)
         self.lines.append(f"if ({' && '.join(conditions) or 'true'}) {{")
-        self._scoped(element, name, node.inputs[0], tuple(inside))
+        self._set(name, node.inputs[0], tuple(inside))
         self.lines.append(f"}} else {name} = {padding};")
         return name
 
     def _concatenate(self, node: Node, at: Coordinates) -> str:
         self.irregular = True
         element, dim = node.output.type.element, node.attributes["dimension"]
-        name = self._variable(element)
+        if not at[dim].terms:
+            return self._part(node, at)
+        name = self.variable(element)
         begin = 0
         parts = [part for part in node.inputs if part.shape[dim]]
         for part in parts:
@@ -199,10 +212,21 @@ class Emitter:
             condition = "" if last else f"if ({self.position(at[dim])} < {end}) "
             self.lines.append(f"{condition}{{")
             inside = tuple(c + -begin if d == dim else c for d, c in enumerate(at))
-            self._scoped(element, name, part, inside)
+            self._set(name, part, inside)
             self.lines.append("}" if last else "} else")
             begin = end
         return name
+
+    def _part(self, node: Node, at: Coordinates) -> str:
+        """An element of a concatenation whose place is a number."""
+        dim = node.attributes["dimension"]
+        place = at[dim].constant
+        for part in node.inputs:
+            if place < part.shape[dim]:
+                inside = (*at[:dim], Affine(place), *at[dim + 1 :])
+                return self.value(part, inside)
+            place -= part.shape[dim]
+        raise AssertionError(f"{node} has no element {at[dim].constant}")
 
     def _dynamic_slice(self, node: Node, at: Coordinates, starts: list[str]) -> str:
         source = node.inputs[0]

@@ -70,7 +70,7 @@ def _executable(saved: dict[str, Any]) -> Any:
         plan["buffers"],
         plan["temporary_bytes"],
         base64.b64decode(plan["constants"]),
-        _with_bytes(plan["steps"]),
+        _ready(plan["steps"], plan["sources"]),
     )
     values = {
         side: [_plugin.Value(type, dims, kind) for type, dims, kind in saved[side]]
@@ -93,12 +93,22 @@ def _executable(saved: dict[str, Any]) -> Any:
     )
 
 
-def _with_bytes(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Patterns of fills are saved as hexadecimal text."""
-    return [
-        {**step, "pattern": bytes.fromhex(step["pattern"])} if "pattern" in step else step
-        for step in steps
-    ]
+def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, Any]]:
+    """What is saved by number or as hexadecimal text, in full."""
+    ready = []
+    for step in steps:
+        fields = dict(step)
+        if "pattern" in step:
+            fields["pattern"] = bytes.fromhex(step["pattern"])
+        if "source" in step and step["step"] == "kernel":
+            fields["source"] = sources[step["source"]]
+        for name in ("body", "condition"):
+            if name in step:
+                fields[name] = _ready(step[name], sources)
+        if "branches" in step:
+            fields["branches"] = [_ready(branch, sources) for branch in step["branches"]]
+        ready.append(fields)
+    return ready
 
 
 def _donated(main: ir.Operation) -> list[int]:

@@ -56,23 +56,20 @@ class Kernels:
                 self.names.setdefault(made.text, f"fused_{len(self.names)}")
                 if step.emitter.complex:
                     complex.add(made.text)
-        self.modules: dict[str, str] = {}
+        self.modules: dict[str, str] = {}  # of each text
         for kind in (False, True):
             texts = [text for text in self.names if (text in complex) == kind]
             for begin in range(0, len(texts), TOGETHER):
                 group = texts[begin : begin + TOGETHER]
                 named = [text.replace("NAME", self.names[text], 1) for text in group]
                 self.modules |= dict.fromkeys(group, loops.source(named, kind))
-
-    @property
-    def sources(self) -> list[str]:
-        return list(dict.fromkeys(self.modules.values()))
+        self.sources = list(dict.fromkeys(self.modules.values()))
 
     def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
         """What the plugin needs to launch a task's kernel."""
         made = self.of[step]
         return {
-            "source": self.modules[made.text],
+            "source": self.sources.index(self.modules[made.text]),
             "name": self.names[made.text],
             "groups": made.groups,
             "group": made.group,

@@ -101,7 +101,7 @@ class Kernel:
 def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
     """The kernel that computes ``outputs``, which have one shape."""
     shape = outputs[0].view.shape
-    stores, writes = [], []
+    stores, writes = [], [number for number, _ in emitter.stores]
     for output in outputs:
         view, variable = output.view, output.name
         place = dot(counters(shape), view.strides) + view.offset + output.shift

@@ -244,6 +244,13 @@ class Lowerer:
             self.copy(out.slice(start, part.shape), self.place(part))
             begin += part.shape[dim]
 
+    def start(self, out: View, value: Value) -> None:
+        """Queue what brings a value to memory that is changed afterwards."""
+        if is_splat(value):
+            self.fill(value, out)
+        else:
+            self.copy(out, self.place(value))
+
     def fill(self, value: Value, out: View) -> None:
         """Queue the filling of an array with a constant of one number."""
         assert value.node

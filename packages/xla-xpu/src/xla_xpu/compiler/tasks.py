@@ -49,7 +49,8 @@ class Task(Step):
 def make_task(goals: list[Goal], emitter: Emitter, outputs: list[Output]) -> Task:
     """The task of goals that were written."""
     task = Task("kernel", {}, goals=goals, emitter=emitter, outputs=outputs)
-    task.writes = list(dict.fromkeys(output.view.buffer for output in outputs))
+    written = [output.view.buffer for output in outputs] + [v.buffer for _, v in emitter.stores]
+    task.writes = list(dict.fromkeys(written))
     task.reads = list(dict.fromkeys(view.buffer for _, view, _ in emitter.loads))
     return task
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..emit import is_splat, splat
 from ..graph import Graph, Node
 from ..lower import Lowerer, lowering
 from ..plan import Step, View
+from .counted import count_of
+from .register_loop import run_in_registers
 
 
 @lowering("while")
@@ -13,21 +14,20 @@ def loop(lowerer: Lowerer, node: Node) -> None:
     """What is carried around lies in buffers; what the body leaves as it is stays where it was."""
     condition, body = node.regions
     lowerer.capture(condition, body)
+    counted = count_of(node)
+    if counted and run_in_registers(lowerer, node, counted):
+        return
     states: list[View] = []
     for index, (start, output) in enumerate(zip(node.inputs, node.outputs, strict=True)):
         if body.results[index] is body.parameters[index]:
             lowerer.views[output] = lowerer.place(start)
-        elif is_splat(start) and output.type.count:
-            lowerer.fill(start, lowerer.result(output))
         else:
-            source = lowerer.place(start)
-            lowerer.copy(lowerer.result(output), source)
+            lowerer.start(lowerer.result(output), start)
         states.append(lowerer.views[output])
         for region in (condition, body):
             lowerer.views[region.parameters[index]] = states[-1]
-    trips = trip_count(node)
     step = Step("loop", {})
-    if trips is None:
+    if counted is None:
         tests = lowerer.body(condition)
         outside, lowerer.steps = lowerer.steps, tests
         predicate = lowerer.place(condition.results[0])
@@ -36,7 +36,7 @@ def loop(lowerer: Lowerer, node: Node) -> None:
         step.reads.append(predicate.buffer)
         step.bodies.append(tests)
     else:
-        step.fields["trips"] = trips
+        step.fields["trips"] = counted.trips
     step.bodies.append(_round(lowerer, body, states))
     lowerer.add(step)
 
@@ -60,32 +60,6 @@ def _round(lowerer: Lowerer, body: Graph, states: list[View]) -> list[Step]:
         lowerer.copy(state, view)
     steps, lowerer.steps = lowerer.steps, outside
     return steps
-
-
-def trip_count(node: Node) -> int | None:
-    """How often a loop runs, when it counts from a number to a number."""
-    condition, body = node.regions
-    test = condition.results[0].node
-    if test is None or test.op != "compare" or test.attributes["comparison_direction"] != "LT":
-        return None
-    counter, limit = test.inputs
-    if counter not in condition.parameters:
-        return None
-    index = condition.parameters.index(counter)
-    start, end = splat(node.inputs[index]), splat(limit)
-    step = _step(body, index)
-    if start is None or end is None or step is None:
-        return None
-    return max(0, -(-(int(end) - int(start)) // step))
-
-
-def _step(body: Graph, index: int) -> int | None:
-    node, counter = body.results[index].node, body.parameters[index]
-    if node is None or node.op != "add" or counter not in node.inputs:
-        return None
-    other = node.inputs[1] if node.inputs[0] is counter else node.inputs[0]
-    step = splat(other)
-    return int(step) if step is not None and int(step) > 0 else None
 
 
 @lowering("case", "if")

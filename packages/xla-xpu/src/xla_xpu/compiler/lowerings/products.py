@@ -6,7 +6,7 @@ import math
 
 from ..graph import Node
 from ..lower import Lowerer, lowering
-from ..plan import View, make_step
+from ..plan import View, make_step, reshaped_strides
 from ..types import ELEMENTS, Type
 
 
@@ -19,33 +19,39 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
     inner_l, inner_r = numbers["lhs_contracting_dimensions"], numbers["rhs_contracting_dimensions"]
     free_l = [d for d in range(len(left.shape)) if d not in batch_l and d not in inner_l]
     free_r = [d for d in range(len(right.shape)) if d not in batch_r and d not in inner_r]
-    batch = math.prod(left.shape[d] for d in batch_l)
+    batch = tuple(left.shape[d] for d in batch_l)
     rows = math.prod(left.shape[d] for d in free_l)
     columns = math.prod(right.shape[d] for d in free_r)
     depth = math.prod(left.shape[d] for d in inner_l)
     out = lowerer.result(node.output)
     if not out.type.count:
         return
-    a = _matrices(lowerer, left, [batch_l, free_l, inner_l], (batch, rows, depth))
-    b = _matrices(lowerer, right, [batch_r, inner_r, free_r], (batch, depth, columns))
+    a = _matrices(lowerer, left, [batch_l, free_l, inner_l], (*batch, rows, depth))
+    b = _matrices(lowerer, right, [batch_r, inner_r, free_r], (*batch, depth, columns))
     a, b = (_as_wide(lowerer, view, out) for view in (a, b))
-    c = out.with_layout((batch, rows, columns), (rows * columns, columns, 1))
-    if batch == 1:
-        a, b, c = (view.with_layout(view.shape[1:], view.strides[1:]) for view in (a, b, c))
+    shape = (*batch, rows, columns)
+    c = out.with_layout(shape, Type(out.element, shape).strides)
     lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
 
 
 def _matrices(lowerer: Lowerer, view: View, order: list[list[int]], shape: tuple[int, ...]) -> View:
+    """The view as matrices; what makes rows, and columns, must be one stride, or is copied."""
+    batch, *sides = order
     dims = [dim for group in order for dim in group]
-    turned = view.with_layout(
-        tuple(view.shape[d] for d in dims), tuple(view.strides[d] for d in dims)
-    )
-    joined = turned.reshaped(shape)
-    if joined is not None:
-        return joined
-    copy = lowerer.new(Type(view.element, turned.shape))
-    lowerer.copy(copy, turned)
-    return copy.with_layout(shape, Type(view.element, shape).strides)
+    strides = [view.strides[d] for d in batch]
+    for side, size in zip(sides, shape[-2:], strict=True):
+        part = reshaped_strides(
+            tuple(view.shape[d] for d in side), tuple(view.strides[d] for d in side), (size,)
+        )
+        if part is None:
+            turned = view.with_layout(
+                tuple(view.shape[d] for d in dims), tuple(view.strides[d] for d in dims)
+            )
+            copy = lowerer.new(Type(view.element, turned.shape))
+            lowerer.copy(copy, turned)
+            return copy.with_layout(shape, Type(view.element, shape).strides)
+        strides += part
+    return view.with_layout(shape, tuple(strides))
 
 
 def _as_wide(lowerer: Lowerer, view: View, out: View) -> View:

@@ -1,0 +1,268 @@
+"""Loops whose rounds need only what the same element was in the round before: one kernel, state in registers.
+
+Each lane runs the whole loop for elements of its own. Dimensions that the body mixes, such as the three of
+``stack([dx, dy, dz])``, must be short: a lane then has all their elements, each in a variable.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..affine import Affine, Coordinates, dot
+from ..elementwise import store
+from ..emit import FUSIBLE, Emitter, NeedsMemory, TooLarge, clamped
+from ..graph import Graph, Node, Value
+from ..loops import Output
+from ..lower import Lowerer
+from ..plan import View
+from .counted import Count
+
+# More elements than this in a lane would not stay in registers; longer bodies take too long to compile.
+_MOST_MIXED, _MOST_LINES = 16, 3000
+
+
+class _Elsewhere(Exception):
+    """The body reads another lane's element."""
+
+
+@dataclass
+class _Series:
+    """A state of which every round writes a part: ``update`` at ``starts``."""
+
+    state: int
+    update: Value
+    starts: list[Value]
+
+
+@dataclass
+class _Shape:
+    """The loop's elements: ``whole`` shape, the dimensions that lanes share out, and the mixed ones."""
+
+    whole: tuple[int, ...]
+    mixed: list[int]
+
+    @property
+    def own(self) -> list[int]:
+        return [dim for dim in range(len(self.whole)) if dim not in self.mixed]
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        return tuple(self.whole[dim] for dim in self.own)
+
+    def elements(self) -> list[tuple[int, ...]]:
+        """The mixed coordinates of what a lane has."""
+        return list(itertools.product(*(range(self.whole[dim]) for dim in self.mixed)))
+
+    def at(self, element: tuple[int, ...]) -> Coordinates:
+        """The coordinates of a lane's element."""
+        coordinates = [Affine()] * len(self.whole)
+        for number, dim in enumerate(self.own):
+            if self.whole[dim] != 1:
+                coordinates[dim] = Affine.of(number)
+        for dim, place in zip(self.mixed, element, strict=True):
+            coordinates[dim] = Affine(place)
+        return tuple(coordinates)
+
+
+def run_in_registers(lowerer: Lowerer, node: Node, count: Count) -> bool:
+    """Queue the kernel of such a loop; False when the loop is another kind."""
+    body = node.regions[1]
+    kept = [
+        k for k, p in enumerate(body.parameters) if body.results[k] is not p and k != count.state
+    ]
+    series = _series_of(body, kept)
+    held = [k for k in kept if k not in series]
+    shape = _whole(body, held)
+    if shape is None or count.trips == 0 or not _fits(body, series):
+        return False
+    for mixed in ([], [dim for dim, size in enumerate(shape) if size <= _MOST_MIXED]):
+        space = _Shape(shape, mixed)
+        if math.prod(shape[dim] for dim in mixed) * len(held) > 4 * _MOST_MIXED:
+            return False
+        lanes = _Lanes(lowerer, node, count, held, list(series.values()), space)
+        try:
+            lanes.write()
+        except _Elsewhere:
+            continue
+        except (NeedsMemory, TooLarge):
+            return False
+        if len(lanes.emitter.lines) > _MOST_LINES:
+            return False
+        lanes.finish()
+        return True
+    return False
+
+
+def _whole(body: Graph, held: list[int]) -> tuple[int, ...] | None:
+    """The one shape of all states that are not scalars."""
+    shapes = {body.parameters[k].shape for k in held} - {()}
+    if len(shapes) > 1 or not held:
+        return None
+    shape = next(iter(shapes), ())
+    return None if 0 in shape else shape
+
+
+def _series_of(body: Graph, kept: list[int]) -> dict[int, _Series]:
+    """States that are only ever written into."""
+    users = body.users()
+    found = {}
+    for k in kept:
+        parameter, node = body.parameters[k], body.results[k].node
+        if node is None or node.op != "dynamic_update_slice" or node.inputs[0] is not parameter:
+            continue
+        if users[parameter] == [node] and node.output not in users:
+            found[k] = _Series(k, node.inputs[1], node.inputs[2:])
+    return found
+
+
+def _fits(body: Graph, series: dict[int, _Series]) -> bool:
+    writers = [body.results[k].node for k in series]
+    return all(node.op in FUSIBLE or node in writers for node in body.nodes)
+
+
+@dataclass
+class _Lanes:
+    """Writes the kernel."""
+
+    lowerer: Lowerer
+    node: Node
+    count: Count
+    held: list[int]
+    series: list[_Series]
+    space: _Shape
+
+    def write(self) -> None:
+        """The statements: states from memory, the loop, and in it what each round writes."""
+        body = self.node.regions[1]
+        registers: dict[Value, Callable[[Coordinates], str]] = {}
+        self.emitter = emitter = Emitter(self._place, registers=registers)
+        self.names: dict[tuple[int, tuple[int, ...]], str] = {}
+        for k in self.held:
+            start = self.node.inputs[k]
+            for element in self._elements(start):
+                name = emitter.variable(start.type.element)
+                emitter.lines.append(f"{name} = {emitter.value(start, self._at(start, element))};")
+                self.names[k, element] = name
+            registers[body.parameters[k]] = self._reader(k)
+        counter, count = body.parameters[self.count.state], self.count
+        trip = f"({counter.type.element.math})(trip * {count.step} + ({count.first}))"
+        registers[counter] = lambda at: trip
+        for parameter, result, start in zip(
+            body.parameters, body.results, self.node.inputs, strict=True
+        ):
+            if result is parameter:
+                registers[parameter] = self._outside(start)
+        for series in self.series:
+            self.lowerer.result(self.node.outputs[series.state])
+        emitter.lines.append(f"for (i64 trip = 0; trip < {self.count.trips}; ++trip) {{")
+        with emitter.scope():
+            self._round(body)
+        emitter.lines.append("}")
+
+    def _round(self, body: Graph) -> None:
+        emitter = self.emitter
+        new = {
+            (k, element): emitter.value(body.results[k], self._at(body.results[k], element))
+            for k, element in self.names
+        }
+        for series in self.series:
+            self._store(series)
+        # All of them before any is overwritten.
+        held = []
+        for (k, _), value in new.items():
+            kind = body.results[k].type.element.math
+            emitter.names += 1
+            emitter.lines.append(f"{kind} v{emitter.names} = {value};")
+            held.append(f"v{emitter.names}")
+        for key, value in zip(new, held, strict=True):
+            emitter.lines.append(f"{self.names[key]} = {value};")
+
+    def _store(self, series: _Series) -> None:
+        """A round's part of a series: lanes write what is theirs of it."""
+        emitter, update = self.emitter, series.update
+        view = self.lowerer.views[self.node.outputs[series.state]]
+        shift = Affine(view.offset)
+        for start, size, whole, stride in zip(
+            series.starts, update.shape, view.shape, view.strides, strict=True
+        ):
+            if size != whole:
+                first = clamped(emitter.value(start, ()), start.type.element, whole - size)
+                shift = shift + Affine.of(emitter.define("i64", first)) * stride
+        number = emitter.argument(view.buffer, view.element)
+        emitter.stores.append((number, view))
+        for at in self._places(update):
+            name = emitter.value(update, at)
+            place = emitter.position(dot(at, view.strides) + shift)
+            emitter.lines.append(f"x{number}[{place}] = {store(view.element, name)};")
+
+    def _places(self, update: Value) -> list[Coordinates]:
+        """The coordinates in an update of a lane's elements: it is the states' shape with ones put in."""
+        sizes = [size for size in update.shape if size != 1]
+        if sizes != [size for size in self.space.whole if size != 1]:
+            if not sizes:
+                return [(Affine(),) * len(update.shape)]
+            raise _Elsewhere
+        places = []
+        for element in self.space.elements():
+            pairs = zip(self.space.at(element), self.space.whole, strict=True)
+            rest = iter([c for c, size in pairs if size != 1])
+            places.append(tuple(Affine() if size == 1 else next(rest) for size in update.shape))
+        return places
+
+    def finish(self) -> None:
+        """Queue the kernel; then states lie where the loop's results do."""
+        lowerer, node = self.lowerer, self.node
+        for series in self.series:
+            lowerer.start(lowerer.views[node.outputs[series.state]], node.inputs[series.state])
+        views = {k: lowerer.result(node.outputs[k]) for k in self.held}
+        outputs = [
+            Output(name, self._part(views[k], element)) for (k, element), name in self.names.items()
+        ]
+        lowerer.add_kernel(self.emitter, outputs)
+        body = node.regions[1]
+        for k, parameter in enumerate(body.parameters):
+            if body.results[k] is parameter:
+                lowerer.views[node.outputs[k]] = lowerer.place(node.inputs[k])
+        self._leave_counter()
+
+    def _outside(self, value: Value) -> Callable[[Coordinates], str]:
+        return lambda at: self.emitter.value(value, at)
+
+    def _part(self, view: View, element: tuple[int, ...]) -> View:
+        """What lanes write of a state; a scalar is written by all of them."""
+        if not view.shape:
+            return view.with_layout(self.space.lanes, (0,) * len(self.space.lanes))
+        offset = sum(p * view.strides[d] for d, p in zip(self.space.mixed, element, strict=True))
+        strides = tuple(view.strides[dim] for dim in self.space.own)
+        return view.with_layout(self.space.lanes, strides, offset)
+
+    def _leave_counter(self) -> None:
+        """What the counter ends as, for whoever reads it."""
+        output = self.node.outputs[self.count.state]
+        number = output.type.element.numpy.type(self.count.last).reshape(1)
+        constant = Node("constant", [], [output.type], {"value": number})
+        self.lowerer.fill(constant.output, self.lowerer.result(output))
+
+    def _elements(self, value: Value) -> list[tuple[int, ...]]:
+        return self.space.elements() if value.shape else [()]
+
+    def _at(self, value: Value, element: tuple[int, ...]) -> Coordinates:
+        return self.space.at(element) if value.shape else ()
+
+    def _reader(self, k: int) -> Callable[[Coordinates], str]:
+        places = {
+            self._at(self.node.inputs[k], e): name for (j, e), name in self.names.items() if j == k
+        }
+
+        def read(at: Coordinates) -> str:
+            if at not in places:
+                raise _Elsewhere
+            return places[at]
+
+        return read
+
+    def _place(self, value: Value) -> View | None:
+        return self.lowerer.known(value)
