@@ -1,10 +1,13 @@
 """JAX with xpu first and its own CPU backend beside it, to compare with."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
 os.environ["JAX_PLATFORMS"] = "xpu,cpu"
+sys.path.insert(0, str(Path(__file__).parent))  # what the tests share
 
 
 @pytest.fixture(scope="session")

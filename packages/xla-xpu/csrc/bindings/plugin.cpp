@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include "exec/host_calls.h"
 #include "pjrt/dlpack.h"
 #include "pjrt/platform.h"
 #include "xpu/abi.h"
@@ -29,6 +30,7 @@ void bind_plugin(py::module_& m) {
   m.def(
       "drain", [] { Platform::get().drain(); }, py::call_guard<py::gil_scoped_release>(),
       "Returns when every callback that JAX waits for has been called.");
+  m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
   m.def("to_dlpack", &capsule, py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"),
         py::arg("device_type"), py::arg("device"),
         "A DLPack capsule that shares the memory of the array whose address `pointer` is.");

@@ -29,7 +29,7 @@ struct Value {
 
 struct Executable {
   std::string name, fingerprint;
-  std::string serialized;  ///< what load() takes
+  std::string serialized;  ///< what load() takes; empty: the program calls functions of this process
   std::string text;        ///< StableHLO after optimisation, PJRT's format "mlir"
   std::vector<Value> parameters, outputs;
   std::vector<int> donated;  ///< parameters that are given away

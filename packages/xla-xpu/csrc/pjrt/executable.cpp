@@ -68,6 +68,9 @@ void parameter_kinds(PJRT_Executable_ParameterMemoryKinds_Args& args) {
 }
 
 void serialize(PJRT_Executable_Serialize_Args& args) {
+  if (of(args).serialized.empty())
+    refuse(PJRT_Error_Code_UNIMPLEMENTED, of(args).name,
+           " calls Python functions of this process, so it cannot be serialized");
   // The caller's own reference to the text.
   auto* kept = new std::shared_ptr<const Executable>(args.executable->program->executable);
   give((*kept)->serialized, args.serialized_bytes, args.serialized_bytes_size);

@@ -20,12 +20,13 @@ def initialize() -> None:
 
     if xpu_runtime.device_count() == 0:
         return
-    from . import _dlpack, _patches, _plugin
+    from . import _dlpack, _patches, _plugin, rules
 
     bridge._nonexperimental_plugins.add("xpu")
     bridge.register_plugin("xpu", priority=500, library_path=_plugin.__file__)
     _patches.apply()
     _dlpack.apply()
+    rules.apply()
     # While there is an interpreter that callbacks may call.
     atexit.register(_plugin.drain)
 

@@ -1,6 +1,5 @@
 // Calls a Python function with copies of arrays in host memory: callbacks, and what has no device algorithm.
-#include <cstring>
-
+#include "exec/host_calls.h"
 #include "exec/steps.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
@@ -32,6 +31,7 @@ class HostCallStep final : public Step {
  public:
   explicit HostCallStep(const Fields& fields)
       : name_(fields.get<std::string>("name")),
+        calls_(host_calls_of(name_)),
         function_(fields.get<py::object>("function").release().ptr()),
         out_(fields.operands("out")),
         in_(fields.operands("in")) {}
@@ -49,6 +49,7 @@ class HostCallStep final : public Step {
     }
     for (auto& operand : out_) outs.emplace_back(bytes_of(operand));
     frame.stream.synchronize();
+    ++calls_;
     call(ins, outs);
     for (std::size_t i = 0; i < outs.size(); ++i)
       if (outs[i].bytes()) xpu::copy(frame.stream, frame.at(out_[i]).data, outs[i].data(), outs[i].bytes());
@@ -74,6 +75,7 @@ class HostCallStep final : public Step {
   }
 
   std::string name_;
+  std::atomic<std::uint64_t>& calls_;
   PyObject* function_;
   std::vector<Operand> out_, in_;
 };

@@ -11,7 +11,7 @@ from jaxlib.mlir import ir
 from jaxlib.xla_client import CompileOptions
 
 from .. import _plugin
-from . import lowerings  # noqa: F401
+from . import host, lowerings  # noqa: F401
 from .devices import assignment_of, target_of
 from .failures import Invalid
 from .finish import finish
@@ -79,7 +79,7 @@ def _executable(saved: dict[str, Any]) -> Any:
     return _plugin.Executable(
         name=saved["name"],
         fingerprint=saved["fingerprint"],
-        serialized=json.dumps(saved).encode(),
+        serialized=b"" if _calls_python(plan["steps"]) else json.dumps(saved).encode(),
         text=saved["text"],
         donated=saved["donated"],
         replicas=saved["replicas"],
@@ -94,7 +94,7 @@ def _executable(saved: dict[str, Any]) -> Any:
 
 
 def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, Any]]:
-    """What is saved by number or as hexadecimal text, in full."""
+    """What is saved by number, by name or as hexadecimal text, in full."""
     ready = []
     for step in steps:
         fields = dict(step)
@@ -102,6 +102,8 @@ def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, An
             fields["pattern"] = bytes.fromhex(step["pattern"])
         if "source" in step and step["step"] == "kernel":
             fields["source"] = sources[step["source"]]
+        if step["step"] == "host_call":
+            fields["function"] = host.function_of(step)
         for name in ("body", "condition"):
             if name in step:
                 fields[name] = _ready(step[name], sources)
@@ -109,6 +111,15 @@ def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, An
             fields["branches"] = [_ready(branch, sources) for branch in step["branches"]]
         ready.append(fields)
     return ready
+
+
+def _calls_python(steps: list[dict[str, Any]]) -> bool:
+    """Whether the program is of this process only."""
+    bodies = [
+        *(step[body] for step in steps for body in ("body", "condition") if body in step),
+        *(branch for step in steps for branch in step.get("branches", [])),
+    ]
+    return any("callback" in step for step in steps) or any(map(_calls_python, bodies))
 
 
 def _donated(main: ir.Operation) -> list[int]:

@@ -124,7 +124,7 @@ class Lowerer:
 
     def copy(self, out: View, source: View) -> None:
         """Queue a copy."""
-        if out.type.count:
+        if out.type.bytes:
             self.add(make_step("copy", {"in": source}, {"out": out}))
 
     def copy_to(self, buffer: Buffer, value: Value) -> None:

@@ -80,8 +80,6 @@ def graph_of(module: ir.Module) -> Graph:
 def type_of(mlir: ir.Type) -> Type:
     """An array's type, or a token's."""
     if not isinstance(mlir, ir.RankedTensorType):
-        mlir = ir.RankedTensorType(mlir) if ir.RankedTensorType.isinstance(mlir) else mlir
-    if not isinstance(mlir, ir.RankedTensorType):
         if "token" in str(mlir):
             return Type(TOKEN, ())
         raise Unsupported(f"values of type {mlir} are not supported")

@@ -1,0 +1,84 @@
+"""What steps on the host call: programs for JAX's CPU backend, and Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from jax._src import core
+from jax._src.sharding_impls import SingleDeviceSharding
+from jaxlib import _jax, lapack, xla_client
+
+from ..rules.callbacks import callback_of
+from .failures import Invalid
+from .types import ELEMENTS
+
+Arrays = list[np.ndarray]
+HostFunction = Callable[[list[memoryview], list[memoryview]], None]
+
+
+def function_of(step: dict[str, Any]) -> HostFunction:
+    """What a step calls with the memory of its operands and of its results."""
+    call = _program(step["program"]) if "program" in step else _callback(step["callback"])
+    inputs, results = step["inputs"], step["results"]
+
+    def run(given: list[memoryview], taken: list[memoryview]) -> None:
+        values = call(_arrays(inputs, given))
+        for array, value in zip(_arrays(results, taken), values, strict=True):
+            np.copyto(array, value)
+
+    return run
+
+
+def _arrays(types: Sequence[tuple[str, list[int]]], memory: list[memoryview]) -> Arrays:
+    """Views of memory."""
+    pairs = zip(types, memory, strict=True)
+    return [
+        np.ndarray(shape, ELEMENTS[name].numpy, view if view.nbytes else None)
+        for (name, shape), view in pairs
+    ]
+
+
+def _callback(number: int) -> Callable[[Arrays], Any]:
+    callback = callback_of(number)
+    if callback is None:
+        raise Invalid(
+            "the program calls a Python function that this process does not have: "
+            "programs with callbacks cannot be saved; compile this one where it is traced"
+        )
+    # The function may keep what it gets.
+    return lambda arrays: callback(*(array.copy() for array in arrays))
+
+
+@lru_cache(256)
+def _program(text: str) -> Callable[[Arrays], Any]:
+    client = _client()
+    device = client.devices()[0]
+    executable = client.compile_and_load(
+        text.encode(), xla_client.DeviceList((device,)), xla_client.CompileOptions()
+    )
+    sharding = SingleDeviceSharding(device)
+
+    def run(arrays: Arrays) -> list[np.ndarray]:
+        given = [
+            _jax.batched_device_put(
+                core.ShapedArray(array.shape, array.dtype),
+                sharding,
+                [array],
+                [device],
+                enable_x64=True,
+            )
+            for array in arrays
+        ]
+        return [np.asarray(result) for result in executable.execute(given)]
+
+    return run
+
+
+@cache
+def _client() -> Any:
+    """A client of our own: JAX may have been told not to use its CPU backend."""
+    lapack._lapack.initialize()
+    return xla_client.make_cpu_client(asynchronous=False)

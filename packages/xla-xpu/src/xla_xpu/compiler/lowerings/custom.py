@@ -1,0 +1,38 @@
+"""Calls of the host, and the tokens that keep them in order."""
+
+from __future__ import annotations
+
+from ..graph import Node
+from ..lower import Lowerer, lowering
+from ..plan import make_step
+from ..types import TOKEN
+
+
+@lowering("create_token", "after_all")
+def token(lowerer: Lowerer, node: Node) -> None:
+    """Nothing: steps run in the order of the program."""
+    lowerer.result(node.output)
+
+
+@lowering("custom_call@xpu_host_program")
+def host_program(lowerer: Lowerer, node: Node) -> None:
+    """A program for JAX's CPU backend."""
+    name, text = node.attributes["backend_config"].split("\n", 1)
+    _host_call(lowerer, node, name, program=text)
+
+
+@lowering("custom_call@xpu_python_callback")
+def python_callback(lowerer: Lowerer, node: Node) -> None:
+    """A function of the user's."""
+    number = int(node.attributes["backend_config"])
+    _host_call(lowerer, node, "python callback (host)", callback=number)
+
+
+def _host_call(lowerer: Lowerer, node: Node, name: str, **what: object) -> None:
+    views = [lowerer.dense(v) for v in node.inputs if v.type.element is not TOKEN]
+    results = [(lowerer.result(v), v.type.element is TOKEN) for v in node.outputs]
+    outs = [view for view, is_token in results if not is_token]
+    step = make_step("host_call", {"in": views}, {"out": outs}, name=name, **what)
+    for side, all in (("inputs", views), ("results", outs)):
+        step.fields[side] = [[view.element.name, list(view.shape)] for view in all]
+    lowerer.add(step)

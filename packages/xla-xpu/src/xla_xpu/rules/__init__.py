@@ -1,0 +1,12 @@
+"""How JAX lowers for xpu what it knows no rule for, or a better one is at hand."""
+
+from __future__ import annotations
+
+from . import callbacks, foreign, linear_algebra
+
+
+def apply() -> None:
+    """Registers all of them; the platform must be registered already."""
+    callbacks.apply()
+    linear_algebra.apply()
+    foreign.apply()
