@@ -41,6 +41,8 @@ OPAQUE = (
     "PJRT_Layouts_MemoryLayout",
     "PJRT_LoadedExecutable",
     "PJRT_TopologyDescription",
+    "PLUGIN_Profiler",
+    "PLUGIN_Profiler_Error",
 )
 
 # What a pointer of this name points at, in every struct.
@@ -88,6 +90,15 @@ POINTERS = {
     "to_string": "const char*",
     "topology": "PJRT_TopologyDescription*",
     "unpadded_dims": "const std::int64_t*",
+}
+
+# The profiler's interface has an error type of its own.
+PROFILER_ERROR = "PLUGIN_Profiler_Error*"
+PROFILER_POINTERS = {
+    "buffer": "std::uint8_t*",
+    "error": PROFILER_ERROR,
+    "message": "const char*",
+    "profiler": "PLUGIN_Profiler*",
 }
 
 # ... and where one struct means something else by the name.
@@ -261,7 +272,19 @@ class Header:
         if owner.startswith("PJRT_LoadedExecutable_") and field == "executable":
             last = owner == "PJRT_LoadedExecutable_GetExecutable_Args"
             return f"{'PJRT_Executable' if last else 'PJRT_LoadedExecutable'}* {field}"
+        if owner == "PLUGIN_Profiler_Api":
+            return self.profiler_function(field)
+        if owner.startswith("PLUGIN_"):
+            return f"{PROFILER_POINTERS.get(field, 'void*')} {field}"
         return f"{POINTERS.get(field, 'void*')} {field}"
+
+    def profiler_function(self, field: str) -> str:
+        words = "".join(word.capitalize() for word in field.split("_"))
+        for name in (f"Error_{words[5:]}", words, f"{words[:-7]}_Destroy"):
+            if f"PLUGIN_Profiler_{name}_Args" in self.structs:
+                result = "void" if name in ("Error_Destroy", "Error_Message") else PROFILER_ERROR
+                return f"{result} (*{field})(PLUGIN_Profiler_{name}_Args*)"
+        return f"void* {field}"
 
 
 def main() -> None:

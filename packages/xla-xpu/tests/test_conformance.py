@@ -4,12 +4,14 @@ import subprocess
 import sys
 
 import pypjrt._abi.pjrt_0_114 as abi
+import pytest
 from pypjrt import conform
 from pypjrt.client import Plugin
 
 from xla_xpu import _plugin
 
 
+@pytest.mark.values
 def test_conformance_run():
     done = subprocess.run(
         [sys.executable, "-m", "pypjrt.conform", _plugin.__file__],

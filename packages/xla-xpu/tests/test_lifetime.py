@@ -92,6 +92,6 @@ def test_use_after_donation_is_an_error(xpu):
 
 
 def test_arrays_outlive_their_names(xpu):
-    results = [fresh(xpu, i) + 1 for i in range(500)]
+    results = [fresh(xpu, i) + 1 for i in range(60)]
     for i, result in enumerate(results):
-        assert float(result[0]) == i + 1
+        np.testing.assert_array_equal(np.asarray(result), np.full(16, i + 1, np.float32))

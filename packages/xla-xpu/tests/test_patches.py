@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+import pytest
 from jax._src import compilation_cache
 from jax._src.interpreters import mlir
 
@@ -22,6 +23,7 @@ def test_patches_are_applied_once(xpu):
     assert mlir._platforms_with_donation.count("xpu") == 1
 
 
+@pytest.mark.values
 def test_programs_are_kept_on_disk(child, tmp_path):
     code = """
         import jax, numpy as np

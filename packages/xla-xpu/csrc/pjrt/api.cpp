@@ -76,7 +76,8 @@ PJRT_Api make_api() {
   install_executables(api);
   install_loaded_executables(api);
   install_execution(api);
-  api.extension_start = layouts_extension(shardings_extension(memory_descriptions_extension(nullptr)));
+  api.extension_start =
+      layouts_extension(shardings_extension(memory_descriptions_extension(profiler_extension(nullptr))));
   return api;
 }
 

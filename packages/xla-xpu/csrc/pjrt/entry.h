@@ -50,5 +50,6 @@ void install_execution(PJRT_Api& api);
 PJRT_Extension_Base* layouts_extension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* shardings_extension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* memory_descriptions_extension(PJRT_Extension_Base* next);
+PJRT_Extension_Base* profiler_extension(PJRT_Extension_Base* next);
 
 }  // namespace xla_xpu

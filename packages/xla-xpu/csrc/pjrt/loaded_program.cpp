@@ -4,42 +4,22 @@
 
 #include "pjrt/error.h"
 #include "pjrt/memory.h"
+#include "pjrt/protobuf.h"
 
 namespace xla_xpu {
 namespace {
 
-void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-// Protocol buffer keys: the field's number and how it is encoded.
-constexpr char varint_field(int number) {
-  return static_cast<char>(number << 3);
-}
-constexpr char bytes_field(int number) {
-  return static_cast<char>(number << 3 | 2);
-}
-
 // replica_count = 1, computation_count = 2, computation_devices = 3 {replica_device_ids = 1}
 std::string assignment_of(const Executable& executable) {
-  std::string out;
-  out += varint_field(1);
-  append_varint(out, executable.replicas);
-  out += varint_field(2);
-  append_varint(out, executable.partitions);
+  ProtoWriter out;
+  out.number(1, executable.replicas).number(2, executable.partitions);
   for (int partition = 0; partition < executable.partitions; ++partition) {
-    std::string ids;
+    ProtoWriter ids;
     for (int replica = 0; replica < executable.replicas; ++replica)
-      append_varint(ids, executable.devices[replica * executable.partitions + partition]);
-    std::string computation(1, bytes_field(1));
-    append_varint(computation, ids.size());
-    computation += ids;
-    out += bytes_field(3);
-    append_varint(out, computation.size());
-    out += computation;
+      ids.varint(executable.devices[replica * executable.partitions + partition]);
+    out.bytes(3, ProtoWriter().bytes(1, ids.text()).text());
   }
-  return out;
+  return out.text();
 }
 
 Texts kinds_of(const std::vector<Value>& values) {
