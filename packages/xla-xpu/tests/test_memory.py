@@ -46,3 +46,20 @@ def test_a_failing_allocation_leaves_the_arguments(xpu):
             step(x)
     assert not x.is_deleted()
     np.testing.assert_array_equal(np.asarray(step(x)), np.ones(1000, np.float32))
+
+
+def test_program_in_pinned_memory(xpu):
+    pinned = jax.sharding.SingleDeviceSharding(xpu, memory_kind="pinned_host")
+    x = jax.device_put(np.arange(10, dtype=np.float32), xpu)
+    y = jax.jit(lambda x: x * 2, out_shardings=pinned)(x)
+    assert y.sharding.memory_kind == "pinned_host"
+    np.testing.assert_array_equal(np.asarray(y), np.arange(10, dtype=np.float32) * 2)
+
+
+def test_program_of_pinned_memory(xpu):
+    pinned = jax.sharding.SingleDeviceSharding(xpu, memory_kind="pinned_host")
+    here = jax.sharding.SingleDeviceSharding(xpu)
+    x = jax.device_put(np.arange(10, dtype=np.float32), pinned)
+    y = jax.jit(lambda x: jax.device_put(x, here) * 2, in_shardings=pinned)(x)
+    assert y.sharding.memory_kind == "device"
+    np.testing.assert_array_equal(np.asarray(y), np.arange(10, dtype=np.float32) * 2)

@@ -15,7 +15,7 @@ from . import host, lowerings  # noqa: F401
 from .devices import assignment_of, target_of
 from .failures import Invalid
 from .finish import finish
-from .graph import Graph
+from .graph import Graph, Value
 from .lower import Lowerer
 from .read import graph_of, main_of, parse
 
@@ -39,8 +39,8 @@ def compile(code: bytes, format: str, options: bytes) -> Any:
         "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
         "fingerprint": hashlib.sha256(code + options).hexdigest(),
         "text": str(module),
-        "parameters": [[v.type.element.pjrt, list(v.shape), "device"] for v in graph.parameters],
-        "outputs": [[v.type.element.pjrt, list(v.shape), "device"] for v in graph.results],
+        "parameters": _values(graph.parameters, main_of(module), "arg_attrs"),
+        "outputs": _values(graph.results, main_of(module), "res_attrs"),
         "donated": _donated(main_of(module)),
         "replicas": wanted.num_replicas,
         "partitions": wanted.num_partitions,
@@ -120,6 +120,20 @@ def _calls_python(steps: list[dict[str, Any]]) -> bool:
         *(branch for step in steps for branch in step.get("branches", [])),
     ]
     return any("callback" in step for step in steps) or any(map(_calls_python, bodies))
+
+
+def _values(values: list[Value], main: ir.Operation, attributes: str) -> list[list[Any]]:
+    """Types, shapes and kinds of memory of what goes in or comes out."""
+    kinds = ["device"] * len(values)
+    if attributes in main.attributes:
+        for index, each in enumerate(ir.ArrayAttr(main.attributes[attributes])):
+            names = ir.DictAttr(each)
+            if "mhlo.memory_kind" in names:
+                kinds[index] = ir.StringAttr(names["mhlo.memory_kind"]).value
+    return [
+        [value.type.element.pjrt, list(value.shape), kind]
+        for value, kind in zip(values, kinds, strict=True)
+    ]
 
 
 def _donated(main: ir.Operation) -> list[int]:

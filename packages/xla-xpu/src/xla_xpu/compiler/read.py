@@ -99,13 +99,20 @@ def _block(block: ir.Block, known: dict[ir.Value, Value]) -> Graph:
         inputs = [known[operand] for operand in op.operands]
         if op.name in ("func.return", "stablehlo.return"):
             graph.results = inputs
-        elif op.name in _TRANSPARENT:
+        elif op.name in _TRANSPARENT or _is_placement(op):
             known.update(zip(op.results, inputs, strict=True))
         elif op.name != "sdy.mesh":
             node = _node(op, inputs, known)
             graph.nodes.append(node)
             known.update(zip(op.results, node.outputs, strict=True))
     return graph
+
+
+def _is_placement(op: ir.Operation) -> bool:
+    """Where a value lies is said by the function's parameters and results; within it lies on the device."""
+    if op.name != "stablehlo.custom_call":
+        return False
+    return ir.StringAttr(op.attributes["call_target_name"]).value == "annotate_device_placement"
 
 
 def _node(op: ir.Operation, inputs: list[Value], known: dict[ir.Value, Value]) -> Node:
