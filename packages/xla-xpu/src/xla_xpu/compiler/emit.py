@@ -115,7 +115,7 @@ class Emitter:
             return self.registers[value](at)
         view = self.place(value)
         if view is not None:
-            return self._load(view, at)
+            return self.load(view, at)
         node = value.node
         assert node is not None
         if node.op in views.VIEWS:
@@ -146,7 +146,8 @@ class Emitter:
     def _name(self, element: Element, text: str) -> str:
         return self.define(element.math, text)
 
-    def _load(self, view: View, at: Coordinates) -> str:
+    def load(self, view: View, at: Coordinates) -> str:
+        """The name of an element in memory."""
         element = view.element
         place = dot(at, view.strides) + view.offset
         number = self.argument(view.buffer, element)

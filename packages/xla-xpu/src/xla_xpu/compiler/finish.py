@@ -8,6 +8,8 @@ from typing import Any
 from . import loops, memory, tasks
 from .lower import Lowerer
 from .plan import Buffer, Step, View
+from .row_loops import row_kernel
+from .rows import RowTask
 
 # Kernels that are compiled together: most of what a compilation costs does not depend on how many there are.
 TOGETHER = 8
@@ -51,7 +53,11 @@ class Kernels:
         complex: set[str] = set()
         for step in memory.order(lowerer.steps):
             if isinstance(step, tasks.Task):
-                made = self.of[step] = loops.kernel(step.emitter, step.outputs, lowerer.target)
+                if isinstance(step, RowTask):
+                    made = row_kernel(step, lowerer.target)
+                else:
+                    made = loops.kernel(step.emitter, step.outputs, lowerer.target)
+                self.of[step] = made
                 step.in_place = made.in_place
                 self.names.setdefault(made.text, f"fused_{len(self.names)}")
                 if step.emitter.complex:

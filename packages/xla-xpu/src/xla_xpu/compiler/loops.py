@@ -44,6 +44,7 @@ class Loops:
 
     sizes: list[int]
     positions: list[Affine]
+    leading: int = 0
 
 
 def counters(shape: tuple[int, ...]) -> Coordinates:
@@ -51,12 +52,16 @@ def counters(shape: tuple[int, ...]) -> Coordinates:
     return tuple(Affine() if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))
 
 
-def join(shape: tuple[int, ...], positions: list[Affine]) -> Loops:
-    """Join neighbouring dimensions that every position walks as if they were one."""
+def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loops:
+    """Join neighbouring dimensions that every position walks as if they were one.
+
+    Those before dimension ``apart`` stay apart from those after it; ``Loops.leading`` says how many they are.
+    """
     dims = [dim for dim, size in enumerate(shape) if size != 1]
     groups: list[list[int]] = []
     for dim in dims:
-        if groups and all(
+        beside = groups and (groups[-1][-1] < apart) == (dim < apart)
+        if beside and all(
             p.factor(groups[-1][-1]) == p.factor(dim) * shape[dim] for p in positions
         ):
             groups[-1].append(dim)
@@ -71,7 +76,7 @@ def join(shape: tuple[int, ...], positions: list[Affine]) -> Loops:
         for counter, factor in terms.items():
             constant = constant + Affine.of(counter) * factor
         joined.append(constant)
-    return Loops(sizes or [1], joined)
+    return Loops(sizes or [1], joined, sum(group[0] < apart for group in groups))
 
 
 NOWHERE = Affine()
@@ -109,12 +114,8 @@ def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
         writes.append(number)
         stores.append(f"x{number}[{emitter.position(place)}] = {store(view.element, variable)};")
     loops = join(shape, emitter.positions)
-    widest = max([math.prod(shape), *(b.bytes for b, _ in emitter.buffers)])
-    index = "i32" if widest < 2**31 else "i64"
-    parameters = ", ".join(
-        f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
-        for number, (_, element) in enumerate(emitter.buffers)
-    )
+    index = index_type(emitter, math.prod(shape))
+    parameters = declared(emitter, set(writes))
     body, tiles = _body(loops, emitter.lines + stores, index, target)
     reads = sum(view.type.bytes for _, view, _ in emitter.loads)
     return Kernel(
@@ -124,6 +125,20 @@ def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
         bytes=reads + sum(output.view.type.bytes for output in outputs),
         arguments=[buffer for buffer, _ in emitter.buffers],
         in_place=_in_place(emitter, [output.view for output in outputs]),
+    )
+
+
+def index_type(emitter: Emitter, count: int) -> str:
+    """What holds every position."""
+    widest = max([count, *(buffer.bytes for buffer, _ in emitter.buffers)])
+    return "i32" if widest < 2**31 else "i64"
+
+
+def declared(emitter: Emitter, writes: set[int]) -> str:
+    """The kernel's parameters."""
+    return ", ".join(
+        f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
+        for number, (_, element) in enumerate(emitter.buffers)
     )
 
 
@@ -153,8 +168,8 @@ def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
     last = len(loops.sizes) - 1
     names: dict[int | str, str] = {last: "c"}
     names |= {dim: f"d{dim}" for dim in range(last)}
-    inner = _placed(lines, loops.positions, names)
-    text = [f"  const {index} tile = {_tile(target, index)};"]
+    inner = placed(lines, loops.positions, names)
+    text = [f"  const {index} tile = {tile_number(target, index)};"]
     if tiles % target.sub_groups:
         text.append(f"  if (tile >= {tiles}) return;")
     text.append(
@@ -166,7 +181,7 @@ def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
             f"  for ({index} row = tile / {column_tiles} * {height}, "
             f"rows = min_of(row + {height}, ({index}){rows}); row < rows; ++row) {{"
         )
-        text += _divided(loops.sizes[:-1], "row", index)
+        text += divided(loops.sizes[:-1], "row", index)
     text.append(f"  auto element = [&]({index} c) __attribute__((always_inline)) {{")
     text += [f"    {line}" for line in inner]
     text.append("  };")
@@ -186,14 +201,14 @@ def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
     length = target.tile(vectors)
     tiles = -(-vectors // length)
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(len(loops.sizes))}
-    inner = _placed(lines, loops.positions, names)
+    inner = placed(lines, loops.positions, names)
     step = length * target.lanes
-    text = [f"  const {index} tile = {_tile(target, index)};"]
+    text = [f"  const {index} tile = {tile_number(target, index)};"]
     text.append(
         f"  const {index} first = tile * {step}, end = min_of(first + {step}, ({index}){count});"
     )
     text.append(f"  auto element = [&]({index} e) __attribute__((always_inline)) {{")
-    text += ["  " + line for line in _divided(loops.sizes, "e", index)]
+    text += ["  " + line for line in divided(loops.sizes, "e", index)]
     text += [f"    {line}" for line in inner]
     text.append("  };")
     text.append(f"  {index} e = first;")
@@ -203,13 +218,13 @@ def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[s
     return "\n".join(text) + "\n", tiles
 
 
-def _tile(target: Target, index: str) -> str:
+def tile_number(target: Target, index: str) -> str:
     if target.sub_groups == 1:
         return f"({index})group_id()"
     return f"({index})group_id() * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
 
 
-def _divided(sizes: list[int], counter: str, index: str) -> list[str]:
+def divided(sizes: list[int], counter: str, index: str) -> list[str]:
     """Declares the coordinate of each dimension, d0 and on."""
     strides = row_major(tuple(sizes))
     lines = []
@@ -221,7 +236,7 @@ def _divided(sizes: list[int], counter: str, index: str) -> list[str]:
     return lines
 
 
-def _placed(lines: list[str], positions: list[Affine], names: dict[int | str, str]) -> list[str]:
+def placed(lines: list[str], positions: list[Affine], names: dict[int | str, str]) -> list[str]:
     return [re.sub(r"@(\d+)@", lambda m: positions[int(m[1])].text(names), line) for line in lines]
 
 

@@ -195,7 +195,9 @@ class Lowerer:
         views = [self.result(value) for value in values]
 
         def goal(value: Value, view: View) -> Goal:
-            return Goal(lambda emitter: Output(emitter.value(value, at), view), value)
+            return Goal(
+                lambda emitter: Output(emitter.value(value, at), view), value.shape, value, view
+            )
 
         outputs = [Output(name, view) for name, view in zip(names, views, strict=True)]
         self.add_kernel(emitter, outputs, list(map(goal, values, views)))

@@ -22,10 +22,15 @@ _WINDOW = 64
 
 @dataclass(frozen=True)
 class Goal:
-    """Something to compute and write. ``value``: what the view then holds, if it is the whole of one."""
+    """Something to compute and write, for each element of a shape.
+
+    ``value``: what ``view`` then holds, if it is the whole of one.
+    """
 
     write: Callable[[Emitter], Output]
+    shape: tuple[int, ...]
     value: Value | None = None
+    view: View | None = None
 
 
 @dataclass(eq=False)
@@ -39,6 +44,11 @@ class Task(Step):
     @property
     def shape(self) -> tuple[int, ...]:
         return self.outputs[0].view.shape
+
+    @property
+    def open(self) -> bool:
+        """Whether it may be put together with others."""
+        return bool(self.goals)
 
     def made(self) -> set[Buffer]:
         """The buffers whose whole content it computes."""
@@ -63,7 +73,7 @@ def merge_tasks(steps: list[Step], known: Known) -> None:
     at = 0
     while at < len(steps):
         step = steps[at]
-        if isinstance(step, Task) and step.goals:
+        if isinstance(step, Task) and step.open:
             at = _merge_back(steps, at, known)
         at += 1
 
@@ -74,7 +84,7 @@ def _merge_back(steps: list[Step], at: int, known: Known) -> int:
     assert isinstance(second, Task)
     for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
         first = steps[back]
-        if not isinstance(first, Task) or not first.goals or first.shape != second.shape:
+        if not isinstance(first, Task) or not first.open:
             continue
         between = steps[back + 1 : at]
         up = not any(in_conflict(step, second) for step in between)
@@ -110,6 +120,12 @@ def _merged(first: Task, second: Task, known: Known) -> Task | None:
     if any(b.root in written for b in (*first.reads, *first.writes)):
         return None
     if any(b.root not in made for b in _common(first.writes, second.reads)):
+        return None
+    from .rows import RowTask, merged_rows
+
+    if isinstance(first, RowTask) or isinstance(second, RowTask):
+        return merged_rows(first, second, made | second.made(), known)
+    if first.shape != second.shape:
         return None
     goals = [*first.goals, *second.goals]
     try:
@@ -148,9 +164,14 @@ def drop_unread(steps: list[Step], known: Known) -> None:
 
 
 def _drop_in(steps: list[Step], read: set[Buffer], known: Known) -> None:
+    from .rows import RowTask, without
+
     for index, step in enumerate(steps):
         for body in step.bodies:
             _drop_in(body, read, known)
+        if isinstance(step, RowTask):
+            steps[index] = without(step, read, known)
+            continue
         if not isinstance(step, Task) or not step.goals:
             continue
         pairs = list(zip(step.goals, step.outputs, strict=True))

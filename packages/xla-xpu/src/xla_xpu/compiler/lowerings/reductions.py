@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..graph import Graph, Node, Value
 from ..loops import counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
+from ..rows import Fold, task_of_fold
 from ..types import Element
 
 # The most arrays that a reduction reads; the runtime's limit counts what it writes too.
@@ -106,7 +108,6 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         return
     region = node.regions[0]
     elements = [value.type.element for value in inputs]
-    lines, names, views = _inputs(lowerer, inputs)
     reducer = reducer_of(region) if count == 1 else ""
     if (reducer in IDENTITIES and elements[0].kind != "complex") or reducer in ("add", "multiply"):
         identities = (
@@ -124,11 +125,30 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         starts = []
     left, right = [f"s{k}" for k in range(count)], [f"r{k}" for k in range(count)]
     combine = _assignments(region, left, right, elements)
-    update = "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u")
     outputs = [
         _finish(region, start, element, reducer)
         for start, element in zip(starts, elements, strict=False)
     ]
+    if all(splat(start) is not None for start in starts) and _suits_rows(lowerer, node):
+        rows = len(outs[0].shape)
+        shape = inputs[0].shape
+        fold = Fold(
+            inputs=inputs,
+            outs=list(node.outputs),
+            elements=elements,
+            identities=identities,
+            combine=combine,
+            update=lambda names: _assignments(region, left, names, elements, "u"),
+            finish=outputs or left,
+            views=outs,
+        )
+        try:
+            lowerer.add(task_of_fold(fold, shape[:rows], shape[rows:], _without(lowerer, node)))
+            return
+        except (NeedsMemory, TooLarge):
+            pass  # the runtime's reads views
+    lines, names, views = _inputs(lowerer, inputs)
+    update = "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u")
     complex = any(e.kind == "complex" for e in (*elements, *(v.element for v in views)))
     step = make_step(
         "reduce",
@@ -146,6 +166,24 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     step.reads = [view.buffer for view in views]
     lowerer.add(step)
     _start(lowerer, node, starts, reducer, outs)
+
+
+# Shorter rows leave lanes idle.
+_SHORTEST_ROW = 8
+
+
+def _suits_rows(lowerer: Lowerer, node: Node) -> bool:
+    """Whether it is along rows of which there are enough to keep the device busy."""
+    shape, dims = node.inputs[0].shape, sorted(node.attributes["dimensions"])
+    if dims != list(range(len(shape) - len(dims), len(shape))):
+        return False
+    rows, columns = node.output.type.count, math.prod(shape[dim] for dim in dims)
+    return columns >= _SHORTEST_ROW and rows >= 4 * lowerer.target.units
+
+
+def _without(lowerer: Lowerer, node: Node) -> Callable[[Value], View | None]:
+    """Where values lie, but not the results of the reduction that is being written."""
+    return lambda value: None if value in node.outputs else lowerer.known(value)
 
 
 def _assignments(

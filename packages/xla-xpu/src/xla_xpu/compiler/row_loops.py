@@ -1,0 +1,185 @@
+"""Writes the kernel of a task of rows: passes along each row, folds between lanes, what follows for a row."""
+
+from __future__ import annotations
+
+import math
+
+from .affine import dot
+from .elementwise import store
+from .loops import (
+    Kernel,
+    Loops,
+    Output,
+    Target,
+    counters,
+    declared,
+    divided,
+    index_type,
+    join,
+    placed,
+    tile_number,
+)
+from .rows import Fold, Pass, RowTask
+
+# Independent accumulators of a lane, so that one need not wait for the last.
+_WAYS = 4
+
+
+def row_kernel(task: RowTask, target: Target) -> Kernel:
+    """The kernel of a task of rows: a sub-group for each row."""
+    emitter = task.emitter
+    stored = [_store(task, output) for output in task.outputs]
+    folds = {
+        number: [_store(task, Output(f"f{number}_{k}", view)) for k, view in enumerate(fold.views)]
+        for walk in task.passes
+        for number, fold, _ in walk.folds
+    }
+    shape = task.shape
+    index = index_type(emitter, math.prod(shape))
+    loops = join(shape, emitter.positions, len(task.rows))
+    rows, columns = math.prod(task.rows), math.prod(task.columns)
+    height = max(
+        1, min(target.tile(rows * -(-columns // target.lanes)) // -(-columns // target.lanes), rows)
+    )
+    tiles = -(-rows // height)
+    text = _Text(loops, index, columns, target.lanes)
+    text.add(f"const {index} tile = {tile_number(target, index)};")
+    text.add(
+        f"for ({index} row = tile * {height}, rows = min_of(row + {height}, ({index}){rows}); "
+        "row < rows; ++row) {"
+    )
+    text.lines += divided(loops.sizes[: loops.leading], "row", index)
+    at = 0
+    outside = len([o for walk in task.passes for o in walk.outputs])
+    for walk in task.passes:
+        own = stored[at : at + len(walk.outputs)]
+        at += len(walk.outputs)
+        text.walk(walk, own)
+        for number, fold, _ in walk.folds:
+            text.fold(number, fold, folds[number])
+        for lines, _ in walk.after:
+            text.once(lines, stored[outside])
+            outside += 1
+    text.add("}")
+    written = {emitter.argument(view.buffer, view.element) for view in _views(task)}
+    parameters = declared(emitter, written)
+    return Kernel(
+        text=f"XPU_KERNEL(1) NAME({parameters}) {{\n" + "\n".join(text.lines) + "\n}\n",
+        groups=-(-tiles // target.sub_groups),
+        group=target.lanes * target.sub_groups,
+        bytes=sum(view.type.bytes for _, view, _ in emitter.loads)
+        + sum(v.type.bytes for v in _views(task)),
+        arguments=[buffer for buffer, _ in emitter.buffers],
+        in_place=[],
+    )
+
+
+def _views(task: RowTask) -> list:
+    views = [output.view for output in task.outputs]
+    return views + [
+        view for stage in task.stages if isinstance(stage, Fold) for view in stage.views
+    ]
+
+
+def _store(task: RowTask, output: Output) -> str:
+    view = output.view
+    place = dot(counters(view.shape), view.strides) + view.offset + output.shift
+    number = task.emitter.argument(view.buffer, view.element)
+    return f"x{number}[{task.emitter.position(place)}] = {store(view.element, output.name)};"
+
+
+class _Text:
+    """The body of the kernel."""
+
+    def __init__(self, loops: Loops, index: str, columns: int, lanes: int) -> None:
+        self.loops, self.index, self.columns, self.lanes = loops, index, columns, lanes
+        self.lines: list[str] = []
+        self.walks = 0
+        trailing = loops.sizes[loops.leading :]
+        self.row_names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
+        # One dimension of columns is walked as it is; several are found by division.
+        self.several = len(trailing) > 1
+        self.names = dict(self.row_names)
+        for number in range(len(trailing)):
+            self.names[loops.leading + number] = f"q{number}" if self.several else "c"
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+
+    def walk(self, walk: Pass, stores: list[str]) -> None:
+        """One pass along the row."""
+        if not walk.folds and not stores:
+            return
+        number = self.walks
+        self.walks += 1
+        for fold_number, fold, _ in walk.folds:
+            members = " ".join(f"{e.math} s{k};" for k, e in enumerate(fold.elements))
+            self.add(f"struct S{fold_number} {{ {members} }};")
+            start = f"S{fold_number}{{{', '.join(fold.identities)}}}"
+            self.add(f"S{fold_number} a{fold_number}[{_WAYS}] = {{{', '.join([start] * _WAYS)}}};")
+        states = "".join(f", S{n}& t{n}" for n, _, _ in walk.folds)
+        self.add(
+            f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
+        )
+        if self.several:
+            divided_lines = divided(self.loops.sizes[self.loops.leading :], "c", self.index)
+            self.lines += [line.replace(" d", " q", 1) for line in divided_lines]
+        self.lines += placed(walk.lines + stores, self.loops.positions, self.names)
+        for fold_number, fold, update in walk.folds:
+            names = " ".join(
+                f"auto& s{k} = t{fold_number}.s{k};" for k in range(len(fold.elements))
+            )
+            self.add(f"{{ {names}")
+            self.add(update)
+            self.add("}")
+        self.add("};")
+        self._along(number, [n for n, _, _ in walk.folds])
+
+    def _along(self, number: int, folds: list[int]) -> None:
+        def call(way: int) -> str:
+            place = "e + lane()" if way == 0 else f"e + {way} * XPU_SUB_GROUP + lane()"
+            states = "".join(f", a{n}[{way}]" for n in folds)
+            return f"element{number}({place}{states});"
+
+        index, columns = self.index, self.columns
+        self.add(f"{{ {index} e = 0;")
+        if folds and columns >= _WAYS * self.lanes:
+            calls = " ".join(call(way) for way in range(_WAYS))
+            step = f"{_WAYS} * XPU_SUB_GROUP"
+            self.add(f"for (; e + {step} <= {columns}; e += {step}) {{ {calls} }}")
+        self.add(f"for (; e + XPU_SUB_GROUP <= {columns}; e += XPU_SUB_GROUP) {call(0)}")
+        if columns % self.lanes:
+            self.add(f"if (e + lane() < {columns}) {call(0)}")
+        self.add("}")
+
+    def fold(self, number: int, fold: Fold, stores: list[str]) -> None:
+        """The lanes' parts together, and what becomes of them."""
+        left = " ".join(f"auto& s{k} = a.s{k};" for k in range(len(fold.elements)))
+        right = " ".join(
+            f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in range(len(fold.elements))
+        )
+        self.add(f"auto both{number} = [](S{number} a, S{number} b) {{ {left} {right}")
+        self.add(fold.combine)
+        self.add("return a; };")
+        for way in range(1, _WAYS):
+            self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{way}]);")
+        self.add(f"S{number} w{number} = sub_group_reduce(a{number}[0], both{number});")
+        for k, element in enumerate(fold.elements):
+            self.add(f"{element.math} f{number}_{k};")
+        names = " ".join(
+            f"[[maybe_unused]] auto& s{k} = w{number}.s{k};" for k in range(len(fold.elements))
+        )
+        ends = " ".join(f"f{number}_{k} = {text};" for k, text in enumerate(fold.finish))
+        self.add(f"{{ {names} {ends} }}")
+        self._store_once(stores)
+
+    def once(self, lines: list[str], store: str) -> None:
+        """Statements about the row."""
+        self.add("{")
+        self.lines += placed(lines, self.loops.positions, self.row_names)
+        self._store_once([store])
+        self.add("}")
+
+    def _store_once(self, stores: list[str]) -> None:
+        text = " ".join(placed(stores, self.loops.positions, self.row_names))
+        self.add(f"if (lane() == 0) {{ {text} }}")
