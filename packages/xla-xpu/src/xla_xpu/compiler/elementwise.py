@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .conversions import bits_of, convert, of_bits
 from .failures import Unsupported
 from .graph import Node
 from .types import Element
@@ -151,7 +152,7 @@ def expression(node: Node, arguments: list[str]) -> str:
         case "convert":
             return convert(first, result, arguments[0])
         case "bitcast_convert":
-            return f"{_value(result)}(bits_as<{result.stored}>({_stored(first)}({arguments[0]})))"
+            return of_bits(result, bits_of(first, arguments[0]))
         case "reduce_precision":
             return _reduced(node.attributes, first, arguments[0])
     rule = TABLE[node.op]
@@ -181,42 +182,6 @@ def store(element: Element, text: str) -> str:
     return f"to<{element.stored}>({text})" if element.narrow else text
 
 
-def convert(source: Element, target: Element, text: str) -> str:
-    """StableHLO's convert: floats become integers by saturation, complex ones lose their imaginary part."""
-    if source.name == target.name:
-        return text
-    if source.kind == "complex" and target.kind == "bool":
-        return f"({text}.re != 0 || {text}.im != 0)"
-    if source.kind == "complex" and target.kind != "complex":
-        part = "f32" if source.math == "Complex<float>" else "f64"
-        return _real(part, target, f"{text}.re")
-    if target.kind == "complex":
-        part = target.math.removeprefix("Complex<").removesuffix(">")
-        if source.kind == "complex":
-            return f"{target.math}(({part}){text}.re, ({part}){text}.im)"
-        return f"{target.math}(({part}){text}, ({part})0)"
-    return _real(source.name, target, text)
-
-
-def _real(source: str, target: Element, text: str) -> str:
-    if target.kind == "bool":
-        return f"({text} != 0)"
-    if target.narrow:
-        return f"(float)to<{target.stored}>({'(float)' if source != 'f64' else ''}{text})"
-    saturates = source.startswith(("f", "bf")) and target.kind in ("int", "uint")
-    if target.bits < 8:
-        return _few_bits(target, f"to_sat<i32>({text})" if saturates else text)
-    return f"{'to_sat' if saturates else 'to'}<{target.math}>({text})"
-
-
-def _few_bits(target: Element, text: str) -> str:
-    """Integers of less than a byte, which lie one to a byte."""
-    away = 32 - target.bits
-    if target.kind == "int":
-        return f"(i8)((i32)((u32)({text}) << {away}) >> {away})"
-    return f"(u8)((u32)({text}) & {(1 << target.bits) - 1}u)"
-
-
 def _compare(attributes: dict[str, Any], element: Element, a: str, b: str) -> str:
     direction = attributes["comparison_direction"]
     operator = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}[direction]
@@ -226,14 +191,6 @@ def _compare(attributes: dict[str, Any], element: Element, a: str, b: str) -> st
         strict = operator[0]
         return f"({a}.re {strict} {b}.re || ({a}.re == {b}.re && {a}.im {operator} {b}.im))"
     return f"{a} {operator} {b}"
-
-
-def _value(element: Element) -> str:
-    return "(float)" if element.narrow else ""
-
-
-def _stored(element: Element) -> str:
-    return f"to<{element.stored}>" if element.narrow else f"({element.stored})"
 
 
 def _reduced(attributes: dict[str, Any], element: Element, text: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import elementwise, views
 from .affine import Affine, Coordinates, dot
+from .conversions import bits_of, of_bits
 from .graph import Node, Value
 from .plan import Buffer, View
 from .types import Element
@@ -101,6 +102,11 @@ class Emitter:
             if inside is None:
                 raise NeedsMemory(value)
             return [(node.inputs[0], inside)]
+        if _changes_width(node):
+            source = node.inputs[0]
+            if len(source.shape) < len(at):
+                return [(source, at[:-1])]
+            return [(source, (*at, Affine(k))) for k in range(source.shape[-1])]
         if node.op in elementwise.OPERATIONS:
             # A scalar chooses or bounds whole arrays.
             return [(operand, at if operand.shape else ()) for operand in node.inputs]
@@ -132,6 +138,8 @@ class Emitter:
             return self._concatenate(node, at)
         if node.op == "dynamic_slice":
             return self._dynamic_slice(node, at, arguments)
+        if _changes_width(node):
+            return self._name(element, self._bits(node, at, arguments))
         return self._name(element, elementwise.expression(node, arguments))
 
     def define(self, type: str, text: str) -> str:
@@ -163,11 +171,16 @@ class Emitter:
         yield
         self.known, self.texts = known, texts
 
-    def variable(self, element: Element) -> str:
-        """Declare a variable that is set later."""
+    def fresh(self, letter: str = "v") -> str:
+        """A name nobody has."""
         self.names += 1
-        self.lines.append(f"{element.math} v{self.names};")
-        return f"v{self.names}"
+        return f"{letter}{self.names}"
+
+    def variable(self, element: Element, first: str = "") -> str:
+        """A new variable, and what it holds at first."""
+        name = self.fresh()
+        self.lines.append(f"{element.math} {name}{' = ' if first else ''}{first};")
+        return name
 
     def _set(self, name: str, value: Value, at: Coordinates) -> None:
         with self.scope():
@@ -247,6 +260,10 @@ class Emitter:
             )
             inside.append(at[dim] + Affine.of(name))
         return self.value(source, tuple(inside))
+
+
+def _changes_width(node: Node) -> bool:
+    return node.op == "bitcast_convert" and len(node.inputs[0].shape) != len(node.output.shape)
 
 
 def clamped(start: str, element: Element, room: int) -> str:

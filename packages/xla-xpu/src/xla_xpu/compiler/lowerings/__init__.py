@@ -1,3 +1,13 @@
 """How operations that are no elementwise ones become steps: a file for each family."""
 
-from . import control, convolution, custom, indexing, order, products, reductions  # noqa: F401
+from . import (  # noqa: F401
+    control,
+    convolution,
+    custom,
+    indexing,
+    order,
+    products,
+    random,
+    reductions,
+    windows,
+)

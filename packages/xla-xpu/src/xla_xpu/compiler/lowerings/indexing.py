@@ -11,7 +11,7 @@ from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import make_step
 from ..tasks import Goal
-from .reductions import region_text
+from .reductions import as_expression, region_text
 
 
 @lowering("dynamic_update_slice", absorbs=True)
@@ -80,7 +80,7 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
         {"indices": places, "updates": values},
         {"out": out},
         name="xla",
-        combine=f"({{ {' '.join(lines)} {result}; }})" if lines else result,
+        combine=as_expression(lines, result),
         headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
         deterministic=False,
         **numbers,

@@ -8,7 +8,7 @@ from ..elementwise import HEADERS
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
-from .reductions import region_text
+from .reductions import as_expression, region_text
 
 
 @lowering("sort")
@@ -37,13 +37,12 @@ def sort(lowerer: Lowerer, node: Node) -> None:
         return
     names = [f"{letter}{k}" for k in range(len(views)) for letter in "ab"]
     lines, (result,) = region_text(node.regions[0], names)
-    less = f"({{ {' '.join(lines)} {result}; }})"
     lowerer.add(
         make_step(
             "comparison_sort",
             {"in": views},
             {"out": outs},
-            less=less,
+            less=as_expression(lines, result),
             dim=dim,
             headers=list(HEADERS),
         )

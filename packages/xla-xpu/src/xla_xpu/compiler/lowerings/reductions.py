@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+
 from ..elementwise import COMPLEX_HEADERS, HEADERS, expression, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge, is_splat, splat
 from ..failures import Unsupported
@@ -16,6 +17,7 @@ from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..rows import Fold, task_of_fold
 from ..types import Element
+from ..views import VIEWS
 
 # The most arrays that a reduction reads; the runtime's limit counts what it writes too.
 _MOST_OPERANDS = 8
@@ -83,10 +85,18 @@ def region_text(
             if value not in known:
                 known[value] = _outside(value, read)
             arguments.append(known[value])
+        if node.op in VIEWS:
+            known[node.output] = arguments[0]
+            continue
         text = expression(node, arguments)
         known[node.output] = f"t{number}"
         lines.append(f"{node.output.type.element.math} t{number} = {text};")
     return lines, [known[v] if v in known else _outside(v, read) for v in region.results]
+
+
+def as_expression(lines: list[str], result: str) -> str:
+    """Statements and what they come to as one expression, which may stand outside the device library's names."""
+    return f"({{ using namespace xpu; {' '.join(lines)} {result}; }})"
 
 
 def _outside(value: Value, read: Callable[[Value], str] | None) -> str:

@@ -1,0 +1,59 @@
+"""Elements of one type as elements of another: by value, and by their bits."""
+
+from __future__ import annotations
+
+from .types import Element
+
+
+def convert(source: Element, target: Element, text: str) -> str:
+    """By value: floats become integers by saturation, complex numbers lose their imaginary part."""
+    if source.name == target.name:
+        return text
+    if source.kind == "complex" and target.kind == "bool":
+        return f"({text}.re != 0 || {text}.im != 0)"
+    if source.kind == "complex" and target.kind != "complex":
+        part = "f32" if source.math == "Complex<float>" else "f64"
+        return _real(part, target, f"{text}.re")
+    if target.kind == "complex":
+        part = target.math.removeprefix("Complex<").removesuffix(">")
+        if source.kind == "complex":
+            return f"{target.math}(({part}){text}.re, ({part}){text}.im)"
+        return f"{target.math}(({part}){text}, ({part})0)"
+    return _real(source.name, target, text)
+
+
+def _real(source: str, target: Element, text: str) -> str:
+    if target.kind == "bool":
+        return f"({text} != 0)"
+    if target.narrow:
+        return f"(float)to<{target.stored}>({'(float)' if source != 'f64' else ''}{text})"
+    saturates = source.startswith(("f", "bf")) and target.kind in ("int", "uint")
+    if target.bits < 8:
+        return _few_bits(target, f"to_sat<i32>({text})" if saturates else text)
+    return f"{'to_sat' if saturates else 'to'}<{target.math}>({text})"
+
+
+def _few_bits(target: Element, text: str) -> str:
+    """Integers of less than a byte, which lie one to a byte."""
+    away = 32 - target.bits
+    if target.kind == "int":
+        return f"(i8)((i32)((u32)({text}) << {away}) >> {away})"
+    return f"(u8)((u32)({text}) & {(1 << target.bits) - 1}u)"
+
+
+def bits_of(element: Element, text: str) -> str:
+    """The bits of a number as an unsigned integer."""
+    if element.bits < 8:
+        return f"(u8)((u32)({text}) & {(1 << element.bits) - 1}u)"
+    if element.narrow:
+        text = f"to<{element.stored}>({text})"
+    return f"bits_as<u{element.bits}>({text})"
+
+
+def of_bits(element: Element, text: str) -> str:
+    """The number of these bits, the lowest of an unsigned integer."""
+    if element.bits < 8:
+        return _few_bits(element, text)
+    if element.kind == "bool":
+        return f"({text} != 0)"
+    return f"{'(float)' if element.narrow else ''}bits_as<{element.stored}>((u{element.bits})({text}))"

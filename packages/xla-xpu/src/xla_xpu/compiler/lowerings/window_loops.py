@@ -1,0 +1,100 @@
+"""Statements that walk a window of an array around one element of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..affine import Affine, Coordinates
+from ..emit import Emitter
+
+
+@dataclass(frozen=True)
+class Window:
+    """A dimension's window; ``base`` and ``dilation`` are distances in the source and in the window."""
+
+    size: int = 1
+    stride: int = 1
+    base: int = 1
+    dilation: int = 1
+    low: int = 0
+    high: int = 0
+
+    @property
+    def trivial(self) -> bool:
+        return self == Window()
+
+    @property
+    def extent(self) -> int:
+        """The elements from its first to its last."""
+        return (self.size - 1) * self.dilation + 1
+
+    def result(self, size: int) -> int:
+        """How many windows a dimension of this size has."""
+        room = self.low + self.high + (max(0, (size - 1) * self.base + 1) if size else 0)
+        return max(0, (room - self.extent) // self.stride + 1)
+
+
+def windows_of(attributes: dict, rank: int) -> list[Window]:
+    """The windows that an operation's attributes describe."""
+
+    def numbers(name: str) -> Sequence[int]:
+        return attributes.get(name) or [1] * rank
+
+    padding = attributes.get("padding") or [[0, 0]] * rank
+    return [
+        Window(size, stride, base, dilation, low, high)
+        for size, stride, base, dilation, (low, high) in zip(
+            attributes["window_dimensions"],
+            numbers("window_strides"),
+            numbers("base_dilations"),
+            numbers("window_dilations"),
+            padding,
+            strict=True,
+        )
+    ]
+
+
+def walk(
+    emitter: Emitter,
+    windows: list[Window],
+    shape: tuple[int, ...],
+    at: Coordinates,
+    visit: Callable[[Coordinates], None],
+) -> None:
+    """Writes loops over the elements in the window of the result's element at ``at``, in row-major order.
+
+    ``visit`` writes what is done with the source's element; it runs for those that are no padding.
+    """
+    emitter.irregular = True
+    inside: list[Affine] = []
+    opened = 0
+    for dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
+        start = place * window.stride + -window.low
+        if window.size > 1:
+            counter = emitter.fresh("w")
+            emitter.lines.append(f"for (i32 {counter} = 0; {counter} < {window.size}; ++{counter}) {{")
+            opened += 1
+            start = start + Affine.of(counter) * window.dilation
+        if not _guarded(window, size):
+            inside.append(start)
+            continue
+        name = emitter.fresh("p")
+        emitter.lines.append(f"{{ i64 {name} = {emitter.position(start)};")
+        condition = f"(u64){name} < {(size - 1) * window.base + 1 if size else 0}ul"
+        if window.base > 1:
+            condition += f" && {name} % {window.base} == 0"
+        emitter.lines.append(f"if ({condition}) {{")
+        opened += 2
+        if window.base > 1:
+            emitter.lines.append(f"i64 {name}s = {name} / {window.base};")
+            name += "s"
+        inside.append(Affine.of(name))
+    with emitter.scope():
+        visit(tuple(inside))
+    emitter.lines.append("}" * opened)
+
+
+def _guarded(window: Window, size: int) -> bool:
+    last = (window.result(size) - 1) * window.stride - window.low + window.extent - 1
+    return window.low > 0 or window.base > 1 or last >= size

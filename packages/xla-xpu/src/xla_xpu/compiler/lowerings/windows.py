@@ -1,0 +1,274 @@
+"""Reductions of windows, and what gives each window's result back to one of its elements."""
+
+from __future__ import annotations
+
+import math
+
+from ..affine import Affine, Coordinates, dot
+from ..elementwise import COMPLEX_HEADERS, HEADERS, literal
+from ..emit import Emitter, splat
+from ..graph import Graph, Node, Value
+from ..loops import Output, counters
+from ..lower import Lowerer, lowering
+from ..plan import View, make_step
+from ..types import ELEMENTS, Type, row_major
+from .reductions import IDENTITIES, as_expression, identity_of, reducer_of, region_text
+from .window_loops import Window, walk, windows_of
+
+# Windows of more elements are walked dimension by dimension, where the order does not matter, ...
+_MANY = 32
+# ... and one dimension's by what is common to neighbours.
+_LONG = 64
+
+
+@lowering("reduce_window")
+def reduce_window(lowerer: Lowerer, node: Node) -> None:
+    """A loop over the window for each element of the result, unless the window is large."""
+    count = len(node.inputs) // 2
+    inputs, starts, region = node.inputs[:count], node.inputs[count:], node.regions[0]
+    if not node.output.type.count:
+        for value in node.outputs:
+            lowerer.result(value)
+        return
+    windows = windows_of(node.attributes, len(node.output.shape))
+    if count == 1:
+        if (dim := _cumulative(windows, inputs[0].shape)) is not None and _scans(region, starts[0]):
+            result = _scan(lowerer, inputs[0], starts[0], region, dim, windows[dim].low == 0)
+            lowerer.views[node.output] = result
+            return
+        size = math.prod(window.size for window in windows)
+        if size > _MANY and _plain(region, starts[0]):
+            lowerer.views[node.output] = _by_dimensions(lowerer, node, windows)
+            return
+    _add_loops(lowerer, inputs, starts, region, windows, node.outputs)
+
+
+def _plain(region: Graph, start: Value) -> bool:
+    """Whether windows may be taken apart: the start changes nothing, nor does the order."""
+    reducer, element = reducer_of(region), start.type.element
+    known = reducer in IDENTITIES and (
+        element.kind != "complex" or reducer in ("add", "multiply")
+    )
+    number = splat(start)
+    return known and number is not None and number == identity_of(reducer, element)
+
+
+def _scans(region: Graph, start: Value) -> bool:
+    return _plain(region, start) or (not reducer_of(region) and splat(start) is not None)
+
+
+def _cumulative(windows: list[Window], shape: tuple[int, ...]) -> int | None:
+    """The dimension along which every window reaches to an end of the array."""
+    dims = [dim for dim, window in enumerate(windows) if not window.trivial]
+    if len(dims) != 1:
+        return None
+    (dim,) = dims
+    size = windows[dim].size
+    ends = (Window(size, low=size - 1), Window(size, high=size - 1))
+    return dim if size >= shape[dim] and windows[dim] in ends else None
+
+
+def _scan(
+    lowerer: Lowerer,
+    source: Value,
+    start: Value,
+    region: Graph,
+    dim: int,
+    reverse: bool,
+    exclusive: bool = False,
+) -> View:
+    element = source.type.element
+    lines, (result,) = region_text(region, ["a", "b"])
+    number = splat(start)
+    view = lowerer.place(source)
+    out = lowerer.new(source.type)
+    lowerer.add(
+        make_step(
+            "scan",
+            {"in": view},
+            {"out": out},
+            combine=as_expression(lines, result),
+            identity=as_expression([], literal(number, element)),
+            headers=[*HEADERS, *(COMPLEX_HEADERS if element.kind == "complex" else ())],
+            dim=dim,
+            reverse=reverse,
+            exclusive=exclusive,
+        )
+    )
+    return out
+
+
+def _by_dimensions(lowerer: Lowerer, node: Node, windows: list[Window]) -> View:
+    source, start = node.inputs
+    region, type = node.regions[0], source.type
+    rounds = type.element.narrow and reducer_of(region) in ("add", "multiply")
+    if rounds:  # once only, at the end
+        wide = Type(ELEMENTS["f32"], source.shape)
+        source = Node("convert", [source], [wide]).output
+        start = Node("convert", [start], [Type(wide.element, ())]).output
+    for dim, window in enumerate(windows):
+        if not window.trivial:
+            source = _along(lowerer, source, start, region, dim, window)
+    if rounds:
+        source = Node("convert", [source], [Type(type.element, source.shape)]).output
+    return lowerer.place(source)
+
+
+def _along(
+    lowerer: Lowerer, source: Value, start: Value, region: Graph, dim: int, window: Window
+) -> Value:
+    """Windows along one dimension."""
+    shape = source.shape
+    lowerer.place(source)
+    sizes = tuple(window.result(n) if d == dim else n for d, n in enumerate(shape))
+    result = Value(Type(source.type.element, sizes), None, 0)
+    windows = [window if d == dim else Window() for d in range(len(shape))]
+    if _cumulative(windows, shape) is not None:
+        lowerer.views[result] = _scan(lowerer, source, start, region, dim, window.low == 0)
+    elif window.size > _LONG and window.dilation == 1:
+        return _of_two_parts(lowerer, source, start, region, dim, window, result.type)
+    else:
+        _add_loops(lowerer, [source], [start], region, windows, [result])
+    return result
+
+
+def _of_two_parts(
+    lowerer: Lowerer,
+    source: Value,
+    start: Value,
+    region: Graph,
+    dim: int,
+    window: Window,
+    type: Type,
+) -> Value:
+    """Of blocks as long as the window, each window takes the end of one and the start of the next."""
+    shape, size = source.shape, window.size
+    blocks = -(-((type.shape[dim] - 1) * window.stride + size) // size) + 1
+    length = blocks * size
+    spread = (shape[dim] - 1) * window.base + 1
+    low, interior = [0] * len(shape), [0] * len(shape)
+    high = [0] * len(shape)
+    low[dim], interior[dim] = window.low, window.base - 1
+    high[dim] = length - window.low - spread
+    attributes = {
+        "edge_padding_low": low,
+        "edge_padding_high": high,
+        "interior_padding": interior,
+    }
+    whole = tuple(length if d == dim else n for d, n in enumerate(shape))
+    divided = (*shape[:dim], blocks, size, *shape[dim + 1 :])
+    element = source.type.element
+    padded = Node("pad", [source, start], [Type(element, whole)], attributes).output
+    lowerer.place(padded)
+    apart = Node("reshape", [padded], [Type(element, divided)]).output
+    ends = _scan(lowerer, apart, start, region, dim + 1, reverse=True)
+    starts = _scan(lowerer, apart, start, region, dim + 1, reverse=False, exclusive=True)
+    parts = []
+    for view, offset in ((ends, 0), (starts, size)):
+        strides = list(row_major(whole))
+        part = Value(type, None, 0)
+        offset *= strides[dim]
+        strides[dim] *= window.stride
+        lowerer.views[part] = view.with_layout(type.shape, tuple(strides), offset)
+        parts.append(part)
+    return Node(reducer_of(region), parts, [type]).output
+
+
+def _add_loops(
+    lowerer: Lowerer,
+    inputs: list[Value],
+    starts: list[Value],
+    region: Graph,
+    windows: list[Window],
+    outputs: list[Value],
+) -> None:
+    shape = outputs[0].shape
+    outside = list(dict.fromkeys(region.captured()))
+
+    def write(emitter: Emitter) -> list[str]:
+        firsts = [emitter.value(start, ()) for start in starts]
+        read = {value: emitter.value(value, ()) for value in outside}
+        totals = [emitter.variable(value.type.element, first) for value, first in
+                  zip(inputs, firsts, strict=True)]
+
+        def visit(inside: Coordinates) -> None:
+            taken = [emitter.value(value, inside) for value in inputs]
+            lines, results = region_text(region, [*totals, *taken], read.__getitem__)
+            emitter.lines += lines
+            names = [
+                emitter.variable(value.type.element, result)
+                for value, result in zip(inputs, results, strict=True)
+            ]
+            emitter.lines += [f"{t} = {n};" for t, n in zip(totals, names, strict=True)]
+
+        walk(emitter, windows, inputs[0].shape, counters(shape), visit)
+        return totals
+
+    emitter, names = lowerer.emit(write, inputs)
+    lowerer.add_kernel(
+        emitter, [Output(n, lowerer.result(v)) for n, v in zip(names, outputs, strict=True)]
+    )
+
+
+@lowering("select_and_scatter")
+def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
+    """First where each window's chosen element is; then each element looks at the windows it is in."""
+    operand, source, start = node.inputs
+    select, scatter = node.regions
+    windows = windows_of(node.attributes, len(operand.shape))
+    if not operand.type.count:
+        lowerer.result(node.output)
+        return
+    index = ELEMENTS["i32" if operand.type.count < 2**31 else "i64"]
+    chosen = Value(Type(index, source.shape), None, 0)
+    lowerer.views[chosen] = lowerer.new(chosen.type)
+    strides = row_major(operand.shape)
+
+    def choose(emitter: Emitter) -> str:
+        best = emitter.variable(operand.type.element, f"{operand.type.element.math}(0)")
+        where = emitter.variable(index, "-1")
+
+        def visit(inside: Coordinates) -> None:
+            value = emitter.value(operand, inside)
+            lines, (keeps,) = region_text(select, [best, value])
+            emitter.lines += lines
+            place = emitter.position(dot(inside, strides))
+            emitter.lines.append(
+                f"if ({where} < 0 || !({keeps})) {{ {best} = {value}; {where} = {place}; }}"
+            )
+
+        walk(emitter, windows, operand.shape, counters(source.shape), visit)
+        return where
+
+    def collect(emitter: Emitter) -> str:
+        total = emitter.variable(operand.type.element, emitter.value(start, ()))
+        at = counters(operand.shape)
+        own = emitter.position(dot(at, strides))
+        inside, opened = [], 0
+        for window, size, place in zip(windows, source.shape, at, strict=True):
+            if window.trivial:
+                inside.append(place)
+                continue
+            name, end = emitter.fresh("o"), emitter.fresh("p")
+            emitter.lines.append(
+                f"{{ i64 {end} = {emitter.position(place + window.low)}; "
+                f"for (i64 {name} = {end} < {window.size} ? 0 : "
+                f"({end} - {window.size}) / {window.stride} + 1; "
+                f"{name} < {size} && {name} * {window.stride} <= {end}; ++{name}) {{"
+            )
+            opened += 2
+            inside.append(Affine.of(name))
+        with emitter.scope():
+            emitter.irregular = True
+            emitter.lines.append(f"if ({emitter.value(chosen, tuple(inside))} == {own}) {{")
+            given = emitter.value(source, tuple(inside))
+            lines, (result,) = region_text(scatter, [total, given])
+            emitter.lines += [*lines, f"{total} = {result}; }}"]
+        emitter.lines.append("}" * opened)
+        return total
+
+    if source.type.count:
+        emitter, where = lowerer.emit(choose, [operand])
+        lowerer.add_kernel(emitter, [Output(where, lowerer.views[chosen])])
+    emitter, total = lowerer.emit(collect, [source])
+    lowerer.add_kernel(emitter, [Output(total, lowerer.result(node.output))])
