@@ -56,4 +56,6 @@ def of_bits(element: Element, text: str) -> str:
         return _few_bits(element, text)
     if element.kind == "bool":
         return f"({text} != 0)"
-    return f"{'(float)' if element.narrow else ''}bits_as<{element.stored}>((u{element.bits})({text}))"
+    return (
+        f"{'(float)' if element.narrow else ''}bits_as<{element.stored}>((u{element.bits})({text}))"
+    )

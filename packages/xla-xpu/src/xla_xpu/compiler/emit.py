@@ -102,6 +102,10 @@ class Emitter:
             if inside is None:
                 raise NeedsMemory(value)
             return [(node.inputs[0], inside)]
+        if (
+            node.op not in FUSIBLE
+        ):  # it lies where the task that is being written puts something else
+            raise NeedsMemory(value)
         if _changes_width(node):
             source = node.inputs[0]
             if len(source.shape) < len(at):

@@ -77,7 +77,9 @@ def _threefry_bits(lowerer: Lowerer, node: Node) -> int:
         ],
     )
     if target.buffer is not out.buffer:
-        lowerer.copy(out.with_layout(shape, row_major(shape)), target.slice((0,) * len(shape), shape))
+        lowerer.copy(
+            out.with_layout(shape, row_major(shape)), target.slice((0,) * len(shape), shape)
+        )
     return count
 
 
@@ -94,9 +96,7 @@ def _threefry(emitter: Emitter, key: str, count: str) -> tuple[str, str]:
     y = emitter.variable(word, f"(u32)({count} >> 32) + {second}")
     for group in range(5):
         for turn in _ROTATIONS[group % 2]:
-            emitter.lines.append(
-                f"{x} += {y}; {y} = ({y} << {turn} | {y} >> {32 - turn}) ^ {x};"
-            )
+            emitter.lines.append(f"{x} += {y}; {y} = ({y} << {turn} | {y} >> {32 - turn}) ^ {x};")
         emitter.lines.append(
             f"{x} += {keys[(group + 1) % 3]}; {y} += {keys[(group + 2) % 3]} + {group + 1}u;"
         )
@@ -121,8 +121,9 @@ def _philox_bits(lowerer: Lowerer, node: Node) -> int:
         key, low, high = values if len(values) == 3 else (*values, values[0])
         emitter.irregular = True
         wide = ELEMENTS["ui64"]
-        begin = emitter.variable(wide, f"{low} + (u64)({emitter.position(counters((count,))[0])})"
-                                 if count > 1 else low)
+        begin = emitter.variable(
+            wide, f"{low} + (u64)({emitter.position(counters((count,))[0])})" if count > 1 else low
+        )
         words = _philox(emitter, key, begin, f"({high} + ({begin} < {low}))")
         if each == 4:
             return [emitter.variable(element, f"({element.math}){word}") for word in words]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..elementwise import COMPLEX_HEADERS, HEADERS, expression, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge, is_splat, splat
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
-from ..loops import counters
+from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..rows import Fold, task_of_fold
@@ -271,5 +272,9 @@ def _start(
         again = Node(reducer, [reduced, start], [value.type])
         wide = Node("broadcast_in_dim", [start], [value.type], {"broadcast_dimensions": []})
         again.inputs[1] = wide.output
-        lowerer.goals[again.output] = out.buffer
-        lowerer.compute_together([again.output])
+        emitter, name = lowerer.emit(partial(_element_of, again.output), [again.output])
+        lowerer.add_kernel(emitter, [Output(name, out)])
+
+
+def _element_of(value: Value, emitter: Emitter) -> str:
+    return emitter.value(value, counters(value.shape))

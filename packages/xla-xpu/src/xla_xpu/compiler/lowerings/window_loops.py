@@ -73,7 +73,9 @@ def walk(
         start = place * window.stride + -window.low
         if window.size > 1:
             counter = emitter.fresh("w")
-            emitter.lines.append(f"for (i32 {counter} = 0; {counter} < {window.size}; ++{counter}) {{")
+            emitter.lines.append(
+                f"for (i32 {counter} = 0; {counter} < {window.size}; ++{counter}) {{"
+            )
             opened += 1
             start = start + Affine.of(counter) * window.dilation
         if not _guarded(window, size):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..affine import Affine, Coordinates, dot
 from ..elementwise import COMPLEX_HEADERS, HEADERS, literal
 from ..emit import Emitter, splat
@@ -46,9 +48,7 @@ def reduce_window(lowerer: Lowerer, node: Node) -> None:
 def _plain(region: Graph, start: Value) -> bool:
     """Whether windows may be taken apart: the start changes nothing, nor does the order."""
     reducer, element = reducer_of(region), start.type.element
-    known = reducer in IDENTITIES and (
-        element.kind != "complex" or reducer in ("add", "multiply")
-    )
+    known = reducer in IDENTITIES and (element.kind != "complex" or reducer in ("add", "multiply"))
     number = splat(start)
     return known and number is not None and number == identity_of(reducer, element)
 
@@ -105,7 +105,8 @@ def _by_dimensions(lowerer: Lowerer, node: Node, windows: list[Window]) -> View:
     if rounds:  # once only, at the end
         wide = Type(ELEMENTS["f32"], source.shape)
         source = Node("convert", [source], [wide]).output
-        start = Node("convert", [start], [Type(wide.element, ())]).output
+        number = np.array([splat(start)]).astype(np.float32)
+        start = Node("constant", [], [Type(wide.element, ())], {"value": number}).output
     for dim, window in enumerate(windows):
         if not window.trivial:
             source = _along(lowerer, source, start, region, dim, window)
@@ -188,8 +189,10 @@ def _add_loops(
     def write(emitter: Emitter) -> list[str]:
         firsts = [emitter.value(start, ()) for start in starts]
         read = {value: emitter.value(value, ()) for value in outside}
-        totals = [emitter.variable(value.type.element, first) for value, first in
-                  zip(inputs, firsts, strict=True)]
+        totals = [
+            emitter.variable(value.type.element, first)
+            for value, first in zip(inputs, firsts, strict=True)
+        ]
 
         def visit(inside: Coordinates) -> None:
             taken = [emitter.value(value, inside) for value in inputs]

@@ -1,0 +1,33 @@
+"""Arrays as the bits of others."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from beside import beside_cpu
+from jax import lax
+
+PAIRS = [
+    (np.float32, np.uint8),
+    (np.float32, jnp.bfloat16),
+    (np.uint32, np.float32),
+    (np.int16, np.float16),
+    (np.int8, jnp.int4),
+    (jnp.uint4, jnp.int4),
+    (jnp.uint4, np.int8),
+    (np.uint8, np.float32),
+    (jnp.bfloat16, np.int32),
+    (jnp.float8_e5m2, np.uint16),
+]
+
+
+@pytest.mark.parametrize("source,target", PAIRS, ids=lambda d: np.dtype(d).name)
+def test_bitcast(source, target):
+    wide, narrow = (jax.dtypes.itemsize_bits(d) for d in (target, source))
+    x = np.random.default_rng(0).integers(-7, 8, (3, 4, max(1, wide // narrow))).astype(source)
+    beside_cpu(
+        lambda x: (
+            lax.bitcast_convert_type(x.reshape(x.shape if wide > narrow else (3, -1)), target) * 1
+        ),
+        x,
+    )
