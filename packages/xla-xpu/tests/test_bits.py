@@ -21,7 +21,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("source,target", PAIRS, ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize(("source", "target"), PAIRS, ids=lambda d: np.dtype(d).name)
 def test_bitcast(source, target):
     wide, narrow = (jax.dtypes.itemsize_bits(d) for d in (target, source))
     x = np.random.default_rng(0).integers(-7, 8, (3, 4, max(1, wide // narrow))).astype(source)

@@ -102,9 +102,7 @@ class Emitter:
             if inside is None:
                 raise NeedsMemory(value)
             return [(node.inputs[0], inside)]
-        if (
-            node.op not in FUSIBLE
-        ):  # it lies where the task that is being written puts something else
+        if node.op not in FUSIBLE:  # it lies where the task being written puts something else
             raise NeedsMemory(value)
         if _changes_width(node):
             source = node.inputs[0]
@@ -245,6 +243,19 @@ class Emitter:
                 return self.value(part, inside)
             place -= part.shape[dim]
         raise AssertionError(f"{node} has no element {at[dim].constant}")
+
+    def _bits(self, node: Node, at: Coordinates, parts: list[str]) -> str:
+        """A part of a wide element, or a wide element of its parts; the lowest bits come first."""
+        source, element = node.inputs[0].type.element, node.output.type.element
+        if len(at) > len(node.inputs[0].shape):
+            self.irregular = True
+            place = f"({self.position(at[-1])}) * {element.bits}"
+            return of_bits(element, f"{bits_of(source, parts[0])} >> ({place})")
+        whole = f"u{element.bits}"
+        texts = [
+            f"({whole}){bits_of(source, part)} << {k * source.bits}" for k, part in enumerate(parts)
+        ]
+        return of_bits(element, " | ".join(texts))
 
     def _dynamic_slice(self, node: Node, at: Coordinates, starts: list[str]) -> str:
         source = node.inputs[0]

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-
 from ..elementwise import COMPLEX_HEADERS, HEADERS, expression, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge, is_splat, splat
 from ..failures import Unsupported
@@ -96,7 +95,7 @@ def region_text(
 
 
 def as_expression(lines: list[str], result: str) -> str:
-    """Statements and what they come to as one expression, which may stand outside the device library's names."""
+    """Statements and what they come to as one expression, which may stand outside the library's namespace."""
     return f"({{ using namespace xpu; {' '.join(lines)} {result}; }})"
 
 

@@ -69,7 +69,7 @@ def walk(
     emitter.irregular = True
     inside: list[Affine] = []
     opened = 0
-    for dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
+    for _dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
         start = place * window.stride + -window.low
         if window.size > 1:
             counter = emitter.fresh("w")
