@@ -8,11 +8,15 @@ from ..graph import Node
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step, reshaped_strides
 from ..types import ELEMENTS, Type
+from .complex_products import of_parts
 
 
 @lowering("dot_general")
 def dot_general(lowerer: Lowerer, node: Node) -> None:
     """Batched matrix products of views: dimensions are put in order by strides, and joined."""
+    if node.output.type.element.kind == "complex" and node.output.type.count:
+        of_parts(lowerer, node, dot_general)
+        return
     numbers = node.attributes["dot_dimension_numbers"]
     left, right = (lowerer.place(value) for value in node.inputs)
     batch_l, batch_r = numbers["lhs_batching_dimensions"], numbers["rhs_batching_dimensions"]

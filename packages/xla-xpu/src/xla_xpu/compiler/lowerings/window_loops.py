@@ -60,14 +60,16 @@ def walk(
     windows: list[Window],
     shape: tuple[int, ...],
     at: Coordinates,
-    visit: Callable[[Coordinates], None],
+    visit: Callable[[Coordinates, Coordinates], None],
 ) -> None:
     """Writes loops over the elements in the window of the result's element at ``at``, in row-major order.
 
-    ``visit`` writes what is done with the source's element; it runs for those that are no padding.
+    ``visit`` writes what is done with an element, given its place in the source and in the window; it runs
+    for those that are no padding.
     """
     emitter.irregular = True
     inside: list[Affine] = []
+    within: list[Affine] = []
     opened = 0
     for _dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
         start = place * window.stride + -window.low
@@ -78,6 +80,7 @@ def walk(
             )
             opened += 1
             start = start + Affine.of(counter) * window.dilation
+        within.append(Affine.of(counter) if window.size > 1 else Affine())
         if not _guarded(window, size):
             inside.append(start)
             continue
@@ -93,7 +96,7 @@ def walk(
             name += "s"
         inside.append(Affine.of(name))
     with emitter.scope():
-        visit(tuple(inside))
+        visit(tuple(inside), tuple(within))
     emitter.lines.append("}" * opened)
 
 

@@ -194,7 +194,7 @@ def _add_loops(
             for value, first in zip(inputs, firsts, strict=True)
         ]
 
-        def visit(inside: Coordinates) -> None:
+        def visit(inside: Coordinates, within: Coordinates) -> None:
             taken = [emitter.value(value, inside) for value in inputs]
             lines, results = region_text(region, [*totals, *taken], read.__getitem__)
             emitter.lines += lines
@@ -231,7 +231,7 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
         best = emitter.variable(operand.type.element, f"{operand.type.element.math}(0)")
         where = emitter.variable(index, "-1")
 
-        def visit(inside: Coordinates) -> None:
+        def visit(inside: Coordinates, within: Coordinates) -> None:
             value = emitter.value(operand, inside)
             lines, (keeps,) = region_text(select, [best, value])
             emitter.lines += lines

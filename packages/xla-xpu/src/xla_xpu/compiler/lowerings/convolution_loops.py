@@ -1,0 +1,87 @@
+"""Convolutions of any numbers along any number of dimensions, as loops around each element of the result."""
+
+from __future__ import annotations
+
+from ..affine import Affine, Coordinates
+from ..conversions import convert
+from ..emit import Emitter
+from ..graph import Node
+from ..loops import Output, counters
+from ..lower import Lowerer
+from .window_loops import Window, walk
+
+
+def add_loops(lowerer: Lowerer, node: Node) -> None:
+    """Queue the kernel; integers wrap."""
+    source, weights = node.inputs
+    numbers, a = node.attributes["dimension_numbers"], node.attributes
+    out, element = node.output, node.output.type.element
+    spatial = len(out.shape) - 2
+    features = weights.shape[numbers["kernel_input_feature_dimension"]]
+    windows = [Window()] * len(source.shape)
+    windows[numbers["input_feature_dimension"]] = Window(features)
+
+    def listed(name: str, default: object) -> list:
+        return list(a.get(name) or [default] * spatial)
+
+    dims = zip(
+        numbers["input_spatial_dimensions"],
+        numbers["kernel_spatial_dimensions"],
+        listed("window_strides", 1),
+        listed("lhs_dilation", 1),
+        listed("rhs_dilation", 1),
+        listed("padding", (0, 0)),
+        strict=True,
+    )
+    for dim, kernel, stride, base, dilation, (low, high) in dims:
+        windows[dim] = Window(weights.shape[kernel], stride, base, dilation, low, high)
+
+    def write(emitter: Emitter) -> str:
+        at = counters(out.shape)
+        channel = at[numbers["output_feature_dimension"]]
+        total = emitter.variable(element, f"({element.math})0")
+        place = [Affine()] * len(source.shape)
+        place[numbers["input_batch_dimension"]] = at[numbers["output_batch_dimension"]]
+        for name, dim, size in (
+            ("feature_group_count", "input_feature_dimension", features),
+            (
+                "batch_group_count",
+                "input_batch_dimension",
+                out.shape[numbers["output_batch_dimension"]],
+            ),
+        ):
+            if (groups := a.get(name, 1)) > 1:
+                each = out.shape[numbers["output_feature_dimension"]] // groups
+                group = emitter.define("i64", f"({emitter.position(channel)}) / {each} * {size}")
+                place[numbers[dim]] = place[numbers[dim]] + Affine.of(group)
+        for dim, output in zip(
+            numbers["input_spatial_dimensions"], numbers["output_spatial_dimensions"], strict=True
+        ):
+            place[dim] = at[output]
+
+        def visit(inside: Coordinates, within: Coordinates) -> None:
+            where = [Affine()] * len(weights.shape)
+            where[numbers["kernel_output_feature_dimension"]] = channel
+            where[numbers["kernel_input_feature_dimension"]] = within[
+                numbers["input_feature_dimension"]
+            ]
+            for dim, kernel, turned in zip(
+                numbers["input_spatial_dimensions"],
+                numbers["kernel_spatial_dimensions"],
+                listed("window_reversal", False),
+                strict=True,
+            ):
+                offset = within[dim]
+                where[kernel] = offset * -1 + (weights.shape[kernel] - 1) if turned else offset
+            pairs = ((source, inside), (weights, tuple(where)))
+            x, w = (
+                convert(value.type.element, element, emitter.value(value, place))
+                for value, place in pairs
+            )
+            emitter.lines.append(f"{total} = ({element.math})({total} + {x} * {w});")
+
+        walk(emitter, windows, source.shape, tuple(place), visit)
+        return total
+
+    emitter, total = lowerer.emit(write, [source, weights])
+    lowerer.add_kernel(emitter, [Output(total, lowerer.result(out))])
