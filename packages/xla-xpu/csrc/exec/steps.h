@@ -22,6 +22,7 @@ std::unique_ptr<Step> make_convolution(const Fields& fields);
 std::unique_ptr<Step> make_gather(const Fields& fields);
 std::unique_ptr<Step> make_scatter(const Fields& fields);
 std::unique_ptr<Step> make_sort(const Fields& fields);
+std::unique_ptr<Step> make_topk(const Fields& fields);
 std::unique_ptr<Step> make_comparison_sort(const Fields& fields);
 std::unique_ptr<Step> make_scan(const Fields& fields);
 std::unique_ptr<Step> make_fft(const Fields& fields);

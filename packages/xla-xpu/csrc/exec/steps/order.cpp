@@ -1,4 +1,4 @@
-// Sorts, scans and Fourier transforms: the runtime's kernels along one dimension.
+// Sorts, the largest elements, scans and Fourier transforms: the runtime's kernels along one dimension.
 #include "exec/steps.h"
 #include "xpu/kernels/fft.h"
 #include "xpu/kernels/scan.h"
@@ -28,6 +28,26 @@ class SortStep final : public Step {
   std::optional<Operand> indices_;
   int dim_;
   kernels::SortOptions options_;
+};
+
+class TopKStep final : public Step {
+ public:
+  explicit TopKStep(const Fields& fields)
+      : values_(fields.operand("values")),
+        indices_(fields.operand("indices")),
+        in_(fields.operand("in")),
+        dim_(fields.get<int>("dim")) {
+    options_.largest = fields.get<bool>("largest");
+  }
+  void run(Frame& frame) const override {
+    kernels::topk(frame.stream, frame.at(values_), frame.at(indices_), frame.at(in_),
+                  values_.view.shape[dim_], dim_, options_);
+  }
+
+ private:
+  Operand values_, indices_, in_;
+  int dim_;
+  kernels::TopKOptions options_;
 };
 
 class ComparisonSortStep final : public Step {
@@ -88,6 +108,9 @@ class FftStep final : public Step {
 
 std::unique_ptr<Step> make_sort(const Fields& fields) {
   return std::make_unique<SortStep>(fields);
+}
+std::unique_ptr<Step> make_topk(const Fields& fields) {
+  return std::make_unique<TopKStep>(fields);
 }
 std::unique_ptr<Step> make_comparison_sort(const Fields& fields) {
   return std::make_unique<ComparisonSortStep>(fields);

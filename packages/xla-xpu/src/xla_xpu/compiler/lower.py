@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import views
+from . import elementwise, views
 from .emit import FUSIBLE, Emitter, NeedsMemory, TooLarge, is_splat
 from .failures import Unsupported
 from .fuse import stored_values
@@ -39,6 +39,15 @@ def lowering(*names: str, absorbs: bool = False) -> Callable[[Lowering], Lowerin
     return register
 
 
+def check(node: Node) -> None:
+    """Refuse what no kernel can compute."""
+    for value in (*node.inputs, *node.outputs):
+        if value.type.element.kind == "unknown":
+            raise Unsupported(f"{node.op} of {value.type} is not supported on xpu")
+    if node.op in elementwise.OPERATIONS:
+        elementwise.expression(node, [""] * len(node.inputs))
+
+
 class Lowerer:
     """The plan so far. ``steps`` is the list that is being written: the program's, or a body's."""
 
@@ -48,6 +57,7 @@ class Lowerer:
         self.buffers: list[Buffer] = []
         self.constants: list[tuple[Buffer, np.ndarray]] = []
         self.steps: list[Step] = []
+        self.refusals: list[str] = []
         self.goals: dict[
             Value, Buffer
         ] = {}  # values that belong into a buffer that is there already
@@ -65,6 +75,8 @@ class Lowerer:
         self.graph(graph)
         for result, output in zip(graph.results, outputs, strict=True):
             self.copy_to(output, result)
+        if self.refusals:
+            raise Unsupported("; ".join(dict.fromkeys(self.refusals)))
         return self.steps
 
     # -- memory
@@ -145,13 +157,23 @@ class Lowerer:
         """Queue what a graph computes, all but values that nobody stored."""
         stored = stored_values(graph, lambda node: node.op in ABSORBING)
         for node in graph.nodes:
-            if node.op in FUSIBLE:
-                if node.output in stored:
-                    self.place(node.output)
-            elif node.op in LOWERINGS:
-                LOWERINGS[node.op](self, node)
-            else:
-                raise Unsupported(f"{node.op} is not supported on xpu")
+            try:
+                check(node)
+                if node.op in FUSIBLE:
+                    if node.output in stored:
+                        self.place(node.output)
+                elif node.op in LOWERINGS:
+                    LOWERINGS[node.op](self, node)
+                else:
+                    raise Unsupported(f"{node.op} is not supported on xpu")
+            except Unsupported as refusal:
+                self._refuse(node, refusal)
+
+    def _refuse(self, node: Node, refusal: Unsupported) -> None:
+        """Go on as if it had been lowered: what else is refused is to be said with it."""
+        self.refusals.append(f"{refusal}{f' ({node.where})' if node.where else ''}")
+        for value in node.outputs:
+            self.views.setdefault(value, self.new(value.type))
 
     def body(self, graph: Graph) -> list[Step]:
         """The steps of a region; what it takes from outside must have memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from jax._src.interpreters import mlir as jax_mlir
@@ -9,10 +10,14 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
+from . import elementwise
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .literals import array_of
-from .types import ELEMENTS, TOKEN, Type
+from .types import ELEMENTS, TOKEN, Type, unknown
+
+# Composites that are lowered as they are; others are what they are composed of.
+_COMPOSITES = {op for op in elementwise.OPERATIONS if "@" in op} | {"composite@chlo.top_k"}
 
 # What has no effect on one device.
 _TRANSPARENT = ("sdy.sharding_constraint", "stablehlo.optimization_barrier")
@@ -39,7 +44,8 @@ def inline(module: ir.Module) -> None:
     }
     while calls := list(_calls(functions["main"].operation)):
         for call in calls:
-            callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
+            name = "callee" if call.operation.name == "func.call" else "decomposition"
+            callee = functions[ir.FlatSymbolRefAttr(call.attributes[name]).value]
             with module.context, ir.InsertionPoint(call), call.location:
                 results = _jax_mlir_ext.inlined_func_call(
                     callee.operation, list(call.operands), call.location
@@ -56,10 +62,17 @@ def _calls(op: ir.Operation) -> Any:
     for region in op.regions:
         for block in region:
             for inner in block:
-                if inner.operation.name == "func.call":
+                if inner.operation.name == "func.call" or _is_foreign(inner):
                     yield inner
                 else:
                     yield from _calls(inner.operation)
+
+
+def _is_foreign(op: ir.Operation) -> bool:
+    """Whether it is a composite that has no lowering as a whole."""
+    if op.operation.name != "stablehlo.composite":
+        return False
+    return f"composite@{ir.StringAttr(op.attributes['name']).value}" not in _COMPOSITES
 
 
 def main_of(module: ir.Module) -> ir.Operation:
@@ -84,9 +97,7 @@ def type_of(mlir: ir.Type) -> Type:
             return Type(TOKEN, ())
         raise Unsupported(f"values of type {mlir} are not supported")
     name = str(mlir.element_type)
-    if name not in ELEMENTS:
-        raise Unsupported(f"elements of type {name} are not supported on xpu")
-    return Type(ELEMENTS[name], tuple(mlir.shape))
+    return Type(ELEMENTS.get(name) or unknown(name), tuple(mlir.shape))
 
 
 def _block(block: ir.Block, known: dict[ir.Value, Value]) -> Graph:
@@ -219,7 +230,10 @@ _STRUCTURES = (
 
 
 def _where(location: ir.Location) -> str:
-    """The user's line, such as "model.py:12"."""
+    """JAX's name of an operation and the user's line, such as "jit(step)/sin, model.py:12"."""
     text = str(location)
-    start = text.find('"')
-    return text[4:-1] if start >= 0 else ""
+    name = re.search(r'"([^"]*)"', text)
+    line = re.search(r'"([^"]+)":(\d+)', text)
+    parts = [name[1] if name and not (line and name[1] == line[1]) else ""]
+    parts.append(f"{line[1].rpartition('/')[2]}:{line[2]}" if line else "")
+    return ", ".join(filter(None, parts))

@@ -76,6 +76,11 @@ ELEMENTS = {
 TOKEN = Element("token", 23, np.dtype(np.bool_), "bool", "bool", "u8", "token")
 
 
+def unknown(name: str) -> Element:
+    """An element type that nothing can be done with; operations that meet it are refused by name."""
+    return _element(name, 0, np.uint8, "u8", "u8", "unknown")
+
+
 @dataclass(frozen=True)
 class Type:
     """An array's element type and shape."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..elementwise import HEADERS
+from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
@@ -84,6 +85,33 @@ def _counts(value: Value, dim: int) -> bool:
         assert inner
         return node.attributes["broadcast_dimensions"][inner.attributes["iota_dimension"]] == dim
     return node is not None and node.op == "iota" and node.attributes["iota_dimension"] == dim
+
+
+@lowering("composite@chlo.top_k")
+def top_k(lowerer: Lowerer, node: Node) -> None:
+    """The largest, along the last dimension."""
+    _add_topk(lowerer, node, len(node.inputs[0].shape) - 1, largest=True)
+
+
+@lowering("custom_call@ApproxTopK")
+def approximate_top_k(lowerer: Lowerer, node: Node) -> None:
+    """Exactly: no device has a faster way that is less exact."""
+    dim = node.attributes["mhlo.backend_config"]["reduction_dim"]
+    (comparator,) = node.attributes["called_computations"]
+    if len(node.inputs) != 4 or not _counts(node.inputs[1], dim):
+        raise Unsupported(
+            "ApproxTopK of anything but numbers and their positions is not supported on xpu"
+        )
+    _add_topk(lowerer, node, dim, largest="_gt_" in comparator)
+
+
+def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
+    source = lowerer.place(node.inputs[0])
+    values, indices = (lowerer.result(value) for value in node.outputs)
+    if values.type.count:
+        views = {"values": values, "indices": indices}
+        step = make_step("topk", {"in": source}, views, dim=dim, largest=largest)
+        lowerer.add(step)
 
 
 @lowering("fft")

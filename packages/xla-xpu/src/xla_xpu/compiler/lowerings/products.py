@@ -61,7 +61,8 @@ def _matrices(lowerer: Lowerer, view: View, order: list[list[int]], shape: tuple
 def _as_wide(lowerer: Lowerer, view: View, out: View) -> View:
     """Operands in a dtype that products of this result take."""
     same = view.element == out.element
-    widened = view.element.kind == "float" and out.element.kind == "float"
+    # Of narrow floats products are made in f32.
+    widened = view.element.kind == "float" and out.element.name in ("f16", "bf16", "f32")
     bytes_into_ints = view.element.name in ("i8", "ui8") and out.element.name == "i32"
     if same or (widened and view.element.size <= out.element.size) or bytes_into_ints:
         return view
