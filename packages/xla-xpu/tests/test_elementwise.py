@@ -1,0 +1,144 @@
+"""Every operation of the table beside JAX's CPU, in the kinds of numbers it takes."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from beside import beside_cpu
+from jax import lax
+
+from xla_xpu.compiler.elementwise import OPERATIONS
+
+UNARY = {
+    "abs": lax.abs,
+    "negate": lax.neg,
+    "sign": lax.sign,
+    "not": lax.bitwise_not,
+    "popcnt": lax.population_count,
+    "count_leading_zeros": lax.clz,
+    "is_finite": lax.is_finite,
+    "floor": lax.floor,
+    "ceil": lax.ceil,
+    "round_nearest_afz": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
+    "round_nearest_even": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
+    "sqrt": lax.sqrt,
+    "rsqrt": lax.rsqrt,
+    "cbrt": lax.cbrt,
+    "exponential": lax.exp,
+    "exponential_minus_one": lax.expm1,
+    "log": lax.log,
+    "log_plus_one": lax.log1p,
+    "logistic": lax.logistic,
+    "tanh": lax.tanh,
+    "sine": lax.sin,
+    "cosine": lax.cos,
+    "tan": lax.tan,
+    "real": lax.real,
+    "imag": lax.imag,
+    "composite@chlo.erf": lax.erf,
+    "composite@chlo.erfc": lax.erfc,
+    "composite@chlo.asin": lax.asin,
+    "composite@chlo.acos": lax.acos,
+    "composite@chlo.sinh": lax.sinh,
+    "composite@chlo.cosh": lax.cosh,
+    "composite@chlo.asinh": lax.asinh,
+    "composite@chlo.acosh": lax.acosh,
+    "composite@chlo.atanh": lax.atanh,
+    "reduce_precision": lambda x: lax.reduce_precision(x, 5, 7),
+}
+BINARY = {
+    "add": lax.add,
+    "subtract": lax.sub,
+    "multiply": lax.mul,
+    "divide": lax.div,
+    "remainder": lax.rem,
+    "power": lax.pow,
+    "maximum": lax.max,
+    "minimum": lax.min,
+    "atan2": lax.atan2,
+    "and": lax.bitwise_and,
+    "or": lax.bitwise_or,
+    "xor": lax.bitwise_xor,
+    "shift_left": lax.shift_left,
+    "shift_right_arithmetic": lax.shift_right_arithmetic,
+    "shift_right_logical": lax.shift_right_logical,
+    "complex": lax.complex,
+    "compare": lambda x, y: (x == y, x != y, x < y, x <= y),
+}
+# Held elsewhere: below, by test_bits and by test_windows.
+OTHERS = {"select", "clamp", "convert", "bitcast_convert", "composite@chlo.mulhi"}
+
+FLOATS = ("float32", "float16", "bfloat16")
+INTEGERS = ("int32", "uint8", "int16", "uint32")
+KINDS = {
+    **dict.fromkeys(("not", "popcnt", "count_leading_zeros"), INTEGERS),
+    **dict.fromkeys(("and", "or", "xor"), (*INTEGERS, "bool")),
+    **dict.fromkeys(("shift_left", "shift_right_arithmetic", "shift_right_logical"), INTEGERS),
+    **dict.fromkeys(("add", "subtract", "multiply"), (*FLOATS, *INTEGERS, "complex64")),
+    **dict.fromkeys(("divide", "remainder", "maximum", "minimum"), (*FLOATS, *INTEGERS)),
+    **dict.fromkeys(
+        ("abs", "negate", "sign"), ("float32", "bfloat16", "int32", "int16", "complex64")
+    ),
+    **dict.fromkeys(
+        ("exponential", "log", "sine", "tanh", "sqrt", "logistic"), (*FLOATS, "complex64")
+    ),
+    **dict.fromkeys(("real", "imag"), ("complex64",)),
+    **dict.fromkeys(("complex",), ("float32",)),
+    "compare": (*FLOATS, *INTEGERS),
+}
+
+
+def numbers(dtype, seed=0):
+    """Ordinary numbers of either sign, and the dtype's special ones."""
+    rng = np.random.default_rng(seed)
+    dtype = jnp.dtype(dtype)
+    if dtype == jnp.bool_:
+        return rng.integers(0, 2, 100).astype(bool)
+    if jnp.issubdtype(dtype, jnp.integer):
+        info = jnp.iinfo(dtype)
+        special = [0, 1, info.max, info.min]
+        return np.concatenate([rng.integers(max(info.min, -40), 40, 96), special]).astype(dtype)
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        return (rng.standard_normal(100) + 1j * rng.standard_normal(100)).astype(dtype)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0]
+    return np.concatenate([rng.standard_normal(93) * 3, special]).astype(dtype)
+
+
+def cases(table):
+    return [(name, dtype) for name in table for dtype in KINDS.get(name, FLOATS)]
+
+
+def test_the_whole_table_is_here():
+    assert {*UNARY, *BINARY, *OTHERS} == OPERATIONS
+
+
+@pytest.mark.parametrize(("name", "dtype"), cases(UNARY))
+def test_one_operand(name, dtype):
+    beside_cpu(UNARY[name], numbers(dtype))
+
+
+@pytest.mark.parametrize(("name", "dtype"), cases(BINARY))
+def test_two_operands(name, dtype):
+    x, y = numbers(dtype), numbers(dtype, 1)
+    if name == "power":
+        x = abs(x)
+    beside_cpu(BINARY[name], x, y)
+
+
+DTYPES = (*FLOATS, *INTEGERS, "bool", "int8", "uint16", "complex64", "float8_e4m3fn", "float8_e5m2")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("source", [d for d in DTYPES if d != "complex64"])
+@pytest.mark.parametrize("target", DTYPES)
+def test_conversions(source, target):
+    x = np.linspace(-3, 130, 60).clip(0 if source[0] == "u" else None).astype(jnp.dtype(source))
+    beside_cpu(lambda x: lax.convert_element_type(x, jnp.dtype(target)), x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bfloat16"])
+def test_choice_and_bounds(dtype):
+    x, y = numbers(dtype), numbers(dtype, 1)
+    low, high = x[:1].reshape(()), y[:1].reshape(())
+    beside_cpu(lambda x, y: jnp.where(y > 0, x, y), x, y)
+    beside_cpu(lambda p, x, y: lax.select(p, x, y), np.bool_(True), x, y)
+    beside_cpu(lax.clamp, low, x, high)

@@ -1,0 +1,80 @@
+"""What is computed together: arrays in every order of memory, and how many kernels that takes."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from beside import beside_cpu
+from jax import lax
+
+X = np.random.default_rng(0).standard_normal((6, 40, 33)).astype(np.float32)
+
+VIEWS = {
+    "transposed": lambda x: x.transpose(2, 0, 1) * 2,
+    "joined": lambda x: jnp.sin(x.transpose(1, 0, 2)).reshape(40, -1) + 1,
+    "divided": lambda x: (x * 2).reshape(6, 8, 5, 33).sum(2) * 3,
+    "reversed": lambda x: x[::-1, :, ::-1] - x,
+    "strided": lambda x: x[1::2, 3:30:5, ::-2] * x[::2, 3:30:5, ::-2],
+    "broadcast": lambda x: x[:, :1] * x[:1] + x[0, 0] + jnp.float32(3),
+    "padded": lambda x: lax.pad(x * 2, 7.0, ((1, 2, 0), (-3, 4, 0), (0, 1, 2))) + 1,
+    "concatenated": lambda x: jnp.concatenate([x, x * 2, -x[:, :5]], 1).transpose(1, 0, 2) + 1,
+    "many parts": lambda x: jnp.concatenate([x[:, k : k + 1] * k for k in range(40)], 1),
+    "stacked": lambda x: jnp.stack([x.sum(0), x.max(0), x[0]], -1),
+    "counted": lambda x: x + lax.broadcasted_iota(jnp.float32, x.shape, 1) * 2,
+    "sliced where told": lambda x: lax.dynamic_slice(
+        x * 2, (jnp.argmax(x[:, 0, 0]), 39, -3), (2, 3, 4)
+    ),
+    "written where told": lambda x: lax.dynamic_update_slice(
+        x, x[:2, :3] * 5, (jnp.argmin(x[:, 0, 0]), 38, 0)
+    ),
+    "rolled": lambda x: jnp.roll(x, (1, -2), (0, 2)) * x,
+    "short rows": lambda x: x[:, :, :3].transpose(2, 1, 0) + 1,
+    "one element": lambda x: x[0, 0, 0] * 2 + x[1, 1, 1],
+    "none": lambda x: (x[:0] + 1, x[:, :0].sum(1), jnp.concatenate([x[:0], x])),
+    "a copy": lambda x: (x, x, x.reshape(-1), jnp.float32(4), jnp.arange(5)),
+    "wide": lambda x: sum(x[i % 6, i % 40 : i % 40 + 1] * i for i in range(60)),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views(view):
+    beside_cpu(VIEWS[view], X)
+
+
+def kernels(function, *args):
+    """How many steps a program has."""
+    import json
+
+    from jax.experimental import serialize_executable
+
+    compiled = jax.jit(function).lower(*args).compile()
+    payload = serialize_executable.serialize(compiled)[0]
+    begin = payload.index(b'{"version"')
+    plan, _ = json.JSONDecoder().raw_decode(payload[begin:].decode(errors="ignore"))
+    return [step["step"] for step in plan["plan"]["steps"]]
+
+
+def adam(w, m, v, g):
+    m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
+    return w - 0.001 * m / (jnp.sqrt(v) + 1e-8), m, v
+
+
+ONE_KERNEL = {
+    "a chain": (lambda x: jnp.tanh(jnp.sin(x) * 2 + x.T), (64, 64)),
+    "three results": (lambda x: adam(x, x * 2, x * x, x - 1), (64, 64)),
+    "softmax": (lambda x: jax.nn.softmax(x * 3), (64, 200)),
+    "normalisation": (lambda x: jax.nn.standardize(x) * 2 + 1, (64, 200)),
+    "an integrator": (
+        lambda x: lax.fori_loop(0, 100, lambda i, y: y + 0.01 * jnp.cos(y) * i, x),
+        (64, 64),
+    ),
+}
+
+
+@pytest.mark.parametrize("program", ONE_KERNEL)
+def test_one_kernel(program):
+    function, shape = ONE_KERNEL[program]
+    x = jnp.sin(jnp.arange(int(np.prod(shape)), dtype=jnp.float32)).reshape(shape)
+    steps = [step for step in kernels(function, x) if step != "fill"]
+    assert steps == ["kernel"]
+    beside_cpu(function, np.asarray(x))

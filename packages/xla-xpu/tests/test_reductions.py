@@ -1,0 +1,64 @@
+"""Reductions over any dimensions, with what is made of them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from beside import beside_cpu
+from jax import lax
+
+X = np.random.default_rng(0).standard_normal((16, 12, 70)).astype(np.float32)
+DIMS = [(2,), (1, 2), (0,), (1,), (0, 2), (0, 1, 2), ()]
+
+
+@pytest.mark.parametrize("dims", DIMS)
+@pytest.mark.parametrize("reduce", [jnp.sum, jnp.max, jnp.min, jnp.prod, jnp.any])
+def test_dimensions(reduce, dims):
+    beside_cpu(lambda x: reduce(x * 0.5 + 1, axis=dims), X)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float16", "bfloat16", "complex64"])
+def test_dtypes(dtype):
+    x = (X[:, :, :40] * 3).astype(jnp.dtype(dtype))
+    beside_cpu(lambda x: (x.sum(2), x.sum(0)), x)
+    if dtype != "complex64":
+        beside_cpu(lambda x: (x.max(2), x.min((0, 2)), jnp.argmax(x, 2)), x)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_several_at_once(dim):
+    """An index with its value: two accumulators."""
+    x = np.round(X)  # ties
+    x[3, 4, 5] = np.nan
+    beside_cpu(lambda x: (jnp.argmax(x, dim), jnp.argmin(x, dim)), x)
+
+
+def test_a_start_of_ones_own():
+    beside_cpu(lambda x: lax.reduce(x, np.float32(3), lax.add, (2,)), X)
+    beside_cpu(lambda x, y: lax.reduce(x, y, lax.max, (1, 2)), X, np.float32(2.5))
+
+
+def standardized(x):
+    centred = x - x.mean(-1, keepdims=True)
+    return centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
+
+
+ROWS = {
+    "softmax": jax.nn.softmax,
+    "log softmax": jax.nn.log_softmax,
+    "of a transpose": lambda x: jax.nn.softmax(x.transpose(2, 1, 0)),
+    "over two dimensions": lambda x: x - x.sum((1, 2), keepdims=True),
+    "standardized": standardized,
+    "its gradient": jax.grad(lambda x: (standardized(x) * jnp.sin(x)).sum()),
+    "cross entropy": jax.value_and_grad(lambda x: -jax.nn.log_softmax(x)[:, 0, 3].mean()),
+    "an expensive input": lambda x: (lambda g: (g, jax.nn.softmax(g)))(
+        jax.nn.gelu(jnp.tanh(jnp.sin(x) * jnp.cos(x)) + jnp.exp(-x * x))
+    ),
+    "rows that meet": lambda x: jax.nn.softmax(x) + x.sum(-1)[::-1, :, None],
+    "attention": lambda x: jax.nn.softmax(x @ x.transpose(0, 2, 1) / 9) @ x,
+}
+
+
+@pytest.mark.parametrize("function", ROWS)
+def test_rows(function):
+    beside_cpu(ROWS[function], X)
