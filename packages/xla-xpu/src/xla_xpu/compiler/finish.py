@@ -17,8 +17,8 @@ TOGETHER = 8
 
 def finish(lowerer: Lowerer) -> dict[str, Any]:
     """The final form of what was lowered."""
-    tasks.merge_tasks(lowerer.steps, lowerer.known)
-    tasks.drop_unread(lowerer.steps, lowerer.known)
+    tasks.merge_tasks(lowerer.steps, lowerer.known_at)
+    tasks.drop_unread(lowerer.steps, lowerer.known_at)
     kernels = Kernels(lowerer)
     memory.merge_copies(lowerer.steps)
     total = memory.assign(lowerer.buffers, lowerer.steps)

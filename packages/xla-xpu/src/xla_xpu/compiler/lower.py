@@ -54,6 +54,9 @@ class Lowerer:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.views: dict[Value, View] = {}
+        # A kernel may be written anew when more is in memory than when it was queued: see known_at.
+        self.clock = 0
+        self.since: dict[Value, int] = {}
         self.buffers: list[Buffer] = []
         self.constants: list[tuple[Buffer, np.ndarray]] = []
         self.steps: list[Step] = []
@@ -94,8 +97,17 @@ class Lowerer:
         """Memory for a value, which from now on lies there."""
         goal = self.goals.get(value)
         view = View.whole(goal, value.type) if goal else self.new(value.type)
-        self.views[value] = view
+        self._remember(value, view)
         return view
+
+    def _remember(self, value: Value, view: View) -> None:
+        self.clock += 1
+        self.views[value], self.since[value] = view, self.clock
+
+    def known_at(self, value: Value, time: int) -> View | None:
+        """Where a value lay when the clock showed ``time``, if it did."""
+        view = self.known(value)
+        return view if self.since.get(value, 0) <= time else None
 
     def known(self, value: Value) -> View | None:
         """Where a value lies, if it does."""
@@ -112,6 +124,7 @@ class Lowerer:
             view = View.whole(buffer, value.type)
         elif node.op in views.VIEWS and (source := self.known(node.inputs[0])):
             view = views.view_of(node, source)
+            self.since[value] = self.since.get(node.inputs[0], 0)
         if view is not None:
             self.views[value] = view
         return view
@@ -198,7 +211,7 @@ class Lowerer:
         if node.op == "reshape":
             # Of what lies in order it is a view.
             dense = self.dense(node.inputs[0])
-            self.views[value] = dense.with_layout(value.shape, value.type.strides)
+            self._remember(value, dense.with_layout(value.shape, value.type.strides))
         elif is_splat(value):
             self.fill(value, self.result(value))
         elif node.op == "concatenate" and len(node.inputs) > _MOST_PARTS:
@@ -214,11 +227,16 @@ class Lowerer:
             return
         at = counters(values[0].shape)
         emitter, names = self.emit(lambda emitter: [emitter.value(v, at) for v in values], values)
+        time = self.clock
         views = [self.result(value) for value in values]
 
         def goal(value: Value, view: View) -> Goal:
             return Goal(
-                lambda emitter: Output(emitter.value(value, at), view), value.shape, value, view
+                lambda emitter: Output(emitter.value(value, at), view),
+                value.shape,
+                time,
+                value,
+                view,
             )
 
         outputs = [Output(name, view) for name, view in zip(names, views, strict=True)]

@@ -25,9 +25,11 @@ _EXPENSIVE = 16
 class Fold:
     """A reduction along the row, in texts that speak of s0, s1, ... and r0, r1, ... as the runtime's do.
 
+    ``time`` is as a goal's.
     ``update`` makes the text that brings the named elements into s0, s1, ...; ``views``: where results go.
     """
 
+    time: int
     inputs: list[Value]
     outs: list[Value]
     elements: list[Element]
@@ -146,6 +148,7 @@ class _Writer:
         self.used: set[int] = set()  # the passes whose folds the present statements use
         self.reloaded: list[Goal] = []
         for number, stage in enumerate(stages):
+            self.time = stage.time
             if isinstance(stage, Goal) and not self._walks(stage):
                 self._write_after(stage)
             else:
@@ -153,7 +156,7 @@ class _Writer:
         return self._task(stages)
 
     def _place(self, value: Value) -> View | None:
-        view = self.known(value)
+        view = self.known(value, self.time)
         return None if view is None or view.buffer.root in self.made else view
 
     def _walks(self, goal: Goal) -> bool:

@@ -14,7 +14,8 @@ from .graph import Value
 from .loops import Output
 from .plan import Buffer, Step, View
 
-Known = Callable[[Value], View | None]
+# Where a value lay at a time, if it did.
+Known = Callable[[Value, int], View | None]
 
 # How far back a partner is looked for: further on there are seldom any.
 _WINDOW = 64
@@ -24,11 +25,13 @@ _WINDOW = 64
 class Goal:
     """Something to compute and write, for each element of a shape.
 
-    ``value``: what ``view`` then holds, if it is the whole of one.
+    ``time``: when it was queued; what has got memory since may be written by later steps. ``value``: what
+    ``view`` then holds, if it is the whole of one.
     """
 
     write: Callable[[Emitter], Output]
     shape: tuple[int, ...]
+    time: int
     value: Value | None = None
     view: View | None = None
 
@@ -146,12 +149,16 @@ def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
 def write_goals(goals: list[Goal], made: set[Buffer], known: Known) -> Task:
     """One task; what it makes itself it does not read."""
 
+    time = 0
+
     def place(value: Value) -> View | None:
-        view = known(value)
+        view = known(value, time)
         return None if view is None or view.buffer.root in made else view
 
-    emitter = Emitter(place)
-    outputs = [goal.write(emitter) for goal in goals]
+    emitter, outputs = Emitter(place), []
+    for goal in goals:
+        time = goal.time
+        outputs.append(goal.write(emitter))
     for output in outputs:
         emitter.argument(output.view.buffer, output.view.element)
     return make_task(goals, emitter, outputs)

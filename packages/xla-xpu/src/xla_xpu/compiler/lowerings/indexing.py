@@ -38,7 +38,7 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
         return Output(emitter.value(update, counters(update.shape)), window, shift)
 
     emitter, output = lowerer.emit(write, [update])
-    lowerer.add_kernel(emitter, [output], [Goal(write, update.shape)])
+    lowerer.add_kernel(emitter, [output], [Goal(write, update.shape, lowerer.clock)])
 
 
 @lowering("gather")

@@ -16,6 +16,7 @@ from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..rows import Fold, task_of_fold
+from ..tasks import Known
 from ..types import Element
 from ..views import VIEWS
 
@@ -143,6 +144,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         rows = len(outs[0].shape)
         shape = inputs[0].shape
         fold = Fold(
+            time=lowerer.clock,
             inputs=inputs,
             outs=list(node.outputs),
             elements=elements,
@@ -191,9 +193,9 @@ def _suits_rows(lowerer: Lowerer, node: Node) -> bool:
     return columns >= _SHORTEST_ROW and rows >= 4 * lowerer.target.units
 
 
-def _without(lowerer: Lowerer, node: Node) -> Callable[[Value], View | None]:
+def _without(lowerer: Lowerer, node: Node) -> Known:
     """Where values lie, but not the results of the reduction that is being written."""
-    return lambda value: None if value in node.outputs else lowerer.known(value)
+    return lambda value, time: None if value in node.outputs else lowerer.known_at(value, time)
 
 
 def _assignments(
