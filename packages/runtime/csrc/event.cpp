@@ -59,7 +59,7 @@ bool Event::query() const {
 void Event::synchronize() const {
   if (!recorded()) return;
   startup::require_not_forked();
-  {
+  if (!query()) {
     strict::Window window;
     guarded("waiting for an event", [&] { state_->event->wait_and_throw(); });
   }
