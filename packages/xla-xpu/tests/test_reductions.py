@@ -38,6 +38,14 @@ def test_a_start_of_ones_own():
     beside_cpu(lambda x, y: lax.reduce(x, y, lax.max, (1, 2)), X, np.float32(2.5))
 
 
+def test_a_reducer_of_ones_own_with_an_unknown_start():
+    def both(a, b):
+        return a[0] + b[0] + a[0] * b[0] * 0.1, jnp.maximum(a[1], b[1])
+
+    beside_cpu(lambda x, y: lax.reduce((x, x), (y * 0, y), both, (0, 2)), X, np.float32(2.5))
+    beside_cpu(lambda x, y: lax.reduce((x, x), (y, y), both, (1,)), X[:, :0], np.float32(2.5))
+
+
 def standardized(x):
     centred = x - x.mean(-1, keepdims=True)
     return centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)

@@ -11,7 +11,7 @@ from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import make_step
 from ..tasks import Goal
-from .reductions import as_expression, region_text
+from .regions import as_expression, region_text
 
 
 @lowering("dynamic_update_slice", absorbs=True)

@@ -9,7 +9,7 @@ from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
-from .reductions import as_expression, region_text
+from .regions import as_expression, region_text
 
 
 @lowering("sort")

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from ..elementwise import COMPLEX_HEADERS, HEADERS, expression, literal, load
-from ..emit import Emitter, NeedsMemory, TooLarge, is_splat, splat
-from ..failures import Unsupported
+from ..elementwise import COMPLEX_HEADERS, HEADERS, literal, load
+from ..emit import Emitter, NeedsMemory, TooLarge, splat
 from ..graph import Graph, Node, Value
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..rows import Fold, task_of_fold
 from ..tasks import Known
-from ..types import Element
-from ..views import VIEWS
+from ..types import Element, Type, row_major
+from .regions import reducer_of, region_text
+from .window_loops import Window, add_loops
 
 # The most arrays that a reduction reads; the runtime's limit counts what it writes too.
 _MOST_OPERANDS = 8
+# The most values it carries.
+_MOST_ACCUMULATORS = 4
 
 IDENTITIES = {
     "add": lambda element: 0,
@@ -34,16 +35,6 @@ IDENTITIES = {
     "or": lambda element: 0,
     "xor": lambda element: 0,
 }
-
-
-def reducer_of(region: Graph) -> str:
-    """The operation that a region of one value applies to its two arguments; "" for anything else."""
-    if len(region.nodes) != 1 or len(region.parameters) != 2:
-        return ""
-    (node,) = region.nodes
-    if region.results == [node.output] and set(node.inputs) == set(region.parameters):
-        return node.op
-    return ""
 
 
 def identity_of(reducer: str, element: Element) -> object:
@@ -71,44 +62,6 @@ def _greatest(element: Element) -> object:
     return 2 ** (element.bits - 1) - 1 if element.kind == "int" else 2**element.bits - 1
 
 
-def region_text(
-    region: Graph, names: list[str], read: Callable[[Value], str] | None = None
-) -> tuple[list[str], list[str]]:
-    """A region of scalars as statements, and the names of its results. ``names``: of its parameters."""
-    known = dict(zip(region.parameters, names, strict=True))
-    lines = []
-    for number, node in enumerate(region.nodes):
-        if is_splat(node.output):
-            known[node.output] = literal(node.attributes["value"][0], node.output.type.element)
-            continue
-        arguments = []
-        for value in node.inputs:
-            if value not in known:
-                known[value] = _outside(value, read)
-            arguments.append(known[value])
-        if node.op in VIEWS:
-            known[node.output] = arguments[0]
-            continue
-        text = expression(node, arguments)
-        known[node.output] = f"t{number}"
-        lines.append(f"{node.output.type.element.math} t{number} = {text};")
-    return lines, [known[v] if v in known else _outside(v, read) for v in region.results]
-
-
-def as_expression(lines: list[str], result: str) -> str:
-    """Statements and what they come to as one expression, which may stand outside the library's namespace."""
-    return f"({{ using namespace xpu; {' '.join(lines)} {result}; }})"
-
-
-def _outside(value: Value, read: Callable[[Value], str] | None) -> str:
-    number = splat(value)
-    if number is not None:
-        return literal(number, value.type.element)
-    if read is None:
-        raise Unsupported("a region that reads values from outside is not supported here")
-    return read(value)
-
-
 @lowering("reduce", absorbs=True)
 def reduce(lowerer: Lowerer, node: Node) -> None:
     """One kernel of the runtime's, over views of what its inputs are computed from."""
@@ -120,6 +73,10 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     region = node.regions[0]
     elements = [value.type.element for value in inputs]
     reducer = reducer_of(region) if count == 1 else ""
+    odd = count > _MOST_ACCUMULATORS or any(splat(value) is None for value in region.captured())
+    if odd or (not reducer and any(splat(start) is None for start in starts)):
+        _in_loops(lowerer, node)
+        return
     if (reducer in IDENTITIES and elements[0].kind != "complex") or reducer in ("add", "multiply"):
         identities = (
             [literal(identity_of(reducer, elements[0]), elements[0])]
@@ -128,10 +85,6 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         )
     else:
         numbers = [splat(start) for start in starts]
-        if any(number is None for number in numbers):
-            raise Unsupported(
-                "a reduction that starts with a value unknown to the compiler, by a function of one's own"
-            )
         identities = [literal(number, e) for number, e in zip(numbers, elements, strict=True)]
         starts = []
     left, right = [f"s{k}" for k in range(count)], [f"r{k}" for k in range(count)]
@@ -178,6 +131,26 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     step.reads = [view.buffer for view in views]
     lowerer.add(step)
     _start(lowerer, node, starts, reducer, outs)
+
+
+def _in_loops(lowerer: Lowerer, node: Node) -> None:
+    """One loop for each element of the result: nothing is known of the start, or of the order."""
+    count = len(node.inputs) // 2
+    inputs, starts = node.inputs[:count], node.inputs[count:]
+    dims, shape = node.attributes["dimensions"], inputs[0].shape
+    windows = [Window(n if d in dims else 1) for d, n in enumerate(shape)]
+    kept = tuple(1 if d in dims else n for d, n in enumerate(shape))
+    wholes = [Value(Type(value.type.element, kept), None, 0) for value in node.outputs]
+    if 0 in shape:
+        for value, start in zip(node.outputs, starts, strict=True):
+            nowhere = {"broadcast_dimensions": []}
+            wide = Node("broadcast_in_dim", [start], [value.type], nowhere).output
+            lowerer.copy(lowerer.views[value], lowerer.place(wide))
+        return
+    for whole, value in zip(wholes, node.outputs, strict=True):
+        out = lowerer.views[value]
+        lowerer.views[whole] = out.with_layout(kept, row_major(kept))
+    add_loops(lowerer, inputs, starts, node.regions[0], windows, wholes)
 
 
 # Shorter rows leave lanes idle.

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from ..affine import Affine, Coordinates
 from ..emit import Emitter
+from ..graph import Graph, Value
+from ..loops import Output, counters
+from ..lower import Lowerer
+from .regions import region_text
 
 
 @dataclass(frozen=True)
@@ -103,3 +107,46 @@ def walk(
 def _guarded(window: Window, size: int) -> bool:
     last = (window.result(size) - 1) * window.stride - window.low + window.extent - 1
     return window.low > 0 or window.base > 1 or last >= size
+
+
+def add_loops(
+    lowerer: Lowerer,
+    inputs: list[Value],
+    starts: list[Value],
+    region: Graph,
+    windows: list[Window],
+    outputs: list[Value],
+) -> None:
+    """Queue the kernel that combines each window's elements one after the other; outputs may have memory."""
+    shape = outputs[0].shape
+    outside = list(dict.fromkeys(region.captured()))
+
+    def write(emitter: Emitter) -> list[str]:
+        firsts = [emitter.value(start, ()) for start in starts]
+        read = {value: emitter.value(value, ()) for value in outside}
+        totals = [
+            emitter.variable(value.type.element, first)
+            for value, first in zip(inputs, firsts, strict=True)
+        ]
+
+        def visit(inside: Coordinates, within: Coordinates) -> None:
+            taken = [emitter.value(value, inside) for value in inputs]
+            lines, results = region_text(region, [*totals, *taken], read.__getitem__)
+            emitter.lines += lines
+            names = [
+                emitter.variable(value.type.element, result)
+                for value, result in zip(inputs, results, strict=True)
+            ]
+            emitter.lines += [f"{t} = {n};" for t, n in zip(totals, names, strict=True)]
+
+        walk(emitter, windows, inputs[0].shape, counters(shape), visit)
+        return totals
+
+    emitter, names = lowerer.emit(write, inputs)
+    lowerer.add_kernel(
+        emitter,
+        [
+            Output(name, lowerer.views.get(value) or lowerer.result(value))
+            for name, value in zip(names, outputs, strict=True)
+        ],
+    )

@@ -14,8 +14,9 @@ from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..types import ELEMENTS, Type, row_major
-from .reductions import IDENTITIES, as_expression, identity_of, reducer_of, region_text
-from .window_loops import Window, walk, windows_of
+from .reductions import IDENTITIES, identity_of
+from .regions import as_expression, reducer_of, region_text
+from .window_loops import Window, add_loops, walk, windows_of
 
 # Windows of more elements are walked dimension by dimension, where the order does not matter, ...
 _MANY = 32
@@ -42,7 +43,7 @@ def reduce_window(lowerer: Lowerer, node: Node) -> None:
         if size > _MANY and _plain(region, starts[0]):
             lowerer.views[node.output] = _by_dimensions(lowerer, node, windows)
             return
-    _add_loops(lowerer, inputs, starts, region, windows, node.outputs)
+    add_loops(lowerer, inputs, starts, region, windows, node.outputs)
 
 
 def _plain(region: Graph, start: Value) -> bool:
@@ -129,7 +130,7 @@ def _along(
     elif window.size > _LONG and window.dilation == 1:
         return _of_two_parts(lowerer, source, start, region, dim, window, result.type)
     else:
-        _add_loops(lowerer, [source], [start], region, windows, [result])
+        add_loops(lowerer, [source], [start], region, windows, [result])
     return result
 
 
@@ -173,44 +174,6 @@ def _of_two_parts(
         lowerer.views[part] = view.with_layout(type.shape, tuple(strides), offset)
         parts.append(part)
     return Node(reducer_of(region), parts, [type]).output
-
-
-def _add_loops(
-    lowerer: Lowerer,
-    inputs: list[Value],
-    starts: list[Value],
-    region: Graph,
-    windows: list[Window],
-    outputs: list[Value],
-) -> None:
-    shape = outputs[0].shape
-    outside = list(dict.fromkeys(region.captured()))
-
-    def write(emitter: Emitter) -> list[str]:
-        firsts = [emitter.value(start, ()) for start in starts]
-        read = {value: emitter.value(value, ()) for value in outside}
-        totals = [
-            emitter.variable(value.type.element, first)
-            for value, first in zip(inputs, firsts, strict=True)
-        ]
-
-        def visit(inside: Coordinates, within: Coordinates) -> None:
-            taken = [emitter.value(value, inside) for value in inputs]
-            lines, results = region_text(region, [*totals, *taken], read.__getitem__)
-            emitter.lines += lines
-            names = [
-                emitter.variable(value.type.element, result)
-                for value, result in zip(inputs, results, strict=True)
-            ]
-            emitter.lines += [f"{t} = {n};" for t, n in zip(totals, names, strict=True)]
-
-        walk(emitter, windows, inputs[0].shape, counters(shape), visit)
-        return totals
-
-    emitter, names = lowerer.emit(write, inputs)
-    lowerer.add_kernel(
-        emitter, [Output(n, lowerer.result(v)) for n, v in zip(names, outputs, strict=True)]
-    )
 
 
 @lowering("select_and_scatter")
