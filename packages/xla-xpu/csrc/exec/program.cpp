@@ -91,6 +91,8 @@ std::byte* Program::constants_on(int device) const {
     auto stream = xpu::default_stream(device);
     auto* memory = static_cast<std::byte*>(xpu::memory::allocate(constants_.size(), stream, jax_owner()));
     xpu::copy(stream, memory, constants_.data(), constants_.size());
+    // Once for a program and a device. Not waiting for it gave the first run old memory now and then.
+    stream.synchronize();
     on_device_[index] = memory;
   }
   return on_device_[index];

@@ -31,7 +31,7 @@ def compile(code: bytes, format: str, options: bytes) -> Any:
     devices = assignment_of(wanted)
     module = parse(code)
     graph = graph_of(module)
-    lowerer = Lowerer(target_of(devices[0]))
+    lowerer = Lowerer(target_of(devices[0]), len(devices))
     lowerer.program(graph)
     plan = finish(lowerer)
     saved = {

@@ -1,6 +1,7 @@
 """How operations that are no elementwise ones become steps: a file for each family."""
 
 from . import (  # noqa: F401
+    collectives,
     control,
     convolution,
     custom,
