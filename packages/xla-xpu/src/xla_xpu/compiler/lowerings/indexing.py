@@ -6,11 +6,12 @@ from ..affine import Affine
 from ..elementwise import COMPLEX_HEADERS, HEADERS
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
-from ..graph import Node
+from ..graph import Node, Value
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
-from ..plan import make_step
+from ..plan import View, make_step
 from ..tasks import Goal
+from ..types import ELEMENTS, Type
 from .regions import as_expression, region_text
 
 
@@ -41,10 +42,18 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
     lowerer.add_kernel(emitter, [output], [Goal(write, update.shape, lowerer.clock)])
 
 
+def _places(lowerer: Lowerer, indices: Value) -> View:
+    """Indices in a type that the runtime takes."""
+    if indices.type.element.name == "ui64":
+        wide = Type(ELEMENTS["i64"], indices.shape)
+        indices = Node("convert", [indices], [wide]).output
+    return lowerer.place(indices)
+
+
 @lowering("gather")
 def gather(lowerer: Lowerer, node: Node) -> None:
     """Windows of an array."""
-    operand, indices = (lowerer.place(value) for value in node.inputs)
+    operand, indices = lowerer.place(node.inputs[0]), _places(lowerer, node.inputs[1])
     out = lowerer.result(node.output)
     if out.type.count:
         numbers = dict(node.attributes["dimension_numbers"])
@@ -66,7 +75,8 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
     if len(node.inputs) != 3:
         raise Unsupported("a scatter of several arrays at once is not supported on xpu")
     operand, indices, updates = node.inputs
-    source, places, values = (lowerer.place(value) for value in (operand, indices, updates))
+    source, values = lowerer.place(operand), lowerer.place(updates)
+    places = _places(lowerer, indices)
     out = lowerer.result(node.output)
     lowerer.copy(out, source)
     if not updates.type.count:
