@@ -35,5 +35,13 @@ def test_not_a_number():
     beside_cpu(jnp.argsort, x)
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.float32, np.int16, np.bool_, jnp.bfloat16])
+def test_sorts(dtype):
+    x = numbers((5, 40)).astype(dtype)
+    if dtype == np.complex64:
+        x = x.round() + np.complex64(1j) * numbers((5, 40))[::-1]
+    beside_cpu(lambda x: (jnp.sort(x, 1), jnp.argsort(x, 0), lax.sort((x, x), num_keys=1)), x)
+
+
 def test_gradient():
     beside_cpu(jax.grad(lambda x: (lax.top_k(x, 5)[0] ** 2).sum()), numbers((4, 60)))

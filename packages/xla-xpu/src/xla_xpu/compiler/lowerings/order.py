@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
-from ..elementwise import HEADERS
+from ..elementwise import COMPLEX_HEADERS, HEADERS
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
+from ..types import Type
+from .complex_products import part_of
 from .regions import as_expression, region_text
 
 
@@ -16,28 +18,52 @@ from .regions import as_expression, region_text
 def sort(lowerer: Lowerer, node: Node) -> None:
     """By keys where the comparison is an ordinary one, otherwise by the comparison."""
     dim = node.attributes["dimension"]
-    views = [lowerer.place(value) for value in node.inputs]
-    outs = [lowerer.result(value) for value in node.outputs]
-    if not outs[0].type.count:
+    if not node.output.type.count:
+        for value in node.outputs:
+            lowerer.result(value)
         return
     order = _plain_order(node.regions[0])
     positions = (
-        len(views) == 2 and _counts(node.inputs[1], dim) and views[1].element.name in ("i32", "i64")
+        len(node.inputs) == 2
+        and _counts(node.inputs[1], dim)
+        and node.inputs[1].type.element.name in ("i32", "i64")
     )
-    if order and (len(views) == 1 or positions):
-        more = {"indices": outs[1]} if len(views) == 2 else {}
-        step = make_step(
-            "sort",
-            {"in": views[0]},
-            {"values": outs[0], **more},
-            dim=dim,
-            descending=order == "GT",
-            total_order=False,
-        )
-        lowerer.add(step)
+    if not order or not (len(node.inputs) == 1 or positions):
+        _by_comparison(lowerer, node, dim)
         return
-    names = [f"{letter}{k}" for k in range(len(views)) for letter in "ab"]
+    outs = [lowerer.result(value) for value in node.outputs]
+    more = {"indices": outs[1]} if positions else {}
+    step = make_step(
+        "sort",
+        {"in": lowerer.place(node.inputs[0])},
+        {"values": outs[0], **more},
+        dim=dim,
+        descending=order == "GT",
+        total_order=False,
+    )
+    lowerer.add(step)
+
+
+def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
+    """Complex numbers are sorted as two operands."""
+    operands: list[Value] = []
+    results: list[Value] = []
+    names = []
+    for value, output in zip(node.inputs, node.outputs, strict=True):
+        element, at = value.type.element, len(operands)
+        if element.kind != "complex":
+            operands.append(value)
+            results.append(output)
+            names += [f"a{at}", f"b{at}"]
+            continue
+        part = Type(part_of(element), value.shape)
+        operands += [Node(name, [value], [part]).output for name in ("real", "imag")]
+        results += [Value(part, None, 0) for _ in range(2)]
+        names += [f"{element.math}({side}{at}, {side}{at + 1})" for side in "ab"]
     lines, (result,) = region_text(node.regions[0], names)
+    views = [lowerer.place(value) for value in operands]
+    outs = [lowerer.result(value) for value in results]
+    complex = len(operands) > len(node.inputs)
     lowerer.add(
         make_step(
             "comparison_sort",
@@ -45,9 +71,16 @@ def sort(lowerer: Lowerer, node: Node) -> None:
             {"out": outs},
             less=as_expression(lines, result),
             dim=dim,
-            headers=list(HEADERS),
+            headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
         )
     )
+    parts = iter(results)
+    for output in node.outputs:
+        if output.type.element.kind != "complex":
+            next(parts)
+            continue
+        whole = Node("complex", [next(parts), next(parts)], [output.type]).output
+        lowerer.copy(lowerer.result(output), lowerer.place(whole))
 
 
 def _plain_order(region: Graph) -> str:
