@@ -22,6 +22,7 @@ void bind_graph(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_trace(py::module_& m);
 void bind_kernels(py::module_& m);
+void bind_kernels_factorize(py::module_& m);
 void bind_kernels_fft(py::module_& m);
 void bind_kernels_index(py::module_& m);
 void bind_kernels_random(py::module_& m);

@@ -17,6 +17,7 @@ PYBIND11_MODULE(_C, m) {
   bind_tensor(m);
   bind_trace(m);
   bind_kernels(m);
+  bind_kernels_factorize(m);
   bind_kernels_fft(m);
   bind_kernels_index(m);
   bind_kernels_random(m);

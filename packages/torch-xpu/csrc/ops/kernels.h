@@ -12,7 +12,6 @@ namespace torch_xpu {
 // Each is the text of the file of that name in kernels/: written by the build.
 extern const char* const ctc_loss_source;
 extern const char* const embedding_bag_source;
-extern const char* const factorize_source;
 extern const char* const grid_sample_source;
 extern const char* const histogram_source;
 extern const char* const jagged_source;

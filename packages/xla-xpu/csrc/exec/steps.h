@@ -29,5 +29,8 @@ std::unique_ptr<Step> make_fft(const Fields& fields);
 std::unique_ptr<Step> make_loop(const Fields& fields);
 std::unique_ptr<Step> make_branch(const Fields& fields);
 std::unique_ptr<Step> make_host_call(const Fields& fields);
+std::unique_ptr<Step> make_cholesky(const Fields& fields);
+std::unique_ptr<Step> make_lu(const Fields& fields);
+std::unique_ptr<Step> make_solve_triangle(const Fields& fields);
 
 }  // namespace xla_xpu

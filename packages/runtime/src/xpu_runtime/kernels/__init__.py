@@ -1,12 +1,20 @@
 """Kernels written once for every framework, over strided arrays.
 
 Fills, copies, elementwise operations and reductions; scans; sorts and selections; gathers, scatters
-and masks; random fills; Fourier transforms.
+and masks; random fills; Fourier transforms; linear algebra.
 """
 
 from __future__ import annotations
 
 from .elementwise import Elementwise, Reduction, copy, fill, promote, reduce, reductions
+from .factorize import (
+    factorize_cholesky,
+    factorize_lu,
+    permutation_of,
+    solve_triangle,
+    spoil_failed,
+    swap_rows,
+)
 from .fourier import fft
 from .indexing import (
     Combiner,
@@ -51,6 +59,8 @@ __all__ = [
     "cumsum",
     "embedding_backward",
     "exponential",
+    "factorize_cholesky",
+    "factorize_lu",
     "fft",
     "fill",
     "gather",
@@ -67,6 +77,7 @@ __all__ = [
     "masked_select",
     "nonzero",
     "normal",
+    "permutation_of",
     "promote",
     "random_bits",
     "reduce",
@@ -74,7 +85,10 @@ __all__ = [
     "scatter",
     "scatter_mean",
     "scatter_slices",
+    "solve_triangle",
     "sort",
+    "spoil_failed",
+    "swap_rows",
     "topk",
     "uniform",
 ]

@@ -10,14 +10,25 @@ namespace xla_xpu {
 std::unique_ptr<Step> make_step(const Fields& fields) {
   using Make = std::unique_ptr<Step> (*)(const Fields&);
   static const std::map<std::string, Make> kinds{
-      {"kernel", make_kernel}, {"copy", make_copy},
-      {"fill", make_fill},     {"reduce", make_reduce},
-      {"matmul", make_matmul}, {"convolution", make_convolution},
-      {"gather", make_gather}, {"scatter", make_scatter},
-      {"sort", make_sort},     {"comparison_sort", make_comparison_sort},
-      {"topk", make_topk},     {"scan", make_scan},
-      {"fft", make_fft},       {"loop", make_loop},
-      {"branch", make_branch}, {"host_call", make_host_call},
+      {"kernel", make_kernel},
+      {"copy", make_copy},
+      {"fill", make_fill},
+      {"reduce", make_reduce},
+      {"matmul", make_matmul},
+      {"convolution", make_convolution},
+      {"gather", make_gather},
+      {"scatter", make_scatter},
+      {"sort", make_sort},
+      {"comparison_sort", make_comparison_sort},
+      {"topk", make_topk},
+      {"scan", make_scan},
+      {"fft", make_fft},
+      {"loop", make_loop},
+      {"branch", make_branch},
+      {"host_call", make_host_call},
+      {"cholesky", make_cholesky},
+      {"lu", make_lu},
+      {"solve_triangle", make_solve_triangle},
   };
   auto name = fields.get<std::string>("step");
   auto found = kinds.find(name);

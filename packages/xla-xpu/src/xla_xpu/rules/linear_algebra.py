@@ -1,11 +1,13 @@
-"""Decompositions that LAPACK computes on the host: there is no device algorithm for them."""
+"""Decompositions: LU on the device, what has no device algorithm by LAPACK on the host."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from jax._src.interpreters import mlir
 from jax._src.lax import linalg
+from jax._src.lib.mlir.dialects import hlo
 
 from .later import when_imported
 from .on_host import register
@@ -28,7 +30,20 @@ def apply() -> None:
     """Registers each, and the sparse solver, which is SciPy's."""
     for name, primitive in _ON_HOST.items():
         register(primitive, f"lapack {name} (host)")
+    mlir.register_lowering(linalg.lu_p, _lu, platform="xpu")
     when_imported("jax.experimental.sparse.linalg", _solve_sparse)
+
+
+def _lu(ctx: mlir.LoweringRuleContext, matrix: Any) -> Sequence[Any]:
+    call = mlir.custom_call(
+        "xpu_lu",
+        result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in ctx.avals_out],
+        operands=[matrix],
+    )
+    factors, pivots, permutation = call.results
+    # LAPACK counts from one.
+    ones = mlir.full_like_aval(ctx, 1, ctx.avals_out[1])
+    return factors, hlo.subtract(pivots, ones), permutation
 
 
 def _solve_sparse(module: Any) -> None:

@@ -6,6 +6,7 @@ from . import (  # noqa: F401
     convolution,
     custom,
     indexing,
+    linear_algebra,
     order,
     products,
     random,
