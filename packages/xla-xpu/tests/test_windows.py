@@ -74,11 +74,12 @@ def test_several_operands():
     beside_cpu(both, numbers((8, 9)), numbers((8, 9)) * 2)
 
 
-@pytest.mark.parametrize("window", ["small", "cropped", "long"])
-@pytest.mark.parametrize("reducer", ["sum", "max"])
+# JAX has no gradient of a maximum of cropped windows.
+@pytest.mark.parametrize(
+    ("reducer", "window"),
+    [("sum", "small"), ("sum", "cropped"), ("sum", "long"), ("max", "small"), ("max", "long")],
+)
 def test_gradients(reducer, window):
     size, strides, padding, _ = WINDOWS[window]
-    if reducer == "max" and window == "cropped":
-        pytest.skip("JAX has no gradient of this one")
     x = numbers((2, 300, 20)) * np.float32(0.01)
     beside_cpu(jax.grad(lambda x: (REDUCERS[reducer](x, size, strides, padding) ** 2).sum()), x)

@@ -62,7 +62,7 @@ def _calls(op: ir.Operation) -> Any:
     for region in op.regions:
         for block in region:
             for inner in block:
-                if inner.operation.name == "func.call" or _is_foreign(inner):
+                if inner.operation.name == "func.call" or _is_foreign(inner.operation):
                     yield inner
                 else:
                     yield from _calls(inner.operation)
@@ -70,7 +70,7 @@ def _calls(op: ir.Operation) -> Any:
 
 def _is_foreign(op: ir.Operation) -> bool:
     """Whether it is a composite that has no lowering as a whole."""
-    if op.operation.name != "stablehlo.composite":
+    if op.name != "stablehlo.composite":
         return False
     return f"composite@{ir.StringAttr(op.attributes['name']).value}" not in _COMPOSITES
 

@@ -119,7 +119,6 @@ def _add(lowerer: Lowerer, c: Convolution) -> None:
 
 
 def _add_forward(lowerer: Lowerer, c: Convolution) -> None:
-    source = c.source
     cropped = _cropped(c)
     if cropped is None:
         _zero(lowerer, c.result)
@@ -138,8 +137,8 @@ def _cropped(c: Convolution) -> tuple[View, list[int], list[int]] | None:
         shape.append(size - max(0, -low) - max(0, -high))
     if min(shape) <= 0:
         return None
-    low, high = ([max(0, n) for n in side] for side in (c.low, c.high))
-    return c.source.slice(tuple(start), tuple(shape)), low, high
+    padding = [[max(0, n) for n in side] for side in (c.low, c.high)]
+    return c.source.slice(tuple(start), tuple(shape)), padding[0], padding[1]
 
 
 def _add_weights_gradient(lowerer: Lowerer, c: Convolution) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -143,7 +144,7 @@ def _in_loops(lowerer: Lowerer, node: Node) -> None:
     wholes = [Value(Type(value.type.element, kept), None, 0) for value in node.outputs]
     if 0 in shape:
         for value, start in zip(node.outputs, starts, strict=True):
-            nowhere = {"broadcast_dimensions": []}
+            nowhere: dict[str, Any] = {"broadcast_dimensions": []}
             wide = Node("broadcast_in_dim", [start], [value.type], nowhere).output
             lowerer.copy(lowerer.views[value], lowerer.place(wide))
         return
