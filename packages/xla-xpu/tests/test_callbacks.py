@@ -9,6 +9,9 @@ from jax.experimental import checkify, io_callback, serialize_executable
 
 import xla_xpu
 
+# What a callback is given decides what it does.
+pytestmark = pytest.mark.values
+
 
 def sine(x):
     return jax.pure_callback(np.sin, x, x, vmap_method="sequential")

@@ -71,6 +71,8 @@ ONE_KERNEL = {
 }
 
 
+# Whether rows are walked depends on how many the device wants.
+@pytest.mark.cpu_device
 @pytest.mark.parametrize("program", ONE_KERNEL)
 def test_one_kernel(program):
     function, shape = ONE_KERNEL[program]
