@@ -14,3 +14,22 @@ def to_dlpack(
     pointer: int, shape: Sequence[int], code: int, bits: int, device_type: int, device: int
 ) -> Any:
     """A DLPack capsule that shares the memory of the array whose address ``pointer`` is."""
+
+class Value:
+    """An array as a program takes or gives it; ``type`` is PJRT's number."""
+
+    def __init__(
+        self, type: int, dims: Sequence[int], memory_kind: str = ..., sharding: bytes = ...
+    ) -> None: ...
+
+class Program:
+    """A plan that can be run."""
+
+    def __init__(
+        self, buffers: list[Any], temporary_bytes: int, constants: bytes, steps: list[Any]
+    ) -> None: ...
+
+class Executable:
+    """A program with all that PJRT asks about it."""
+
+    def __init__(self, **what: Any) -> None: ...

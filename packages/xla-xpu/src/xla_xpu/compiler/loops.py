@@ -70,8 +70,10 @@ def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loo
     sizes = [math.prod(shape[dim] for dim in group) for group in groups]
     joined = []
     for position in positions:
-        terms = {number: position.factor(group[-1]) for number, group in enumerate(groups)}
-        terms |= {c: f for c, f in position.terms if isinstance(c, str)}
+        terms: dict[int | str, int] = {
+            number: position.factor(group[-1]) for number, group in enumerate(groups)
+        }
+        terms.update({c: f for c, f in position.terms if isinstance(c, str)})
         constant = Affine(position.constant)
         for counter, factor in terms.items():
             constant = constant + Affine.of(counter) * factor

@@ -71,7 +71,7 @@ class RowTask(Task):
         return True
 
     def made(self) -> set[Buffer]:
-        found = set()
+        found: set[Buffer] = set()
         for stage in self.stages:
             if isinstance(stage, Fold):
                 found.update(view.buffer.root for view in stage.views)

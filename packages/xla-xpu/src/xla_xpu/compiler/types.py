@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -41,7 +42,7 @@ class Element:
 
 
 def _element(
-    name: str, pjrt: int, numpy: object, runtime: str, math: str, kind: str, stored: str = ""
+    name: str, pjrt: int, numpy: Any, runtime: str, math: str, kind: str, stored: str = ""
 ) -> Element:
     return Element(name, pjrt, np.dtype(numpy), runtime, math, stored or math, kind)
 

@@ -16,12 +16,12 @@ def view_of(node: Node, source: View) -> View | None:
     if node.op == "reshape":
         return source.reshaped(shape)
     if node.op == "broadcast_in_dim":
-        strides = [0] * len(shape)
+        spread = [0] * len(shape)
         for at, size, stride in zip(
             node.attributes["broadcast_dimensions"], source.shape, source.strides, strict=True
         ):
-            strides[at] = stride if size == shape[at] else 0
-        return source.with_layout(shape, tuple(strides))
+            spread[at] = stride if size == shape[at] else 0
+        return source.with_layout(shape, tuple(spread))
     if node.op == "transpose":
         return source.with_layout(
             shape, tuple(source.strides[dim] for dim in node.attributes["permutation"])

@@ -82,7 +82,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         identities = (
             [literal(identity_of(reducer, elements[0]), elements[0])]
             if elements[0].kind != "complex"
-            else [literal(np.complex128(identity_of(reducer, elements[0])), elements[0])]
+            else [literal(np.complex128({"add": 0, "multiply": 1}[reducer]), elements[0])]
         )
     else:
         numbers = [splat(start) for start in starts]
@@ -193,17 +193,10 @@ def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str]
             lowerer.place(missing.value)
             continue
         except TooLarge:
-            emitter = None
-        if (
-            emitter is None
-            or emitter.irregular
-            or len(emitter.loads) > _MOST_OPERANDS - len(inputs)
-            or not emitter.loads
-        ):
-            views = [lowerer.place(value) for value in inputs]
-            lines = []
-            return lines, [f"a{k}" for k in range(len(inputs))], views
+            return _as_they_are(lowerer, inputs)
         break
+    if emitter.irregular or not 0 < len(emitter.loads) <= _MOST_OPERANDS - len(inputs):
+        return _as_they_are(lowerer, inputs)
     views = []
     lines = list(emitter.lines)
     for number, (argument, view, place) in enumerate(emitter.loads):
@@ -214,6 +207,10 @@ def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str]
         lines = [line.replace(load(view.element, text), f"a{number}") for line in lines]
     # Every view has the shape of the whole.
     return lines, names, views
+
+
+def _as_they_are(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View]]:
+    return [], [f"a{k}" for k in range(len(inputs))], [lowerer.place(value) for value in inputs]
 
 
 def _compute(elements: list[Element]) -> str:
