@@ -12,6 +12,8 @@
 namespace xpu {
 namespace {
 
+constexpr int most_cpu_devices = 64;
+
 std::string* failure = new std::string;
 
 std::vector<sycl::device> all_devices() {
@@ -54,10 +56,16 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
   auto parts = env::number("XPU_CPU_DEVICES", 1);
   if (whole.empty() || parts == 1) return whole;
   auto units = whole[0].get_info<sycl::info::device::max_compute_units>();
-  expect<UsageError>(parts >= 1 && parts <= units, "XPU_CPU_DEVICES=", parts,
-                     ": this CPU can be split into 1 to ", units);
-  auto split = whole[0].create_sub_devices<sycl::info::partition_property::partition_equally>(units / parts);
-  split.resize(parts);
+  expect<UsageError>(parts >= 1 && parts <= most_cpu_devices, "XPU_CPU_DEVICES=", parts,
+                     ": a CPU can be split into 1 to ", most_cpu_devices);
+  // With more devices than cores some share one.
+  std::vector<sycl::device> split;
+  while (split.size() < static_cast<std::size_t>(parts)) {
+    auto more = whole[0].create_sub_devices<sycl::info::partition_property::partition_equally>(
+        std::max<std::size_t>(1, units / parts));
+    split.insert(split.end(), more.begin(), more.end());
+  }
+  split.erase(split.begin() + parts, split.end());
   return split;
 }
 

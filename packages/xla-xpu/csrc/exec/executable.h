@@ -27,6 +27,12 @@ struct Value {
   std::size_t bytes() const;
 };
 
+/// One device's part of a run.
+struct Call {
+  xpu::Stream stream;
+  std::span<void*const> parameters, outputs;
+};
+
 struct Executable {
   std::string name, fingerprint;
   std::string serialized;  ///< what load() takes; empty: the program calls functions of this process
@@ -39,8 +45,9 @@ struct Executable {
   std::size_t temporary_bytes = 0, code_bytes = 0;
   std::shared_ptr<const Program> program;
 
-  /// Queues the program on a device's stream. Never takes the GIL, unless the program calls Python.
-  void run(xpu::Stream stream, std::span<void* const> parameters, std::span<void* const> outputs) const;
+  /// Queues the program on the streams of all its devices, or of one that stands in for its only one. Never
+  /// takes the GIL, unless the program calls Python.
+  void run(std::span<const Call> calls) const;
 };
 
 /// `code` is the number of a PJRT_Error_Code.

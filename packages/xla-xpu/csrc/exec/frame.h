@@ -19,7 +19,8 @@ struct Operand {
 
 class Frame {
  public:
-  Frame(xpu::Stream stream, std::size_t buffers) : stream(stream), base(buffers) {}
+  Frame(xpu::Stream stream, std::size_t buffers, int number)
+      : stream(stream), number(number), base(buffers) {}
 
   void* pointer(int buffer, std::int64_t offset) const {
     return base[static_cast<std::size_t>(buffer)] + offset;
@@ -37,6 +38,7 @@ class Frame {
   }
 
   xpu::Stream stream;
+  int number;  ///< which of the program's devices, [replica][partition]
   std::vector<std::byte*> base;
 };
 

@@ -1,10 +1,10 @@
 #include "exec/program.h"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <thread>
 
-#include "exec/executable.h"
 #include "exec/memory.h"
 #include "xpu/copy.h"
 #include "xpu/memory.h"
@@ -20,9 +20,16 @@ void run_all(const Steps& steps, Frame& frame) {
   for (auto& step : steps) step->run(frame);
 }
 
-void Executable::run(xpu::Stream stream, std::span<void* const> parameters,
-                     std::span<void* const> outputs) const {
-  program->run(stream, parameters, outputs);
+void run_all(const Steps& steps, std::span<Frame> frames) {
+  for (auto& step : steps) step->run_together(frames);
+}
+
+bool any_collective(const Steps& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](auto& step) { return step->collective(); });
+}
+
+void Executable::run(std::span<const Call> calls) const {
+  program->run(calls);
 }
 
 Program::Program(std::vector<Buffer> buffers, std::size_t temporary_bytes, std::string constants, Steps steps)
@@ -35,29 +42,37 @@ Program::~Program() {
   for (auto* memory : on_device_) xpu::memory::deallocate(memory);
 }
 
-void Program::run(xpu::Stream stream, std::span<void* const> parameters,
-                  std::span<void* const> outputs) const {
-  Frame frame(stream, buffers_.size());
-  Temporary temporaries(temporary_bytes_, stream);
-  auto* constants = constants_on(stream.device());
+void Program::run(std::span<const Call> calls) const {
+  std::vector<Frame> frames;
+  std::vector<std::unique_ptr<Temporary>> temporaries;
+  for (auto& call : calls) {
+    temporaries.push_back(std::make_unique<Temporary>(temporary_bytes_, call.stream));
+    frames.push_back(frame_of(call, static_cast<int>(frames.size()), temporaries.back()->data()));
+  }
+  run_all(steps_, frames);
+}
+
+Frame Program::frame_of(const Call& call, int number, std::byte* temporaries) const {
+  Frame frame(call.stream, buffers_.size(), number);
+  auto* constants = constants_on(call.stream.device());
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     auto& buffer = buffers_[i];
     switch (buffer.kind) {
       case Buffer::Kind::parameter:
-        frame.base[i] = static_cast<std::byte*>(parameters[buffer.place]);
+        frame.base[i] = static_cast<std::byte*>(call.parameters[buffer.place]);
         break;
       case Buffer::Kind::output:
-        frame.base[i] = static_cast<std::byte*>(outputs[buffer.place]);
+        frame.base[i] = static_cast<std::byte*>(call.outputs[buffer.place]);
         break;
       case Buffer::Kind::temporary:
-        frame.base[i] = temporaries.data() + buffer.place;
+        frame.base[i] = temporaries + buffer.place;
         break;
       case Buffer::Kind::constant:
         frame.base[i] = constants + buffer.place;
         break;
     }
   }
-  run_all(steps_, frame);
+  return frame;
 }
 
 void Program::prepare(int device) const {

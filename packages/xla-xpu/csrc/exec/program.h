@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/executable.h"
 #include "exec/frame.h"
 
 namespace xla_xpu {
@@ -21,12 +22,20 @@ class Step {
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
   virtual void run(Frame& frame) const = 0;
+  /// The same on all devices of the program.
+  virtual void run_together(std::span<Frame> frames) const {
+    for (auto& frame : frames) run(frame);
+  }
+  /// Whether the devices must run it, or what is in it, together.
+  virtual bool collective() const { return false; }
   /// Builds its kernels, so that the first run need not.
   virtual void prepare(int /*device*/) const {}
 };
 using Steps = std::vector<std::unique_ptr<Step>>;
 
 void run_all(const Steps& steps, Frame& frame);
+void run_all(const Steps& steps, std::span<Frame> frames);
+bool any_collective(const Steps& steps);
 
 struct Buffer {
   enum class Kind { parameter, output, temporary, constant } kind;
@@ -40,11 +49,12 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  void run(xpu::Stream stream, std::span<void* const> parameters, std::span<void* const> outputs) const;
+  void run(std::span<const Call> calls) const;
   /// Builds the kernels for a device, and copies the constants to it.
   void prepare(int device) const;
 
  private:
+  Frame frame_of(const Call& call, int number, std::byte* temporaries) const;
   std::byte* constants_on(int device) const;
 
   std::vector<Buffer> buffers_;

@@ -28,6 +28,8 @@ std::unique_ptr<Step> make_scan(const Fields& fields);
 std::unique_ptr<Step> make_fft(const Fields& fields);
 std::unique_ptr<Step> make_loop(const Fields& fields);
 std::unique_ptr<Step> make_branch(const Fields& fields);
+std::unique_ptr<Step> make_exchange(const Fields& fields);
+std::unique_ptr<Step> make_number(const Fields& fields);
 std::unique_ptr<Step> make_host_call(const Fields& fields);
 std::unique_ptr<Step> make_cholesky(const Fields& fields);
 std::unique_ptr<Step> make_lu(const Fields& fields);

@@ -113,9 +113,16 @@ Launch prepared(const Request& request, std::size_t which) {
   return launch;
 }
 
-void queue(const Request& request, Launch& launch) {
+void queue(const Request& request, std::span<const Launch> launches) {
+  std::vector<Call> calls;
+  for (auto& launch : launches)
+    calls.push_back({launch.device->stream, launch.input_data, launch.output_data});
+  request.executable().run(calls);
+}
+
+// Queues what comes after the program.
+void conclude(Launch& launch) {
   auto stream = launch.device->stream;
-  request.executable().run(stream, launch.input_data, launch.output_data);
   for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
     auto& from = launch.device_outputs[i];
     auto& to = launch.outputs[i];
@@ -144,7 +151,8 @@ void execute(PJRT_LoadedExecutable_Execute_Args& args) {
   auto request = accepted(args);
   std::vector<Launch> launches;
   for (std::size_t which = 0; which < args.num_devices; ++which) launches.push_back(prepared(request, which));
-  for (auto& launch : launches) queue(request, launch);
+  queue(request, launches);
+  for (auto& launch : launches) conclude(launch);
   // Nothing fails from here on: donated arguments are gone only when there are outputs.
   for (std::size_t which = 0; which < launches.size(); ++which) give_outputs(request, launches[which], which);
 }

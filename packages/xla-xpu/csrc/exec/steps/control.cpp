@@ -26,6 +26,16 @@ std::int32_t read(const Frame& frame, const Operand& operand) {
   return value;
 }
 
+// What all devices decide, where they have to go on together.
+std::int32_t agreed(std::span<Frame> frames, const Operand& operand) {
+  auto value = read(frames.front(), operand);
+  for (auto& frame : frames.subspan(1))
+    xpu::expect<xpu::UsageError>(
+        read(frame, operand) == value,
+        "jax: the devices of a program disagree on how a loop or branch with collectives in it goes on");
+  return value;
+}
+
 class LoopStep final : public Step {
  public:
   explicit LoopStep(const Fields& fields)
@@ -43,6 +53,17 @@ class LoopStep final : public Step {
       run_all(body_, frame);
     }
   }
+  void run_together(std::span<Frame> frames) const override {
+    if (!collective()) return Step::run_together(frames);
+    for (std::int64_t trip = 0; trip != trips_; ++trip) {
+      if (trips_ < 0) {
+        run_all(condition_, frames);
+        if (!agreed(frames, predicate_)) return;
+      }
+      run_all(body_, frames);
+    }
+  }
+  bool collective() const override { return any_collective(condition_) || any_collective(body_); }
   void prepare(int device) const override {
     for (auto& step : condition_) step->prepare(device);
     for (auto& step : body_) step->prepare(device);
@@ -61,17 +82,23 @@ class BranchStep final : public Step {
                                  index_.view.describe());
     for (auto branch : fields.list("branches")) branches_.push_back(make_steps(py::cast<py::list>(branch)));
   }
-  void run(Frame& frame) const override {
-    auto index = read(frame, index_), last = static_cast<std::int32_t>(branches_.size()) - 1;
-    if (index < 0 || index > last) index = last;
-    run_all(branches_[static_cast<std::size_t>(index)], frame);
+  void run(Frame& frame) const override { run_all(branch(read(frame, index_)), frame); }
+  void run_together(std::span<Frame> frames) const override {
+    if (!collective()) return Step::run_together(frames);
+    run_all(branch(agreed(frames, index_)), frames);
   }
+  bool collective() const override { return std::any_of(branches_.begin(), branches_.end(), any_collective); }
   void prepare(int device) const override {
     for (auto& branch : branches_)
       for (auto& step : branch) step->prepare(device);
   }
 
  private:
+  const Steps& branch(std::int32_t index) const {
+    auto last = static_cast<std::int32_t>(branches_.size()) - 1;
+    return branches_[static_cast<std::size_t>(index < 0 || index > last ? last : index)];
+  }
+
   Operand index_;
   std::vector<Steps> branches_;
 };

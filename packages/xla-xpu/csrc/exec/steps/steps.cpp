@@ -29,6 +29,8 @@ std::unique_ptr<Step> make_step(const Fields& fields) {
       {"cholesky", make_cholesky},
       {"lu", make_lu},
       {"solve_triangle", make_solve_triangle},
+      {"exchange", make_exchange},
+      {"number", make_number},
   };
   auto name = fields.get<std::string>("step");
   auto found = kinds.find(name);

@@ -12,15 +12,17 @@ from jaxlib.xla_client import CompileOptions
 
 from .. import _plugin
 from . import host, lowerings  # noqa: F401
+from .collectives import Expander
 from .devices import assignment_of, target_of
 from .failures import Invalid
 from .finish import finish
 from .graph import Graph, Value
 from .lower import Lowerer
 from .read import graph_of, main_of, parse
+from .spmd.partition import needs_partition, partition
 
 # Of the form in which plans are saved.
-VERSION = 1
+VERSION = 2
 
 
 def compile(code: bytes, format: str, options: bytes) -> Any:
@@ -30,8 +32,13 @@ def compile(code: bytes, format: str, options: bytes) -> Any:
     wanted = CompileOptions.ParseFromString(options)
     devices = assignment_of(wanted)
     module = parse(code)
-    graph = graph_of(module)
-    lowerer = Lowerer(target_of(devices[0]), len(devices))
+    if needs_partition(module, wanted.num_partitions):
+        parts = partition(module, wanted.num_partitions)
+        graph, shardings = parts.graph, [parts.parameters, parts.outputs]
+    else:
+        graph, shardings = graph_of(module), [[], []]
+    Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
+    lowerer = Lowerer(target_of(devices[0]))
     lowerer.program(graph)
     plan = finish(lowerer)
     saved = {
@@ -39,8 +46,8 @@ def compile(code: bytes, format: str, options: bytes) -> Any:
         "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
         "fingerprint": hashlib.sha256(code + options).hexdigest(),
         "text": str(module),
-        "parameters": _values(graph.parameters, main_of(module), "arg_attrs"),
-        "outputs": _values(graph.results, main_of(module), "res_attrs"),
+        "parameters": _values(graph.parameters, main_of(module), "arg_attrs", shardings[0]),
+        "outputs": _values(graph.results, main_of(module), "res_attrs", shardings[1]),
         "donated": _donated(main_of(module)),
         "replicas": wanted.num_replicas,
         "partitions": wanted.num_partitions,
@@ -73,7 +80,10 @@ def _executable(saved: dict[str, Any]) -> Any:
         _ready(plan["steps"], plan["sources"]),
     )
     values = {
-        side: [_plugin.Value(type, dims, kind) for type, dims, kind in saved[side]]
+        side: [
+            _plugin.Value(type, dims, kind, bytes.fromhex(sharding))
+            for type, dims, kind, sharding in saved[side]
+        ]
         for side in ("parameters", "outputs")
     }
     return _plugin.Executable(
@@ -122,17 +132,20 @@ def _calls_python(steps: list[dict[str, Any]]) -> bool:
     return any("callback" in step for step in steps) or any(map(_calls_python, bodies))
 
 
-def _values(values: list[Value], main: ir.Operation, attributes: str) -> list[list[Any]]:
-    """Types, shapes and kinds of memory of what goes in or comes out."""
+def _values(
+    values: list[Value], main: ir.Operation, attributes: str, shardings: list[bytes]
+) -> list[list[Any]]:
+    """Types, shapes, kinds of memory and shardings of what goes in or comes out."""
     kinds = ["device"] * len(values)
     if attributes in main.attributes:
         for index, each in enumerate(ir.ArrayAttr(main.attributes[attributes])):
             names = ir.DictAttr(each)
             if "mhlo.memory_kind" in names:
                 kinds[index] = ir.StringAttr(names["mhlo.memory_kind"]).value
+    shardings = shardings or [b""] * len(values)
     return [
-        [value.type.element.pjrt, list(value.shape), kind]
-        for value, kind in zip(values, kinds, strict=True)
+        [value.type.element.pjrt, list(value.shape), kind, sharding.hex()]
+        for value, kind, sharding in zip(values, kinds, shardings, strict=True)
     ]
 
 

@@ -51,9 +51,8 @@ def check(node: Node) -> None:
 class Lowerer:
     """The plan so far. ``steps`` is the list that is being written: the program's, or a body's."""
 
-    def __init__(self, target: Target, participants: int = 1) -> None:
+    def __init__(self, target: Target) -> None:
         self.target = target
-        self.participants = participants  # devices that run the program together
         self.views: dict[Value, View] = {}
         # A kernel may be written anew when more is in memory than when it was queued: see known_at.
         self.clock = 0

@@ -19,8 +19,8 @@ from .types import ELEMENTS, TOKEN, Type, unknown
 # Composites that are lowered as they are; others are what they are composed of.
 _COMPOSITES = {op for op in elementwise.OPERATIONS if "@" in op} | {"composite@chlo.top_k"}
 
-# What has no effect on one device.
-_TRANSPARENT = ("sdy.sharding_constraint", "stablehlo.optimization_barrier")
+# What has no effect on one device, nor on single numbers.
+_SHARDING = ("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
 
 
 def parse(code: bytes) -> ir.Module:
@@ -86,7 +86,7 @@ def main_of(module: ir.Module) -> ir.Operation:
 
 
 def graph_of(module: ir.Module) -> Graph:
-    """The program's graph."""
+    """The program's graph; with what says how arrays are spread, when it is over several devices."""
     return _block(main_of(module).regions[0].blocks[0], {})
 
 
@@ -108,15 +108,21 @@ def _block(block: ir.Block, known: dict[ir.Value, Value]) -> Graph:
     for op in block.operations:
         op = op.operation
         inputs = [known[operand] for operand in op.operands]
-        if op.name in ("func.return", "stablehlo.return"):
+        if op.name in ("func.return", "stablehlo.return", "sdy.return"):
             graph.results = inputs
-        elif op.name in _TRANSPARENT or _is_placement(op):
+        elif _is_transparent(op):
             known.update(zip(op.results, inputs, strict=True))
         elif op.name != "sdy.mesh":
             node = _node(op, inputs, known)
             graph.nodes.append(node)
             known.update(zip(op.results, node.outputs, strict=True))
     return graph
+
+
+def _is_transparent(op: ir.Operation) -> bool:
+    if op.name in _SHARDING:
+        return not type_of(op.result.type).shape
+    return op.name == "stablehlo.optimization_barrier" or _is_placement(op)
 
 
 def _is_placement(op: ir.Operation) -> bool:
@@ -127,7 +133,7 @@ def _is_placement(op: ir.Operation) -> bool:
 
 
 def _node(op: ir.Operation, inputs: list[Value], known: dict[ir.Value, Value]) -> Node:
-    name = op.name.removeprefix("stablehlo.")
+    name = "constant" if op.name == "sdy.constant" else op.name.removeprefix("stablehlo.")
     types = [type_of(result.type) for result in op.results]
     regions = [_block(region.blocks[0], known) for region in op.regions if len(region.blocks)]
     if name == "constant":

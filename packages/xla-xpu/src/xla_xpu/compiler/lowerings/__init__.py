@@ -1,10 +1,11 @@
 """How operations that are no elementwise ones become steps: a file for each family."""
 
 from . import (  # noqa: F401
-    collectives,
+    annotations,
     control,
     convolution,
     custom,
+    exchange,
     indexing,
     linear_algebra,
     order,

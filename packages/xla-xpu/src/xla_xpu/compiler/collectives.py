@@ -1,0 +1,301 @@
+"""Collectives as one kind of step, the exchange of pieces, with operations of each device around it.
+
+``exchange`` gives every device the pieces of others that ``sources`` names for it, one after the other. What
+an array's pieces are, and how they are put together or combined, is the fuser's business like all else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .failures import Unsupported
+from .graph import Graph, Node, Value
+from .types import Type
+
+Expansion = Callable[["Expander", Node], list[Value]]
+EXPANSIONS: dict[str, Expansion] = {}
+# From here on sums are made of a part by each device, and gathered, instead of by all of them.
+_LARGE = 1 << 16
+
+
+def expansion(name: str) -> Callable[[Expansion], Expansion]:
+    """Makes a function what becomes of a collective."""
+
+    def register(function: Expansion) -> Expansion:
+        EXPANSIONS[name] = function
+        return function
+
+    return register
+
+
+class Expander:
+    """Writes graphs anew, for a number of replicas and of partitions."""
+
+    def __init__(self, replicas: int, partitions: int) -> None:
+        self.replicas, self.partitions = replicas, partitions
+        self.known: dict[Value, Value] = {}
+        self.nodes: list[Node] = []
+
+    @property
+    def devices(self) -> int:
+        return self.replicas * self.partitions
+
+    def graph(self, graph: Graph) -> None:
+        """Replace the collectives of a graph, and of its regions."""
+        outside, self.nodes = self.nodes, []
+        for node in graph.nodes:
+            node.inputs = [self.known.get(value, value) for value in node.inputs]
+            if node.op in EXPANSIONS:
+                results = EXPANSIONS[node.op](self, node)
+                self.known.update(zip(node.outputs, results, strict=True))
+                continue
+            for region in node.regions:
+                self.graph(region)
+            self.nodes.append(node)
+        graph.nodes, self.nodes = self.nodes, outside
+        graph.results = [self.known.get(value, value) for value in graph.results]
+
+    def add(self, op: str, inputs: list[Value], type: Type, **attributes: Any) -> Value:
+        """A node more; returns its result."""
+        self.nodes.append(Node(op, inputs, [type], attributes))
+        return self.nodes[-1].output
+
+    def reshape(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """The same elements in another shape."""
+        return self.add("reshape", [value], Type(value.type.element, shape))
+
+    def transpose(self, value: Value, permutation: list[int]) -> Value:
+        """Other dimensions first."""
+        shape = tuple(value.shape[dim] for dim in permutation)
+        return self.add(
+            "transpose", [value], Type(value.type.element, shape), permutation=permutation
+        )
+
+    def exchange(self, value: Value, sources: list[list[list[int]]], count: int) -> Value:
+        """``count`` pieces, each [device, which of its pieces]; a piece is a row of ``value``."""
+        shape = (count, *value.shape[1:])
+        return self.add("exchange", [value], Type(value.type.element, shape), sources=sources)
+
+    def groups(self, node: Node) -> list[list[int]]:
+        """The devices that a collective is among, by their number in the program."""
+        if "groups" in node.attributes:
+            return list(node.attributes["groups"])
+        given = [[i for i in row if i >= 0] for row in node.attributes["replica_groups"]]
+        if "use_global_device_ids" in node.attributes:
+            return given or [list(range(self.devices))]
+        return self._flat(node, given)
+
+    def _flat(self, node: Node, given: list[list[int]]) -> list[list[int]]:
+        """Groups of replicas or of partitions, as groups of devices."""
+        within = range(self.partitions)
+        if _channel(node) <= 0:
+            groups = given or [list(range(self.replicas))]
+            return [[r * self.partitions + p for r in group] for group in groups for p in within]
+        if node.op in ("all_to_all", "collective_permute", "collective_broadcast"):
+            groups = given or [list(within)]
+            replicas = range(self.replicas)
+            return [[r * self.partitions + p for p in group] for group in groups for r in replicas]
+        groups = given or [list(range(self.replicas))]
+        return [[r * self.partitions + p for r in group for p in within] for group in groups]
+
+    def sources(
+        self, groups: list[list[int]], piece: Callable[[int, int], int]
+    ) -> list[list[list[int]]]:
+        """For each device: from each of its group the piece that its own place says."""
+        made: list[list[list[int]]] = [[] for _ in range(self.devices)]
+        for group in groups:
+            for mine, device in enumerate(group):
+                made[device] = [[other, piece(mine, its)] for its, other in enumerate(group)]
+        return made
+
+
+def _channel(node: Node) -> int:
+    found = re.search(r"handle = (-?\d+)", str(node.attributes.get("channel_handle", "")))
+    return int(found[1]) if found else 0
+
+
+def _size(groups: list[list[int]]) -> int:
+    sizes = {len(group) for group in groups}
+    if len(sizes) != 1:
+        raise Unsupported("collectives among groups of different sizes")
+    return sizes.pop()
+
+
+def _alone(node: Node, groups: list[list[int]]) -> bool:
+    """Whether every device has a group to itself, where an array stays what it is."""
+    return _size(groups) == 1 and all(
+        v.type == o.type for v, o in zip(node.inputs, node.outputs, strict=True)
+    )
+
+
+def _gathered(expander: Expander, value: Value, groups: list[list[int]]) -> Value:
+    """All arrays of the group, one after the other."""
+    row = expander.reshape(value, (1, *value.shape))
+    return expander.exchange(row, expander.sources(groups, lambda mine, its: 0), _size(groups))
+
+
+def _dealt(expander: Expander, rows: Value, groups: list[list[int]]) -> Value:
+    """Of each of the group the row for this device."""
+    return expander.exchange(rows, expander.sources(groups, lambda mine, its: mine), _size(groups))
+
+
+def _joined(expander: Expander, rows: Value, dim: int) -> Value:
+    """Rows put together along a dimension of theirs."""
+    order = [*range(1, dim + 1), 0, *range(dim + 1, len(rows.shape))]
+    turned = expander.transpose(rows, order)
+    shape = [*rows.shape[1:]]
+    shape[dim] *= rows.shape[0]
+    return expander.reshape(turned, tuple(shape))
+
+
+def _split(expander: Expander, value: Value, dim: int, count: int) -> Value:
+    """Rows that are the parts of an array along a dimension."""
+    shape = value.shape
+    split = (*shape[:dim], count, shape[dim] // count, *shape[dim + 1 :])
+    order = [dim, *(d for d in range(len(split)) if d != dim)]
+    return expander.transpose(expander.reshape(value, split), order)
+
+
+def _folded(expander: Expander, rows: Value, region: Graph) -> Value:
+    """Rows combined in their order."""
+    shape = rows.shape[1:]
+
+    def row(number: int) -> Value:
+        one = expander.add(
+            "slice",
+            [rows],
+            Type(rows.type.element, (1, *shape)),
+            start_indices=[number, *(0 for _ in shape)],
+            limit_indices=[number + 1, *shape],
+            strides=[1] * (len(shape) + 1),
+        )
+        return expander.reshape(one, shape)
+
+    result = row(0)
+    for number in range(1, rows.shape[0]):
+        result = _applied(expander, region, [result, row(number)], shape)
+    return result
+
+
+def _applied(
+    expander: Expander, region: Graph, arguments: list[Value], shape: tuple[int, ...]
+) -> Value:
+    """A region of numbers applied to every element."""
+    known = dict(zip(region.parameters, arguments, strict=True))
+    for node in region.nodes:
+        if node.regions or len(node.outputs) != 1:
+            raise Unsupported(f"{node.op} in what a collective combines its arrays with")
+        inputs = []
+        for value in node.inputs:
+            if value not in known:
+                known[value] = expander.add(
+                    "broadcast_in_dim",
+                    [value],
+                    Type(value.type.element, shape),
+                    broadcast_dimensions=[],
+                )
+            inputs.append(known[value])
+        type = Type(node.output.type.element, shape)
+        known[node.output] = expander.add(node.op, inputs, type, **node.attributes)
+    return known[region.results[0]]
+
+
+@expansion("all_gather")
+def all_gather(expander: Expander, node: Node) -> list[Value]:
+    """Everybody's array."""
+    groups = expander.groups(node)
+    if _alone(node, groups):
+        return node.inputs
+    dim = node.attributes["all_gather_dim"]
+    return [_joined(expander, _gathered(expander, v, groups), dim) for v in node.inputs]
+
+
+@expansion("all_to_all")
+def all_to_all(expander: Expander, node: Node) -> list[Value]:
+    """Everybody's part for this device."""
+    groups, results = expander.groups(node), []
+    if _alone(node, groups):
+        return node.inputs
+    for value in node.inputs:
+        rows = _split(expander, value, node.attributes["split_dimension"], _size(groups))
+        rows = _dealt(expander, rows, groups)
+        results.append(_joined(expander, rows, node.attributes["concat_dimension"]))
+    return results
+
+
+@expansion("reduce_scatter")
+def reduce_scatter(expander: Expander, node: Node) -> list[Value]:
+    """A part of the sum."""
+    groups, results = expander.groups(node), []
+    if _alone(node, groups):
+        return node.inputs
+    for value in node.inputs:
+        rows = _split(expander, value, node.attributes["scatter_dimension"], _size(groups))
+        results.append(_folded(expander, _dealt(expander, rows, groups), node.regions[0]))
+    return results
+
+
+@expansion("all_reduce")
+def all_reduce(expander: Expander, node: Node) -> list[Value]:
+    """The sum, or what the region makes of two arrays."""
+    groups = expander.groups(node)
+    size, region = _size(groups), node.regions[0]
+    results = []
+    for value in node.inputs:
+        if size == 1:
+            results.append(value)
+        elif value.type.bytes < _LARGE or value.type.count % size:
+            results.append(_folded(expander, _gathered(expander, value, groups), region))
+        else:
+            rows = expander.reshape(value, (size, value.type.count // size))
+            part = _folded(expander, _dealt(expander, rows, groups), region)
+            results.append(expander.reshape(_gathered(expander, part, groups), value.shape))
+    return results
+
+
+@expansion("collective_permute")
+def collective_permute(expander: Expander, node: Node) -> list[Value]:
+    """The array of one other device, or zeros."""
+    sources: list[list[list[int]]] = [[] for _ in range(expander.devices)]
+    pairs = {**node.attributes, "replica_groups": node.attributes["source_target_pairs"]}
+    flat = Node(node.op, [], [], pairs)
+    for source, target in expander.groups(flat) if pairs["replica_groups"] else []:
+        sources[target] = [[source, 0]]
+    (value,) = node.inputs
+    row = expander.reshape(value, (1, *value.shape))
+    return [expander.reshape(expander.exchange(row, sources, 1), value.shape)]
+
+
+@expansion("collective_broadcast")
+def collective_broadcast(expander: Expander, node: Node) -> list[Value]:
+    """The array of the first of the group, or zeros."""
+    sources: list[list[list[int]]] = [[] for _ in range(expander.devices)]
+    for group in expander.groups(node):
+        for device in group:
+            sources[device] = [[group[0], 0]]
+    (value,) = node.inputs
+    row = expander.reshape(value, (1, *value.shape))
+    return [expander.reshape(expander.exchange(row, sources, 1), value.shape)]
+
+
+@expansion("partition_id")
+def partition_id(expander: Expander, node: Node) -> list[Value]:
+    """Which partition a device is."""
+    return [_number(expander, node, 1, expander.partitions)]
+
+
+@expansion("replica_id")
+def replica_id(expander: Expander, node: Node) -> list[Value]:
+    """Which replica a device is."""
+    return [_number(expander, node, expander.partitions, expander.replicas)]
+
+
+def _number(expander: Expander, node: Node, divisor: int, count: int) -> Value:
+    type = node.output.type
+    if count == 1:
+        return expander.add("constant", [], type, value=np.zeros(1, np.uint32))
+    return expander.add("device_number", [], type, divisor=divisor, count=count)

@@ -1,0 +1,247 @@
+"""Which dimensions of an operation's operands go with which of its results'.
+
+A dimension may be spread over devices when all it goes with are spread alike; one that goes with nothing
+(None) must be whole. What is summed over has names of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import elementwise
+from ..emit import splat
+from ..graph import Node
+from ..lowerings.reductions import IDENTITIES, identity_of, reducer_of
+
+Names = list[Any]
+# What may shift an array although it keeps its size.
+_PADS = ("edge_padding_low", "interior_padding", "padding")
+
+
+@dataclass
+class Factors:
+    """Names of the dimensions, by operand and by result. ``reducer``: how parts of a result combine."""
+
+    operands: list[Names]
+    results: list[Names]
+    reducer: str = ""
+
+
+RULES: dict[str, Callable[[Node], Factors]] = {}
+
+
+def rule(*names: str) -> Callable[[Callable[[Node], Factors]], Callable[[Node], Factors]]:
+    """Makes a function the rule of operations."""
+
+    def register(function: Callable[[Node], Factors]) -> Callable[[Node], Factors]:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def factors_of(node: Node) -> Factors:
+    """Of an operation; one without a rule needs whole arrays."""
+    made = RULES.get(node.op, _nothing)(node)
+    return made
+
+
+def _nothing(node: Node) -> Factors:
+    return Factors(
+        [[None] * len(v.shape) for v in node.inputs], [[None] * len(v.shape) for v in node.outputs]
+    )
+
+
+def _through(node: Node, kept: Callable[[int], bool]) -> Factors:
+    """Dimensions that pass unchanged, of all operands and results of full rank."""
+    rank = len(node.output.shape)
+
+    def names(shape: tuple[int, ...]) -> Names:
+        if len(shape) != rank:
+            return [None] * len(shape)
+        return [d if kept(d) else None for d in range(rank)]
+
+    return Factors([names(v.shape) for v in node.inputs], [names(v.shape) for v in node.outputs])
+
+
+@rule(*elementwise.OPERATIONS, "all_reduce", "collective_permute", "collective_broadcast")
+def _elementwise(node: Node) -> Factors:
+    return _through(node, lambda dim: True)
+
+
+@rule("all_gather")
+def _all_gather(node: Node) -> Factors:
+    return _through(node, lambda dim: dim != node.attributes["all_gather_dim"])
+
+
+@rule("reduce_scatter")
+def _reduce_scatter(node: Node) -> Factors:
+    return _through(node, lambda dim: dim != node.attributes["scatter_dimension"])
+
+
+@rule("all_to_all")
+def _all_to_all(node: Node) -> Factors:
+    moved = (node.attributes["split_dimension"], node.attributes["concat_dimension"])
+    return _through(node, lambda dim: dim not in moved)
+
+
+@rule("concatenate", "sort", "iota")
+def _but_one(node: Node) -> Factors:
+    dimension = node.attributes["iota_dimension" if node.op == "iota" else "dimension"]
+    return _through(node, lambda dim: dim != dimension)
+
+
+@rule(
+    "slice", "dynamic_slice", "dynamic_update_slice", "pad", "reduce_window", "select_and_scatter"
+)
+def _same_size(node: Node) -> Factors:
+    arrays = [v for v in (*node.inputs, *node.outputs) if len(v.shape) == len(node.output.shape)]
+    window = node.attributes.get("window_dimensions")
+    pads = [node.attributes[name] for name in _PADS if name in node.attributes]
+
+    def kept(dim: int) -> bool:
+        if window is not None and window[dim] != 1:
+            return False
+        same = len({v.shape[dim] for v in arrays}) == 1
+        return same and not any(np.any(pad[dim]) for pad in pads)
+
+    return _through(node, kept)
+
+
+@rule("reverse")
+def _reverse(node: Node) -> Factors:
+    return _through(node, lambda dim: dim not in node.attributes["dimensions"])
+
+
+@rule("transpose")
+def _transpose(node: Node) -> Factors:
+    permutation = node.attributes["permutation"]
+    return Factors(
+        [[permutation.index(dim) for dim in range(len(permutation))]],
+        [list(range(len(permutation)))],
+    )
+
+
+@rule("broadcast_in_dim")
+def _broadcast(node: Node) -> Factors:
+    source, shape = node.inputs[0].shape, node.output.shape
+    dims = node.attributes["broadcast_dimensions"]
+    names = [dim if size == shape[dim] else None for dim, size in zip(dims, source, strict=True)]
+    return Factors([names], [list(range(len(shape)))])
+
+
+@rule("reshape")
+def _reshape(node: Node) -> Factors:
+    """Of dimensions that are joined or divided, the outermost ones go together."""
+    source, shape = node.inputs[0].shape, node.output.shape
+    old: Names = [None] * len(source)
+    new: Names = [None] * len(shape)
+    if math.prod(shape) == 0:
+        return Factors([old], [new])
+    i = j = 0
+    while i < len(source) and j < len(shape):
+        if source[i] == 1 or shape[j] == 1:
+            i, j = (i + 1, j) if source[i] == 1 else (i, j + 1)
+            continue
+        old[i] = new[j] = j
+        left, right = source[i], shape[j]
+        i, j = i + 1, j + 1
+        while left != right:
+            if left < right:
+                left, i = left * source[i], i + 1
+            else:
+                right, j = right * shape[j], j + 1
+    return Factors([old], [new])
+
+
+@rule("dot_general")
+def _dot(node: Node) -> Factors:
+    numbers = node.attributes["dot_dimension_numbers"]
+    lhs: Names = [None] * len(node.inputs[0].shape)
+    rhs: Names = [None] * len(node.inputs[1].shape)
+    at = 0
+    for left, right in zip(
+        numbers["lhs_batching_dimensions"], numbers["rhs_batching_dimensions"], strict=True
+    ):
+        lhs[left] = rhs[right] = at
+        at += 1
+    for left, right in zip(
+        numbers["lhs_contracting_dimensions"], numbers["rhs_contracting_dimensions"], strict=True
+    ):
+        lhs[left] = rhs[right] = ("sum", left)
+    for names in (lhs, rhs):
+        for dim, name in enumerate(names):
+            if name is None:
+                names[dim] = at
+                at += 1
+    return Factors([lhs, rhs], [list(range(at))], "add")
+
+
+@rule("reduce")
+def _reduce(node: Node) -> Factors:
+    count = len(node.inputs) // 2
+    reducer = reducer_of(node.regions[0]) if count == 1 else ""
+    element = node.output.type.element
+    start = splat(node.inputs[-1])
+    if (
+        reducer not in IDENTITIES
+        or (element.kind == "complex" and reducer != "add")
+        or start is None
+        or start != identity_of(reducer, element)
+    ):
+        reducer = ""
+    names: Names = []
+    kept = 0
+    for dim in range(len(node.inputs[0].shape)):
+        if dim in node.attributes["dimensions"]:
+            names.append(("sum", dim) if reducer else None)
+        else:
+            names.append(kept)
+            kept += 1
+    return Factors(
+        [*([list(names)] * count), *([[]] * count)], [list(range(kept))] * count, reducer
+    )
+
+
+@rule("convolution")
+def _convolution(node: Node) -> Factors:
+    numbers = node.attributes["dimension_numbers"]
+    made = _nothing(node)
+    if node.attributes["batch_group_count"] != 1:
+        return made
+    made.operands[0][numbers["input_batch_dimension"]] = "batch"
+    made.results[0][numbers["output_batch_dimension"]] = "batch"
+    if node.attributes["feature_group_count"] == 1:
+        made.operands[1][numbers["kernel_output_feature_dimension"]] = "feature"
+        made.results[0][numbers["output_feature_dimension"]] = "feature"
+        made.operands[0][numbers["input_feature_dimension"]] = ("sum", 0)
+        made.operands[1][numbers["kernel_input_feature_dimension"]] = ("sum", 0)
+        made.reducer = "add"
+    return made
+
+
+@rule("gather")
+def _gather(node: Node) -> Factors:
+    """Places to look at, and what is taken whole of the array."""
+    numbers = node.attributes["dimension_numbers"]
+    made = _nothing(node)
+    operand, indices = made.operands
+    (result,) = made.results
+    offset, vector = list(numbers["offset_dims"]), numbers["index_vector_dim"]
+    gone = {*numbers["collapsed_slice_dims"], *numbers["operand_batching_dims"]}
+    taken = [dim for dim in range(len(operand)) if dim not in gone]
+    for dim, out in zip(taken, offset, strict=True):
+        if node.attributes["slice_sizes"][dim] == node.inputs[0].shape[dim]:
+            operand[dim] = result[out] = out
+    places = [dim for dim in range(len(indices)) if dim != vector]
+    outs = [dim for dim in range(len(result)) if dim not in offset]
+    batching = set(numbers["start_indices_batching_dims"])
+    for dim, out in zip(places, outs, strict=True):
+        if dim not in batching:
+            indices[dim] = result[out] = out
+    return made

@@ -1,0 +1,75 @@
+"""How arrays are spread over the devices of a program, whatever the axes of its meshes are called."""
+
+from __future__ import annotations
+
+import math
+
+from jaxlib.xla_client import OpSharding
+
+from ..failures import Unsupported
+
+# Of one dimension: by partition, which of the equal parts it has.
+Parts = tuple[int, ...]
+# Of an array: of each dimension.
+Layout = tuple[Parts, ...]
+# The type, which serializers leave out because it is 0; but nothing at all is no sharding.
+_REPLICATED = b"\x08\x00"
+
+
+def count(parts: Parts) -> int:
+    """How many parts there are."""
+    return max(parts) + 1
+
+
+def whole(partitions: int) -> Parts:
+    """Of a dimension that every partition has all of."""
+    return (0,) * partitions
+
+
+def local_shape(shape: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+    """Of what one partition has."""
+    return tuple(size // count(parts) for size, parts in zip(shape, layout, strict=True))
+
+
+def refines(fine: Parts, coarse: Parts) -> bool:
+    """Whether each of the fine parts lies in one of the coarse ones, in order."""
+    ratio, rest = divmod(count(fine), count(coarse))
+    return not rest and all(f // ratio == c for f, c in zip(fine, coarse, strict=True))
+
+
+def independent(dims: tuple[Parts, ...], scope: Parts) -> bool:
+    """Whether, in each scope, the partitions have all combinations of parts between them."""
+    rows = set(zip(scope, *dims, strict=True))
+    return len(rows) == count(scope) * math.prod(map(count, dims))
+
+
+def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
+    """The partitions that are the same in some ways, those with the parts 0, 1, ... in each group."""
+    found: dict[tuple[int, ...], dict[int, list[int]]] = {}
+    for partition, part in enumerate(parts):
+        key = tuple(way[partition] for way in same)
+        found.setdefault(key, {}).setdefault(part, []).append(partition)
+    made = []
+    for by_part in found.values():
+        columns = [by_part[part] for part in sorted(by_part)]
+        if len({len(column) for column in columns}) != 1:
+            raise Unsupported("an array whose parts are unevenly repeated over the devices")
+        made.extend(list(row) for row in zip(*columns, strict=True))
+    return made
+
+
+def op_sharding(layout: Layout) -> bytes:
+    """A serialized xla.OpSharding."""
+    proto = OpSharding()
+    if all(count(parts) == 1 for parts in layout):
+        return _REPLICATED
+    holders: dict[tuple[int, ...], list[int]] = {}
+    for partition, tile in enumerate(zip(*layout, strict=True)):
+        holders.setdefault(tile, []).append(partition)
+    repeats = len(next(iter(holders.values())))
+    proto.type = OpSharding.Type.OTHER
+    counts = [count(parts) for parts in layout]
+    proto.tile_assignment_dimensions = [*counts, repeats] if repeats > 1 else counts
+    proto.tile_assignment_devices = [p for tile in sorted(holders) for p in holders[tile]]
+    proto.replicate_on_last_tile_dim = repeats > 1
+    return bytes(proto.SerializeToString())

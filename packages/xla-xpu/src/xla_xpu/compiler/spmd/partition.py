@@ -1,0 +1,72 @@
+"""Programs over several devices: the one program that each of them runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaxlib.mlir import ir, passmanager
+
+from ..failures import Unsupported
+from ..graph import Graph
+from ..read import graph_of, main_of
+from .layout import Layout, op_sharding
+from .meshes import Meshes, usable
+from .spread import Spreader
+
+_PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
+
+
+@dataclass
+class Partitioned:
+    """A local graph, with serialized xla.OpSharding of what goes in and comes out."""
+
+    graph: Graph
+    parameters: list[bytes]
+    outputs: list[bytes]
+
+
+def needs_partition(module: ir.Module, partitions: int) -> bool:
+    """Whether a program has arrays that are spread, if only over one device."""
+    return partitions > 1 or "sdy.manual_computation" in str(module)
+
+
+def partition(module: ir.Module, partitions: int) -> Partitioned:
+    """The program of each device."""
+    text = str(module)
+    if "@Sharding" in text or "@SPMDFullToShardShape" in text or "mhlo.sharding" in text:
+        raise Unsupported(
+            "a program over several xpu devices whose shardings are GSPMD's; leave "
+            "jax_use_shardy_partitioner at its default, True"
+        )
+    with module.context:
+        passmanager.PassManager.parse(_PROPAGATE).run(module.operation)
+    meshes = Meshes(module, partitions)
+    graph = graph_of(module)
+    main = main_of(module)
+    spreader = Spreader(meshes)
+    given, wanted = (
+        [
+            usable(layout, value.shape, spreader.scope)
+            for layout, value in zip(layouts, values, strict=True)
+        ]
+        for layouts, values in (
+            (_layouts(main, "arg_attrs", graph.parameters, spreader), graph.parameters),
+            (_layouts(main, "res_attrs", graph.results, spreader), graph.results),
+        )
+    )
+    local = spreader.program(graph, given, wanted)
+    return Partitioned(local, list(map(op_sharding, given)), list(map(op_sharding, wanted)))
+
+
+def _layouts(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Layout]:
+    attributes: Any = [None] * len(values)
+    if name in main.attributes:
+        attributes = [ir.DictAttr(each) for each in ir.ArrayAttr(main.attributes[name])]
+    layouts = []
+    for value, names in zip(values, attributes, strict=True):
+        if names is None or "sdy.sharding" not in names:
+            layouts.append(spreader.nothing(value))
+        else:
+            layouts.append(spreader.meshes.layout(names["sdy.sharding"]))
+    return layouts
