@@ -32,6 +32,7 @@ class Spreader:
         self.scope = whole(meshes.partitions)
         self.at: dict[Value, tuple[Value, Layout]] = {}
         self.moved: dict[tuple[Value, Layout], Value] = {}
+        self.choices: dict[tuple[int, ...], Value] = {}
         self.nodes: list[Node] = []
 
     def program(self, graph: Graph, given: list[Layout], wanted: list[Layout]) -> Graph:
@@ -42,10 +43,13 @@ class Spreader:
             self.at[value] = (local, layout)
             parameters.append(local)
         outside, self.nodes = self.nodes, []
-        moved, self.moved = self.moved, dict(self.moved)  # what a region moves is not seen outside
+        # What a region makes for itself is not seen outside.
+        moved, self.moved = self.moved, dict(self.moved)
+        choices, self.choices = self.choices, dict(self.choices)
         self.run(graph)
         results = [self.held(v, to) for v, to in zip(graph.results, wanted, strict=True)]
-        made, self.nodes, self.moved = self.nodes, outside, moved
+        made, self.nodes = self.nodes, outside
+        self.moved, self.choices = moved, choices
         return Graph(parameters, made, results)
 
     def run(self, graph: Graph) -> None:
@@ -113,28 +117,40 @@ class Spreader:
         )
 
     def _cut(self, local: Value, layout: Layout, target: Layout) -> Value:
-        starts, sizes = [], []
-        for size, old, new in zip(local.shape, layout, target, strict=True):
-            ratio = count(new) // count(old)
-            sizes.append(size // ratio)
-            starts.append(self._choice([part % ratio * sizes[-1] for part in new]))
-        return self.add(
-            "dynamic_slice",
-            [local, *starts],
-            Type(local.type.element, tuple(sizes)),
-            slice_sizes=sizes,
+        sizes = tuple(
+            size * count(old) // count(new)
+            for size, old, new in zip(local.shape, layout, target, strict=True)
         )
+        type = Type(local.type.element, sizes)
+        if local.node and _same_everywhere(local):
+            return self.add(local.op, local.node.inputs, type, **local.node.attributes)
+        starts = [
+            self._choice(tuple(part % (count(new) // count(old)) * size for part in new))
+            for size, old, new in zip(sizes, layout, target, strict=True)
+        ]
+        return self.add("dynamic_slice", [local, *starts], type, slice_sizes=list(sizes))
 
-    def _choice(self, numbers: list[int]) -> Value:
+    def _choice(self, numbers: tuple[int, ...]) -> Value:
         """The one of some numbers that is a device's own."""
+        if numbers not in self.choices:
+            self.choices[numbers] = self._chosen(np.array(numbers, np.int32))
+        return self.choices[numbers]
+
+    def _chosen(self, numbers: np.ndarray) -> Value:
         if len(set(numbers)) == 1:
-            return self.add("constant", [], Type(_I32, ()), value=np.array(numbers[:1], np.int32))
-        table = self.add(
-            "constant", [], Type(_I32, (len(numbers),)), value=np.array(numbers, np.int32)
-        )
+            return self.add("constant", [], Type(_I32, ()), value=numbers[:1])
+        table = self.add("constant", [], Type(_I32, numbers.shape), value=numbers)
         number = self.add("partition_id", [], Type(_U32, ()))
         row = self.add("dynamic_slice", [table, number], Type(_I32, (1,)), slice_sizes=[1])
         return self.add("reshape", [row], Type(_I32, ()))
+
+
+def _same_everywhere(value: Value) -> bool:
+    """Whether a part of a value is the same as another one, but for its size."""
+    if value.op == "broadcast_in_dim":
+        assert value.node
+        return not value.node.inputs[0].shape
+    return is_splat(value)
 
 
 def _generic(spreader: Spreader, node: Node) -> None:
