@@ -1,4 +1,4 @@
-"""Programs over several devices, run on xpu beside JAX's own CPU devices; ``python sharded.py NAME`` runs one."""
+"""Programs over several devices, run on xpu beside JAX's own CPU devices."""
 
 from __future__ import annotations
 
