@@ -191,6 +191,14 @@ def test_tridiagonal_systems():
     beside_cpu(jax.lax.linalg.tridiagonal_solve, numbers(9), d, numbers(9, seed=1), numbers((9, 2)))
 
 
+def test_cholesky_update():
+    def update(x):
+        upper = jnp.linalg.cholesky(x, upper=True)
+        return jax.lax.linalg.cholesky_update(upper, x[0])
+
+    beside_cpu(update, definite((5, 5)))
+
+
 def test_inside_a_loop():
     def function(x):
         def body(_, x):

@@ -60,6 +60,7 @@ class Lowerer:
         self.buffers: list[Buffer] = []
         self.constants: list[tuple[Buffer, np.ndarray]] = []
         self.steps: list[Step] = []
+        self.main = self.steps
         self.refusals: list[str] = []
         self.goals: dict[
             Value, Buffer
@@ -135,6 +136,8 @@ class Lowerer:
         if view is None:
             self.compute(value)
             view = self.known(value)
+            if is_splat(value) and self.steps is not self.main:
+                del self.views[value]  # it is filled where this body runs, and nowhere else
         assert view is not None, value
         return view
 
