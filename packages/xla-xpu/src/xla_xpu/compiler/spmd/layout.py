@@ -49,7 +49,7 @@ def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
     for partition, part in enumerate(parts):
         key = tuple(way[partition] for way in same)
         found.setdefault(key, {}).setdefault(part, []).append(partition)
-    made = []
+    made: list = []
     for by_part in found.values():
         columns = [by_part[part] for part in sorted(by_part)]
         if len({len(column) for column in columns}) != 1:
