@@ -85,9 +85,23 @@ def main_of(module: ir.Module) -> ir.Operation:
     )
 
 
-def graph_of(module: ir.Module) -> Graph:
-    """The program's graph; with what says how arrays are spread, when it is over several devices."""
-    return _block(main_of(module).regions[0].blocks[0], {})
+def graph_of(module: ir.Module, spread: bool = False) -> Graph:
+    """The program's graph; ``spread``: with what says how arrays lie on several devices."""
+    main = main_of(module)
+    if not spread:
+        _forget_shardings(main)
+    return _block(main.regions[0].blocks[0], {})
+
+
+def _forget_shardings(op: ir.Operation) -> None:
+    for region in op.regions:
+        for block in region:
+            for inner in list(block):
+                if inner.operation.name in _SHARDING:
+                    inner.operation.result.replace_all_uses_with(inner.operation.operands[0])
+                    inner.operation.erase()
+                else:
+                    _forget_shardings(inner.operation)
 
 
 def type_of(mlir: ir.Type) -> Type:

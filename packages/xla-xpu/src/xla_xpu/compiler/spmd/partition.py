@@ -42,7 +42,7 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
     with module.context:
         passmanager.PassManager.parse(_PROPAGATE).run(module.operation)
     meshes = Meshes(module, partitions)
-    graph = graph_of(module)
+    graph = graph_of(module, spread=True)
     main = main_of(module)
     spreader = Spreader(meshes)
     given, wanted = (
