@@ -67,9 +67,9 @@ def virtual_gpu(session: nox.Session) -> None:
         session.log(f"as {product}")
         variables = variables | isa_check.fresh_dump(product)
         # What differs between them is limits and f64: the second needs no more than samples of the rest.
-        # JAX's programs are many small ones of the same few kinds of kernels.
+        # JAX waits in threads of its own, where the driver without hardware now and then crashes.
         share = 1 if product == "dg2" else 4
-        run_suites(session, environment, variables, share, sampled={"xla-xpu": 6})
+        run_suites(session, environment, variables, share, without=("xla-xpu",))
 
 
 @nox.session(venv_backend="none", default=False)

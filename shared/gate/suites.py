@@ -15,21 +15,23 @@ def run_suites(
     environment: Environment,
     variables: Mapping[str, str] | None = None,
     share: int = 1,
-    sampled: Mapping[str, int] | None = None,
+    without: tuple[str, ...] = (),
 ) -> None:
     """Run every suite, or those the command line names; fail at the end, naming the bad ones.
 
     ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``. Unless arguments are
-    given, only every test number ``share`` is run; of the suites in ``sampled`` that many times fewer.
+    given, only every test number ``share`` is run. Suites in ``without`` are run only when they are named.
     """
     suites = {package.area: package.path / "tests" for package in PACKAGES + KITS}
-    chosen = [word for word in session.posargs if word in suites] or list(suites)
+    chosen = [word for word in session.posargs if word in suites] or [
+        area for area in suites if area not in without
+    ]
     given = [word for word in session.posargs if word not in suites]
     failed = []
     for area in chosen:
         if not suites[area].is_dir():
             continue
-        arguments = given or [f"--share={share * (sampled or {}).get(area, 1)}"]
+        arguments = given or [f"--share={share}"]
         command = [
             "-m",
             "pytest",

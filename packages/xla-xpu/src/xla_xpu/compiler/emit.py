@@ -26,8 +26,12 @@ FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
 Key = tuple[Value, Coordinates]
 
 
+# Statements beyond which a kernel takes too long to compile.
+_MOST_LINES = 600
+
+
 class TooLarge(Exception):
-    """The computation reads more arrays than a kernel takes arguments."""
+    """The computation reads more arrays than a kernel takes arguments, or has too many statements."""
 
 
 class NeedsMemory(Exception):
@@ -68,6 +72,8 @@ class Emitter:
                 stack.pop()
                 continue
             needs = self._needs(*key)
+            if len(self.lines) > _MOST_LINES:
+                raise TooLarge
             missing = [need for need in needs if need not in self.known]
             if missing:
                 stack.extend(missing)

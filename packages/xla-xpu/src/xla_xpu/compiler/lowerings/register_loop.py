@@ -21,7 +21,7 @@ from ..plan import View
 from .counted import Count
 
 # More elements than this in a lane would not stay in registers; longer bodies take too long to compile.
-_MOST_MIXED, _MOST_LINES = 16, 3000
+_MOST_MIXED, _MOST_LINES = 16, 400
 
 
 class _Elsewhere(Exception):
