@@ -8,6 +8,7 @@ import pytest
 from xpu_bench import Bar, Case, Mean, Pair
 from xpu_bench.__main__ import main
 from xpu_bench.measure import judge, mean_of, measure
+from xpu_bench.report import cells, quantity
 
 
 def test_bars_compare_the_right_way_round():
@@ -55,6 +56,13 @@ def test_a_slower_side_misses_its_bar():
 def test_a_sync_outside_the_time_is_not_counted():
     pair = Pair(ours=lambda: None, sync=lambda: time.sleep(0.01), time_sync=False, inner=1)
     assert measure(Case("c", lambda: pair, bar="<= 5 ms", repetitions=3)).ok
+
+
+def test_values_are_shown_in_the_unit_of_their_size():
+    assert quantity(0.0025, "s") == "2.5 ms"
+    assert quantity(3 << 20, "B") == "3 MiB"
+    assert quantity(None, "B") == "-"
+    assert cells(judge(Case("c", Pair, bar="<= 1.1", unit="B"), [2048.0], [4096.0]))[1] == "2 KiB"
 
 
 def test_a_case_without_bar_is_shown_and_passes():

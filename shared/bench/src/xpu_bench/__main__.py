@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from .case import Mean
     from .measure import Row, mean_of, measure
-    from .report import duration, print_table
+    from .report import print_table, quantity
 
     rows = []
     for area in options.areas or known:
@@ -72,7 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
                 elif fnmatch.fnmatch(case.name, options.only):
                     row = measure(case)
                     of_area.append(row)
-                    print(f"{case.name}: {duration(row.ours)}", file=sys.stderr, flush=True)
+                    print(
+                        f"{case.name}: {quantity(row.ours, row.unit)}", file=sys.stderr, flush=True
+                    )
         print_table(f"{area}: ours beside a peer, in turn, on {THREADS} threads", of_area)
         rows += of_area
     if options.json:

@@ -67,13 +67,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Case:
-    """A row: its name, what to run, whom it is measured against and the bar (None: shown, not judged)."""
+    """A row: its name, what to run, whom it is measured against and the bar (None: shown, not judged).
+
+    ``unit`` is ``s`` or, where self-timed callables return bytes instead of seconds, ``B``.
+    """
 
     name: str
     setup: Callable[[], Pair]
     peer_name: str | None = None
     bar: str | None = None
     repetitions: int | None = None
+    unit: str = "s"
 
 
 @dataclass(frozen=True)

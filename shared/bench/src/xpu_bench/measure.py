@@ -21,7 +21,7 @@ WARM_SECONDS = 0.04
 
 @dataclass(frozen=True)
 class Row:
-    """A measured case; times are medians in seconds of one call, spread is the ratio's middle half."""
+    """A measured case: medians of one call in the case's unit; spread is the ratio's middle half."""
 
     name: str
     ours: float
@@ -31,6 +31,7 @@ class Row:
     bar: str | None
     ok: bool
     spread: tuple[float, float] | None
+    unit: str = "s"
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -119,6 +120,7 @@ def judge(case: Case, ours: list[float], peer: list[float] | None) -> Row:
         bar=case.bar,
         ok=bar is None or (ratio is not None and bar.cleared_by(ratio)),
         spread=spread,
+        unit=case.unit,
     )
 
 

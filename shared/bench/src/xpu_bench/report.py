@@ -9,22 +9,27 @@ from rich.table import Table
 
 from .measure import Row
 
+SCALES = {
+    "s": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    "B": (("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0)),
+}
 
-def duration(seconds: float | None) -> str:
-    if not seconds:
+
+def quantity(value: float | None, of: str) -> str:
+    """A value in seconds (``s``) or bytes (``B``) with the unit that suits its size."""
+    if not value:
         return "-"
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+    scales = SCALES[of]
+    unit, scale = next((pair for pair in scales if value >= pair[1]), scales[-1])
+    return f"{value / scale:.3g} {unit}"
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """The texts of a row, in the order of :data:`COLUMNS`."""
     return (
         row.name,
-        duration(row.ours),
-        duration(row.peer),
+        quantity(row.ours, row.unit),
+        quantity(row.peer, row.unit),
         row.peer_name or "-",
         "-" if row.ratio is None else f"{row.ratio:.3g}",
         "-" if row.spread is None else f"{row.spread[0]:.3g} … {row.spread[1]:.3g}",

@@ -1,0 +1,31 @@
+"""A fresh process that compiles a transformer's training step: prints the seconds that took.
+
+``python compile_program.py PLATFORM``. JAX's own work before (tracing, lowering) is not in it; what the
+first step takes longer than the second is, as some of the compiling may be left for then.
+"""
+
+import sys
+import time
+from itertools import pairwise
+
+import jax
+import transformer
+from beside_jax import Inputs, on
+
+
+def run(platform: str) -> float:
+    jax.config.update("jax_platforms", platform)
+    state, tokens = on(platform, transformer.start(Inputs()))
+    lowered = jax.jit(transformer.step()).lower(state, tokens)
+    marks = [time.perf_counter()]
+    compiled = lowered.compile()
+    marks.append(time.perf_counter())
+    for _ in range(2):
+        jax.block_until_ready(compiled(state, tokens))
+        marks.append(time.perf_counter())
+    compiling, first, second = (after - before for before, after in pairwise(marks))
+    return compiling + max(0, first - second)
+
+
+if __name__ == "__main__":
+    print(run(sys.argv[1]))
