@@ -70,25 +70,19 @@ def queued() -> Pair:
 
 
 def crossing() -> Pair:
-    """A tensor of 1 GB becomes an array and a tensor again while the stream is busy."""
+    """A tensor of 1 GB becomes an array and a tensor again: the same memory, and nothing is waited for."""
     import torch
 
     tensor = torch.zeros(1 << 28, device="xpu")
-    multiply = _product(2048)
 
-    def cross() -> float:
-        product = multiply()
-        begin = time.perf_counter()
-        back = torch.from_dlpack(jax.dlpack.from_dlpack(tensor))
-        seconds = time.perf_counter() - begin
-        if product.is_ready():
-            raise AssertionError("the crossing waited for the stream")
-        if back.data_ptr() != tensor.data_ptr():
-            raise AssertionError("the crossing copied")
-        jax.block_until_ready(product)
-        return seconds
+    def cross() -> Any:
+        return torch.from_dlpack(jax.dlpack.from_dlpack(tensor))
 
-    return Pair(ours=cross, self_timed=True, inner=5)
+    product = _product(2048)()
+    if cross().data_ptr() != tensor.data_ptr() or product.is_ready():
+        raise AssertionError("the crossing copied or waited for the stream")
+    jax.block_until_ready(product)
+    return Pair(ours=cross)
 
 
 def _transformer(platform: str) -> tuple:
