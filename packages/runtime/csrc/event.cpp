@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "graph/gate.h"
 #include "memory/strict.h"
 #include "startup.h"
 #include "stream_state.h"
@@ -14,9 +15,18 @@ struct Event::State {
   bool timing;
   int device = -1;
   std::optional<sycl::event> event;
+  StreamState* stream = nullptr;
+  std::uint64_t after = 0;  // work of the stream that came before it
+
+  // On the cores it waits on, a host that waits for a whole queue computes along, one that waits for an event
+  // sleeps: half of two cores. So the queue is waited for where that is the same.
+  bool last_of_cpu_queue() const {
+    return stream->on_cpu && !timing && stream->queued.load() == after && !stream->recording.load() &&
+           !closed_gate();
+  }
 };
 
-Event::Event(bool timing) : state_(std::make_unique<State>(State{timing, -1, {}})) {}
+Event::Event(bool timing) : state_(std::make_unique<State>(State{timing, -1, {}, nullptr, 0})) {}
 Event::~Event() = default;
 Event::Event(Event&&) noexcept = default;
 Event& Event::operator=(Event&&) noexcept = default;
@@ -26,6 +36,7 @@ Event& Event::operator=(Event&&) noexcept = default;
 void Event::record(Stream stream) {
   startup::require_not_forked();
   strict::Window window;
+  state_->after = stream.state()->queued.load();
   guarded("recording an event", [&] {
     auto reached = stream.queue().ext_oneapi_submit_barrier();
     bool own_times = stream.queue().has_property<sycl::property::queue::enable_profiling>();
@@ -34,6 +45,7 @@ void Event::record(Stream stream) {
     state_->event = std::move(reached);
   });
   state_->device = stream.device();
+  state_->stream = stream.state();
 }
 
 bool Event::recorded() const {
@@ -61,7 +73,9 @@ void Event::synchronize() const {
   startup::require_not_forked();
   if (!query()) {
     strict::Window window;
-    guarded("waiting for an event", [&] { state_->event->wait_and_throw(); });
+    guarded("waiting for an event", [&] {
+      state_->last_of_cpu_queue() ? state_->stream->queue.wait_and_throw() : state_->event->wait_and_throw();
+    });
   }
   throw_pending(state_->device);
 }

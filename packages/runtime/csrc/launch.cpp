@@ -31,10 +31,11 @@ void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
 
 // Far ahead, the host only takes a core from the device, and the driver's lists of what is pending grow. A
 // host that waits computes along.
-void bound_run_ahead(StreamState& stream) {
+void count_work(StreamState& stream) {
   constexpr int most = 128;
-  if (!stream.on_cpu || stream.ahead.fetch_add(1, std::memory_order_relaxed) < most || closed_gate()) return;
-  stream.ahead.store(0, std::memory_order_relaxed);
+  auto queued = stream.queued.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!stream.on_cpu || queued - stream.waited.load(std::memory_order_relaxed) <= most || closed_gate()) return;
+  stream.waited.store(queued, std::memory_order_relaxed);
   stream.queue.wait();
 }
 
@@ -52,7 +53,7 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
       submit_traced(stream, info, submit);
     else
       submit(stream.queue(), nullptr);
-    bound_run_ahead(*stream.state());
+    count_work(*stream.state());
   } catch (const sycl::exception& e) {
     throw_translated(e, info.name);
   }

@@ -103,7 +103,7 @@ void Stream::synchronize() const {
   {
     strict::Window window;
     guarded("waiting for a stream", [&] { state_->queue.wait_and_throw(); });
-    state_->ahead = 0;
+    state_->waited = state_->queued.load();
   }
   throw_pending(state_->device);
 }
@@ -114,6 +114,7 @@ void Stream::wait(const Event& event) const {
   strict::Window window;
   guarded("waiting for an event on a stream",
           [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });
+  ++state_->queued;
 }
 
 void Stream::wait(Stream other) const {

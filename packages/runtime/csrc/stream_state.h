@@ -23,11 +23,12 @@ struct StreamState {
   std::atomic<Recording*> recording{nullptr};  ///< not null while a graph records this stream
   std::atomic<std::uint64_t> pool{0};          ///< the private pool that serves this stream; 0: none
   bool on_cpu = false;                         ///< the device computes on the cores that queue work for it
-  std::atomic<int> ahead{0};                   ///< on a CPU: work queued since the host last waited for all
+  std::atomic<std::uint64_t> queued{0};        ///< pieces of work so far
+  std::atomic<std::uint64_t> waited{0};        ///< of those, what the host had waited for last
 };
 
-/// Waits when much is queued on a CPU device's stream. Called once for each piece of work.
-void bound_run_ahead(StreamState& stream);
+/// Counts a piece of work; waits when much is queued on a CPU device's stream.
+void count_work(StreamState& stream);
 /// Every stream made so far on the device.
 std::vector<Stream> live_streams(int device);
 /// A new in-order queue like the stream's own.

@@ -1,6 +1,7 @@
 """Streams and events, beyond what test_conformance.py shows."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -66,3 +67,38 @@ def test_the_host_stays_within_reach_of_a_cpu_device(xr):
     assert os.environ.get("XPU_STRICT_MEMORY") == "1" or not stream.query()
     launch(1000)
     assert np.allclose(x.numpy(stream), 2.0)
+
+
+@pytest.mark.cpu_device
+@pytest.mark.values
+def test_an_event_is_waited_for_alone(xr):
+    """Also where waiting for the whole queue would be quicker: what comes after it may go on."""
+    kernel = xr.compile(sources.SLOW).kernel("slow")
+    x, stream = xr.zeros(64), xr.Stream()
+    xr.synchronize()
+    event = xr.Event()
+    xr.launch(kernel, 64, 64, [x, np.int64(1000)], stream)
+    event.record(stream)
+    xr.launch(kernel, 64, 64, [x, np.int64(50_000_000)], stream)
+    event.synchronize()
+    assert not stream.query()
+    stream.synchronize()
+
+
+@pytest.mark.cpu_device
+def test_a_host_that_waits_for_the_last_event_computes_along(xr):
+    """One core of two would be idle otherwise: the processor's time is as long as for a stream."""
+    kernel = xr.compile(sources.SLOW).kernel("slow")
+    x, stream = xr.zeros(1024), xr.Stream()
+
+    def busy(wait):
+        xr.synchronize()
+        own = time.thread_time()
+        for _ in range(4):
+            xr.launch(kernel, 1024, 1, [x, np.int64(100_000)], stream)
+            event = xr.Event()
+            event.record(stream)
+            wait(event)
+        return time.thread_time() - own
+
+    assert busy(lambda event: event.synchronize()) > 0.2 * busy(lambda _: stream.synchronize())

@@ -129,7 +129,7 @@ void Graph::replay(Stream stream) {
       Gate gate(stream);
       std::for_each(all.begin() + at, all.begin() + std::min(at + part, all.size()), submit);
     }
-    bound_run_ahead(*stream.state());
+    count_work(*stream.state());
   }
 }
 
