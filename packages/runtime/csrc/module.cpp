@@ -8,7 +8,6 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
-#include "compile/disk_cache.h"
 #include "compile/flatten.h"
 #include "compile/program.h"
 #include "compile/sha256.h"
@@ -16,6 +15,7 @@
 #include "kept.h"
 #include "startup.h"
 #include "trace/recorder.h"
+#include "xpu/cache.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/launch.h"

@@ -1,4 +1,4 @@
-#include "compile/disk_cache.h"
+#include "xpu/cache.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
-#include "compile/disk_cache.h"
+#include "xpu/cache.h"
 
 namespace xpu {
 

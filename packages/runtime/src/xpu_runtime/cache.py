@@ -1,4 +1,4 @@
-"""The kernel cache on disk: what is in it, whether it is sound, how to empty it."""
+"""The cache on disk: what is in it, whether it is sound, how to empty it; and a place for what adapters keep."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 from ._native import C
 
 _MAGIC = b"XPUCACHE1\n"
+KINDS = {".spv": "SPIR-V", ".bin": "native", ".plan": "plan"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One cached file: portable SPIR-V (.spv) or a driver's binary (.bin)."""
+    """One cached file: portable SPIR-V (.spv), a driver's binary (.bin) or an adapter's plan (.plan)."""
 
     path: Path
     size: int
@@ -37,9 +38,8 @@ def list() -> builtins.list[Entry]:
     where = folder()
     if where is None:
         return []
-    kinds = {".spv": "SPIR-V", ".bin": "native"}
-    found = [(p, p.stat()) for p in where.iterdir() if p.suffix in kinds]
-    entries = [Entry(p, s.st_size, s.st_mtime, kinds[p.suffix]) for p, s in found]
+    found = [(p, p.stat()) for p in where.iterdir() if p.suffix in KINDS]
+    entries = [Entry(p, s.st_size, s.st_mtime, KINDS[p.suffix]) for p, s in found]
     return sorted(entries, key=lambda e: -e.used)
 
 
@@ -47,7 +47,7 @@ def stats() -> dict[str, int]:
     """Files and bytes, by kind."""
     entries = list()
     counts = {}
-    for kind in ("SPIR-V", "native"):
+    for kind in KINDS.values():
         sizes = [e.size for e in entries if e.kind == kind]
         counts[f"{kind} files"], counts[f"{kind} bytes"] = len(sizes), sum(sizes)
     return counts
@@ -56,6 +56,21 @@ def stats() -> dict[str, int]:
 def verify() -> builtins.list[Path]:
     """The files that are damaged; the runtime would treat each as a miss."""
     return [entry.path for entry in list() if not _sound(entry.path.read_bytes())]
+
+
+def read(key: str, kind: str) -> bytes | None:
+    """What an adapter keeps under a key; None when it is not there, damaged, or caching is off."""
+    return C.cache_read(_file(key, kind))
+
+
+def write(key: str, kind: str, payload: bytes) -> None:
+    """Keep it, for this and later processes; the least recently used files make room."""
+    C.cache_write(_file(key, kind), payload)
+
+
+def _file(key: str, kind: str) -> str:
+    suffix = next(suffix for suffix, name in KINDS.items() if name == kind)
+    return hashlib.sha256(key.encode()).hexdigest() + suffix
 
 
 def clear() -> int:

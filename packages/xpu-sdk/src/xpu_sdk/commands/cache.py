@@ -44,7 +44,7 @@ def _stats(cache, folder) -> int:  # type: ignore[no-untyped-def]
     counts = cache.stats()
     rows = [
         (kind, counts[f"{kind} files"], show.size(counts[f"{kind} bytes"]))
-        for kind in ("SPIR-V", "native")
+        for kind in cache.KINDS.values()
     ]
     show.table(str(folder), ("kind", "files", "size"), rows)
     return 0

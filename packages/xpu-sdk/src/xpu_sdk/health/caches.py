@@ -26,7 +26,7 @@ def check() -> Iterator[Finding]:
     yield _rights(folder)
     if not folder.is_dir():
         return
-    files = [path for path in folder.iterdir() if path.suffix in (".spv", ".bin")]
+    files = [path for path in folder.iterdir() if path.suffix in (".spv", ".bin", ".plan")]
     taken = sum(path.stat().st_size for path in files)
     yield Finding("cached kernels", "ok", f"{len(files)} files, {show.size(taken)}")
     yield _soundness()
