@@ -207,13 +207,17 @@ def test_two_writers_at_once(child, tmp_path):
 
 def test_cache_module(xr):
     kinds = ("SPIR-V", "native", "plan")
-    assert set(xr.cache.stats()) == {f"{kind} {what}" for kind in kinds for what in ("files", "bytes")}
+    assert set(xr.cache.stats()) == {
+        f"{kind} {what}" for kind in kinds for what in ("files", "bytes")
+    }
     assert xr.cache.verify() == []
 
 
 def test_adapters_keep_plans_there(child, tmp_path):
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
-    child("import xpu_runtime as xr; xr.cache.write('mine', 'plan', bytes(range(256)))", env=env).check()
+    child(
+        "import xpu_runtime as xr; xr.cache.write('mine', 'plan', bytes(range(256)))", env=env
+    ).check()
     read = "import xpu_runtime as xr; print(xr.cache.read({!r}, 'plan') == bytes(range(256)))"
     assert child(read.format("mine"), env=env).check().out.strip() == "True"
     assert child(read.format("other"), env=env).check().out.strip() == "False"
@@ -222,8 +226,10 @@ def test_adapters_keep_plans_there(child, tmp_path):
     result = child(read.format("mine"), env=env).check()
     assert result.out.strip() == "False"
     assert "damaged" in result.err
-    assert child("import xpu_runtime as xr; assert xr.cache.read('mine', 'plan') is None",
-                 env=env | {"XPU_CACHE_SIZE": "0"}).check()
+    assert child(
+        "import xpu_runtime as xr; assert xr.cache.read('mine', 'plan') is None",
+        env=env | {"XPU_CACHE_SIZE": "0"},
+    ).check()
 
 
 @pytest.mark.image_cache

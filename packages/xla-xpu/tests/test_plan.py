@@ -1,6 +1,10 @@
 """What the compiler decides about memory, on plans made by hand."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+from beside import beside_cpu
 
 from xla_xpu.compiler.affine import Affine, dot
 from xla_xpu.compiler.loops import join
@@ -106,3 +110,28 @@ def test_loops_are_joined_where_every_position_allows():
     broadcast = dot((i, j, k), (0, 5, 1))
     assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
     assert join((3, 4, 5), [rows], apart=1).sizes == [3, 20]
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 0, 1)])
+def test_a_product_lies_as_it_is_read(order):
+    """A gradient is a product turned: it is made turned where that is a product too."""
+    beside_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order) + 1, A, B)
+    beside_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order), A, B)
+
+
+A, B = (
+    np.arange(n * 12, dtype=np.float32).reshape(2, *shape) / 99
+    for n, shape in ((5, (5, 6)), (7, (6, 7)))
+)
+
+
+def test_gradients_of_products_are_not_copied():
+    import xpu_runtime as xr
+
+    gradient = jax.jit(jax.grad(lambda w, x: (x @ w).sum()))
+    w, x = jax.device_put((np.ones((48, 32), np.float32), np.ones((8, 48), np.float32)))
+    jax.block_until_ready(gradient(w, x))
+    xr.trace.start()
+    jax.block_until_ready(gradient(w, x))
+    kinds = [record.kind.name for record in xr.trace.stop()]
+    assert "copy" not in kinds

@@ -1,4 +1,4 @@
-"""The cache on disk: what is in it, whether it is sound, how to empty it; and a place for what adapters keep."""
+"""The cache on disk: what is in it, whether it is sound, how to empty it; what adapters keep there."""
 
 from __future__ import annotations
 

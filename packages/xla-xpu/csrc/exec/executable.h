@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "xpu/stream.h"
@@ -39,6 +40,7 @@ struct Executable {
   std::string text;        ///< StableHLO after optimisation, PJRT's format "mlir"
   std::vector<Value> parameters, outputs;
   std::vector<int> donated;  ///< parameters that are given away
+  std::vector<std::pair<int, int>> reused;  ///< an output, and the parameter in whose memory it is made
   int replicas = 1, partitions = 1;
   std::vector<int> devices;            ///< ids, [replica][partition]
   std::map<std::string, double> cost;  ///< "flops", "bytes accessed"

@@ -112,22 +112,24 @@ void memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
   const auto& e = of(args);
   auto code = static_cast<std::int64_t>(e.code_bytes),
        temporary = static_cast<std::int64_t>(e.temporary_bytes);
-  auto in = bytes_of(e.parameters), out = bytes_of(e.outputs);
+  auto in = bytes_of(e.parameters), out = bytes_of(e.outputs), reused = std::int64_t{0};
+  for (auto [output, parameter] : e.reused) reused += static_cast<std::int64_t>(e.outputs[output].bytes());
+  auto whole = in + out - reused + temporary;
   args.generated_code_size_in_bytes = code;
   args.argument_size_in_bytes = in;
   args.output_size_in_bytes = out;
-  args.alias_size_in_bytes = 0;
+  args.alias_size_in_bytes = reused;
   args.temp_size_in_bytes = temporary;
   args.host_generated_code_size_in_bytes = 0;
   args.host_argument_size_in_bytes = 0;
   args.host_output_size_in_bytes = 0;
   args.host_alias_size_in_bytes = 0;
   args.host_temp_size_in_bytes = 0;
-  set(args, &Args::peak_memory_in_bytes, in + out + temporary);
-  set(args, &Args::total_size_in_bytes, in + out + temporary + code);
-  set(args, &Args::total_allocation_bytes, in + out + temporary);
+  set(args, &Args::peak_memory_in_bytes, whole);
+  set(args, &Args::total_size_in_bytes, whole + code);
+  set(args, &Args::total_allocation_bytes, whole);
   set(args, &Args::indefinite_allocations, 0);
-  set(args, &Args::peak_unpadded_heap_bytes, in + out + temporary);
+  set(args, &Args::peak_unpadded_heap_bytes, whole);
 }
 
 void cost_analysis(PJRT_Executable_GetCostAnalysis_Args& args) {

@@ -82,9 +82,8 @@ std::shared_ptr<Storage> input(const Request& request, const PJRT_Device& device
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "Executable expected parameter ", i, " of size ", wanted,
            " but got buffer with incompatible size ", got);
   buffer.ready->before(device.stream);
-  bool writable =
-      !request.program.donated[i] || (request.donated[i] && storage->own() && storage.use_count() == 2);
-  if (buffer.memory.on_host() || !writable) {
+  bool writable = request.donated[i] && storage->own() && storage.use_count() == 2;
+  if (buffer.memory.on_host() || (request.program.written[i] && !writable)) {
     auto copy = copied(memory_of(device.memories.front()), *storage, device.stream);
     if (got) storage->used_on(device.stream);
     return copy;
@@ -101,13 +100,14 @@ Launch prepared(const Request& request, std::size_t which) {
     launch.inputs.push_back(input(request, *launch.device, which, i));
     launch.input_data.push_back(launch.inputs.back()->data());
   }
-  for (const auto& output : e.outputs) {
-    auto& memory = memory_of(*launch.device, output.memory_kind);
-    std::size_t bytes = output.bytes();
-    launch.outputs.push_back(Storage::make(memory, bytes));
-    launch.device_outputs.push_back(memory.on_host()
-                                        ? Storage::make(memory_of(launch.device->memories.front()), bytes)
-                                        : launch.outputs.back());
+  auto& own = memory_of(launch.device->memories.front());
+  for (std::size_t i = 0; i < e.outputs.size(); ++i) {
+    auto& memory = memory_of(*launch.device, e.outputs[i].memory_kind);
+    std::size_t bytes = e.outputs[i].bytes();
+    int reused = request.program.reused[i];
+    launch.device_outputs.push_back(reused < 0 ? Storage::make(own, bytes)
+                                               : launch.inputs[static_cast<std::size_t>(reused)]);
+    launch.outputs.push_back(memory.on_host() ? Storage::make(memory, bytes) : launch.device_outputs.back());
     launch.output_data.push_back(launch.device_outputs.back()->data());
   }
   return launch;

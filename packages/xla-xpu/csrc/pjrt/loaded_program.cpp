@@ -39,7 +39,11 @@ Texts shardings_of(const std::vector<Value>& values) {
 
 LoadedProgram::LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Executable> made,
                              std::string given)
-    : executable(std::move(made)), options(std::move(given)), donated(executable->parameters.size()) {
+    : executable(std::move(made)),
+      options(std::move(given)),
+      donated(executable->parameters.size()),
+      written(executable->parameters.size()),
+      reused(executable->outputs.size(), -1) {
   const auto& e = *executable;
   if (e.replicas < 1 || e.partitions < 1 ||
       e.devices.size() != static_cast<std::size_t>(e.replicas) * e.partitions)
@@ -64,6 +68,10 @@ LoadedProgram::LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Ex
   for (const auto& [name, value] : e.cost) cost.add(name, static_cast<float>(value));
   device_assignment = assignment_of(e);
   for (int i : e.donated) donated.at(i) = true;
+  for (auto [output, parameter] : e.reused) {
+    written.at(parameter) = true;
+    reused.at(output) = parameter;
+  }
 }
 
 }  // namespace xla_xpu

@@ -41,6 +41,8 @@ struct LoadedProgram {
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string device_assignment;  ///< a serialized xla.DeviceAssignmentProto
   std::vector<bool> donated;      ///< by parameter
+  std::vector<bool> written;      ///< by parameter: an output is made in its memory
+  std::vector<int> reused;        ///< by output: the parameter in whose memory it is made, or -1
 };
 
 }  // namespace xla_xpu

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
+import jaxlib
 from jaxlib.mlir import ir
 from jaxlib.xla_client import CompileOptions
+from xpu_runtime import cache
 
 from .. import _plugin
 from . import host, lowerings  # noqa: F401
@@ -22,14 +26,43 @@ from .read import graph_of, main_of, parse
 from .spmd.partition import needs_partition, partition
 
 # Of the form in which plans are saved.
-VERSION = 2
+VERSION = 3
 
 
 def compile(code: bytes, format: str, options: bytes) -> Any:
-    """An executable of PJRT's program."""
+    """An executable of PJRT's program; what an earlier process made of the same program is used again."""
     if format != "mlir":
         raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
     wanted = CompileOptions.ParseFromString(options)
+    key = _key(code, wanted)
+    serialized = cache.read(key, "plan")
+    if serialized is not None:
+        return _executable(json.loads(serialized), serialized)
+    saved = _compiled(code, wanted, key)
+    serialized = _serialized(saved)
+    if serialized:
+        cache.write(key, "plan", serialized)
+    return _executable(saved, serialized)
+
+
+def _key(code: bytes, wanted: Any) -> str:
+    """What a plan depends on: the program, its devices, and the compiler itself."""
+    devices = assignment_of(wanted)
+    where = (wanted.num_replicas, wanted.num_partitions, devices, target_of(devices[0]))
+    parts = (_compiler_digest(), repr(where).encode(), code)
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+@functools.cache
+def _compiler_digest() -> bytes:
+    digest = hashlib.sha256(f"{VERSION} {jaxlib.__version__}".encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
+    """All that is saved of an executable."""
     devices = assignment_of(wanted)
     module = parse(code)
     if needs_partition(module, wanted.num_partitions):
@@ -40,22 +73,22 @@ def compile(code: bytes, format: str, options: bytes) -> Any:
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
     lowerer = Lowerer(target_of(devices[0]))
     lowerer.program(graph)
-    plan = finish(lowerer)
-    saved = {
+    given = _donated(main_of(module))
+    plan = finish(lowerer, given)
+    return {
         "version": VERSION,
         "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
-        "fingerprint": hashlib.sha256(code + options).hexdigest(),
+        "fingerprint": key,
         "text": str(module),
         "parameters": _values(graph.parameters, main_of(module), "arg_attrs", shardings[0]),
         "outputs": _values(graph.results, main_of(module), "res_attrs", shardings[1]),
-        "donated": _donated(main_of(module)),
+        "donated": list(given),
         "replicas": wanted.num_replicas,
         "partitions": wanted.num_partitions,
         "devices": devices,
         "cost": _cost(graph),
         "plan": plan,
     }
-    return _executable(saved)
 
 
 def load(serialized: bytes, options: bytes) -> Any:
@@ -68,10 +101,14 @@ def load(serialized: bytes, options: bytes) -> Any:
         raise Invalid("an executable of another version of xla-xpu: compile the program again")
     if options:
         saved["devices"] = assignment_of(CompileOptions.ParseFromString(options))
-    return _executable(saved)
+    return _executable(saved, _serialized(saved))
 
 
-def _executable(saved: dict[str, Any]) -> Any:
+def _serialized(saved: dict[str, Any]) -> bytes:
+    return b"" if _calls_python(saved["plan"]["steps"]) else json.dumps(saved).encode()
+
+
+def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
     plan = saved["plan"]
     program = _plugin.Program(
         plan["buffers"],
@@ -89,9 +126,10 @@ def _executable(saved: dict[str, Any]) -> Any:
     return _plugin.Executable(
         name=saved["name"],
         fingerprint=saved["fingerprint"],
-        serialized=b"" if _calls_python(plan["steps"]) else json.dumps(saved).encode(),
+        serialized=serialized,
         text=saved["text"],
         donated=saved["donated"],
+        reused=plan["reused"],
         replicas=saved["replicas"],
         partitions=saved["partitions"],
         devices=saved["devices"],
@@ -149,14 +187,17 @@ def _values(
     ]
 
 
-def _donated(main: ir.Operation) -> list[int]:
+def _donated(main: ir.Operation) -> dict[int, int | None]:
+    """The parameters that are given away, and the output that JAX thought of for each."""
     if "arg_attrs" not in main.attributes:
-        return []
-    donated = []
+        return {}
+    donated: dict[int, int | None] = {}
     for index, attributes in enumerate(ir.ArrayAttr(main.attributes["arg_attrs"])):
         names = ir.DictAttr(attributes)
-        if "tf.aliasing_output" in names or "jax.buffer_donor" in names:
-            donated.append(index)
+        if "tf.aliasing_output" in names:
+            donated[index] = ir.IntegerAttr(names["tf.aliasing_output"]).value
+        elif "jax.buffer_donor" in names:
+            donated[index] = None
     return donated
 
 

@@ -15,12 +15,13 @@ from .rows import RowTask
 TOGETHER = 8
 
 
-def finish(lowerer: Lowerer) -> dict[str, Any]:
-    """The final form of what was lowered."""
+def finish(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
+    """The final form of what was lowered; see memory.reuse_donated for ``donated``."""
     tasks.merge_tasks(lowerer.steps, lowerer.known_at)
     tasks.drop_unread(lowerer.steps, lowerer.known_at)
     kernels = Kernels(lowerer)
     memory.merge_copies(lowerer.steps)
+    reused = memory.reuse_donated(lowerer.buffers, lowerer.steps, donated)
     total = memory.assign(lowerer.buffers, lowerer.steps)
     constants = _constants(lowerer)
     numbers = {
@@ -28,6 +29,7 @@ def finish(lowerer: Lowerer) -> dict[str, Any]:
     }
     return {
         "buffers": [[buffer.kind, buffer.place] for buffer in numbers],
+        "reused": reused,
         "temporary_bytes": total,
         "constants": base64.b64encode(constants).decode(),
         "sources": kernels.sources,

@@ -62,6 +62,7 @@ class Lowerer:
         self.steps: list[Step] = []
         self.main = self.steps
         self.refusals: list[str] = []
+        self.users: dict[Value, list[Node]] = {}  # in the graphs begun so far
         self.goals: dict[
             Value, Buffer
         ] = {}  # values that belong into a buffer that is there already
@@ -98,10 +99,23 @@ class Lowerer:
         """Memory for a value, which from now on lies there."""
         goal = self.goals.get(value)
         view = View.whole(goal, value.type) if goal else self.new(value.type)
-        self._remember(value, view)
+        self.remember(value, view)
         return view
 
-    def _remember(self, value: Value, view: View) -> None:
+    def turned_result(self, value: Value) -> View:
+        """The same in the order in which it is read, when all who read it turn it alike."""
+        users = self.users.get(value, [])
+        orders = {tuple(node.attributes.get("permutation", ())) for node in users}
+        if value in self.goals or len(orders) != 1 or () in orders:
+            return self.result(value)
+        (order,) = orders
+        turned = self.new(Type(value.type.element, tuple(value.shape[dim] for dim in order)))
+        strides = tuple(turned.strides[order.index(dim)] for dim in range(len(order)))
+        self.remember(value, turned.with_layout(value.shape, strides))
+        return self.views[value]
+
+    def remember(self, value: Value, view: View) -> None:
+        """From now on the value lies there."""
         self.clock += 1
         self.views[value], self.since[value] = view, self.clock
 
@@ -171,6 +185,7 @@ class Lowerer:
 
     def graph(self, graph: Graph) -> None:
         """Queue what a graph computes, all but values that nobody stored."""
+        self.users |= graph.users()
         stored = stored_values(graph, lambda node: node.op in ABSORBING)
         for node in graph.nodes:
             try:
@@ -214,7 +229,7 @@ class Lowerer:
         if node.op == "reshape":
             # Of what lies in order it is a view.
             dense = self.dense(node.inputs[0])
-            self._remember(value, dense.with_layout(value.shape, value.type.strides))
+            self.remember(value, dense.with_layout(value.shape, value.type.strides))
         elif is_splat(value):
             self.fill(value, self.result(value))
         elif node.op == "concatenate" and len(node.inputs) > _MOST_PARTS:

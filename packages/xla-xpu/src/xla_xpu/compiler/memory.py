@@ -93,6 +93,45 @@ def _makes_of(step: Step, source: Buffer, out: Buffer) -> bool:
     return (step.name == "copy" and _is_move(step)) or any(b.root is out for b in step.in_place)
 
 
+def reuse_donated(
+    buffers: list[Buffer], steps: list[Step], donated: dict[int, int | None]
+) -> list[tuple[int, int]]:
+    """Makes outputs where arguments lie that are given away; returns pairs of an output and a parameter.
+
+    ``donated``: the parameters, and the output that JAX thought of for each; any of its size serves.
+    """
+    parameters = {b.place: b for b in buffers if b.kind == "parameter"}
+    outputs = {b.place: b for b in buffers if b.kind == "output" and b.root is b and b.bytes}
+    pairs = []
+    for place, wanted in donated.items():
+        for number in [wanted] if wanted is not None else list(outputs):
+            if number in outputs and _may_reuse(steps, parameters[place], outputs[number]):
+                outputs.pop(number).same_as = parameters[place]
+                pairs.append((number, place))
+                break
+    merge_copies(steps)  # of an argument to the output that now is the same
+    return pairs
+
+
+def _may_reuse(steps: list[Step], parameter: Buffer, output: Buffer) -> bool:
+    """Whether nobody wants what the parameter held once the output is being made."""
+    if parameter.bytes != output.bytes:
+        return False
+    making = [number for number, step in enumerate(steps) if _any_touches(step, output)]
+    if not making:
+        return False
+    first = steps[making[0]]
+    if any(_any_touches(step, parameter) for step in steps[making[0] + 1 :]):
+        return False
+    return not _any_touches(first, parameter) or (
+        not first.bodies and _makes_of(first, output, parameter)
+    )
+
+
+def _any_touches(step: Step, buffer: Buffer) -> bool:
+    return any(_touches(inner, buffer) for inner in step.all_steps())
+
+
 def _touches(step: Step, buffer: Buffer) -> bool:
     return _reads(step, buffer) or _writes(step, buffer)
 

@@ -7,7 +7,7 @@ import math
 from ..graph import Node
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step, reshaped_strides
-from ..types import ELEMENTS, Type
+from ..types import ELEMENTS, Type, row_major
 from .complex_products import of_parts
 
 
@@ -27,15 +27,32 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
     rows = math.prod(left.shape[d] for d in free_l)
     columns = math.prod(right.shape[d] for d in free_r)
     depth = math.prod(left.shape[d] for d in inner_l)
-    out = lowerer.result(node.output)
+    out = lowerer.turned_result(node.output)
     if not out.type.count:
         return
     a = _matrices(lowerer, left, [batch_l, free_l, inner_l], (*batch, rows, depth))
     b = _matrices(lowerer, right, [batch_r, inner_r, free_r], (*batch, depth, columns))
     a, b = (_as_wide(lowerer, view, out) for view in (a, b))
     shape = (*batch, rows, columns)
-    c = out.with_layout(shape, Type(out.element, shape).strides)
+    if out.dense:
+        c = out.with_layout(shape, row_major(shape))
+        lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
+        return
+    # The product of the operands turned and exchanged is the result turned.
+    turned = _turned(shape)
+    c = out.with_layout(turned, row_major(turned))
+    if c.with_layout(shape, _turned(c.strides)).reshaped(out.shape) == out:
+        a, b = (view.with_layout(_turned(view.shape), _turned(view.strides)) for view in (b, a))
+        lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
+        return
+    c = lowerer.new(Type(out.element, shape))
     lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
+    lowerer.copy(out, c.with_layout(out.shape, row_major(out.shape)))
+
+
+def _turned(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape or strides of matrices whose rows become columns."""
+    return (*numbers[:-2], numbers[-1], numbers[-2])
 
 
 def _matrices(lowerer: Lowerer, view: View, order: list[list[int]], shape: tuple[int, ...]) -> View:
