@@ -85,3 +85,22 @@ BRANCHES = {
 @pytest.mark.parametrize("k", [-1, 0, 2, 5])
 def test_branches(branch, k):
     beside_cpu(BRANCHES[branch], X, np.int32(k))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_a_scan_stacks_up(reverse):
+    """Every row is written, so what was there before need not be cleared; where not, it stays."""
+    x = np.arange(60, dtype=np.float32).reshape(12, 5)
+    beside_cpu(lambda x: jax.lax.scan(lambda c, r: (c @ M + r, c * 2), x[0], x, reverse=reverse), x)
+
+    def some(x):
+        def body(i, carry):
+            state, rows = carry
+            return state @ M + 1, rows.at[2 * i].set(state)
+
+        return jax.lax.fori_loop(0, 6, body, (x[0], x))
+
+    beside_cpu(some, x)
+
+
+M = np.eye(5, dtype=np.float32) * 0.5 + 0.01

@@ -70,3 +70,25 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS)
 def test_rows(function):
     beside_cpu(ROWS[function], X)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "uint16", "bool"])
+@pytest.mark.parametrize(("shape", "dims"), [((5000, 3), 1), ((4, 4500), 0), ((70, 2, 80, 8), (1, 3))])
+def test_short_ones_are_part_of_what_uses_them(dtype, shape, dims):
+    x = (np.arange(np.prod(shape)) % 7 - 2).reshape(shape).astype(jnp.dtype(dtype))
+    beside_cpu(lambda x: (x.max(dims), abs(x).sum(dims) * 2, jnp.all(x > 0, dims)), x)
+
+
+def test_distances_of_points():
+    points = np.random.default_rng(0).standard_normal((90, 3), np.float32)
+
+    def distances(points):
+        return jnp.sqrt(((points[:, None] - points[None]) ** 2).sum(-1) + 1)
+
+    beside_cpu(distances, points)
+    beside_cpu(jax.grad(lambda p: distances(p).sum()), points)
+
+
+def test_one_element_is_no_reduction():
+    x = np.arange(12, dtype=np.float32).reshape(3, 1, 4)
+    beside_cpu(lambda x: (x.sum(1), x.max((1,)), x.min(1, keepdims=True)), x)

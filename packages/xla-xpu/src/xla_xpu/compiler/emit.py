@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from . import elementwise, views
 from .affine import Affine, Coordinates, dot
 from .conversions import bits_of, of_bits
 from .graph import Node, Value
 from .plan import Buffer, View
+from .regions import region_text
 from .types import Element
 
 # What a fused computation may contain beside elementwise operations and views.
-STRUCTURAL = frozenset(["constant", "iota", "pad", "concatenate", "dynamic_slice"])
+STRUCTURAL = frozenset(["constant", "iota", "pad", "concatenate", "dynamic_slice", "short_reduce"])
 FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
 
 Key = tuple[Value, Coordinates]
@@ -118,8 +117,8 @@ class Emitter:
         if node.op in elementwise.OPERATIONS:
             # A scalar chooses or bounds whole arrays.
             return [(operand, at if operand.shape else ()) for operand in node.inputs]
-        if node.op == "dynamic_slice":
-            return [(start, ()) for start in node.inputs[1:]]
+        if node.op in ("dynamic_slice", "short_reduce"):
+            return [(scalar, ()) for scalar in node.inputs[1:]]
         return []
 
     def _define(self, value: Value, at: Coordinates, arguments: list[str]) -> str:
@@ -146,6 +145,8 @@ class Emitter:
             return self._concatenate(node, at)
         if node.op == "dynamic_slice":
             return self._dynamic_slice(node, at, arguments)
+        if node.op == "short_reduce":
+            return self._short_reduce(node, at, arguments[0])
         if _changes_width(node):
             return self._name(element, self._bits(node, at, arguments))
         return self._name(element, elementwise.expression(node, arguments))
@@ -239,6 +240,25 @@ class Emitter:
             begin = end
         return name
 
+    def _short_reduce(self, node: Node, at: Coordinates, start: str) -> str:
+        """A reduction of so few elements that one lane takes them one after the other."""
+        self.irregular = True
+        name = self.variable(node.output.type.element, start)
+        rest, inside, dims = iter(at), [], node.attributes["dimensions"]
+        for dim, size in enumerate(node.inputs[0].shape):
+            if dim in dims:
+                counter = self.fresh("k")
+                self.lines.append(f"for (i32 {counter} = 0; {counter} < {size}; ++{counter}) {{")
+                inside.append(Affine.of(counter))
+            else:
+                inside.append(next(rest))
+        with self.scope():
+            element = self.value(node.inputs[0], tuple(inside))
+            lines, results = region_text(node.regions[0], [name, element])
+            self.lines += [*lines, f"{name} = {results[0]};"]
+        self.lines.append("}" * len(dims))
+        return name
+
     def _part(self, node: Node, at: Coordinates) -> str:
         """An element of a concatenation whose place is a number."""
         dim = node.attributes["dimension"]
@@ -292,18 +312,3 @@ def clamped(start: str, element: Element, room: int) -> str:
     if element.kind == "uint":
         return f"(i64)min_of((u64){start}, {room}ul)"
     return f"max_of(min_of((i64){start}, {room}l), 0l)"
-
-
-def is_splat(value: Value) -> bool:
-    """A constant with one number everywhere, which needs no memory."""
-    return value.op == "constant" and value.node.attributes["value"].size == 1  # type: ignore[union-attr]
-
-
-def splat(value: Value) -> np.generic | None:
-    """That number, also through views; None for other values."""
-    while value.node and value.node.op in views.VIEWS - {"slice"}:
-        value = value.node.inputs[0]
-    if not is_splat(value):
-        return None
-    assert value.node
-    return value.node.attributes["value"].reshape(-1)[0]

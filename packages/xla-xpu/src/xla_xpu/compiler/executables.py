@@ -23,6 +23,7 @@ from .finish import finish
 from .graph import Graph, Value
 from .lower import Lowerer
 from .read import graph_of, main_of, parse
+from .simplify import simplify
 from .spmd.partition import needs_partition, partition
 
 # Of the form in which plans are saved.
@@ -71,6 +72,7 @@ def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
     else:
         graph, shardings = graph_of(module), [[], []]
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
+    simplify(graph)
     lowerer = Lowerer(target_of(devices[0]))
     lowerer.program(graph)
     given = _donated(main_of(module))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from . import elementwise, views
-from .emit import FUSIBLE, is_splat
+from .emit import FUSIBLE
 from .graph import Graph, Node, Value
+from .splats import is_splat
 
 # Cheap enough to be done again for every element of what a value is broadcast to.
 _CHEAP = frozenset(

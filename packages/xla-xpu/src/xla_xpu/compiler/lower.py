@@ -8,12 +8,13 @@ from typing import TypeVar
 import numpy as np
 
 from . import elementwise, views
-from .emit import FUSIBLE, Emitter, NeedsMemory, TooLarge, is_splat
+from .emit import FUSIBLE, Emitter, NeedsMemory, TooLarge
 from .failures import Unsupported
 from .fuse import stored_values
 from .graph import Graph, Node, Value
 from .loops import Output, Target, counters
 from .plan import Buffer, Step, View, make_step
+from .splats import is_splat, splat
 from .tasks import Goal, make_task
 from .types import TOKEN, Type
 
@@ -230,8 +231,8 @@ class Lowerer:
             # Of what lies in order it is a view.
             dense = self.dense(node.inputs[0])
             self.remember(value, dense.with_layout(value.shape, value.type.strides))
-        elif is_splat(value):
-            self.fill(value, self.result(value))
+        elif (number := splat(value)) is not None:
+            self.fill(number, self.result(value))
         elif node.op == "concatenate" and len(node.inputs) > _MOST_PARTS:
             self._concatenate(value)
         else:
@@ -306,14 +307,13 @@ class Lowerer:
 
     def start(self, out: View, value: Value) -> None:
         """Queue what brings a value to memory that is changed afterwards."""
-        if is_splat(value):
-            self.fill(value, out)
+        number = splat(value)
+        if number is not None:
+            self.fill(number, out)
         else:
             self.copy(out, self.place(value))
 
-    def fill(self, value: Value, out: View) -> None:
-        """Queue the filling of an array with a constant of one number."""
-        assert value.node
-        pattern = value.node.attributes["value"].reshape(-1)[:1].tobytes()
+    def fill(self, number: np.generic, out: View) -> None:
+        """Queue the filling of an array with a number of its type."""
         if out.type.count:
-            self.add(make_step("fill", {}, {"out": out}, pattern=pattern.hex()))
+            self.add(make_step("fill", {}, {"out": out}, pattern=number.tobytes().hex()))

@@ -7,6 +7,7 @@ from ..lower import Lowerer, lowering
 from ..plan import Step, View
 from .counted import count_of
 from .register_loop import run_in_registers
+from .series import is_covered, series_of
 
 
 @lowering("while")
@@ -17,10 +18,13 @@ def loop(lowerer: Lowerer, node: Node) -> None:
     counted = count_of(node)
     if counted and run_in_registers(lowerer, node, counted):
         return
+    series = series_of(body, list(range(len(body.parameters)))) if counted else {}
     states: list[View] = []
     for index, (start, output) in enumerate(zip(node.inputs, node.outputs, strict=True)):
         if body.results[index] is body.parameters[index]:
             lowerer.views[output] = lowerer.place(start)
+        elif counted and index in series and is_covered(series[index], body, counted):
+            lowerer.result(output)
         else:
             lowerer.start(lowerer.result(output), start)
         states.append(lowerer.views[output])

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ..graph import Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
@@ -43,8 +41,7 @@ def convolution(lowerer: Lowerer, node: Node) -> None:
     if not out.count:
         lowerer.result(node.output)
     elif not all(value.type.count for value in node.inputs):
-        zero = {"value": np.zeros(1, out.element.numpy)}
-        lowerer.fill(Node("constant", [], [out], zero).output, lowerer.result(node.output))
+        _zero(lowerer, lowerer.result(node.output))
     elif out.element.kind == "complex":
         of_parts(lowerer, node, convolution)
     elif out.element.kind != "float" or len(out.shape) - 2 > _MOST_DIMENSIONS:
@@ -296,9 +293,7 @@ def _step(
 
 
 def _zero(lowerer: Lowerer, view: View) -> None:
-    zero = {"value": np.zeros(1, view.element.numpy)}
-    constant = Node("constant", [], [view.type], zero).output
-    lowerer.fill(constant, view)
+    lowerer.fill(view.element.numpy.type(0), view)
 
 
 def _as(lowerer: Lowerer, view: View, element: Element) -> View:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..emit import splat
 from ..graph import Graph, Node
+from ..splats import splat
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from ..graph import Node, Value
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
+from ..regions import as_expression, region_text
 from ..tasks import Goal
 from ..types import ELEMENTS, Type
-from .regions import as_expression, region_text
 
 
 @lowering("dynamic_update_slice", absorbs=True)

@@ -9,9 +9,9 @@ from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
+from ..regions import as_expression, region_text
 from ..types import Type
 from .complex_products import part_of
-from .regions import as_expression, region_text
 
 
 @lowering("sort")

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..elementwise import COMPLEX_HEADERS, HEADERS, literal, load
-from ..emit import Emitter, NeedsMemory, TooLarge, splat
+from ..emit import Emitter, NeedsMemory, TooLarge
 from ..graph import Graph, Node, Value
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
+from ..regions import reducer_of, region_text
 from ..rows import Fold, task_of_fold
+from ..splats import splat
 from ..tasks import Known
 from ..types import Element, Type, row_major
-from .regions import reducer_of, region_text
 from .window_loops import Window, add_loops
 
 # The most arrays that a reduction reads; the runtime's limit counts what it writes too.

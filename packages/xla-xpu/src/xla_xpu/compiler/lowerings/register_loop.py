@@ -19,6 +19,7 @@ from ..loops import Output
 from ..lower import Lowerer
 from ..plan import View
 from .counted import Count
+from .series import Series, is_covered, series_of
 
 # More elements than this in a lane would not stay in registers; longer bodies take too long to compile.
 _MOST_MIXED, _MOST_LINES = 16, 400
@@ -26,15 +27,6 @@ _MOST_MIXED, _MOST_LINES = 16, 400
 
 class _Elsewhere(Exception):
     """The body reads another lane's element."""
-
-
-@dataclass
-class _Series:
-    """A state of which every round writes a part: ``update`` at ``starts``."""
-
-    state: int
-    update: Value
-    starts: list[Value]
 
 
 @dataclass
@@ -73,7 +65,7 @@ def run_in_registers(lowerer: Lowerer, node: Node, count: Count) -> bool:
     kept = [
         k for k, p in enumerate(body.parameters) if body.results[k] is not p and k != count.state
     ]
-    series = _series_of(body, kept)
+    series = series_of(body, kept)
     held = [k for k in kept if k not in series]
     shape = _whole(body, held)
     if shape is None or count.trips == 0 or not _fits(body, series):
@@ -105,20 +97,7 @@ def _whole(body: Graph, held: list[int]) -> tuple[int, ...] | None:
     return None if 0 in shape else shape
 
 
-def _series_of(body: Graph, kept: list[int]) -> dict[int, _Series]:
-    """States that are only ever written into."""
-    users = body.users()
-    found = {}
-    for k in kept:
-        parameter, node = body.parameters[k], body.results[k].node
-        if node is None or node.op != "dynamic_update_slice" or node.inputs[0] is not parameter:
-            continue
-        if users[parameter] == [node] and node.output not in users:
-            found[k] = _Series(k, node.inputs[1], node.inputs[2:])
-    return found
-
-
-def _fits(body: Graph, series: dict[int, _Series]) -> bool:
+def _fits(body: Graph, series: dict[int, Series]) -> bool:
     writers = [body.results[k].node for k in series]
     return all(node.op in FUSIBLE or node in writers for node in body.nodes)
 
@@ -131,7 +110,7 @@ class _Lanes:
     node: Node
     count: Count
     held: list[int]
-    series: list[_Series]
+    series: list[Series]
     space: _Shape
 
     def write(self) -> None:
@@ -180,7 +159,7 @@ class _Lanes:
         for key, value in zip(new, held, strict=True):
             emitter.lines.append(f"{self.names[key]} = {value};")
 
-    def _store(self, series: _Series) -> None:
+    def _store(self, series: Series) -> None:
         """A round's part of a series: lanes write what is theirs of it."""
         emitter, update = self.emitter, series.update
         view = self.lowerer.views[self.node.outputs[series.state]]
@@ -216,7 +195,8 @@ class _Lanes:
         """Queue the kernel; then states lie where the loop's results do."""
         lowerer, node = self.lowerer, self.node
         for series in self.series:
-            lowerer.start(lowerer.views[node.outputs[series.state]], node.inputs[series.state])
+            if not is_covered(series, node.regions[1], self.count):
+                lowerer.start(lowerer.views[node.outputs[series.state]], node.inputs[series.state])
         views = {k: lowerer.result(node.outputs[k]) for k in self.held}
         outputs = [
             Output(name, self._part(views[k], element)) for (k, element), name in self.names.items()
@@ -242,9 +222,8 @@ class _Lanes:
     def _leave_counter(self) -> None:
         """What the counter ends as, for whoever reads it."""
         output = self.node.outputs[self.count.state]
-        number = output.type.element.numpy.type(self.count.last).reshape(1)
-        constant = Node("constant", [], [output.type], {"value": number})
-        self.lowerer.fill(constant.output, self.lowerer.result(output))
+        number = output.type.element.numpy.type(self.count.last)
+        self.lowerer.fill(number, self.lowerer.result(output))
 
     def _elements(self, value: Value) -> list[tuple[int, ...]]:
         return self.space.elements() if value.shape else [()]

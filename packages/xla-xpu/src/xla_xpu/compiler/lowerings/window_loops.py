@@ -10,7 +10,7 @@ from ..emit import Emitter
 from ..graph import Graph, Value
 from ..loops import Output, counters
 from ..lower import Lowerer
-from .regions import region_text
+from ..regions import region_text
 
 
 @dataclass(frozen=True)

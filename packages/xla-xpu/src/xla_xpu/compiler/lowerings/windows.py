@@ -8,14 +8,15 @@ import numpy as np
 
 from ..affine import Affine, Coordinates, dot
 from ..elementwise import COMPLEX_HEADERS, HEADERS, literal
-from ..emit import Emitter, splat
+from ..emit import Emitter
 from ..graph import Graph, Node, Value
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
+from ..regions import as_expression, reducer_of, region_text
+from ..splats import splat
 from ..types import ELEMENTS, Type, row_major
 from .reductions import IDENTITIES, identity_of
-from .regions import as_expression, reducer_of, region_text
 from .window_loops import Window, add_loops, walk, windows_of
 
 # Windows of more elements are walked dimension by dimension, where the order does not matter, ...

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import elementwise
-from ..emit import splat
 from ..graph import Node
 from ..lowerings.reductions import IDENTITIES, identity_of, reducer_of
+from ..splats import splat
 
 Names = list[Any]
 # What may shift an array although it keeps its size.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from jaxlib.mlir.dialects import sdy
 
-from ..emit import is_splat
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
+from ..splats import is_splat
 from ..types import ELEMENTS, Type
 from .factors import factors_of
 from .layout import Layout, Parts, count, groups, independent, local_shape, refines, whole

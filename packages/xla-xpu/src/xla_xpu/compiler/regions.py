@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..elementwise import expression, literal
-from ..emit import is_splat, splat
-from ..failures import Unsupported
-from ..graph import Graph, Value
-from ..views import VIEWS
+from .elementwise import expression, literal
+from .failures import Unsupported
+from .graph import Graph, Value
+from .splats import is_splat, splat
+from .views import VIEWS
 
 
 def reducer_of(region: Graph) -> str:

@@ -1,0 +1,83 @@
+"""States of a loop into which every round writes a part, as those that a scan stacks up."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph import Graph, Value
+from ..splats import splat
+from .counted import Count
+
+
+@dataclass
+class Series:
+    """A state of which every round writes a part: ``update`` at ``starts``."""
+
+    state: int
+    update: Value
+    starts: list[Value]
+
+
+def series_of(body: Graph, states: list[int]) -> dict[int, Series]:
+    """Those of the states that are only ever written into."""
+    users = body.users()
+    found = {}
+    for k in states:
+        parameter, node = body.parameters[k], body.results[k].node
+        if node is None or node.op != "dynamic_update_slice" or node.inputs[0] is not parameter:
+            continue
+        if users[parameter] == [node] and node.output not in users:
+            found[k] = Series(k, node.inputs[1], node.inputs[2:])
+    return found
+
+
+def is_covered(series: Series, body: Graph, count: Count) -> bool:
+    """Whether the rounds together write all of it, so that what it held before is of no use."""
+    whole, part = body.parameters[series.state].shape, series.update.shape
+    partial = [dim for dim, size in enumerate(whole) if part[dim] != size]
+    if not partial:
+        return count.trips > 0
+    if len(partial) > 1 or part[partial[0]] != 1:
+        return False
+    (dim,) = partial
+    trips = count.first + count.step * np.arange(count.trips)
+    places = _over_trips(series.starts[dim], {body.parameters[count.state]: trips})
+    return places is not None and set(np.ravel(places)) >= set(range(whole[dim]))
+
+
+_COMPARISONS: dict[str, Callable[..., Any]] = {
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+    "EQ": operator.eq,
+    "NE": operator.ne,
+}
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "convert": lambda number: number,
+    "select": np.where,
+}
+
+
+def _over_trips(value: Value, known: dict[Value, np.ndarray]) -> np.ndarray | None:
+    """What a scalar that only depends on the counter is in each round."""
+    if value in known:
+        return known[value]
+    if value.shape or value.node is None or value.type.element.kind not in ("int", "uint", "bool"):
+        return None
+    if (number := splat(value)) is not None:
+        return np.asarray(int(number))
+    operands = [_over_trips(operand, known) for operand in value.node.inputs]
+    if any(operand is None for operand in operands):
+        return None
+    if value.op == "compare":
+        return _COMPARISONS[value.node.attributes["comparison_direction"]](*operands)
+    return _ARITHMETIC[value.op](*operands) if value.op in _ARITHMETIC else None

@@ -1,0 +1,32 @@
+"""Rewrites of single nodes into what is cheaper, before anything is lowered."""
+
+from __future__ import annotations
+
+import math
+
+from .graph import Graph, Node
+from .lowerings.reductions import IDENTITIES, identity_of
+from .regions import reducer_of
+from .splats import splat
+
+# A lane reduces so many elements by itself, where there are results enough for many lanes.
+_SHORT, _MANY = 16, 4096
+
+
+def simplify(graph: Graph) -> None:
+    """All nodes, those of regions too."""
+    for node in graph.all_nodes():
+        if node.op == "reduce" and len(node.inputs) == 2:
+            _reduce(node)
+
+
+def _reduce(node: Node) -> None:
+    source, start = node.inputs
+    reducer, number = reducer_of(node.regions[0]), splat(start)
+    if reducer not in IDENTITIES or number is None:
+        return
+    count = math.prod(source.shape[dim] for dim in node.attributes["dimensions"])
+    if count == 1 and number == identity_of(reducer, source.type.element):
+        node.op, node.inputs, node.regions, node.attributes = "reshape", [source], [], {}
+    elif 1 < count <= _SHORT and node.output.type.count >= _MANY:
+        node.op = "short_reduce"

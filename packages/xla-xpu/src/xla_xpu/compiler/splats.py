@@ -1,0 +1,23 @@
+"""Constants with one number everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import views
+from .graph import Value
+
+
+def is_splat(value: Value) -> bool:
+    """A constant with one number everywhere, which needs no memory."""
+    return value.op == "constant" and value.node.attributes["value"].size == 1  # type: ignore[union-attr]
+
+
+def splat(value: Value) -> np.generic | None:
+    """That number, also through views; None for other values."""
+    while value.node and value.node.op in views.VIEWS - {"slice"}:
+        value = value.node.inputs[0]
+    if not is_splat(value):
+        return None
+    assert value.node
+    return value.node.attributes["value"].reshape(-1)[0]
