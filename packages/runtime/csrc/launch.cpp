@@ -34,7 +34,8 @@ void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
 void count_work(StreamState& stream) {
   constexpr int most = 128;
   auto queued = stream.queued.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!stream.on_cpu || queued - stream.waited.load(std::memory_order_relaxed) <= most || closed_gate()) return;
+  if (!stream.on_cpu || queued - stream.waited.load(std::memory_order_relaxed) <= most || closed_gate())
+    return;
   stream.waited.store(queued, std::memory_order_relaxed);
   stream.queue.wait();
 }

@@ -73,7 +73,9 @@ def test_rows(function):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "uint16", "bool"])
-@pytest.mark.parametrize(("shape", "dims"), [((5000, 3), 1), ((4, 4500), 0), ((70, 2, 80, 8), (1, 3))])
+@pytest.mark.parametrize(
+    ("shape", "dims"), [((5000, 3), 1), ((4, 4500), 0), ((70, 2, 80, 8), (1, 3))]
+)
 def test_short_ones_are_part_of_what_uses_them(dtype, shape, dims):
     x = (np.arange(np.prod(shape)) % 7 - 2).reshape(shape).astype(jnp.dtype(dtype))
     beside_cpu(lambda x: (x.max(dims), abs(x).sum(dims) * 2, jnp.all(x > 0, dims)), x)

@@ -49,18 +49,20 @@ PYBIND11_MODULE(_plugin, m) {
            py::arg("type"), py::arg("dims"), py::arg("memory_kind") = "device",
            py::arg("sharding") = py::bytes());
   py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable")
-      .def(py::init([](std::string name, std::string fingerprint, const py::bytes& serialized,
-                       std::string text, std::vector<Value> parameters, std::vector<Value> outputs,
-                       std::vector<int> donated, std::vector<std::pair<int, int>> reused, int replicas, int partitions, std::vector<int> devices,
-                       std::map<std::string, double> cost, std::size_t temporary_bytes,
-                       std::size_t code_bytes, std::shared_ptr<Program> program) {
-             return std::make_shared<Executable>(Executable{
-                 std::move(name), std::move(fingerprint), std::string(serialized), std::move(text),
-                 std::move(parameters), std::move(outputs), std::move(donated), std::move(reused), replicas, partitions,
-                 std::move(devices), std::move(cost), temporary_bytes, code_bytes, std::move(program)});
-           }),
-           py::kw_only(), py::arg("name"), py::arg("fingerprint"), py::arg("serialized"), py::arg("text"),
-           py::arg("parameters"), py::arg("outputs"), py::arg("donated"), py::arg("reused"), py::arg("replicas"),
-           py::arg("partitions"), py::arg("devices"), py::arg("cost"), py::arg("temporary_bytes"),
-           py::arg("code_bytes"), py::arg("program"));
+      .def(
+          py::init([](std::string name, std::string fingerprint, const py::bytes& serialized,
+                      std::string text, std::vector<Value> parameters, std::vector<Value> outputs,
+                      std::vector<int> donated, std::vector<std::pair<int, int>> reused, int replicas,
+                      int partitions, std::vector<int> devices, std::map<std::string, double> cost,
+                      std::size_t temporary_bytes, std::size_t code_bytes, std::shared_ptr<Program> program) {
+            return std::make_shared<Executable>(
+                Executable{std::move(name), std::move(fingerprint), std::string(serialized), std::move(text),
+                           std::move(parameters), std::move(outputs), std::move(donated), std::move(reused),
+                           replicas, partitions, std::move(devices), std::move(cost), temporary_bytes,
+                           code_bytes, std::move(program)});
+          }),
+          py::kw_only(), py::arg("name"), py::arg("fingerprint"), py::arg("serialized"), py::arg("text"),
+          py::arg("parameters"), py::arg("outputs"), py::arg("donated"), py::arg("reused"),
+          py::arg("replicas"), py::arg("partitions"), py::arg("devices"), py::arg("cost"),
+          py::arg("temporary_bytes"), py::arg("code_bytes"), py::arg("program"));
 }

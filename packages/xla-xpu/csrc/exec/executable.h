@@ -39,7 +39,7 @@ struct Executable {
   std::string serialized;  ///< what load() takes; empty: the program calls functions of this process
   std::string text;        ///< StableHLO after optimisation, PJRT's format "mlir"
   std::vector<Value> parameters, outputs;
-  std::vector<int> donated;  ///< parameters that are given away
+  std::vector<int> donated;                 ///< parameters that are given away
   std::vector<std::pair<int, int>> reused;  ///< an output, and the parameter in whose memory it is made
   int replicas = 1, partitions = 1;
   std::vector<int> devices;            ///< ids, [replica][partition]
