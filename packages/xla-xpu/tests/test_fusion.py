@@ -41,6 +41,16 @@ def test_views(view):
     beside_cpu(VIEWS[view], X)
 
 
+def test_much_is_made_of_a_row_and_its_sum():
+    def function(x):
+        x = x / x.sum(-1, keepdims=True)
+        for number in range(6):
+            x = jnp.sin(x * number) + x / (number + 2)
+        return x
+
+    beside_cpu(function, np.abs(X[0]))
+
+
 def kernels(function, *args):
     """How many steps a program has."""
     import json

@@ -167,6 +167,7 @@ class _Writer:
         emitter, present = self.emitter, self.passes[-1]
         lines, known, texts = emitter.lines, dict(emitter.known), dict(emitter.texts)
         loads, before = list(emitter.loads), list(emitter.lines)
+        registers, reloaded = dict(emitter.registers), list(self.reloaded)
         self.used.clear()
         self._write_stage(number, stage, present)
         if len(self.passes) - 1 not in self.used:
@@ -179,6 +180,7 @@ class _Writer:
             present.outputs.pop()
         lines[:] = before
         emitter.known, emitter.texts, emitter.loads = known, texts, loads
+        emitter.registers, self.reloaded = registers, reloaded
         self._begin()
         self._write_stage(number, stage, self.passes[-1])
         self.passes[-1].lines = list(emitter.lines)
