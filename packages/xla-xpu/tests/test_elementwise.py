@@ -1,5 +1,6 @@
 """Every operation of the table beside JAX's CPU, in the kinds of numbers it takes."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -142,3 +143,12 @@ def test_choice_and_bounds(dtype):
     beside_cpu(lambda x, y: jnp.where(y > 0, x, y), x, y)
     beside_cpu(lambda p, x, y: lax.select(p, x, y), np.bool_(True), x, y)
     beside_cpu(lax.clamp, low, x, high)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "float64"])
+def test_comparisons_with_infinity(dtype):
+    inf = np.inf
+    with jax.enable_x64(dtype == "float64"):
+        x = np.append(numbers(dtype), [jnp.finfo(dtype).max, jnp.finfo(dtype).tiny]).astype(dtype)
+        beside_cpu(lambda x: (x == 0, x == inf, x != inf, x == -inf, x < inf, x >= inf), x)
+        beside_cpu(lambda x: jnp.where((x == 0) | (x == inf), 1, x), x)

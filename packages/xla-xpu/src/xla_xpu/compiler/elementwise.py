@@ -190,7 +190,19 @@ def _compare(attributes: dict[str, Any], element: Element, a: str, b: str) -> st
     if element.kind == "complex" and direction in ("LT", "LE", "GT", "GE"):
         strict = operator[0]
         return f"({a}.re {strict} {b}.re || ({a}.re == {b}.re && {a}.im {operator} {b}.im))"
+    if operator in ("==", "!=") and (a in _BELOW_INFINITY or b in _BELOW_INFINITY):
+        number, infinity = (a, b) if b in _BELOW_INFINITY else (b, a)
+        above = f"{number} > {_BELOW_INFINITY[infinity]}"
+        return above if operator == "==" else f"!({above})"
     return f"{a} {operator} {b}"
+
+
+# The infinities as literals, and the largest numbers below them: x == infinity is written x > largest. Beside
+# x == 0 the former becomes one test of the float's class, which Intel's compiler for GPUs cannot build.
+_BELOW_INFINITY = {
+    "bits_as<float>(0x7f800000u)": "0x1.fffffep+127f",
+    "bits_as<double>(0x7ff0000000000000ul)": "0x1.fffffffffffffp+1023",
+}
 
 
 def _reduced(attributes: dict[str, Any], element: Element, text: str) -> str:

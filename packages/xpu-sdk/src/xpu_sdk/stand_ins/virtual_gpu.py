@@ -28,8 +28,10 @@ def variables(product: Product) -> dict[str, str]:
         "HardwareInfoOverride": "8x4x16",
         # Nothing executes, so nothing would ever write the timestamps that waits look at on pvc.
         "EnableTimestampPacket": "0",
-        # Otherwise the driver captures 140 MB and more into the working directory.
+        # Otherwise the driver captures what submissions read, 140 MB and more into the working directory;
+        # it then now and then reads an allocation that is gone, and crashes or never ends.
         "AUBDumpCaptureFileName": "/dev/null",
+        "AUBDumpSubCaptureMode": "2",  # captures between toggles, and nobody toggles
         # The format of binaries that says what a kernel needs; older drivers choose another for dg2.
         "IGC_EnableZEBinary": "1",
         "OCL_ICD_FILENAMES": str(DRIVER),
