@@ -104,3 +104,20 @@ def test_what_a_scan_stacks_up(reverse):
 
 
 M = np.eye(5, dtype=np.float32) * 0.5 + 0.01
+
+
+def test_what_a_scan_stacks_up_outlives_what_each_round_needs():
+    """Memory for one round is not that of what earlier rounds left."""
+
+    def function(x):
+        def body(carry, row):
+            sorted_ = jnp.sort(carry @ M @ M)
+            sums = jnp.cumsum(sorted_) @ M
+            return jnp.tanh(sums + row), sums
+
+        _, every = jax.lax.scan(body, x[0], x)
+        return jnp.cos(every).sum() + jnp.sort(every, 0)[0].sum()
+
+    x = np.arange(60, dtype=np.float32).reshape(12, 5) / 30
+    beside_cpu(function, x)
+    beside_cpu(jax.grad(function), x)

@@ -19,18 +19,19 @@ def loop(lowerer: Lowerer, node: Node) -> None:
     if counted and run_in_registers(lowerer, node, counted):
         return
     series = series_of(body, list(range(len(body.parameters)))) if counted else {}
+    step = Step("loop", {})
     states: list[View] = []
     for index, (start, output) in enumerate(zip(node.inputs, node.outputs, strict=True)):
         if body.results[index] is body.parameters[index]:
             lowerer.views[output] = lowerer.place(start)
         elif counted and index in series and is_covered(series[index], body, counted):
-            lowerer.result(output)
+            # Every round leaves a part of it for after the loop.
+            step.writes.append(lowerer.result(output).buffer)
         else:
             lowerer.start(lowerer.result(output), start)
         states.append(lowerer.views[output])
         for region in (condition, body):
             lowerer.views[region.parameters[index]] = states[-1]
-    step = Step("loop", {})
     if counted is None:
         tests = lowerer.body(condition)
         outside, lowerer.steps = lowerer.steps, tests
