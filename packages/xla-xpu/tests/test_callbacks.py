@@ -53,6 +53,20 @@ def test_ordered_effects_come_in_order(xpu):
     assert seen == [(0, 1.0), 0, (1, 2.0), 1, (2, 4.0), 2]
 
 
+def test_ordered_calls_that_return_something(xpu):
+    numbers = iter((2, 3, 5))
+
+    @jax.jit
+    def product(x):
+        def body(_, x):
+            one = jax.ShapeDtypeStruct((), np.float32)
+            return x * 10 + io_callback(lambda: np.float32(next(numbers)), one, ordered=True)
+
+        return jax.lax.fori_loop(0, 3, body, x)
+
+    assert float(product(jax.device_put(np.float32(1), xpu))) == 1235
+
+
 def test_io_callback_gives_values_and_keeps_what_it_gets(xpu):
     kept = []
 

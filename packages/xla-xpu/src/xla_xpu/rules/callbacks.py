@@ -13,6 +13,7 @@ from jax._src import callback as jax_callback
 from jax._src import checkify, core, debugging, dtypes
 from jax._src.interpreters import mlir
 from jax._src.lib.mlir.dialects import hlo
+from jax._src.sharding_impls import SdyArray, SdyArrayList
 
 TARGET = "xpu_python_callback"
 """The custom call; its configuration is the callback's number."""
@@ -105,6 +106,14 @@ def _emit(
         has_side_effect=has_side_effect,
     )
     if sharding is not None:
+        if token and types and isinstance(sharding, SdyArrayList):
+            # One for each result; the token is where they are.
+            of_token = SdyArray(
+                mesh_shape=(),
+                dim_shardings=(),
+                logical_device_ids=sharding.shardings[0].logical_device_ids,
+            )
+            sharding = SdyArrayList((of_token, *sharding.shardings))
         mlir.set_sharding(ctx.module_context, call, sharding)
     if token:
         token, *values = call.results
