@@ -41,6 +41,18 @@ def test_views(view):
     beside_cpu(VIEWS[view], X)
 
 
+@pytest.mark.parametrize("arrays", [35, 36, 37, 80])
+def test_many_arrays(arrays):
+    beside_cpu(lambda *x: sum(x), *(X[0] * k for k in range(arrays)))
+
+
+def test_a_loop_of_many_arrays():
+    def body(i, arrays):
+        return [x * 0.5 + i for x in arrays]
+
+    beside_cpu(lambda *x: lax.fori_loop(0, 9, body, list(x)), *(X[0] + k for k in range(20)))
+
+
 def test_much_is_made_of_a_row_and_its_sum():
     def function(x):
         x = x / x.sum(-1, keepdims=True)

@@ -25,6 +25,8 @@ FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
 Key = tuple[Value, Coordinates]
 
 
+# Arrays a kernel reads and writes.
+MOST_BUFFERS = 36
 # Statements beyond which a kernel takes too long to compile.
 _MOST_LINES = 600
 
@@ -46,7 +48,7 @@ class Emitter:
     """``place`` tells where a value lies in memory, or None for one to be computed here."""
 
     place: Callable[[Value], View | None]
-    most_buffers: int = 36
+    most_buffers: int = MOST_BUFFERS
     buffers: list[tuple[Buffer, Element]] = field(default_factory=list)
     positions: list[Affine] = field(default_factory=list)
     loads: list[tuple[int, View, Affine]] = field(default_factory=list)

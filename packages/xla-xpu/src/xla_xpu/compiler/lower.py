@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from . import elementwise, views
-from .emit import FUSIBLE, Emitter, NeedsMemory, TooLarge
+from .emit import FUSIBLE, MOST_BUFFERS, Emitter, NeedsMemory, TooLarge
 from .failures import Unsupported
 from .fuse import stored_values
 from .graph import Graph, Node, Value
@@ -21,6 +21,8 @@ from .types import TOKEN, Type
 T = TypeVar("T")
 Lowering = Callable[["Lowerer", Node], None]
 LOWERINGS: dict[str, Lowering] = {}
+# Arguments of a kernel that are kept for what it writes.
+_WRITTEN = 4
 # A concatenation of more is copied piece by piece.
 _MOST_PARTS = 16
 # Nodes that compute their inputs themselves.
@@ -268,13 +270,15 @@ class Lowerer:
         self.add(make_task(goals or [], emitter, outputs))
 
     def emit(
-        self, write: Callable[[Emitter], T], values: list[Value], most_buffers: int = 36
+        self, write: Callable[[Emitter], T], values: list[Value]
     ) -> tuple[Emitter, T]:
         """Write statements; what they cannot compute from ``values`` on the way gets memory first."""
         while True:
-            emitter = Emitter(self.known, most_buffers)
+            emitter = Emitter(self.known, MOST_BUFFERS - _WRITTEN)
             try:
-                return emitter, write(emitter)
+                written = write(emitter)
+                emitter.most_buffers = MOST_BUFFERS
+                return emitter, written
             except NeedsMemory as missing:
                 self.place(missing.value)
             except TooLarge:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..affine import Affine, Coordinates, dot
 from ..elementwise import store
-from ..emit import FUSIBLE, Emitter, NeedsMemory, TooLarge, clamped
+from ..emit import FUSIBLE, MOST_BUFFERS, Emitter, NeedsMemory, TooLarge, clamped
 from ..graph import Graph, Node, Value
 from ..loops import Output
 from ..lower import Lowerer
@@ -82,6 +82,8 @@ def run_in_registers(lowerer: Lowerer, node: Node, count: Count) -> bool:
         except (NeedsMemory, TooLarge):
             return False
         if len(lanes.emitter.lines) > _MOST_LINES:
+            return False
+        if len(lanes.emitter.buffers) + len(held) > MOST_BUFFERS:
             return False
         lanes.finish()
         return True
