@@ -17,7 +17,7 @@ from gate import isa as isa_check
 from gate import sanitizers, stand_ins, validation
 from gate.environments import Environment, in_turn
 from gate.packages import KITS, PACKAGES, ROOT
-from gate.suites import run_suites
+from gate.suites import run_suite, run_suites
 from gate.wheels import DIST, build_wheels
 
 nox.needs_version = ">=2024.10.9"
@@ -89,6 +89,16 @@ def generic(session: nox.Session) -> None:
 def cuda_wheel(session: nox.Session) -> None:
     """The adapter in PyTorch's wheel for CUDA, with no NVIDIA driver. 5 GB: not in the gate."""
     cuda_wheel_check.run(session)
+
+
+@nox.session(venv_backend="none", default=False)
+def workloads(session: nox.Session) -> None:
+    """JAX programs of every kind, of flax, diffrax, numpyro and others too. Not in the gate."""
+    environment = Environment("workloads")
+    (package,) = (package for package in PACKAGES if package.wheel == "xla-xpu")
+    groups = package.group("test") + package.group("workloads")
+    environment.install_wheels(session, build_wheels(session), groups)
+    run_suite(session, environment, package.path / "workloads", session.posargs)
 
 
 @nox.session(venv_backend="none", default=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import nox
 
@@ -32,18 +33,22 @@ def run_suites(
         if not suites[area].is_dir():
             continue
         arguments = given or [f"--share={share}"]
-        command = [
-            "-m",
-            "pytest",
-            "-c",
-            str(ROOT / "pyproject.toml"),
-            f"--rootdir={ROOT}",
-            "--durations=12",
-            *arguments,
-        ]
         try:
-            environment.python(session, *command, str(suites[area]), env=dict(variables or {}))
+            run_suite(session, environment, suites[area], arguments, variables)
         except nox.command.CommandFailed:
             failed.append(area)
     if failed:
         session.error(f"failed: {', '.join(failed)}")
+
+
+def run_suite(
+    session: nox.Session,
+    environment: Environment,
+    folder: Path,
+    arguments: Sequence[str],
+    variables: Mapping[str, str] | None = None,
+) -> None:
+    """pytest on the tests of a folder."""
+    command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}"]
+    command += ["--durations=12", *arguments, str(folder)]
+    environment.python(session, *command, env=dict(variables or {}))

@@ -21,7 +21,15 @@ BUILD = ROOT / ".nox" / "build"
 RECORD = DIST / "built.json"
 
 # Folders of a package that never reach its wheel.
-NOT_IN_WHEEL = {"tests", "benchmarks", "build", "__pycache__", ".pytest_cache", ".ruff_cache"}
+NOT_IN_WHEEL = {
+    "tests",
+    "benchmarks",
+    "workloads",
+    "build",
+    "__pycache__",
+    ".pytest_cache",
+    ".ruff_cache",
+}
 
 
 def source_files(folder: Path) -> Iterable[Path]:

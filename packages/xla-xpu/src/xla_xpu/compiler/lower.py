@@ -269,9 +269,7 @@ class Lowerer:
         """Queue the kernel that an emitter has written; one with goals may be put together with others."""
         self.add(make_task(goals or [], emitter, outputs))
 
-    def emit(
-        self, write: Callable[[Emitter], T], values: list[Value]
-    ) -> tuple[Emitter, T]:
+    def emit(self, write: Callable[[Emitter], T], values: list[Value]) -> tuple[Emitter, T]:
         """Write statements; what they cannot compute from ``values`` on the way gets memory first."""
         while True:
             emitter = Emitter(self.known, MOST_BUFFERS - _WRITTEN)
