@@ -7,9 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-# The virtual GPU's driver now and then stands still where one thread waits while another queues.
-pytestmark = pytest.mark.cpu_device
-
 
 def fresh(xpu, value=1.0, size=16):
     return jax.device_put(np.full(size, value, np.float32), xpu)

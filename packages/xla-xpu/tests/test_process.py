@@ -2,9 +2,6 @@
 
 import pytest
 
-# The virtual GPU's driver now and then stands still where one thread waits while another queues.
-pytestmark = pytest.mark.cpu_device
-
 WORK = """
     import jax, numpy as np
     f = jax.jit(lambda x: x * 1.5 + 1)

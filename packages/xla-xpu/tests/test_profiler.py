@@ -7,9 +7,6 @@ import jax
 import numpy as np
 import pytest
 
-# The virtual GPU's driver now and then stands still where one thread waits while another queues.
-pytestmark = pytest.mark.cpu_device
-
 
 def device_events(folder):
     """The events of the device's own plane in the trace that JAX wrote."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sharded import PROGRAMS
 
-# The virtual GPU's driver now and then stands still where one thread waits while another queues.
+# XPU_CPU_DEVICES makes several of the one.
 pytestmark = pytest.mark.cpu_device
 
 FOUR = {"XPU_CPU_DEVICES": "4"}

@@ -6,9 +6,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-# The virtual GPU's driver now and then stands still where one thread waits while another queues.
-pytestmark = pytest.mark.cpu_device
-
 DTYPES = [
     "bool",
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

@@ -59,6 +59,9 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
+# Random numbers are drawn until the drawn ones decide that they are enough.
+@pytest.mark.parametrize(
+    "use", [pytest.param(use, marks=[pytest.mark.values] * (use == "draws")) for use in USES]
+)
 def test_uses(use):
     beside_cpu(*USES[use])
