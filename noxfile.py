@@ -65,11 +65,7 @@ def virtual_gpu(session: nox.Session) -> None:
     environment = device_environment(session)
     for product, variables in stand_ins.VIRTUAL_GPUS.items():
         session.log(f"as {product}")
-        variables = variables | isa_check.fresh_dump(product)
-        # What differs between them is limits and f64: the second needs no more than samples of the rest.
-        # JAX waits in threads of its own, where the driver without hardware now and then crashes.
-        share = 1 if product == "dg2" else 4
-        run_suites(session, environment, variables, share, without=("xla-xpu",))
+        run_suites(session, environment, variables | isa_check.fresh_dump(product))
 
 
 @nox.session(venv_backend="none", default=False)

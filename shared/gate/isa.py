@@ -23,9 +23,9 @@ def fresh_dump(name: str) -> dict[str, str]:
 
 
 def run(session: nox.Session, environment: Environment) -> None:
-    """Build all of it for each GPU; run the suites first when no session has left anything."""
+    """Build what sessions left for each GPU; run the suites first when none has left anything."""
     if not any(KERNELS.glob("*/*.spv")):
         run_suites(session, environment, variables=fresh_dump("tests"))
     # The suites test f64 on purpose; that nothing else asks for it is what the virtual dg2 shows.
-    options = ["--isa", "--allow-fp64", "--kernels", str(KERNELS)]
+    options = ["--isa", "--allow-fp64", "--kernels", str(KERNELS), *session.posargs]
     environment.python(session, "-m", "xpu_sdk", "check", *options)

@@ -15,26 +15,20 @@ def run_suites(
     session: nox.Session,
     environment: Environment,
     variables: Mapping[str, str] | None = None,
-    share: int = 1,
-    without: tuple[str, ...] = (),
 ) -> None:
     """Run every suite, or those the command line names; fail at the end, naming the bad ones.
 
-    ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``. Unless arguments are
-    given, only every test number ``share`` is run. Suites in ``without`` are run only when they are named.
+    ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``.
     """
     suites = {package.area: package.path / "tests" for package in PACKAGES + KITS}
-    chosen = [word for word in session.posargs if word in suites] or [
-        area for area in suites if area not in without
-    ]
+    chosen = [word for word in session.posargs if word in suites] or list(suites)
     given = [word for word in session.posargs if word not in suites]
     failed = []
     for area in chosen:
         if not suites[area].is_dir():
             continue
-        arguments = given or [f"--share={share}"]
         try:
-            run_suite(session, environment, suites[area], arguments, variables)
+            run_suite(session, environment, suites[area], given, variables)
         except nox.command.CommandFailed:
             failed.append(area)
     if failed:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 os.environ["JAX_PLATFORMS"] = "xpu,cpu"
-# Not for `nox -s isa` yet: Intel's compiler for GPUs crashes on some of the fused kernels.
-os.environ.pop("XPU_DUMP_KERNELS", None)
 sys.path.insert(0, str(Path(__file__).parent))  # what the tests share
 
 

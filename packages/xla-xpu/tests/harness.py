@@ -1,20 +1,30 @@
 """JAX's own primitive cases, run on xpu beside its CPU backend.
 
-``python harness.py [--x64] [--share N] [GROUP...]`` lists what fails, by reason.
+``python harness.py [--x64] [--share N] [--json FILE] [GROUP...]`` lists what fails, by reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import json
+import os
 import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "xpu,cpu")
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax._src.internal_test_util import test_harnesses
+
+# A process keeps every program that it built.
+CASES_OF_A_CHILD = 200
 
 TOLERANCES = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-4, "complex64": 1e-4}
 
@@ -56,25 +66,60 @@ def _numbers(array: jax.Array) -> np.ndarray:
     return np.asarray(array)
 
 
+def report(cases: list[Any]) -> None:
+    """A line with each case's name before it is tried, and one with name and reason for what fails."""
+    for case in cases:
+        print(json.dumps([case.fullname]), flush=True)
+        try:
+            check(case)
+        except Exception as error:  # noqa: BLE001 - they are what is listed
+            print(json.dumps([case.fullname, f"{type(error).__name__}: {error}"]), flush=True)
+
+
+def in_children(cases: list[Any], x64: bool) -> dict[str, str]:
+    """What fails, with its reason. Some hundred cases a process: one that dies takes no other with it."""
+    failures: dict[str, str] = {}
+    left = [case.fullname for case in cases]
+    while left:
+        command = [sys.executable, __file__, "--child", *["--x64"] * x64]
+        names = "\n".join(left[:CASES_OF_A_CHILD])
+        child = subprocess.run(command, input=names, stdout=subprocess.PIPE, text=True, check=False)
+        lines = [json.loads(line) for line in child.stdout.splitlines() if line.startswith('["')]
+        failures |= {line[0]: line[1] for line in lines if len(line) == 2}
+        if child.returncode:
+            failures[lines[-1][0]] = f"the process ended with {child.returncode}"
+        left = left[sum(len(line) == 1 for line in lines) :]
+        print(f"{len(cases) - len(left)} of {len(cases)}, {len(failures)} fail", flush=True)
+    return failures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("groups", nargs="*", help="names of groups; all when none is given")
     parser.add_argument("--share", type=int, default=1, help="every N-th case only")
     parser.add_argument("--x64", action="store_true", help="with 64-bit types")
+    parser.add_argument("--json", type=Path, help="write the failures to a file, too")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", options.x64)
-    cases = [c for c in all_cases() if not options.groups or c.group_name in options.groups]
-    failures: dict[str, list[str]] = collections.defaultdict(list)
-    for case in cases[:: options.share]:
-        try:
-            check(case)
-        except Exception as error:  # noqa: BLE001 - they are what is listed
-            reason = re.sub(r"\s+", " ", f"{type(error).__name__}: {error}")[:200]
-            failures[f"{case.group_name}: {reason}"].append(case.fullname)
-    failed = sum(map(len, failures.values()))
-    for reason, names in sorted(failures.items(), key=lambda item: -len(item[1])):
+    cases = all_cases()
+    if options.child:
+        wanted = set(sys.stdin.read().splitlines())
+        report([case for case in cases if case.fullname in wanted])
+        return
+    cases = [case for case in cases if not options.groups or case.group_name in options.groups]
+    cases = cases[:: options.share]
+    failures = in_children(cases, options.x64)
+    if options.json:
+        options.json.write_text(json.dumps(failures, indent=1))
+    reasons = collections.defaultdict(list)
+    groups = {case.fullname: case.group_name for case in cases}
+    for name, reason in failures.items():
+        short = re.sub(r"\s+", " ", reason)[:200]
+        reasons[f"{groups[name]}: {short}"].append(name)
+    for reason, names in sorted(reasons.items(), key=lambda item: -len(item[1])):
         print(len(names), reason, names[0])
-    print(f"{len(cases[:: options.share]) - failed} pass, {failed} fail")
+    print(f"{len(cases) - len(failures)} pass, {len(failures)} fail")
 
 
 if __name__ == "__main__":

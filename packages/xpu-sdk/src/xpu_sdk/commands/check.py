@@ -18,7 +18,7 @@ from pathlib import Path
 from .. import show
 from ..stand_ins import isa, strict, virtual_gpu
 from ..stand_ins.fault import Fault
-from ..stand_ins.products import PRODUCTS, Product
+from ..stand_ins.products import PRODUCTS
 
 HELP = "run a program under the stand-ins for a GPU"
 
@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--allow-fp64", action="store_true", help="with --isa: fp64 is meant, and only noted"
+    )
+    parser.add_argument(
+        "--share", type=int, default=1, metavar="N", help="with --isa: every Nth kernel"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the faults to FILE too")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
@@ -79,9 +82,7 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="xpu-check-") as dump:
         faults += _run_command(options, command, dump)
         if options.isa:
-            faults += _isa(
-                options.kernels or Path(dump), list(PRODUCTS.values()), options.allow_fp64
-            )
+            faults += _isa(options, options.kernels or Path(dump))
     return _report(options, faults)
 
 
@@ -97,9 +98,10 @@ def _run_command(options: argparse.Namespace, command: list[str], dump: str) -> 
     return faults
 
 
-def _isa(folder: Path, products: list[Product], allow_fp64: bool) -> list[Fault]:
+def _isa(options: argparse.Namespace, folder: Path) -> list[Fault]:
     show.console.rule("isa")
-    built = isa.build_all(folder, products)
+    products = list(PRODUCTS.values())
+    built = isa.build_all(folder, products, options.share)
     columns = ("kernel", "GPU", "SIMD", "registers", "local memory", "in memory", "fp64", "builds")
     rows = Counter(
         (
@@ -127,7 +129,7 @@ def _isa(folder: Path, products: list[Product], allow_fp64: bool) -> list[Fault]
         return [
             Fault("isa", "the program built no kernel, so nothing could be checked", serious=False)
         ]
-    return isa.faults(built, products, allow_fp64)
+    return isa.faults(built, products, options.allow_fp64)
 
 
 def _report(options: argparse.Namespace, faults: list[Fault]) -> int:

@@ -48,10 +48,11 @@ DESCRIPTION = b"\nkernels:"
 SIZED = b"#define XPU_SIZED_FOR_DEVICE\n"
 
 
-def build_all(folder: Path, products: Sequence[Product]) -> list[Built]:
+def build_all(folder: Path, products: Sequence[Product], share: int = 1) -> list[Built]:
     """Every SPIR-V file below the folder for every product, on all cores.
 
-    Below a folder with a product's name is what that GPU was asked to run, with the driver's binaries.
+    Below a folder with a product's name is what that GPU was asked to run, with the driver's binaries. Of what
+    has none, only every file number ``share`` is built.
     """
     ready: list[Built] = []
     jobs: list[tuple[Path, Product]] = []
@@ -66,6 +67,7 @@ def build_all(folder: Path, products: Sequence[Product]) -> list[Built]:
                 ready += read_binary(data, file, product)
             else:
                 jobs.append((file, product))
+    jobs = jobs[::share]
     batches = [jobs[at : at + BATCH] for at in range(0, len(jobs), BATCH)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return ready + [kernel for built in pool.map(build_batch, batches) for kernel in built]
