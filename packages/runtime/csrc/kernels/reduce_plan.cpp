@@ -1,6 +1,7 @@
 #include "kernels/reduce_plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <limits>
 
@@ -11,9 +12,11 @@ namespace {
 
 // Dimensions shorter than this leave too many lanes idle.
 constexpr std::int64_t short_dimension = 32;
-// Accumulators a lane keeps: along the elements of a result in kernels/reduce.sycl, and of neighbouring
+// Accumulators a lane keeps: along the elements of a result in kernels/reduce.sycl, and at least of neighbouring
 // results.
 constexpr std::int64_t inner_ways = 4, outer_ways = 4;
+// Texts longer than this are not repeated more often than that.
+constexpr std::size_t long_text = 400;
 
 using Mask = std::array<bool, Tensor::max_dims>;
 
@@ -111,6 +114,13 @@ bool choose_outer(Geometry& kept, Geometry& reduced) {
   return false;
 }
 
+/// Of what is done with one element.
+std::size_t text_length(const ReductionExpression& e) {
+  std::size_t length = e.helpers.size() + e.update.size() + e.combine.size();
+  for (auto& text : e.map) length += text.size();
+  return length;
+}
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -138,11 +148,28 @@ void cut_inner(ReducePlan& plan, const Tuning& t) {
   c.result_tiles = ceil_div(c.results, c.per_tile);
 }
 
-void cut_outer(ReducePlan& plan, const Tuning& t) {
+/// Neighbouring vectors of results that a lane works on at once.
+///
+/// A core fetches ahead only what lies in one piece, so on the CPU device it is as much of each row as there are
+/// registers for. A GPU has other sub-groups to run while one waits.
+std::int64_t choose_outer_ways(const ReductionExpression& e, DType compute, std::int64_t columns,
+                               const Tuning& t) {
+  auto most = outer_ways;
+  if (t.sub_groups == 1 && text_length(e) <= long_text) {
+    auto words = e.accumulators.size() * std::max<std::size_t>(1, size_of(compute) / 4);
+    most = std::max<std::int64_t>(most, static_cast<std::int64_t>(std::bit_floor(16 / words)));
+  }
+  for (auto ways = most; ways >= outer_ways; ways /= 2)
+    if (columns >= ways * t.sub_group) return ways;
+  return 1;
+}
+
+void cut_outer(ReducePlan& plan, const ReductionExpression& expression, const Tuning& t) {
   auto& c = plan.cut;
   c.columns = plan.kept.size[0];
   c.rows = c.results / c.columns;
-  plan.variant.ways = c.columns >= outer_ways * t.sub_group ? outer_ways : 1;
+  plan.variant.ways =
+      static_cast<std::uint8_t>(choose_outer_ways(expression, plan.variant.compute, c.columns, t));
   std::int64_t block = t.sub_group * plan.variant.ways, blocks = ceil_div(c.columns, block);
   std::int64_t wanted = wanted_chunks(t, blocks * c.rows, c.count * block);
   c.row_chunk = ceil_div(c.count, wanted);
@@ -187,7 +214,7 @@ KernelKey ReduceVariant::key(int device) const {
   append(3, outer << 2 | split << 1 | static_cast<int>(wide_index));
   append(4, kept);
   append(4, reduced);
-  append(4, ways);
+  append(5, ways);
   append(8, static_cast<std::uint64_t>(device));
   return key;
 }
@@ -214,7 +241,7 @@ ReducePlan make_reduce_plan(const Tuning& tuning, const ReductionExpression& exp
   plan.cut.count = plan.reduced.count;
   if (plan.cut.results == 0) return plan;
   v.outer = choose_outer(plan.kept, plan.reduced);
-  v.outer ? cut_outer(plan, tuning) : cut_inner(plan, tuning);
+  v.outer ? cut_outer(plan, expression, tuning) : cut_inner(plan, tuning);
   v.split = plan.cut.chunks > 1;
   plan.cut.tiles = plan.cut.result_tiles * plan.cut.chunks;
   v.wide_index = needs_wide_index(plan, tuning);
