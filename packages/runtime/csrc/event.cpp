@@ -77,6 +77,7 @@ void Event::synchronize() const {
       state_->last_of_cpu_queue() ? state_->stream->queue.wait_and_throw() : state_->event->wait_and_throw();
     });
   }
+  note_ended(*state_->stream, state_->after);
   throw_pending(state_->device);
 }
 

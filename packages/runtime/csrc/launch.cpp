@@ -32,12 +32,17 @@ void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
 // Far ahead, the host only takes a core from the device, and the driver's lists of what is pending grow. A
 // host that waits computes along.
 void count_work(StreamState& stream) {
-  constexpr int most = 128;
+  constexpr int most = 1200;
   auto queued = stream.queued.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!stream.on_cpu || queued - stream.waited.load(std::memory_order_relaxed) <= most || closed_gate())
+  if (!stream.on_cpu || queued - stream.ended.load(std::memory_order_relaxed) <= most || closed_gate())
     return;
-  stream.waited.store(queued, std::memory_order_relaxed);
   stream.queue.wait();
+  note_ended(stream, queued);
+}
+
+void note_ended(StreamState& stream, std::uint64_t pieces) {
+  auto known = stream.ended.load(std::memory_order_relaxed);
+  while (known < pieces && !stream.ended.compare_exchange_weak(known, pieces, std::memory_order_relaxed));
 }
 
 void enqueue(Stream stream, const WorkInfo& info, Submit submit) {

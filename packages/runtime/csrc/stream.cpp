@@ -102,8 +102,9 @@ void Stream::synchronize() const {
                      " is being recorded into a graph, so it cannot be waited for; end the recording first");
   {
     strict::Window window;
+    auto queued = state_->queued.load();
     guarded("waiting for a stream", [&] { state_->queue.wait_and_throw(); });
-    state_->waited = state_->queued.load();
+    note_ended(*state_, queued);
   }
   throw_pending(state_->device);
 }

@@ -24,11 +24,13 @@ struct StreamState {
   std::atomic<std::uint64_t> pool{0};          ///< the private pool that serves this stream; 0: none
   bool on_cpu = false;                         ///< the device computes on the cores that queue work for it
   std::atomic<std::uint64_t> queued{0};        ///< pieces of work so far
-  std::atomic<std::uint64_t> waited{0};        ///< of those, what the host had waited for last
+  std::atomic<std::uint64_t> ended{0};         ///< of those, what the host has waited for
 };
 
 /// Counts a piece of work; waits when much is queued on a CPU device's stream.
 void count_work(StreamState& stream);
+/// The first `pieces` of the stream's work have ended.
+void note_ended(StreamState& stream, std::uint64_t pieces);
 /// Every stream made so far on the device.
 std::vector<Stream> live_streams(int device);
 /// A new in-order queue like the stream's own.

@@ -55,7 +55,7 @@ def test_external_queue_is_the_same_stream(xr):
 @pytest.mark.cpu_device
 @pytest.mark.values
 def test_the_host_stays_within_reach_of_a_cpu_device(xr):
-    """A hundred small launches behind a long one do not block; a thousand do, and are done all the same."""
+    """A thousand small launches behind a long one do not block; more do, and are done all the same."""
     kernel = xr.compile(sources.SLOW).kernel("slow")
     x, stream = xr.zeros(64), xr.Stream()
     xr.synchronize()
@@ -64,10 +64,19 @@ def test_the_host_stays_within_reach_of_a_cpu_device(xr):
         for _ in range(times):
             xr.launch(kernel, 64, 64, [x, np.int64(rounds)], stream)
 
-    launch(1, 200_000_000)
-    launch(100)
-    assert NOTHING_IS_QUEUED or not stream.query()
+    def queue_a_thousand():
+        launch(1, 400_000_000)
+        event.record(stream)
+        launch(1000)
+        assert NOTHING_IS_QUEUED or not event.query()
+
+    event = xr.Event()
+    queue_a_thousand()
+    event.record(stream)
+    event.synchronize()
+    queue_a_thousand()
     launch(1000)
+    assert event.query()
     assert np.allclose(x.numpy(stream), 2.0)
 
 
