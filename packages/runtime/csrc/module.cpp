@@ -34,13 +34,19 @@ struct KernelState {
 namespace {
 
 struct Module {
-  ProgramPtr program;
+  std::mutex mutex;    ///< held while it is built: who else wants it waits
+  ProgramPtr program;  ///< null until then
   std::map<std::string, KernelState> kernels;
 };
 
 struct Modules {
   std::mutex mutex;
   std::map<std::string, Module, std::less<>> by_key;
+
+  Module& operator[](std::string key) {
+    std::lock_guard lock(mutex);
+    return by_key.try_emplace(std::move(key)).first->second;
+  }
 };
 
 Modules& modules() {
@@ -165,15 +171,13 @@ Kernel kernel_of(Module& module, int device, const std::string& name) {
   return Kernel(&found->second);
 }
 
-// Building holds the lock, so two threads that want one kernel build it once.
 template <class Make>
 Kernel find_or_build(int device, std::string key, std::string_view name, Make make) {
   startup::require_not_forked();
-  auto& all = modules();
-  std::lock_guard lock(all.mutex);
-  auto found = all.by_key.find(key);
-  if (found == all.by_key.end()) found = all.by_key.emplace(std::move(key), Module{make(), {}}).first;
-  return kernel_of(found->second, device, std::string(name));
+  auto& module = modules()[std::move(key)];
+  std::lock_guard lock(module.mutex);
+  if (!module.program) module.program = make();
+  return kernel_of(module, device, std::string(name));
 }
 
 template <int dims>

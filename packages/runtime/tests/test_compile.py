@@ -1,6 +1,7 @@
 """Kernels from source: right results, three caches, errors that help."""
 
 import os
+import threading
 import time
 
 import numpy as np
@@ -105,6 +106,21 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
 
 
 @pytest.mark.image_cache
+def test_who_builds_keeps_nobody_from_what_is_built(xr):
+    body = "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {time.time()}f);" for k in range(200))
+    slow = f"#include <xpu/core.h>\nXPU_KERNEL(1) slow(xpu::global<float> y) {{ {body} }}"
+    known = xr.compile(sources.SAXPY)
+    known.kernel("saxpy")
+    building = threading.Thread(target=lambda: xr.compile(slow).kernel("slow"))
+    building.start()
+    found = 0
+    while building.is_alive():
+        known.kernel("saxpy")
+        found += 1
+    building.join()
+    assert found > 10
+
+
 def test_spirv_travels(xr):
     spirv = xr.compile(sources.SAXPY).spirv()
     assert spirv[:4] == bytes([3, 2, 0x23, 7])

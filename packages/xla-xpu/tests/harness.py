@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "xpu,cpu")
+if "--x64" in sys.argv:  # which also decides what cases there are
+    os.environ["JAX_ENABLE_X64"] = "1"
 
 import jax
 import jax.numpy as jnp
@@ -101,7 +103,6 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the failures to a file, too")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    jax.config.update("jax_enable_x64", options.x64)
     cases = all_cases()
     if options.child:
         wanted = set(sys.stdin.read().splitlines())

@@ -31,3 +31,9 @@ def test_bitcast(source, target):
         ),
         x,
     )
+
+
+def test_bitcast_to_the_same_type():
+    with jax.enable_x64(True):
+        x = np.arange(6).astype(np.complex128) * (1 - 2j)
+        beside_cpu(lambda x: lax.bitcast_convert_type(x, np.complex128) * 1, x)

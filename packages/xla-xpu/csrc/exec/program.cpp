@@ -7,6 +7,7 @@
 
 #include "exec/memory.h"
 #include "xpu/copy.h"
+#include "xpu/launch.h"
 #include "xpu/memory.h"
 
 namespace xla_xpu {
@@ -26,6 +27,10 @@ void run_all(const Steps& steps, std::span<Frame> frames) {
 
 bool any_collective(const Steps& steps) {
   return std::any_of(steps.begin(), steps.end(), [](auto& step) { return step->collective(); });
+}
+
+void list_queueing(const Steps& steps, std::vector<const Step*>& all) {
+  for (auto& step : steps) step->list_queueing(all);
 }
 
 void Executable::run(std::span<const Call> calls) const {
@@ -75,23 +80,39 @@ Frame Program::frame_of(const Call& call, int number, std::byte* temporaries) co
   return frame;
 }
 
+// Where arrays are in a rehearsal: nobody's memory, and as far apart as no array is long.
+void Program::rehearse(const Step& step, int device) const {
+  constexpr std::uintptr_t apart = std::uintptr_t{1} << 36;
+  Frame frame(xpu::default_stream(device), buffers_.size(), 0);
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    frame.base[i] = reinterpret_cast<std::byte*>((i % 1024 + 1) * apart);
+  xpu::Rehearsal rehearsal;
+  step.run(frame);
+}
+
 void Program::prepare(int device) const {
   constants_on(device);
-  std::atomic<std::size_t> next = 0;
+  std::vector<const Step*> steps;
+  list_queueing(steps_, steps);
+  std::vector<std::atomic_flag> taken(steps.size());
   std::exception_ptr failure;
-  auto work = [&] {
-    for (std::size_t i = next++; i < steps_.size(); i = next++) {
+  auto threads = std::min<std::size_t>(std::thread::hardware_concurrency(), steps.size());
+  // Each thread begins elsewhere: neighbours share modules, which only one can build.
+  auto work = [&](std::size_t thread) {
+    for (std::size_t n = 0, first = thread * steps.size() / threads; n < steps.size(); ++n) {
+      auto at = (first + n) % steps.size();
+      if (taken[at].test_and_set()) continue;
       try {
-        steps_[i]->prepare(device);
+        rehearse(*steps[at], device);
       } catch (...) {
         std::lock_guard lock(mutex_);
         failure = std::current_exception();
       }
     }
   };
-  std::vector<std::jthread> helpers(std::max(1u, std::thread::hardware_concurrency()) - 1);
-  for (auto& helper : helpers) helper = std::jthread(work);
-  work();
+  std::vector<std::jthread> helpers;
+  for (std::size_t thread = 1; thread < threads; ++thread) helpers.emplace_back(work, thread);
+  work(0);
   helpers.clear();
   if (failure) std::rethrow_exception(failure);
 }

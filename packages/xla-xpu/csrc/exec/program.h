@@ -28,14 +28,15 @@ class Step {
   }
   /// Whether the devices must run it, or what is in it, together.
   virtual bool collective() const { return false; }
-  /// Builds its kernels, so that the first run need not.
-  virtual void prepare(int /*device*/) const {}
+  /// Adds the steps that do nothing but queue work, which can be rehearsed: this one, or those in it.
+  virtual void list_queueing(std::vector<const Step*>& all) const { all.push_back(this); }
 };
 using Steps = std::vector<std::unique_ptr<Step>>;
 
 void run_all(const Steps& steps, Frame& frame);
 void run_all(const Steps& steps, std::span<Frame> frames);
 bool any_collective(const Steps& steps);
+void list_queueing(const Steps& steps, std::vector<const Step*>& all);
 
 struct Buffer {
   enum class Kind { parameter, output, temporary, constant } kind;
@@ -50,11 +51,12 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void run(std::span<const Call> calls) const;
-  /// Builds the kernels for a device, and copies the constants to it.
+  /// Builds what a run needs on a device, and copies the constants to it.
   void prepare(int device) const;
 
  private:
   Frame frame_of(const Call& call, int number, std::byte* temporaries) const;
+  void rehearse(const Step& step, int device) const;
   std::byte* constants_on(int device) const;
 
   std::vector<Buffer> buffers_;

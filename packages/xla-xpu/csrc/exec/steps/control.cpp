@@ -64,9 +64,9 @@ class LoopStep final : public Step {
     }
   }
   bool collective() const override { return any_collective(condition_) || any_collective(body_); }
-  void prepare(int device) const override {
-    for (auto& step : condition_) step->prepare(device);
-    for (auto& step : body_) step->prepare(device);
+  void list_queueing(std::vector<const Step*>& all) const override {
+    xla_xpu::list_queueing(condition_, all);
+    xla_xpu::list_queueing(body_, all);
   }
 
  private:
@@ -88,9 +88,8 @@ class BranchStep final : public Step {
     run_all(branch(agreed(frames, index_)), frames);
   }
   bool collective() const override { return std::any_of(branches_.begin(), branches_.end(), any_collective); }
-  void prepare(int device) const override {
-    for (auto& branch : branches_)
-      for (auto& step : branch) step->prepare(device);
+  void list_queueing(std::vector<const Step*>& all) const override {
+    for (auto& branch : branches_) xla_xpu::list_queueing(branch, all);
   }
 
  private:

@@ -31,6 +31,7 @@ class ExchangeStep final : public Step {
     }
   }
 
+  void list_queueing(std::vector<const Step*>&) const override {}
   void run(Frame& frame) const override { run_together({&frame, 1}); }
   void run_together(std::span<Frame> frames) const override {
     xpu::expect<xpu::UsageError>(frames.size() == pieces_.size(), "jax: a program for ", pieces_.size(),

@@ -41,6 +41,7 @@ class HostCallStep final : public Step {
     Py_DECREF(function_);
   }
 
+  void list_queueing(std::vector<const Step*>&) const override {}
   void run(Frame& frame) const override {
     std::vector<Pinned> ins, outs;
     for (auto& operand : in_) {

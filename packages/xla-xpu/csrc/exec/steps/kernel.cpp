@@ -29,8 +29,6 @@ class KernelStep final : public Step {
     xpu::launch(frame.stream, kernel(frame.stream.device()), range_, args, bytes_);
   }
 
-  void prepare(int device) const override { kernel(device); }
-
  private:
   xpu::Kernel kernel(int device) const {
     auto& built = built_[static_cast<std::size_t>(device)];

@@ -1,7 +1,6 @@
 // Reductions of what an expression makes of the inputs.
 #include "xpu/kernels/reduce.h"
 #include "exec/steps.h"
-#include "xpu/module.h"
 
 namespace xla_xpu {
 namespace {
@@ -36,15 +35,6 @@ class ReduceStep final : public Step {
         compute_(xpu::dtype_of(fields.get<std::string>("compute"))) {}
   void run(Frame& frame) const override {
     reduction_(frame.stream, frame.at(out_), frame.at(in_), dims_, {}, compute_);
-  }
-  void prepare(int device) const override {
-    auto views = [](const std::vector<Operand>& operands) {
-      std::vector<xpu::Tensor> all;
-      for (auto& operand : operands) all.push_back(operand.view);
-      return all;
-    };
-    auto source = reduction_.source(device, views(out_), views(in_), dims_, compute_);
-    xpu::build_kernel(device, source, "reduce_" + reduction_.expression().name);
   }
 
  private:

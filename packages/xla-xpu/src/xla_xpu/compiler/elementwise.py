@@ -152,7 +152,8 @@ def expression(node: Node, arguments: list[str]) -> str:
         case "convert":
             return convert(first, result, arguments[0])
         case "bitcast_convert":
-            return of_bits(result, bits_of(first, arguments[0]))
+            same = first == result
+            return arguments[0] if same else of_bits(result, bits_of(first, arguments[0]))
         case "reduce_precision":
             return _reduced(node.attributes, first, arguments[0])
     rule = TABLE[node.op]
