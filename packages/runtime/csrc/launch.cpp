@@ -44,7 +44,8 @@ void count_work(StreamState& stream) {
 
 void note_ended(StreamState& stream, std::uint64_t pieces) {
   auto known = stream.ended.load(std::memory_order_relaxed);
-  while (known < pieces && !stream.ended.compare_exchange_weak(known, pieces, std::memory_order_relaxed));
+  while (known < pieces && !stream.ended.compare_exchange_weak(known, pieces, std::memory_order_relaxed))
+    ;
 }
 
 void enqueue(Stream stream, const WorkInfo& info, Submit submit) {

@@ -12,8 +12,8 @@ namespace {
 
 // Dimensions shorter than this leave too many lanes idle.
 constexpr std::int64_t short_dimension = 32;
-// Accumulators a lane keeps: along the elements of a result in kernels/reduce.sycl, and at least of neighbouring
-// results.
+// Accumulators a lane keeps: along the elements of a result in kernels/reduce.sycl, and at least of
+// neighbouring results.
 constexpr std::int64_t inner_ways = 4, outer_ways = 4;
 // Texts longer than this are not repeated more often than that.
 constexpr std::size_t long_text = 400;
@@ -150,8 +150,8 @@ void cut_inner(ReducePlan& plan, const Tuning& t) {
 
 /// Neighbouring vectors of results that a lane works on at once.
 ///
-/// A core fetches ahead only what lies in one piece, so on the CPU device it is as much of each row as there are
-/// registers for. A GPU has other sub-groups to run while one waits.
+/// A core fetches ahead only what lies in one piece, so on the CPU device it is as much of each row as there
+/// are registers for. A GPU has other sub-groups to run while one waits.
 std::int64_t choose_outer_ways(const ReductionExpression& e, DType compute, std::int64_t columns,
                                const Tuning& t) {
   auto most = outer_ways;

@@ -84,8 +84,9 @@ inline Submit::Owned Submit::own() const {
 /// trace record, translation of SYCL's exceptions.
 XPU_API void enqueue(Stream stream, const WorkInfo& info, Submit submit);
 
-/// While one lives, nothing that its thread enqueues reaches a device. What comes before still happens: kernels
-/// and primitives are chosen and built, so that the performance need not wait for that. Memory is not touched.
+/// While one lives, nothing that its thread enqueues reaches a device. What comes before still happens:
+/// kernels and primitives are chosen and built, so that the performance need not wait for that. Memory is not
+/// touched.
 class XPU_API Rehearsal {
  public:
   Rehearsal();

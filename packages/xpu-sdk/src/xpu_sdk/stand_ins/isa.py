@@ -51,8 +51,8 @@ SIZED = b"#define XPU_SIZED_FOR_DEVICE\n"
 def build_all(folder: Path, products: Sequence[Product], share: int = 1) -> list[Built]:
     """Every SPIR-V file below the folder for every product, on all cores.
 
-    Below a folder with a product's name is what that GPU was asked to run, with the driver's binaries. Of what
-    has none, only every file number ``share`` is built.
+    Below a folder with a product's name is what that GPU was asked to run, with the driver's binaries. Of the
+    files without one only every ``share``-th is built.
     """
     ready: list[Built] = []
     jobs: list[tuple[Path, Product]] = []
