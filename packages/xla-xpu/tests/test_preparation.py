@@ -27,6 +27,7 @@ jax.block_until_ready(step(x, i))
 print(len(made), len(set(os.listdir(folder)) - made))
 """
 
+
 @pytest.mark.image_cache
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_first_run_builds_nothing(child, tmp_path, case):
