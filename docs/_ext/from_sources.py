@@ -1,7 +1,7 @@
 """Directives that make tables from the repository's own lists, so that no page repeats one by hand.
 
-``environment-variables``, ``device-functions``, ``benchmark-results`` and ``operator-results`` take no
-arguments.
+``environment-variables``, ``device-functions``, ``benchmark-results``, ``operator-results`` and
+``primitive-results`` take no arguments.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ VARIABLES = RUNTIME / "src" / "xpu_runtime" / "env.toml"
 FUNCTIONS = RUNTIME / "device" / "functions.toml"
 BENCHMARKS = ROOT / "docs" / "benchmarks.json"
 OPERATORS = ROOT / "packages" / "torch-xpu" / "tests" / "operators.json"
+PRIMITIVES = ROOT / "packages" / "xla-xpu" / "tests" / "primitives.json"
 
 
 def cell(text: object) -> str:
@@ -225,9 +226,38 @@ class OperatorResults(FromSource):
         ]
 
 
+class PrimitiveResults(FromSource):
+    """How many of JAX's cases of each primitive pass, and why the others do not."""
+
+    source = PRIMITIVES
+
+    def markdown(self, text: str) -> list[str]:
+        results = json.loads(text)
+        names = sorted({name for groups in results.values() for name in groups})
+        rows = [self.row(name, [groups.get(name) for groups in results.values()]) for name in names]
+        passing = (f"{types}: {self.passing(groups)}" for types, groups in results.items())
+        return [
+            "; ".join(passing) + ".",
+            "",
+            *table(("primitive", *results, "what the others do"), rows),
+        ]
+
+    def passing(self, groups: dict) -> str:
+        cases = sum(group["cases"] for group in groups.values())
+        failures = sum(len(group["failures"]) for group in groups.values())
+        return f"{cases - failures} of {cases} pass"
+
+    def row(self, name: str, groups: list[dict | None]) -> tuple[str, ...]:
+        known = [group for group in groups if group]
+        reasons = {why for group in known for why in group["failures"].values()}
+        counts = (self.passing({name: group}) if group else "" for group in groups)
+        return code(name), *counts, cell("; ".join(sorted(reasons)))
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("environment-variables", EnvironmentVariables)
     app.add_directive("device-functions", DeviceFunctions)
     app.add_directive("benchmark-results", BenchmarkResults)
     app.add_directive("operator-results", OperatorResults)
+    app.add_directive("primitive-results", PrimitiveResults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

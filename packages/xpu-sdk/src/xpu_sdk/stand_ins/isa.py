@@ -45,6 +45,9 @@ BATCH = 32
 
 DESCRIPTION = b"\nkernels:"
 
+# Kernels that a note names.
+_MOST_NAMES = 8
+
 SIZED = b"#define XPU_SIZED_FOR_DEVICE\n"
 
 
@@ -162,26 +165,37 @@ def faults(
 ) -> list[Fault]:
     """What is wrong with them. ``allow_fp64``: the program is known to use f64 where there is one."""
     limits = {product.name: product for product in products}
-    found = []
+    found = [note for product in products if (note := _fp64_note(built, product, allow_fp64))]
     for kernel in built:
         where, product = f"isa {kernel.product}", limits[kernel.product]
         who = f"kernel {kernel.name}"
         if kernel.fp64 and not product.fp64:
-            what = f"{who} uses fp64, which {product.name} ({product.meaning}) does not have"
-            found.append(Fault(where, what, serious=not allow_fp64, detail=kernel.error))
+            if not allow_fp64:
+                what = f"{who} uses fp64, which {product.name} ({product.meaning}) does not have"
+                found.append(Fault(where, what, detail=kernel.error))
         elif kernel.error:
             found.append(Fault(where, f"{who} does not build: {kernel.error}"))
         if kernel.local_memory > product.local_memory and not kernel.sized:
             what = f"{who} needs {kernel.local_memory} bytes of local memory"
             what += f"; a work-group has {product.local_memory}"
             found.append(Fault(where, what))
-        if kernel.fp64 and product.fp64:
-            found.append(
-                Fault(where, f"{who} uses fp64, which not every Intel GPU has", serious=False)
-            )
         if kernel.memory:
             what = (
                 f"{who} keeps {kernel.memory} bytes in memory: spilled registers or private arrays"
             )
             found.append(Fault(where, what, serious=False))
     return found
+
+
+def _fp64_note(built: Sequence[Built], product: Product, allowed: bool) -> Fault | None:
+    """One for all kernels whose fp64 is no fault."""
+    if not (product.fp64 or allowed):
+        return None
+    names = {kernel.name for kernel in built if kernel.product == product.name and kernel.fp64}
+    if not names:
+        return None
+    shown, more = sorted(names)[:_MOST_NAMES], len(names) - _MOST_NAMES
+    what = f"fp64, which not every Intel GPU has, is used by {', '.join(shown)}"
+    if more > 0:
+        what += f" and {more} more"
+    return Fault(f"isa {product.name}", what, serious=False)
