@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from xpu_testing import run_child
-from xpu_testing.documentation import blocks
+from xpu_testing.documentation import blocks, run_example
 
 ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "docs" / "examples" / "torch"
 PAGES = [
     ROOT / "docs" / "torch.md",
     ROOT / "docs" / "torch_from_cuda.md",
@@ -20,21 +21,14 @@ def test_python(page, tmp_path):
     run_child(blocks(page, "python"), cwd=tmp_path).check()
 
 
-def run_example(folder, name, *options):
-    script = str(ROOT / "docs" / "examples" / "torch" / name)
-    program = f"import runpy, sys; sys.argv = {[script, *options]!r}; "
-    program += f"sys.path.insert(0, {str(Path(script).parent)!r}); "
-    program += f"runpy.run_path({script!r}, run_name='__main__')"
-    return run_child(program, cwd=folder).check().out
-
-
 @pytest.mark.values
 @pytest.mark.image_cache
 def test_characters(tmp_path):
-    lines = run_example(tmp_path, "train_characters.py", "--steps", "21").splitlines()
-    losses = [float(line.split()[-1]) for line in lines]
+    out = run_example(EXAMPLES / "train_characters.py", "--steps", "21", cwd=tmp_path)
+    losses = [float(line.split()[-1]) for line in out.splitlines()]
     assert losses[-1] < losses[0]
-    text = run_example(tmp_path, "generate_characters.py", "--start", "def ", "--count", "20")
+    generate, options = EXAMPLES / "generate_characters.py", ("--start", "def ", "--count", "20")
+    text = run_example(generate, *options, cwd=tmp_path)
     assert text.startswith("def ")
     assert len(text) >= 24
 
@@ -42,5 +36,5 @@ def test_characters(tmp_path):
 @pytest.mark.values
 @pytest.mark.image_cache
 def test_images(tmp_path):
-    out = run_example(tmp_path, "train_images.py", "--steps", "11", "--size", "16")
+    out = run_example(EXAMPLES / "train_images.py", "--steps", "11", "--size", "16", cwd=tmp_path)
     assert [line.split()[1] for line in out.splitlines()] == ["0", "10"]

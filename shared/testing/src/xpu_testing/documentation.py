@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from .child import run_child
+
 BLOCK = r"^```{}\n(.*?)^```$"
 
 
@@ -12,3 +14,11 @@ def blocks(page: Path, language: str) -> str:
     """The page's code in one language, as one program."""
     found = re.findall(BLOCK.format(language), page.read_text(), re.MULTILINE | re.DOTALL)
     return "\n".join(found)
+
+
+def run_example(script: Path, *options: str, cwd: Path) -> str:
+    """What an example prints, started with these options."""
+    program = f"import runpy, sys; sys.argv = {[str(script), *options]!r}; "
+    program += f"sys.path.insert(0, {str(script.parent)!r}); "
+    program += f"runpy.run_path({str(script)!r}, run_name='__main__')"
+    return run_child(program, cwd=cwd).check().out
