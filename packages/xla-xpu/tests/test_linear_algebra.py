@@ -98,11 +98,15 @@ def test_of_square_matrices(function, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "function",
-    [made_of_eig, made_of_lu, made_of_schur, made_of_hessenberg, jsl.expm, jsl.sqrtm],
-)
+@pytest.mark.parametrize("function", [made_of_eig, made_of_lu, made_of_schur, made_of_hessenberg])
 def test_of_one_square_matrix(function, dtype):
+    beside_cpu(function, regular((12, 12), dtype))
+
+
+@pytest.mark.values  # the data say how often it loops
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", [jsl.expm, jsl.sqrtm])
+def test_functions_of_a_matrix(function, dtype):
     beside_cpu(function, regular((12, 12), dtype))
 
 
