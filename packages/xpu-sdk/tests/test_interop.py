@@ -101,6 +101,12 @@ def test_an_unused_argument_has_a_gradient_of_zero():
     assert [g.tolist() for g in gradient] == [[3, 3], [0, 0, 0]]
 
 
+def test_results_that_do_not_depend_on_the_arguments():
+    run = jax_function(lambda x: {"ones": torch.ones_like(x), "best": x.argmax()})
+    gradient = jax.grad(lambda x: jnp.sum(run(x)["ones"]))(jnp.arange(3.0))
+    assert gradient.tolist() == [0, 0, 0]
+
+
 def test_pytorch_inside_of_jit_is_refused():
     run = jax_function(torch.sin)
     with pytest.raises(TypeError, match="outside"):

@@ -80,12 +80,13 @@ Frame Program::frame_of(const Call& call, int number, std::byte* temporaries) co
   return frame;
 }
 
-// Where arrays are in a rehearsal: nobody's memory, and as far apart as no array is long.
+// Where arrays are in a rehearsal: in nobody's memory, as far apart as the addresses of a process allow.
 void Program::rehearse(const Step& step, int device) const {
-  constexpr std::uintptr_t apart = std::uintptr_t{1} << 36;
+  constexpr std::uintptr_t addresses = std::uintptr_t{1} << 46, page = 4096;
+  auto apart = addresses / (buffers_.size() + 1) / page * page;
   Frame frame(xpu::default_stream(device), buffers_.size(), 0);
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    frame.base[i] = reinterpret_cast<std::byte*>((i % 1024 + 1) * apart);
+    frame.base[i] = reinterpret_cast<std::byte*>((i + 1) * apart);
   xpu::Rehearsal rehearsal;
   step.run(frame);
 }

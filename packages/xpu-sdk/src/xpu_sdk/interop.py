@@ -1,7 +1,7 @@
 """PyTorch and JAX in one program: functions of the one that the other calls and differentiates.
 
-Tensors and arrays share memory: nothing is copied and nothing waits. Arguments and results are trees:
-arrays and tensors in tuples, lists and dicts.
+Tensors and arrays share memory, and nothing waits; only tensors that are not contiguous are copied. Arguments
+and results are trees: arrays and tensors in tuples, lists and dicts.
 """
 
 from __future__ import annotations
@@ -67,8 +67,11 @@ def jax_function(function: Callable) -> Callable:
     def backward(kept: _Kept, gradients: Any) -> Any:
         tensors, results = kept.content
         wanted = [leaf for leaf in jax.tree.leaves(tensors) if _needs_gradient(leaf)]
-        pairs = zip(jax.tree.leaves(results), jax.tree.leaves(gradients), strict=True)
-        outs, given = zip(*((r, to_torch(g)) for r, g in pairs if _needs_gradient(r)), strict=True)
+        both = zip(jax.tree.leaves(results), jax.tree.leaves(gradients), strict=True)
+        pairs = [(result, to_torch(g)) for result, g in both if _needs_gradient(result)]
+        if not pairs:
+            return jax.tree.map(lambda _: None, tensors)
+        outs, given = zip(*pairs, strict=True)
         found = iter(torch.autograd.grad(outs, wanted, given, allow_unused=True))
         return jax.tree.map(
             lambda leaf: to_jax(next(found)) if _needs_gradient(leaf) else None, tensors
