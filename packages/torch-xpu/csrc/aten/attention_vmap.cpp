@@ -72,7 +72,7 @@ class Level {
 
 using Fused = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
-Fused fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
+Fused batched_attention(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
                       double dropout, bool causal, bool debug_mask, std::optional<double> scale) {
   auto batch = q.size(0);
   check_dropout(dropout);
@@ -85,7 +85,7 @@ Fused fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const O
   return r;
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> fused_attention_backward(
+std::tuple<Tensor, Tensor, Tensor, Tensor> batched_attention_backward(
     const Tensor& grad, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
     std::array<bool, 4> wanted, const Tensor& out, const Tensor& logsumexp, const Tensor& starts_q,
     const Tensor& starts_k, std::int64_t most_q, std::int64_t most_k, double dropout, bool causal,
@@ -124,8 +124,8 @@ torch::Library replaced = [] {
 
 TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
   m.impl("scaled_dot_product_attention", attention);
-  m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
-  m.impl("_scaled_dot_product_fused_attention_overrideable_backward", fused_attention_backward);
+  m.impl("_scaled_dot_product_fused_attention_overrideable", batched_attention);
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward", batched_attention_backward);
 }
 
 }  // namespace torch_xpu

@@ -49,8 +49,6 @@ Tensor& factor_of_out(const Tensor& self, bool upper, Tensor& out) {
   return out.copy_(factor);
 }
 
-#define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

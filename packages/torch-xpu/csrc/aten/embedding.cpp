@@ -73,7 +73,9 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
   return self.index_copy_(0, flat, at::where(norms.gt(max_norm), scaled, rows));
 }
 
+namespace bag {
 enum Mode : std::int64_t { sum, mean, max };
+}
 
 // The bag each index belongs to: how many later bags begin at or before it.
 Tensor bags_of(const Tensor& offsets, std::int64_t bags, std::int64_t count) {
@@ -126,7 +128,7 @@ void reduce_bags(const Tensor& table, const Tensor& indices, const Tensor& offse
     for (auto& t : {table, indices, offsets, weighted ? options.weights : table})
       list.add(const_cast<void*>(t.const_data_ptr()));
     list.add(output.mutable_data_ptr()).add(sizes.mutable_data_ptr());
-    list.add((options.mode == max ? which : sizes).mutable_data_ptr());
+    list.add((options.mode == bag::max ? which : sizes).mutable_data_ptr());
     list.add(xpu::fault_record(stream.device())).add(s);
     xpu::launch(stream, kernel, xpu::NdRange::linear(static_cast<std::size_t>(s.bags), group), list,
                 static_cast<std::size_t>(s.count * s.columns) * table.element_size());
@@ -150,15 +152,15 @@ Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& of
   auto indices = indices_.to(wide ? at::kLong : at::kInt).contiguous();
   auto offsets = offsets_.to(indices.scalar_type()).contiguous();
   bool weighted = per_sample_weights && per_sample_weights->defined();
-  TORCH_CHECK(!weighted || mode == sum,
+  TORCH_CHECK(!weighted || mode == bag::sum,
               "embedding_bag: per_sample_weights was not None; they are only supported for mode='sum'");
-  TORCH_CHECK(!scale_grad_by_freq || mode != max, "embedding_bag: max does not scale by frequency");
+  TORCH_CHECK(!scale_grad_by_freq || mode != bag::max, "embedding_bag: max does not scale by frequency");
   auto count = indices.numel(), bags = offsets.numel() - (include_last_offset ? 1 : 0);
   auto features = weight.size(1);
   auto bag_of = bags_of(offsets, bags, count);
   auto output = at::empty({bags, features}, weight.options());
   auto bag_size = at::empty({bags}, indices.options());
-  auto max_indices = at::empty({mode == max ? bags : 0, mode == max ? features : 0}, indices.options());
+  auto max_indices = at::empty({mode == bag::max ? bags : 0, mode == bag::max ? features : 0}, indices.options());
   if (bags == 0) return {output, bag_of, bag_size, max_indices};
   auto options = BagOptions{mode, weighted ? *per_sample_weights : Tensor(), padding_idx};
   reduce_bags(weight, indices, offsets, options, output, bag_size, max_indices);
@@ -175,13 +177,13 @@ Tensor embedding_bag_dense_backward(const Tensor& grad_, const Tensor& indices, 
   auto rows = num_weights.expect_int();
   auto grad = grad_.contiguous();
   if (indices.numel() == 0) return at::zeros({rows, grad.size(1)}, grad.options());
-  if (mode == max) {
+  if (mode == bag::max) {
     // Bags of nothing but padding chose no row.
     auto given = grad.masked_fill(bag_size.eq(0).unsqueeze(1), 0);
     return at::zeros({rows, grad.size(1)}, grad.options())
         .scatter_add_(0, maximum_indices.to(at::kLong), given);
   }
-  if (mode == mean) grad = grad.div(bag_size.clamp_min(1).unsqueeze(1).to(grad.scalar_type()));
+  if (mode == bag::mean) grad = grad.div(bag_size.clamp_min(1).unsqueeze(1).to(grad.scalar_type()));
   auto each = grad.index_select(0, offset2bag);
   if (per_sample_weights && per_sample_weights->defined()) each.mul_(per_sample_weights->unsqueeze(1));
   if (scale_grad_by_freq) each.div_(frequencies(indices, rows, grad));
@@ -193,7 +195,7 @@ Tensor per_sample_weights_backward(const Tensor& grad, const Tensor& weight, con
                                    std::int64_t padding_idx) {
   auto guard = guard_for(grad, weight);
   check_one_device(grad, weight, indices, offset2bag);
-  TORCH_CHECK(mode == sum,
+  TORCH_CHECK(mode == bag::sum,
               "embedding_bag_backward: per_sample_weights only supported for mode='sum', got mode ", mode);
   auto products = grad.index_select(0, offset2bag).mul_(weight.index_select(0, indices)).sum(1);
   if (padding_idx >= 0) products.masked_fill_(indices.eq(padding_idx), 0);

@@ -155,8 +155,6 @@ Tensor& index_fill_tensor(Tensor& self, std::int64_t dim, const Tensor& index, c
   return index_fill_scalar(self, dim, index, value.item());
 }
 
-#define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

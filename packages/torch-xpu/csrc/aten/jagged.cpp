@@ -19,12 +19,12 @@ namespace {
 using at::Tensor;
 
 // As in kernels/jagged.sycl.
-struct Shape {
+struct JaggedShape {
   std::int64_t sequences, places, rows, width;
   std::uint32_t code, unused;
 };
 
-Shape shape_of(const Tensor& offsets, std::int64_t places, std::int64_t rows, std::int64_t width) {
+JaggedShape shape_of(const Tensor& offsets, std::int64_t places, std::int64_t rows, std::int64_t width) {
   static const auto code = xpu::fault_code("jagged tensor", "offset {a} is out of range for {b} rows");
   return {offsets.size(0) - 1, places, rows, width, code, 0};
 }
@@ -44,7 +44,7 @@ const char* element_of(const Tensor& t) {
   }
 }
 
-void queue(const char* name, std::int64_t rows, const Tensor& data, const Shape& s, xpu::Args& args) {
+void queue(const char* name, std::int64_t rows, const Tensor& data, const JaggedShape& s, xpu::Args& args) {
   auto head = xpu::join("#include <xpu/core.h>\nusing X = ", element_of(data), ";\n");
   translated([&] {
     auto stream = stream_of(data);

@@ -6,6 +6,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/glu_meta.h>
 #include <ATen/ops/mse_loss_meta.h>
+#include <ATen/ops/promote_types.h>
 #include <ATen/ops/smooth_l1_loss_meta.h>
 
 #include "ops/elementwise.h"

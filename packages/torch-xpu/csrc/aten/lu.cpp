@@ -156,8 +156,6 @@ void slogdet(auto& op, const Tensor& a) {
   op.output(1).copy_(diagonal.abs().log_().sum(-1));
 }
 
-#define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

@@ -22,7 +22,7 @@ using at::Tensor;
 using MaybeTensor = const std::optional<Tensor>&;
 
 // As in kernels/margin_loss.sycl.
-struct Shape {
+struct MarginShape {
   std::int64_t columns;
   std::uint32_t code, unused;
 };
@@ -49,7 +49,7 @@ class Launch {
   }
   Launch& with_shape() {
     static const auto code = xpu::fault_code("margin loss", "target {a} is out of range for {b} classes");
-    args_.add(xpu::fault_record(x_.get_device())).add(Shape{rows_.columns, code, 0});
+    args_.add(xpu::fault_record(x_.get_device())).add(MarginShape{rows_.columns, code, 0});
     return *this;
   }
   Launch& with(double value) {

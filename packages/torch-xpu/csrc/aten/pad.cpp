@@ -94,24 +94,22 @@ Tensor backward(const Tensor& grad, const Tensor& self, c10::SymIntArrayRef padd
   return backward_out<kind, spatial>(grad, self, padding, grad_in);
 }
 
-#define KERNEL(function, kind) [](auto& op, const auto&... args) { function<Rule::kind>(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
-#define FORWARD(name, kind) structured<meta::structured_##name, KERNEL(pad, kind)>(m, #name, #name ".out")
-#define BACKWARD(name, kind)                                                                       \
-  structured<meta::structured_##name##_backward, KERNEL(pad_backward, kind)>(m, #name "_backward", \
+#define PAD(name, kind) structured<meta::structured_##name, KERNEL(pad<Rule::kind>)>(m, #name, #name ".out")
+#define PAD_BACKWARD(name, kind)                                                                       \
+  structured<meta::structured_##name##_backward, KERNEL(pad_backward<Rule::kind>)>(m, #name "_backward", \
                                                                              #name "_backward.grad_input")
-  FORWARD(reflection_pad1d, reflect);
-  FORWARD(reflection_pad3d, reflect);
-  FORWARD(replication_pad1d, replicate);
-  FORWARD(replication_pad2d, replicate);
-  FORWARD(replication_pad3d, replicate);
-  BACKWARD(reflection_pad1d, reflect);
-  BACKWARD(reflection_pad3d, reflect);
-  BACKWARD(replication_pad1d, replicate);
+  PAD(reflection_pad1d, reflect);
+  PAD(reflection_pad3d, reflect);
+  PAD(replication_pad1d, replicate);
+  PAD(replication_pad2d, replicate);
+  PAD(replication_pad3d, replicate);
+  PAD_BACKWARD(reflection_pad1d, reflect);
+  PAD_BACKWARD(reflection_pad3d, reflect);
+  PAD_BACKWARD(replication_pad1d, replicate);
   m.impl("reflection_pad2d", reflection_pad2d);
   m.impl("reflection_pad2d.out", reflection_pad2d_out);
   m.impl("reflection_pad2d_backward", backward<Rule::reflect, 2>);

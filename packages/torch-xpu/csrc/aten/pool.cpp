@@ -203,27 +203,25 @@ Tensor max_pool3d_backward(const Tensor& grad, const Tensor& self, IntArrayRef k
   return max_pool3d_backward_out(grad, self, kernel, stride, padding, dilation, ceil_mode, indices, grad_in);
 }
 
-#define KERNEL(...) [](auto& op, const auto&... args) { __VA_ARGS__(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
-#define BACKWARD(name, ...) \
+#define POOL_BACKWARD(name, ...) \
   structured<meta::structured_##name, KERNEL(__VA_ARGS__)>(m, #name, #name ".grad_input")
   structured<meta::structured_avg_pool2d, KERNEL(avg_pool<2>)>(m, "avg_pool2d", "avg_pool2d.out");
   structured<meta::structured_avg_pool3d, KERNEL(avg_pool<3>)>(m, "avg_pool3d", "avg_pool3d.out");
-  BACKWARD(avg_pool2d_backward, avg_pool_backward<2>);
-  BACKWARD(avg_pool3d_backward, avg_pool_backward<3>);
+  POOL_BACKWARD(avg_pool2d_backward, avg_pool_backward<2>);
+  POOL_BACKWARD(avg_pool3d_backward, avg_pool_backward<3>);
   structured<meta::structured_max_pool2d_with_indices, KERNEL(max_pool2d), 2>(m, "max_pool2d_with_indices",
                                                                               "max_pool2d_with_indices.out");
-  BACKWARD(max_pool2d_with_indices_backward, max_pool2d_backward);
+  POOL_BACKWARD(max_pool2d_with_indices_backward, max_pool2d_backward);
   structured<meta::structured_adaptive_max_pool2d, KERNEL(adaptive_max_pool<2>), 2>(
       m, "adaptive_max_pool2d", "adaptive_max_pool2d.out");
   structured<meta::structured_adaptive_max_pool3d, KERNEL(adaptive_max_pool<3>), 2>(
       m, "adaptive_max_pool3d", "adaptive_max_pool3d.out");
-  BACKWARD(adaptive_max_pool2d_backward, adaptive_max_pool_backward<2>);
-  BACKWARD(adaptive_max_pool3d_backward, adaptive_max_pool_backward<3>);
+  POOL_BACKWARD(adaptive_max_pool2d_backward, adaptive_max_pool_backward<2>);
+  POOL_BACKWARD(adaptive_max_pool3d_backward, adaptive_max_pool_backward<3>);
   m.impl("max_pool3d_with_indices", max_pool3d);
   m.impl("max_pool3d_with_indices.out", max_pool3d_out);
   m.impl("max_pool3d_with_indices_backward", max_pool3d_backward);

@@ -2,6 +2,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/view_as_real.h>
 #include <torch/library.h>
 
@@ -102,7 +103,7 @@ Tensor& bernoulli_out(const Tensor& self, MaybeGenerator generator, Tensor& out)
 }
 
 // The largest integer up to which all integers are numbers of the dtype.
-std::int64_t largest(at::ScalarType type) {
+std::int64_t largest_whole(at::ScalarType type) {
   switch (type) {
     case at::kBool:
       return 1;
@@ -133,7 +134,7 @@ std::int64_t largest(at::ScalarType type) {
 
 Tensor& random_from(Tensor& self, std::int64_t low, std::optional<std::int64_t> high,
                     MaybeGenerator generator) {
-  auto last = high ? *high - 1 : largest(self.scalar_type());
+  auto last = high ? *high - 1 : largest_whole(self.scalar_type());
   TORCH_CHECK(low <= last, "random_ expects 'from' to be less than 'to', but got from=", low,
               " >= to=", high.value_or(last));
   // 0 stands for 2 to the 64.
@@ -190,7 +191,7 @@ Tensor normal_of_deviation(double mean, const Tensor& deviation, MaybeGenerator 
 // The order that random keys have.
 Tensor& randperm_out(std::int64_t n, MaybeGenerator generator, Tensor& out) {
   TORCH_CHECK(n >= 0, "n must be non-negative, got", n);
-  TORCH_CHECK(n == 0 || n - 1 <= largest(out.scalar_type()), "n is too large for result tensor type: '",
+  TORCH_CHECK(n == 0 || n - 1 <= largest_whole(out.scalar_type()), "n is too large for result tensor type: '",
               out.toString(), "'");
   auto guard = guard_for(out);
   at::native::resize_output(out, {n});

@@ -54,7 +54,7 @@ std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
 }
 
 // The largest finite number of a dtype.
-double largest(at::ScalarType type) {
+double largest_finite(at::ScalarType type) {
   return AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, type, "nan_to_num", [] {
     return static_cast<double>(std::numeric_limits<scalar_t>::max());
   });
@@ -74,7 +74,7 @@ Tensor& nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optio
     return out;
   }
   auto iter = at::TensorIterator::unary_op(out, self);
-  double most = at::isFloatingType(self.scalar_type()) ? largest(self.scalar_type()) : 0;
+  double most = at::isFloatingType(self.scalar_type()) ? largest_finite(self.scalar_type()) : 0;
   kernel(iter, {nan.value_or(0), above.value_or(most), below.value_or(-most)});
   return out;
 }

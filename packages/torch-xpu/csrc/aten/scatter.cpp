@@ -96,8 +96,6 @@ void scatter_reduce_two(auto& op, const Tensor& self, std::int64_t dim, const Te
   scatter_into(out, dim, index, src, how);
 }
 
-#define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

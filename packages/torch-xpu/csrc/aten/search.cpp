@@ -6,6 +6,7 @@
 #include <ATen/ops/isin_meta.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/ne.h>
+#include <ATen/ops/promote_types.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/searchsorted.h>
 #include <ATen/ops/sort.h>

@@ -7,6 +7,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/copy_sparse_to_sparse.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/result_type.h>
 #include <ATen/ops/unique_consecutive.h>
 #include <torch/library.h>
 

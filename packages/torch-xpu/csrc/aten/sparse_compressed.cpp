@@ -76,7 +76,7 @@ Tensor to_csr(const Tensor& self, std::optional<std::int64_t> dense_dim) {
   return self.to_sparse(at::kSparse).to_sparse_csr(dense_dim);
 }
 
-Tensor& add_out(const Tensor& self, const Tensor& other, const at::Scalar& alpha, Tensor& out) {
+Tensor& add_compressed_out(const Tensor& self, const Tensor& other, const at::Scalar& alpha, Tensor& out) {
   auto guard = guard_for(self, other, out);
   check_one_device(self, other, out);
   auto coordinates = [](const Tensor& t) {
@@ -97,7 +97,7 @@ Tensor& add_out(const Tensor& self, const Tensor& other, const at::Scalar& alpha
 TORCH_LIBRARY_IMPL(aten, SparseCsrXPU, m) {
   m.impl("_to_sparse_csr", to_csr);
   m.impl("_to_sparse_csc", to_csc);
-  m.impl("add.out", add_out);
+  m.impl("add.out", add_compressed_out);
 }
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

@@ -92,8 +92,6 @@ Tensor& eye_out(c10::SymInt n, Tensor& out) {
   return eye_m_out(n, n, out);
 }
 
-#define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

@@ -90,8 +90,6 @@ Tensor cholesky_inverse(const Tensor& factor, bool upper) {
   return cholesky_inverse_out(factor, upper, out);
 }
 
-#define KERNEL(function) [](auto& op, const auto&... args) { function(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

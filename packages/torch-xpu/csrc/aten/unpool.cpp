@@ -154,8 +154,6 @@ Tensor max_unpool3d(const Tensor& self, const Tensor& indices, c10::SymIntArrayR
   return max_unpool3d_out(self, indices, output_size, stride, padding, out);
 }
 
-#define KERNEL(...) [](auto& op, const auto&... args) { __VA_ARGS__(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

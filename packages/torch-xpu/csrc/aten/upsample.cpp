@@ -82,8 +82,6 @@ void backward(auto& op, const Tensor& grad, IntArrayRef to, IntArrayRef from,
   backward<kind>(op, grad, to, from, false, first, scales...);
 }
 
-#define KERNEL(...) [](auto& op, const auto&... args) { __VA_ARGS__(op, args...); }
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

@@ -12,7 +12,7 @@ using c10::DeviceIndex;
 using c10::DeviceType;
 
 // Storages are freed by address alone. The runtime stays loaded until the process ends.
-void free_block(void* ptr) {
+void free_device_block(void* ptr) {
   if (!ptr) return;
   traced([&](auto& to) {
     to.trace_gpu_memory_deallocation(DeviceType::XPU, reinterpret_cast<std::uintptr_t>(ptr));
@@ -34,9 +34,9 @@ struct DeviceAllocator final : c10::DeviceAllocator {
       traced([&](auto& to) {
         to.trace_gpu_memory_allocation(DeviceType::XPU, reinterpret_cast<std::uintptr_t>(ptr));
       });
-    return {ptr, ptr, &free_block, {DeviceType::XPU, static_cast<DeviceIndex>(device)}};
+    return {ptr, ptr, &free_device_block, {DeviceType::XPU, static_cast<DeviceIndex>(device)}};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_device_block; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     runtime().copy(to, from, bytes, current_device());
   }

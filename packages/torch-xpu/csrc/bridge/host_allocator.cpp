@@ -6,16 +6,16 @@
 namespace torch_xpu {
 namespace {
 
-void free_block(void* ptr) {
+void free_host_block(void* ptr) {
   if (ptr) runtime_if_loaded()->deallocate_host(ptr);
 }
 
 struct HostAllocator final : at::HostAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     void* ptr = bytes ? runtime().allocate_host(bytes) : nullptr;
-    return {ptr, ptr, &free_block, c10::DeviceType::CPU};
+    return {ptr, ptr, &free_host_block, c10::DeviceType::CPU};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_host_block; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     default_copy_data(to, from, bytes);
   }

@@ -9,20 +9,16 @@
 #include "device/history_module.h"
 #include "device/memory.h"
 #include "device/runtime.h"
+#include "device/streams.h"
 #include "ops/fallback.h"
 #include "xpu/abi.h"
 #include "xpu/device.h"
 #include "xpu/graph.h"
-#include "xpu/stream.h"
 
 namespace py = pybind11;
 
 namespace torch_xpu {
 namespace {
-
-xpu::Stream stream_of(int device, std::int64_t id) {
-  return id == 0 ? xpu::default_stream(device) : xpu::stream_of_id(device, id);
-}
 
 py::tuple default_generators() {
   py::tuple all(xpu::device_count());
@@ -62,16 +58,16 @@ PYBIND11_MODULE(_device, m) {
 
   m.def("default_generators", &default_generators);
   m.def("current_stream", [](int device) { return xpu::current_stream(device).id(); });
-  m.def("set_stream", [](int device, std::int64_t id) { xpu::exchange_stream(stream_of(device, id)); });
+  m.def("set_stream", [](int device, std::int64_t id) { xpu::exchange_stream(stream_numbered(device, id)); });
   m.def("stream_handle", [](int device, std::int64_t id) {
-    return reinterpret_cast<std::uintptr_t>(&stream_of(device, id).queue());
+    return reinterpret_cast<std::uintptr_t>(&stream_numbered(device, id).queue());
   });
   m.def("external_stream", [](std::uintptr_t queue) {
     auto stream = xpu::external_stream(*reinterpret_cast<sycl::queue*>(queue));
     return py::make_tuple(stream.device(), stream.id());
   });
-  m.def("priority", [](int device, std::int64_t id) { return stream_of(device, id).priority(); });
-  m.def("is_capturing", [](int device, std::int64_t id) { return xpu::is_capturing(stream_of(device, id)); });
+  m.def("priority", [](int device, std::int64_t id) { return stream_numbered(device, id).priority(); });
+  m.def("is_capturing", [](int device, std::int64_t id) { return xpu::is_capturing(stream_numbered(device, id)); });
   m.def(
       "synchronize", [](int device) { translated([&] { xpu::synchronize(device); }); },
       py::call_guard<py::gil_scoped_release>());

@@ -9,6 +9,7 @@
 #include "device/memory.h"
 #include "device/runtime.h"
 #include "device/statistics.h"
+#include "device/streams.h"
 #include "device/trace.h"
 #include "xpu/copy.h"
 #include "xpu/device.h"
@@ -16,7 +17,6 @@
 #include "xpu/graph.h"
 #include "xpu/host_memory.h"
 #include "xpu/memory.h"
-#include "xpu/stream.h"
 #include "xpu/trace.h"
 
 namespace torch_xpu {
@@ -24,9 +24,6 @@ namespace {
 
 xpu::Event& event_of(void* event) {
   return *static_cast<xpu::Event*>(event);
-}
-xpu::Stream stream_of(int device, std::int64_t id) {
-  return id == 0 ? xpu::default_stream(device) : xpu::stream_of_id(device, id);
 }
 
 class SyclRuntime final : public Runtime {
@@ -48,31 +45,31 @@ class SyclRuntime final : public Runtime {
 
   std::int64_t current_stream(int device) override { return xpu::current_stream(device).id(); }
   std::int64_t exchange_stream(int device, std::int64_t stream) override {
-    return translated([&] { return xpu::exchange_stream(stream_of(device, stream)).id(); });
+    return translated([&] { return xpu::exchange_stream(stream_numbered(device, stream)).id(); });
   }
   std::int64_t new_stream(int device, int priority) override {
     return translated([&] { return xpu::pool_stream(device, priority).id(); });
   }
   bool query_stream(int device, std::int64_t stream) override {
-    return translated([&] { return stream_of(device, stream).query(); });
+    return translated([&] { return stream_numbered(device, stream).query(); });
   }
   void synchronize_stream(int device, std::int64_t stream) override {
-    translated([&] { stream_of(device, stream).synchronize(); });
+    translated([&] { stream_numbered(device, stream).synchronize(); });
   }
   bool is_capturing(int device, std::int64_t stream) override {
-    return translated([&] { return xpu::is_capturing(stream_of(device, stream)); });
+    return translated([&] { return xpu::is_capturing(stream_numbered(device, stream)); });
   }
   void* stream_handle(int device, std::int64_t stream) override {
-    return translated([&] { return static_cast<void*>(&stream_of(device, stream).queue()); });
+    return translated([&] { return static_cast<void*>(&stream_numbered(device, stream).queue()); });
   }
 
   void* new_event(bool timing) override { return new xpu::Event(timing); }
   void delete_event(void* event) noexcept override { delete &event_of(event); }
   void record(void* event, int device, std::int64_t stream) override {
-    translated([&] { event_of(event).record(stream_of(device, stream)); });
+    translated([&] { event_of(event).record(stream_numbered(device, stream)); });
   }
   void wait(void* event, int device, std::int64_t stream) override {
-    translated([&] { stream_of(device, stream).wait(event_of(event)); });
+    translated([&] { stream_numbered(device, stream).wait(event_of(event)); });
   }
   bool query_event(void* event) override {
     return translated([&] { return event_of(event).query(); });
@@ -85,11 +82,11 @@ class SyclRuntime final : public Runtime {
   }
 
   void* allocate(std::size_t bytes, int device, std::int64_t stream) override {
-    return translated([&] { return allocate_block(bytes, stream_of(device, stream)); });
+    return translated([&] { return allocate_block(bytes, stream_numbered(device, stream)); });
   }
   void deallocate(void* ptr) noexcept override { deallocate_block(ptr); }
   void record_stream(void* ptr, int device, std::int64_t stream) override {
-    translated([&] { xpu::memory::record_stream(ptr, stream_of(device, stream)); });
+    translated([&] { xpu::memory::record_stream(ptr, stream_numbered(device, stream)); });
   }
   void copy(void* dst, const void* src, std::size_t bytes, int device) override {
     translated([&] { xpu::copy(xpu::current_stream(device), dst, src, bytes); });
@@ -119,7 +116,7 @@ class SyclRuntime final : public Runtime {
   void deallocate_host(void* ptr) noexcept override { xpu::host_memory::deallocate(ptr); }
   bool is_pinned(const void* ptr) override { return xpu::host_memory::is_pinned(ptr); }
   void record_host(void* ptr, int device, std::int64_t stream) override {
-    translated([&] { xpu::host_memory::record_stream(ptr, stream_of(device, stream)); });
+    translated([&] { xpu::host_memory::record_stream(ptr, stream_numbered(device, stream)); });
   }
   void empty_host_cache() override {
     translated([] { xpu::host_memory::empty_cache(); });

@@ -109,6 +109,9 @@ auto in_place_form(R (Base::*)(First, Rest...)) {
   };
 }
 
+/// A function template or overload set as the kernel of `structured`.
+#define KERNEL(...) [](auto& op, const auto&... args) { __VA_ARGS__(op, args...); }
+
 /// Registers a structured operator: `kernel(op, arguments...)` is called when the outputs exist. Names are
 /// those of the overloads; `inplace` may be missing.
 template <class Meta, auto kernel, std::size_t count = 1>

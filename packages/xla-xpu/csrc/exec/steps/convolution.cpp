@@ -9,7 +9,7 @@ namespace {
 // Of source, weights and result the last named is computed from the others.
 enum class Kind { forward, backward_data, backward_weights };
 
-Kind kind_of(const std::string& name) {
+Kind problem_kind(const std::string& name) {
   if (name == "forward") return Kind::forward;
   if (name == "backward_data") return Kind::backward_data;
   xpu::expect<xpu::UsageError>(name == "backward_weights", "plan: there is no convolution \"", name, "\"");
@@ -19,7 +19,7 @@ Kind kind_of(const std::string& name) {
 class ConvolutionStep final : public Step {
  public:
   explicit ConvolutionStep(const Fields& fields)
-      : kind_(kind_of(fields.get<std::string>("kind"))),
+      : kind_(problem_kind(fields.get<std::string>("kind"))),
         source_(fields.operand("source")),
         weights_(fields.operand("weights")),
         result_(fields.operand("result")) {
