@@ -12,11 +12,13 @@
 namespace xpu {
 
 struct Event::State {
-  bool timing;
+  bool timing = false;
   int device = -1;
+  direct::Mark mark;  ///< in place of `event`, where SYCL does not know the work before it
   std::optional<sycl::event> event;
   StreamState* stream = nullptr;
   std::uint64_t after = 0;  // work of the stream that came before it
+  Recording* in = nullptr;  // what the stream was recorded into
 
   // On the cores it waits on, a host that waits for a whole queue computes along, one that waits for an event
   // sleeps: half of two cores. So the queue is waited for where that is the same.
@@ -26,7 +28,9 @@ struct Event::State {
   }
 };
 
-Event::Event(bool timing) : state_(std::make_unique<State>(State{timing, -1, {}, nullptr, 0})) {}
+Event::Event(bool timing) : state_(std::make_unique<State>()) {
+  state_->timing = timing;
+}
 Event::~Event() = default;
 Event::Event(Event&&) noexcept = default;
 Event& Event::operator=(Event&&) noexcept = default;
@@ -36,20 +40,27 @@ Event& Event::operator=(Event&&) noexcept = default;
 void Event::record(Stream stream) {
   startup::require_not_forked();
   strict::Window window;
-  state_->after = stream.state()->queued.load();
+  auto& from = *stream.state();
+  std::lock_guard order(from.order);
+  state_->after = from.queued.load();
+  state_->device = stream.device();
+  state_->stream = &from;
+  state_->in = from.recording.load();
+  state_->mark = from.last && !recorded_by_sycl(from.queue) ? from.last : direct::Mark();
+  state_->event.reset();
+  if (state_->mark && !state_->timing) return;
   guarded("recording an event", [&] {
-    auto reached = stream.queue().ext_oneapi_submit_barrier();
-    bool own_times = stream.queue().has_property<sycl::property::queue::enable_profiling>();
-    if (state_->timing && !own_times)
-      reached = timer_queue(*stream.state()).ext_oneapi_submit_barrier({reached});
+    auto reached = state_->mark ? state_->mark.as_sycl(from.queue.get_context())
+                                : from.queue.ext_oneapi_submit_barrier();
+    bool own_times = from.queue.has_property<sycl::property::queue::enable_profiling>();
+    if (state_->timing && !own_times) reached = timer_queue(from).ext_oneapi_submit_barrier({reached});
     state_->event = std::move(reached);
   });
-  state_->device = stream.device();
-  state_->stream = stream.state();
+  state_->mark = {};
 }
 
 bool Event::recorded() const {
-  return state_->event.has_value();
+  return state_->event.has_value() || state_->mark;
 }
 bool Event::timing() const {
   return state_->timing;
@@ -57,12 +68,20 @@ bool Event::timing() const {
 int Event::device() const {
   return state_->device;
 }
+Stream Event::stream() const {
+  return Stream(state_->stream);
+}
 sycl::event* Event::native() const {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  if (!state_->event && state_->mark)
+    state_->event = state_->mark.as_sycl(state_->stream->queue.get_context());
   return state_->event ? &*state_->event : nullptr;
 }
 
 bool Event::query() const {
   if (!recorded()) return true;
+  if (state_->mark) return state_->mark.reached();
   using sycl::info::event_command_status;
   return state_->event->get_info<sycl::info::event::command_execution_status>() ==
          event_command_status::complete;
@@ -74,11 +93,18 @@ void Event::synchronize() const {
   if (!query()) {
     strict::Window window;
     guarded("waiting for an event", [&] {
-      state_->last_of_cpu_queue() ? state_->stream->queue.wait_and_throw() : state_->event->wait_and_throw();
+      if (state_->last_of_cpu_queue())
+        finish(*state_->stream);
+      else
+        state_->mark ? state_->mark.wait() : state_->event->wait_and_throw();
     });
   }
   note_ended(*state_->stream, state_->after);
   throw_pending(state_->device);
+}
+
+Recording* Event::recording() const {
+  return state_->in && state_->stream->recording.load() == state_->in ? state_->in : nullptr;
 }
 
 double Event::elapsed_ms(const Event& end) const {

@@ -17,7 +17,7 @@ thread_local int rehearsals = 0;
 void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
   sycl::event event;
   auto begin = trace::now();
-  submit(stream.queue(), &event);
+  submit(stream.state()->queue, &event);
   trace::note_work(stream, info, begin, trace::now(), event);
 }
 
@@ -25,8 +25,16 @@ void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
 void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
   strict::Window window;
   strict::note_kernel(info.name);
-  trace::active() ? submit_traced(stream, info, submit) : submit(stream.queue(), nullptr);
-  stream.queue().wait_and_throw();
+  trace::active() ? submit_traced(stream, info, submit) : submit(stream.state()->queue, nullptr);
+  stream.state()->queue.wait_and_throw();
+}
+
+void submit_plain(StreamState& stream, Submit submit) {
+  if (!stream.below || recorded_by_sycl(stream.queue)) return submit(stream.queue, nullptr);
+  std::lock_guard order(stream.order);
+  direct::Submission submission(stream.below);
+  submit(stream.queue, nullptr);
+  stream.last = std::move(submission.end);
 }
 
 }  // namespace
@@ -38,7 +46,7 @@ void count_work(StreamState& stream) {
   auto queued = stream.queued.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!stream.on_cpu || queued - stream.ended.load(std::memory_order_relaxed) <= most || closed_gate())
     return;
-  stream.queue.wait();
+  finish(stream);
   note_ended(stream, queued);
 }
 
@@ -55,7 +63,7 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
   try {
     if (auto* recording = stream.state()->recording.load(std::memory_order_relaxed)) [[unlikely]] {
       // What SYCL records itself does not run now: there is nothing to wait for and no event to time.
-      if (!recording->note(info, submit)) submit(stream.queue(), nullptr);
+      if (!recording->note(info, submit)) submit(stream.state()->queue, nullptr);
       return;
     }
     if (strict::enabled()) [[unlikely]]
@@ -63,7 +71,7 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
     else if (trace::active()) [[unlikely]]
       submit_traced(stream, info, submit);
     else
-      submit(stream.queue(), nullptr);
+      submit_plain(*stream.state(), submit);
     count_work(*stream.state());
   } catch (const sycl::exception& e) {
     throw_translated(e, info.name);

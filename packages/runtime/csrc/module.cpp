@@ -11,6 +11,7 @@
 #include "compile/flatten.h"
 #include "compile/program.h"
 #include "compile/sha256.h"
+#include "direct/kernel.h"
 #include "env.h"
 #include "kept.h"
 #include "startup.h"
@@ -29,6 +30,7 @@ struct KernelState {
   sycl::kernel kernel;
   std::size_t max_work_group_size;
   std::optional<std::uint32_t> arguments;  ///< unknown where the backend counts them only as they are set
+  std::unique_ptr<direct::Kernel> direct;  ///< where there are queues below SYCL's
 };
 
 namespace {
@@ -166,7 +168,11 @@ Kernel kernel_of(Module& module, int device, const std::string& name) {
     std::optional<std::uint32_t> arguments;
     if (backend == "opencl" || backend == "level_zero")
       arguments = kernel.get_info<sycl::info::kernel::num_args>();
-    found = module.kernels.emplace(name, KernelState{name, device, kernel, limit, arguments}).first;
+    bool below = backend == "opencl" && device_info(device).type == "cpu" && !generic_backend();
+    auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
+    found =
+        module.kernels.emplace(name, KernelState{name, device, kernel, limit, arguments, std::move(direct)})
+            .first;
   }
   return Kernel(&found->second);
 }
@@ -208,10 +214,12 @@ void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& ker
     ext::submit(queue, fill);
 }
 
+// What a graph replays. Below SYCL with a kernel of its own, which keeps its arguments.
 struct OwnedLaunch {
   KernelState* kernel;
   NdRange range;
   Args args;
+  std::shared_ptr<direct::Kernel> direct;
   void operator()(sycl::queue& queue, sycl::event* event) const;
 };
 
@@ -220,6 +228,8 @@ struct Launch {
   const NdRange& range;
   const Args& args;
   void operator()(sycl::queue& queue, sycl::event* event) const {
+    auto* submission = kernel->direct && !event ? direct::Submission::current() : nullptr;
+    if (submission && kernel->direct->enqueue(*submission, range, args)) return;
     switch (range.dims) {
       case 1:
         return submit_range<1>(queue, event, *kernel, range, args);
@@ -229,10 +239,16 @@ struct Launch {
         return submit_range<3>(queue, event, *kernel, range, args);
     }
   }
-  OwnedLaunch own() const { return {kernel, range, args}; }
+  OwnedLaunch own() const {
+    auto direct = kernel->direct ? std::make_shared<direct::Kernel>(kernel->kernel) : nullptr;
+    if (direct && !direct->set(args)) direct = nullptr;
+    return {kernel, range, args, std::move(direct)};
+  }
 };
 
 void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
+  auto* submission = direct && !event ? direct::Submission::current() : nullptr;
+  if (submission && direct->enqueue(*submission, range)) return;
   Launch{kernel, range, args}(queue, event);
 }
 

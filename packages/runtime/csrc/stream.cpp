@@ -6,8 +6,10 @@
 #include <mutex>
 
 #include "device_table.h"
+#include "graph/recording.h"
 #include "kept.h"
 #include "memory/strict.h"
+#include "opencl.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
@@ -43,8 +45,10 @@ void store_async_error(sycl::exception_list errors) {
 
 StreamState* add(DeviceStreams& streams, int device, int priority, sycl::queue queue, bool external) {
   auto id = static_cast<std::int64_t>(streams.all.size());
-  auto& added = streams.all.emplace_back(device, id, priority, external, std::move(queue));
+  auto& added = streams.all.emplace_back(device, id, priority, external, queue);
   added.on_cpu = device_info(device).type == "cpu";
+  added.lent = external;
+  set_queue(added, std::move(queue));
   return &added;
 }
 
@@ -72,6 +76,23 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
   });
 }
 
+void set_queue(StreamState& stream, sycl::queue queue) {
+  if (stream.below) XPU_CL(clReleaseCommandQueue)(stream.below);
+  stream.queue = std::move(queue);
+  stream.below = stream.lent ? nullptr : direct::queue_below(stream.queue);
+  stream.last = {};
+}
+
+void finish(StreamState& stream) {
+  if (stream.below) direct::finish(stream.below);
+  stream.queue.wait_and_throw();
+}
+
+bool recorded_by_sycl(const sycl::queue& queue) {
+  namespace ext = sycl::ext::oneapi::experimental;
+  return queue.ext_oneapi_get_state() == ext::queue_state::recording;
+}
+
 sycl::queue& timer_queue(StreamState& stream) {
   if (!stream.timer) stream.timer = make_queue(stream.device, stream.priority, true);
   return *stream.timer;
@@ -86,14 +107,22 @@ std::int64_t Stream::id() const {
 int Stream::priority() const {
   return state_->priority;
 }
+// Whoever gets the queue may put work there that is not counted here.
 sycl::queue& Stream::queue() const {
+  if (state_->below) {
+    std::lock_guard order(state_->order);
+    direct::finish(state_->below);
+    state_->lent = true;
+    set_queue(*state_, state_->queue);
+  }
   return state_->queue;
 }
 
 bool Stream::query() const {
   startup::require_not_forked();
   strict::Window window;
-  return state_->queue.khr_empty();
+  std::lock_guard order(state_->order);
+  return state_->last ? state_->last.reached() : state_->queue.khr_empty();
 }
 
 void Stream::synchronize() const {
@@ -103,7 +132,7 @@ void Stream::synchronize() const {
   {
     strict::Window window;
     auto queued = state_->queued.load();
-    guarded("waiting for a stream", [&] { state_->queue.wait_and_throw(); });
+    guarded("waiting for a stream", [&] { finish(*state_); });
     note_ended(*state_, queued);
   }
   throw_pending(state_->device);
@@ -113,8 +142,16 @@ void Stream::wait(const Event& event) const {
   if (!event.recorded()) return;
   startup::require_not_forked();
   strict::Window window;
+  if (auto* recording = event.recording(); recording && *this != event.stream()) {
+    recording->join(*this, event.stream().state()->pool.load());
+    if (!recording->native()) return;  // a list is replayed in order
+  }
+  // Between contexts SYCL waits itself before it goes on with the queue; what goes below would not.
+  if (state_->below && sycl_context(event.device()) != sycl_context(state_->device)) event.synchronize();
+  std::lock_guard order(state_->order);
   guarded("waiting for an event on a stream",
           [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });
+  state_->last = {};
   ++state_->queued;
 }
 

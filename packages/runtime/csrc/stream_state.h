@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <sycl/sycl.hpp>
 #include <vector>
 
+#include "direct/submission.h"
 #include "xpu/stream.h"
 
 namespace xpu {
@@ -25,7 +27,18 @@ struct StreamState {
   bool on_cpu = false;                         ///< the device computes on the cores that queue work for it
   std::atomic<std::uint64_t> queued{0};        ///< pieces of work so far
   std::atomic<std::uint64_t> ended{0};         ///< of those, what the host has waited for
+  cl_command_queue below = nullptr;            ///< where kernels go without SYCL; null: all goes through it
+  std::mutex order;                            ///< where there is a queue below: held while work is queued
+  direct::Mark last;                           ///< the last work, when SYCL does not know it; under `order`
+  bool lent = false;                           ///< others may queue to `queue`, so all goes through it
 };
+
+/// Gives the stream its queue.
+void set_queue(StreamState& stream, sycl::queue queue);
+/// Waits for all work of the stream.
+void finish(StreamState& stream);
+/// Whether SYCL takes what is queued into a graph: also on streams that waited for the one recorded.
+bool recorded_by_sycl(const sycl::queue& queue);
 
 /// Counts a piece of work; waits when much is queued on a CPU device's stream.
 void count_work(StreamState& stream);

@@ -29,7 +29,29 @@ REPLAY = """
 @pytest.mark.parametrize("mode", ["native", "list"])
 def test_replay(child, mode):
     out = child(REPLAY.format(source=sources.SAXPY), env={"XPU_GRAPH": mode}).check().out.split()
-    assert out == [mode, "0.0", "20.0"]
+    assert out[0] in ("list", mode)  # a CPU device's own are slower than the list
+    assert out[1:] == ["0.0", "20.0"]
+
+
+@pytest.mark.values
+def test_streams_that_wait_for_the_recorded_one_are_replayed_too(xr):
+    kernel = xr.compile(sources.CHAIN).kernel("chain")
+    x = xr.from_numpy(np.arange(64, dtype=np.uint32))
+    side, fork, join = xr.Stream(), xr.Event(), xr.Event()
+    graph = xr.Graph()
+    with graph.record() as stream:
+        xr.launch(kernel, 64, 64, [x, np.uint32(1)])
+        fork.record(stream)
+        fork.wait(side)
+        xr.launch(kernel, 64, 64, [x, np.uint32(2)], side)
+        join.record(side)
+        join.wait(stream)
+        xr.launch(kernel, 64, 64, [x, np.uint32(3)])
+    graph.replay()
+    expected = np.arange(64, dtype=np.uint32)
+    for k in (1, 2, 3):
+        expected = 3 * expected + np.uint32(k)
+    assert_close(x.numpy(), expected)
 
 
 @pytest.mark.values
@@ -87,6 +109,37 @@ def test_more_launches_than_the_host_runs_ahead(xr, monkeypatch, mode, launches)
         for k in range(launches):
             expected = 3 * expected + np.uint32(k)
     assert_close(x.numpy(), expected)
+
+
+@pytest.mark.values
+def test_products_on_a_stream_that_waits_keep_their_place(xr):
+    a, b = (
+        xr.from_numpy(np.full((64, 64), 0.5, np.float32)),
+        xr.from_numpy(np.ones((64, 64), np.float32)),
+    )
+    c, side, fork, join = xr.zeros((64, 64)), xr.Stream(), xr.Event(), xr.Event()
+    graph = xr.Graph()
+    with graph.record() as stream:
+        fork.record(stream)
+        fork.wait(side)
+        with xr.stream(side):
+            xr.dnn.matmul(a, b, out=c)
+        join.record(side)
+        join.wait(stream)
+        xr.kernels.copy(a, c)
+    assert not side.is_capturing()
+    for _ in range(3):
+        graph.replay()
+    assert np.all(a.numpy() == 0.5 * 64.0**3)
+
+
+def test_one_graph_may_not_wait_for_another(xr):
+    first, second, other, event = xr.Graph(), xr.Graph(), xr.Stream(), xr.Event()
+    with first.record() as stream, second.record(other):
+        event.record(stream)
+        with pytest.raises(xr.UsageError, match="into another"):
+            event.wait(other)
+    xr.synchronize()
 
 
 def test_misuse_is_refused(xr):

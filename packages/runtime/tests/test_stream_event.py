@@ -88,7 +88,7 @@ def test_an_event_is_waited_for_alone(xr):
     x, stream = xr.zeros(64), xr.Stream()
     xr.synchronize()
     event = xr.Event()
-    xr.launch(kernel, 64, 64, [x, np.int64(1000)], stream)
+    xr.launch(kernel, 64, 64, [x, np.int64(5_000_000)], stream)
     event.record(stream)
     xr.launch(kernel, 64, 64, [x, np.int64(50_000_000)], stream)
     event.synchronize()

@@ -5,6 +5,7 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
+#include "direct/submission.h"
 #include "graph/gate.h"
 #include "opencl.h"
 #include "xpu/error.h"
@@ -38,10 +39,11 @@ bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event
   catcher = nullptr;
   if (!caught_) return false;
   auto* work = new std::function<void()>(std::move(caught_));
+  auto* submission = event ? nullptr : direct::Submission::current();
   cl_event done = nullptr;
-  auto status =
-      XPU_CL(clEnqueueNativeKernel)(static_cast<cl_command_queue>(native_queue), run_and_delete, &work,
-                                    sizeof work, 0, nullptr, nullptr, 0, nullptr, event ? &done : nullptr);
+  auto status = XPU_CL(clEnqueueNativeKernel)(static_cast<cl_command_queue>(native_queue), run_and_delete,
+                                              &work, sizeof work, 0, nullptr, nullptr, 0, nullptr,
+                                              event || submission ? &done : nullptr);
   if (status != CL_SUCCESS) {  // the work owns references of oneDNN's, so it must run, and in its turn
     if (auto* gate = closed_gate()) gate->open();
     queue.wait();
@@ -49,21 +51,19 @@ bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event
     if (event) *event = sycl::event();
     return true;
   }
-  if (event) {
-    *event = sycl::make_event<sycl::backend::opencl>({done}, queue.get_context());
-    XPU_CL(clReleaseEvent)(done);
-  }
+  direct::Mark end(done);
+  if (event) *event = end.as_sycl(queue.get_context());
+  if (submission) submission->end = std::move(end);
   return true;
 }
 
 void* native_kernel_queue(sycl::queue& queue) {
-  auto device = queue.get_device();
-  if (!device.is_cpu() || device.get_backend() != sycl::backend::opencl) return nullptr;
+  auto below = direct::queue_below(queue);
+  if (!below) return nullptr;
   cl_device_exec_capabilities can = 0;
-  XPU_CL(clGetDeviceInfo)
-  (sycl::get_native<sycl::backend::opencl>(device), CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can,
-   nullptr);
-  return can & CL_EXEC_NATIVE_KERNEL ? sycl::get_native<sycl::backend::opencl>(queue) : nullptr;
+  auto device = sycl::get_native<sycl::backend::opencl>(queue.get_device());
+  XPU_CL(clGetDeviceInfo)(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr);
+  return can & CL_EXEC_NATIVE_KERNEL ? below : nullptr;
 }
 
 }  // namespace xpu::dnn

@@ -40,6 +40,29 @@ bool Recording::note(const WorkInfo& info, Submit submit) {
   return !native_ || holds_host_tasks_;
 }
 
+void Recording::join(Stream stream, memory::PoolId pool) {
+  std::lock_guard lock(mutex_);
+  auto& state = *stream.state();
+  auto* before = state.recording.load();
+  expect<UsageError>(!before || before == this, "stream ", stream.id(),
+                     " is being recorded into a graph and waits for what is recorded into another");
+  if (before) return;
+  state.recording = this;
+  bool without = pool && state.pool.load() == 0;
+  if (without) memory::open_pool(stream, pool);
+  joined_.push_back({stream, without ? pool : 0});
+}
+
+void Recording::release() {
+  for (auto& [stream, pool] : joined_) {
+    stream.state()->recording = nullptr;
+    if (!pool) continue;
+    memory::close_pool(stream, pool);
+    memory::release_pool(stream.device(), pool);
+  }
+  joined_.clear();
+}
+
 struct Graph::State {
   Stream stream;
   std::unique_ptr<Recording> recording;
@@ -72,7 +95,7 @@ void Graph::begin(Stream stream) {
   if (state_->recording->native()) {
     guarded("starting to record a graph", [&] {
       state_->modifiable.emplace(sycl_context(device), sycl_device(device));
-      state_->modifiable->begin_recording(stream.queue());
+      state_->modifiable->begin_recording(stream.state()->queue);
     });
   }
   if (stream.state()->pool.load() == 0) {
@@ -85,6 +108,7 @@ void Graph::begin(Stream stream) {
 
 void Graph::end() {
   expect<UsageError>(state_->recording && !state_->ended, "the graph is not being recorded; begin() first");
+  state_->recording->release();
   state_->stream.state()->recording = nullptr;
   if (state_->pool) memory::close_pool(state_->stream, state_->pool);
   state_->ended = true;
@@ -92,6 +116,10 @@ void Graph::end() {
   bool native = !state_->recording->holds_host_tasks();
   guarded("finishing a graph", [&] {
     state_->modifiable->end_recording();  // also of streams that waited for this one
+    // Kernels that go below SYCL are queued sooner one by one than by SYCL's graph. Streams that waited have
+    // theirs in the graph alone.
+    bool all_here = state_->modifiable->get_nodes().size() == state_->recording->size();
+    if (state_->stream.state()->below && all_here) native = false;
     if (native) state_->executable.emplace(state_->modifiable->finalize());
   });
   if (!native) state_->modifiable.reset();

@@ -8,6 +8,7 @@
 
 #include "graph/draws.h"
 #include "xpu/launch.h"
+#include "xpu/memory.h"
 
 namespace xpu {
 
@@ -22,6 +23,14 @@ struct RecordedWork {
 class Recording {
  public:
   Recording(bool native, bool on_cpu) : native_(native), on_cpu_(on_cpu) {}
+  ~Recording() { release(); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  /// Records a stream that waits for a recorded one, too: in the order of the calls, with memory of `pool`.
+  void join(Stream stream, memory::PoolId pool);
+  /// The streams that joined are recorded no more.
+  void release();
   /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
   /// itself and that is what will be replayed.
   bool note(const WorkInfo& info, Submit submit);
@@ -41,6 +50,11 @@ class Recording {
  private:
   bool native_, on_cpu_, holds_host_tasks_ = false;
   std::mutex mutex_;
+  struct Joined {
+    Stream stream;
+    memory::PoolId pool;  // 0: it had one
+  };
+  std::vector<Joined> joined_;
   std::size_t size_ = 0;
   std::vector<RecordedWork> work_;
   Draws draws_;

@@ -3,6 +3,7 @@
 #include <sycl/sycl.hpp>
 
 #include "memory/strict.h"
+#include "stream_state.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -26,7 +27,7 @@ void wait_for_end(const Event& event) noexcept {
 }
 
 void wait_for_end(Stream stream) noexcept {
-  quietly([&] { stream.queue().wait(); });
+  quietly([&] { finish(*stream.state()); });
 }
 
 }  // namespace xpu::memory

@@ -109,7 +109,7 @@ void swap_queues(bool profiling) {
     for (Stream stream : live_streams(device)) {
       stream.synchronize();
       if (stream.state()->external) continue;
-      stream.state()->queue = make_queue(device, stream.priority(), profiling);
+      set_queue(*stream.state(), make_queue(device, stream.priority(), profiling));
     }
   }
 }
@@ -171,7 +171,7 @@ void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::ui
   record.host_begin = begin;
   record.host_end = end;
   record.bytes = info.bytes;
-  bool timed = stream.queue().has_property<sycl::property::queue::enable_profiling>();
+  bool timed = stream.state()->queue.has_property<sycl::property::queue::enable_profiling>();
   add(std::move(record), std::move(event), timed);
 }
 

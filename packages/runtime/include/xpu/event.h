@@ -9,6 +9,8 @@
 
 namespace xpu {
 
+class Recording;
+
 /// Created lazily: costs nothing until recorded. Recording again moves it.
 class XPU_API Event {
  public:
@@ -22,6 +24,8 @@ class XPU_API Event {
   bool timing() const;
   /// The device it was recorded on, -1 before that.
   int device() const;
+  /// The stream it was recorded on; empty before that.
+  Stream stream() const;
   /// True when the point has been reached, and for an event never recorded.
   bool query() const;
   void synchronize() const;
@@ -29,6 +33,8 @@ class XPU_API Event {
   double elapsed_ms(const Event& end) const;
   /// Null until recorded.
   sycl::event* native() const;
+  /// What records the point and its stream still, or null.
+  Recording* recording() const;
 
  private:
   struct State;

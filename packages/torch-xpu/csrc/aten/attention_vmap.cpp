@@ -73,7 +73,7 @@ class Level {
 using Fused = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
 Fused batched_attention(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
-                      double dropout, bool causal, bool debug_mask, std::optional<double> scale) {
+                        double dropout, bool causal, bool debug_mask, std::optional<double> scale) {
   auto batch = q.size(0);
   check_dropout(dropout);
   Level level({q, k, v, mask.value_or(Tensor())});

@@ -160,7 +160,8 @@ Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& of
   auto bag_of = bags_of(offsets, bags, count);
   auto output = at::empty({bags, features}, weight.options());
   auto bag_size = at::empty({bags}, indices.options());
-  auto max_indices = at::empty({mode == bag::max ? bags : 0, mode == bag::max ? features : 0}, indices.options());
+  auto max_indices =
+      at::empty({mode == bag::max ? bags : 0, mode == bag::max ? features : 0}, indices.options());
   if (bags == 0) return {output, bag_of, bag_size, max_indices};
   auto options = BagOptions{mode, weighted ? *per_sample_weights : Tensor(), padding_idx};
   reduce_bags(weight, indices, offsets, options, output, bag_size, max_indices);

@@ -99,9 +99,9 @@ Tensor backward(const Tensor& grad, const Tensor& self, c10::SymIntArrayRef padd
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
 #define PAD(name, kind) structured<meta::structured_##name, KERNEL(pad<Rule::kind>)>(m, #name, #name ".out")
-#define PAD_BACKWARD(name, kind)                                                                       \
-  structured<meta::structured_##name##_backward, KERNEL(pad_backward<Rule::kind>)>(m, #name "_backward", \
-                                                                             #name "_backward.grad_input")
+#define PAD_BACKWARD(name, kind)                                                    \
+  structured<meta::structured_##name##_backward, KERNEL(pad_backward<Rule::kind>)>( \
+      m, #name "_backward", #name "_backward.grad_input")
   PAD(reflection_pad1d, reflect);
   PAD(reflection_pad3d, reflect);
   PAD(replication_pad1d, replicate);

@@ -67,7 +67,8 @@ PYBIND11_MODULE(_device, m) {
     return py::make_tuple(stream.device(), stream.id());
   });
   m.def("priority", [](int device, std::int64_t id) { return stream_numbered(device, id).priority(); });
-  m.def("is_capturing", [](int device, std::int64_t id) { return xpu::is_capturing(stream_numbered(device, id)); });
+  m.def("is_capturing",
+        [](int device, std::int64_t id) { return xpu::is_capturing(stream_numbered(device, id)); });
   m.def(
       "synchronize", [](int device) { translated([&] { xpu::synchronize(device); }); },
       py::call_guard<py::gil_scoped_release>());

@@ -1,0 +1,59 @@
+#include "direct/kernel.h"
+
+#include <string>
+#include <sycl/backend/opencl.hpp>
+#include <sycl/sycl.hpp>
+
+#include "opencl.h"
+
+namespace xpu::direct {
+
+Kernel::Kernel(sycl::kernel& kernel) {
+  auto theirs = sycl::get_native<sycl::backend::opencl>(kernel);
+  cl_program program = nullptr;
+  std::size_t length = 0;
+  XPU_CL(clGetKernelInfo)(theirs, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr);
+  XPU_CL(clGetKernelInfo)(theirs, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &length);
+  std::string name(length, '\0');
+  XPU_CL(clGetKernelInfo)(theirs, CL_KERNEL_FUNCTION_NAME, length, name.data(), nullptr);
+  kernel_ = XPU_CL(clCreateKernel)(program, name.c_str(), nullptr);
+  XPU_CL(clReleaseKernel)(theirs);
+}
+
+Kernel::~Kernel() {
+  if (kernel_) XPU_CL(clReleaseKernel)(kernel_);
+}
+
+bool Kernel::set(const Args& args) {
+  if (!kernel_) return false;
+  for (std::size_t i = 0; i < args.count(); ++i) {
+    auto& item = args.item(i);
+    auto at = static_cast<cl_uint>(i);
+    auto status =
+        item.pointer ? XPU_CL(clSetKernelArgSVMPointer)(kernel_, at, *static_cast<void* const*>(args.data(i)))
+                     : XPU_CL(clSetKernelArg)(kernel_, at, item.size, args.data(i));
+    if (status != CL_SUCCESS) return false;
+  }
+  return true;
+}
+
+bool Kernel::enqueue(Submission& submission, const NdRange& range) {
+  std::size_t global[3], local[3];  // fastest dimension first
+  for (int i = 0; i < range.dims; ++i) {
+    global[i] = range.global[range.dims - 1 - i];
+    local[i] = range.local[range.dims - 1 - i];
+  }
+  cl_event end = nullptr;
+  auto status = XPU_CL(clEnqueueNDRangeKernel)(submission.queue, kernel_, static_cast<cl_uint>(range.dims),
+                                               nullptr, global, local, 0, nullptr, &end);
+  if (status != CL_SUCCESS) return false;
+  submission.end = Mark(end);
+  return true;
+}
+
+bool Kernel::enqueue(Submission& submission, const NdRange& range, const Args& args) {
+  std::lock_guard lock(mutex_);
+  return set(args) && enqueue(submission, range);
+}
+
+}  // namespace xpu::direct
