@@ -39,6 +39,7 @@ def apply() -> None:
         return
     ArrayImpl.__dlpack__ = _or_jax(ArrayImpl.__dlpack__, export)
     ArrayImpl.__dlpack_device__ = _or_jax(ArrayImpl.__dlpack_device__, device_of)
+    _no_streams_to_name()
 
 
 def _or_jax(original: Any, ours: Any) -> Any:
@@ -48,20 +49,38 @@ def _or_jax(original: Any, ours: Any) -> Any:
     def method(self: Any, **arguments: Any) -> Any:
         # Not self.platform(): jaxlib crashes there when the array is deleted.
         self._check_if_deleted()
-        on_xpu = next(iter(self.sharding.device_set)).platform == "xpu"
-        return ours(self, **arguments) if on_xpu else original(self, **arguments)
+        place = place_of(self.sharding)
+        return ours(self, **arguments) if place else original(self, **arguments)
 
     return method
 
 
+def _no_streams_to_name() -> None:
+    """JAX asks the device for a stream to give to the exporter. That there is none is said by an exception of
+    C++ otherwise, which takes longer than all the rest."""
+    original = jax_dlpack._jax.Device.get_stream_for_external_ready_events
+
+    @functools.wraps(original)
+    def stream(self: Any) -> Any:
+        return None if self.platform == "xpu" else original(self)
+
+    jax_dlpack._jax.Device.get_stream_for_external_ready_events = stream
+
+
+@functools.lru_cache(maxsize=256)
+def place_of(sharding: jax.sharding.Sharding) -> tuple[tuple[int, int], ...]:
+    """The DLPack devices of xpu that arrays so sharded are on; none for other platforms'."""
+    devices = [device for device in sharding.device_set if device.platform == "xpu"]
+    host = sharding.memory_kind != "device"
+    return tuple((CPU, 0) if host else (ONEAPI, device.local_hardware_id) for device in devices)
+
+
 def device_of(array: jax.Array) -> tuple[int, int]:
     """What ``__dlpack_device__`` returns: memory of the host is the CPU's."""
-    if len(array.sharding.device_set) != 1:
+    place = place_of(array.sharding)
+    if len(place) != 1:
         raise BufferError("an array on several devices has no DLPack device; export its shards")
-    if array.sharding.memory_kind != "device":
-        return CPU, 0
-    (device,) = array.sharding.device_set
-    return ONEAPI, device.local_hardware_id
+    return place[0]
 
 
 def export(
@@ -93,6 +112,7 @@ def export(
     return _plugin.to_dlpack(array.unsafe_buffer_pointer(), array.shape, code, bits, *here)
 
 
+@functools.cache
 def type_of(dtype: np.dtype) -> tuple[int, int]:
     """DLPack's code and bits; BufferError for a type it has no code for or packs otherwise."""
     code = _NAMES.get(dtype.name, _KINDS.get(dtype.kind))
