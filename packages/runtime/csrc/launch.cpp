@@ -14,10 +14,23 @@ namespace {
 
 thread_local int rehearsals = 0;
 
-void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
+// Where there is a queue below, work may go there, and SYCL does not know of it then.
+template <class Work>
+void in_order(StreamState& stream, Work work) {
+  if (!stream.below || recorded_by_sycl(stream.queue)) return work();
+  std::lock_guard order(stream.order);
+  direct::Submission submission(stream.below);
+  work();
+  stream.last = std::move(submission.end);
+}
+
+void submit_now(Stream stream, const WorkInfo& info, Submit submit) {
+  auto& queue = stream.state()->queue;
+  if (!trace::active()) [[likely]]
+    return submit(queue, nullptr);
   sycl::event event;
   auto begin = trace::now();
-  submit(stream.state()->queue, &event);
+  submit(queue, &event);
   trace::note_work(stream, info, begin, trace::now(), event);
 }
 
@@ -25,16 +38,8 @@ void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
 void submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
   strict::Window window;
   strict::note_kernel(info.name);
-  trace::active() ? submit_traced(stream, info, submit) : submit(stream.state()->queue, nullptr);
-  stream.state()->queue.wait_and_throw();
-}
-
-void submit_plain(StreamState& stream, Submit submit) {
-  if (!stream.below || recorded_by_sycl(stream.queue)) return submit(stream.queue, nullptr);
-  std::lock_guard order(stream.order);
-  direct::Submission submission(stream.below);
-  submit(stream.queue, nullptr);
-  stream.last = std::move(submission.end);
+  in_order(*stream.state(), [&] { submit_now(stream, info, submit); });
+  finish(*stream.state());
 }
 
 }  // namespace
@@ -68,10 +73,8 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
     }
     if (strict::enabled()) [[unlikely]]
       submit_strict(stream, info, submit);
-    else if (trace::active()) [[unlikely]]
-      submit_traced(stream, info, submit);
     else
-      submit_plain(*stream.state(), submit);
+      in_order(*stream.state(), [&] { submit_now(stream, info, submit); });
     count_work(*stream.state());
   } catch (const sycl::exception& e) {
     throw_translated(e, info.name);

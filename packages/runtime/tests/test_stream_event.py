@@ -96,6 +96,34 @@ def test_an_event_is_waited_for_alone(xr):
     stream.synchronize()
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("how", ["plain", "traced", "lent"])
+def test_an_event_comes_after_a_product_that_follows_a_fill(xr, how):
+    """The driver's fill has an event that SYCL knows; the product goes to the queue below SYCL."""
+    from xpu_runtime._native import C
+
+    stream = xr.Stream()
+    with xr.stream(stream):
+        a = xr.from_numpy(np.ones((1024, 1024), np.float32))
+        out = xr.empty((1024, 1024))
+        xr.dnn.matmul(a, a, out=out)
+        stream.synchronize()
+        if how == "traced":
+            xr.trace.start()
+        assert how != "lent" or stream.queue_pointer
+        event = xr.Event()
+        C.fill_pattern(stream, out.pointer, np.float32(7).tobytes(), out.size)
+        for _ in range(8):
+            xr.dnn.matmul(a, a, out=out)
+        event.record()
+        assert NOTHING_IS_QUEUED or not event.query()
+        event.synchronize()
+        if how == "traced":
+            xr.trace.stop()
+        assert stream.query()
+        assert np.all(out.numpy() == 1024)
+
+
 @pytest.mark.cpu_device
 def test_a_host_that_waits_for_the_last_event_computes_along(xr):
     """One core of two would be idle otherwise: the processor's time is as long as for a stream."""

@@ -10,7 +10,6 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
-#include "dnn/host_task.h"
 #include "kept.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
@@ -50,7 +49,7 @@ Engine& entry_of(int device) {
 
 struct Known {
   sycl::queue queue;
-  QueueStream stream;
+  dnnl::stream stream;
 };
 
 }  // namespace
@@ -85,7 +84,7 @@ void finish() {
 }
 
 // Work in flight points to its oneDNN stream, so streams are never given back: as many as there are queues.
-QueueStream& stream_of(int device, sycl::queue& queue) {
+dnnl::stream& stream_of(int device, sycl::queue& queue) {
   thread_local Known* last = nullptr;
   if (last && last->queue == queue) return last->stream;
   static std::mutex mutex;
@@ -93,8 +92,7 @@ QueueStream& stream_of(int device, sycl::queue& queue) {
   std::lock_guard lock(mutex);
   for (auto& k : known)
     if (k.queue == queue) return (last = &k)->stream;
-  known.push_back(
-      {queue, {dnnl::sycl_interop::make_stream(engine_of(device), queue), native_kernel_queue(queue)}});
+  known.push_back({queue, dnnl::sycl_interop::make_stream(engine_of(device), queue)});
   return (last = &known.back())->stream;
 }
 

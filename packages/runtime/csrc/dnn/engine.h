@@ -13,11 +13,7 @@ const std::string& refusal_of(int device);
 /// Throws Unsupported with refusal_of() when there is one.
 const dnnl::engine& engine_of(int device);
 
-struct QueueStream {
-  dnnl::stream stream;
-  void* native;  ///< see native_kernel_queue()
-};
 /// The stream on `queue`, which is one of `device`; made at first use.
-QueueStream& stream_of(int device, sycl::queue& queue);
+dnnl::stream& stream_of(int device, sycl::queue& queue);
 
 }  // namespace xpu::dnn

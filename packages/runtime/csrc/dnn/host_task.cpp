@@ -35,15 +35,13 @@ HostTaskCatcher::~HostTaskCatcher() {
   catcher = nullptr;
 }
 
-bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event* event) {
+bool HostTaskCatcher::submit(sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
   catcher = nullptr;
   if (!caught_) return false;
   auto* work = new std::function<void()>(std::move(caught_));
-  auto* submission = event ? nullptr : direct::Submission::current();
   cl_event done = nullptr;
-  auto status = XPU_CL(clEnqueueNativeKernel)(static_cast<cl_command_queue>(native_queue), run_and_delete,
-                                              &work, sizeof work, 0, nullptr, nullptr, 0, nullptr,
-                                              event || submission ? &done : nullptr);
+  auto status = XPU_CL(clEnqueueNativeKernel)(submission.queue, run_and_delete, &work, sizeof work, 0,
+                                              nullptr, nullptr, 0, nullptr, &done);
   if (status != CL_SUCCESS) {  // the work owns references of oneDNN's, so it must run, and in its turn
     if (auto* gate = closed_gate()) gate->open();
     queue.wait();
@@ -53,17 +51,8 @@ bool HostTaskCatcher::submit(sycl::queue& queue, void* native_queue, sycl::event
   }
   direct::Mark end(done);
   if (event) *event = end.as_sycl(queue.get_context());
-  if (submission) submission->end = std::move(end);
+  submission.end = std::move(end);
   return true;
-}
-
-void* native_kernel_queue(sycl::queue& queue) {
-  auto below = direct::queue_below(queue);
-  if (!below) return nullptr;
-  cl_device_exec_capabilities can = 0;
-  auto device = sycl::get_native<sycl::backend::opencl>(queue.get_device());
-  XPU_CL(clGetDeviceInfo)(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr);
-  return can & CL_EXEC_NATIVE_KERNEL ? below : nullptr;
 }
 
 }  // namespace xpu::dnn

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "xpu/sycl_fwd.h"
+#include "direct/submission.h"
 
 namespace xpu::dnn {
 
@@ -19,13 +19,10 @@ class HostTaskCatcher {
   HostTaskCatcher(const HostTaskCatcher&) = delete;
   HostTaskCatcher& operator=(const HostTaskCatcher&) = delete;
   /// Queues what was caught, after all that `queue` holds. False when nothing was.
-  bool submit(sycl::queue& queue, void* native_queue, sycl::event* event);
+  bool submit(sycl::queue& queue, direct::Submission& submission, sycl::event* event);
 
  private:
   std::function<void()> caught_;
 };
-
-/// The OpenCL queue below an OpenCL CPU device's queue that can run native kernels, otherwise null.
-void* native_kernel_queue(sycl::queue& queue);
 
 }  // namespace xpu::dnn

@@ -70,14 +70,15 @@ struct PrimitiveStep::Work {
     }
     static const std::vector<sycl::event> none;  // the queue is in order: nothing else to wait for
     auto execute = [&](sycl::event* done) {
-      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), on.stream.get(), memories.count,
+      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), on.get(), memories.count,
                                                 memories.list.data(), &none, done),
             step->name_, "submitting");
     };
-    if (!on.native) return execute(event);
+    auto* below = direct::Submission::current();
+    if (!below) return execute(event);
     HostTaskCatcher catcher;
     execute(event);
-    catcher.submit(queue, on.native, event);
+    catcher.submit(queue, *below, event);
   }
 };
 
