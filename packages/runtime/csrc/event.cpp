@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "graph/gate.h"
+#include "graph/recording.h"
 #include "memory/strict.h"
 #include "startup.h"
 #include "stream_state.h"
@@ -18,7 +19,7 @@ struct Event::State {
   std::optional<sycl::event> event;
   StreamState* stream = nullptr;
   std::uint64_t after = 0;  // work of the stream that came before it
-  Recording* in = nullptr;  // what the stream was recorded into
+  std::uint64_t in = 0;     // the recording that the stream was in
 
   // On the cores it waits on, a host that waits for a whole queue computes along, one that waits for an event
   // sleeps: half of two cores. So the queue is waited for where that is the same.
@@ -45,14 +46,15 @@ void Event::record(Stream stream) {
   state_->after = from.queued.load();
   state_->device = stream.device();
   state_->stream = &from;
-  state_->in = from.recording.load();
+  auto* recording = from.recording.load();
+  state_->in = recording ? recording->id() : 0;
   state_->mark = from.last && !recorded_by_sycl(from.queue) ? from.last : direct::Mark();
   state_->event.reset();
   if (state_->mark && !state_->timing) return;
   guarded("recording an event", [&] {
-    auto reached = state_->mark ? state_->mark.as_sycl(from.queue.get_context())
-                                : from.queue.ext_oneapi_submit_barrier();
     bool own_times = from.queue.has_property<sycl::property::queue::enable_profiling>();
+    auto reached = state_->mark && !own_times ? state_->mark.as_sycl(from.queue.get_context())
+                                              : from.queue.ext_oneapi_submit_barrier();
     if (state_->timing && !own_times) reached = timer_queue(from).ext_oneapi_submit_barrier({reached});
     state_->event = std::move(reached);
   });
@@ -104,7 +106,8 @@ void Event::synchronize() const {
 }
 
 Recording* Event::recording() const {
-  return state_->in && state_->stream->recording.load() == state_->in ? state_->in : nullptr;
+  auto* now = state_->in ? state_->stream->recording.load() : nullptr;
+  return now && now->id() == state_->in ? now : nullptr;
 }
 
 double Event::elapsed_ms(const Event& end) const {

@@ -19,9 +19,9 @@ template <class Work>
 void in_order(StreamState& stream, Work work) {
   if (!stream.below || recorded_by_sycl(stream.queue)) return work();
   std::lock_guard order(stream.order);
-  direct::Submission submission(stream.below);
+  direct::Submission submission(stream.below, stream.direct());
   work();
-  stream.last = std::move(submission.end);
+  if (stream.direct()) stream.last = std::move(submission.end);
 }
 
 void submit_now(Stream stream, const WorkInfo& info, Submit submit) {

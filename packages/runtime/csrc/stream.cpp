@@ -79,7 +79,7 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
 void set_queue(StreamState& stream, sycl::queue queue) {
   if (stream.below) XPU_CL(clReleaseCommandQueue)(stream.below);
   stream.queue = std::move(queue);
-  stream.below = stream.lent ? nullptr : direct::queue_below(stream.queue);
+  stream.below = direct::queue_below(stream.queue);
   stream.last = {};
 }
 
@@ -109,11 +109,11 @@ int Stream::priority() const {
 }
 // Whoever gets the queue may put work there that is not counted here.
 sycl::queue& Stream::queue() const {
-  if (state_->below) {
+  if (state_->direct()) {
     std::lock_guard order(state_->order);
     direct::finish(state_->below);
     state_->lent = true;
-    set_queue(*state_, state_->queue);
+    state_->last = {};
   }
   return state_->queue;
 }
@@ -146,8 +146,11 @@ void Stream::wait(const Event& event) const {
     recording->join(*this, event.stream().state()->pool.load());
     if (!recording->native()) return;  // a list is replayed in order
   }
-  // Between contexts SYCL waits itself before it goes on with the queue; what goes below would not.
-  if (state_->below && sycl_context(event.device()) != sycl_context(state_->device)) event.synchronize();
+  // SYCL waits itself, before it goes on with a queue, for other contexts and for what others may have put
+  // into a queue of theirs, like host tasks. What goes below would not.
+  auto& of = *event.stream().state();
+  if (state_->direct() && (of.lent || sycl_context(of.device) != sycl_context(state_->device)))
+    event.synchronize();
   std::lock_guard order(state_->order);
   guarded("waiting for an event on a stream",
           [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });

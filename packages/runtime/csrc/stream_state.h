@@ -27,10 +27,13 @@ struct StreamState {
   bool on_cpu = false;                         ///< the device computes on the cores that queue work for it
   std::atomic<std::uint64_t> queued{0};        ///< pieces of work so far
   std::atomic<std::uint64_t> ended{0};         ///< of those, what the host has waited for
-  cl_command_queue below = nullptr;            ///< where kernels go without SYCL; null: all goes through it
+  cl_command_queue below = nullptr;            ///< where work may go without SYCL; null: all goes through it
   std::mutex order;                            ///< where there is a queue below: held while work is queued
   direct::Mark last;                           ///< the last work, when SYCL does not know it; under `order`
-  bool lent = false;                           ///< others may queue to `queue`, so all goes through it
+  bool lent = false;                           ///< others may queue to `queue`, so kernels go through it too
+
+  /// Whether the stream's kernels go below, and its events are those of what went there.
+  bool direct() const { return below && !lent; }
 };
 
 /// Gives the stream its queue.

@@ -91,10 +91,11 @@ class Lane:
         self.expected = (self.expected + other.expected) % 256
 
 
-def mixed(xr, seed, steps, count):
+def mixed(xr, seed, steps, count, lent=False):
     rng = np.random.default_rng(seed)
     turn = np.eye(SIDE, dtype=np.float32)[rng.permutation(SIDE)]
     lanes = [Lane(xr, rng, turn) for _ in range(count)]
+    assert not lent or lanes[0].stream.queue_pointer
     for _ in range(steps):
         lane, other = rng.choice(len(lanes), 2, replace=False)
         what = rng.choice(
@@ -106,9 +107,17 @@ def mixed(xr, seed, steps, count):
         lane.read(rng)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_mixed_work_keeps_its_order(xr, seed):
-    mixed(xr, seed, 150, count=3)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("how", ["plain", "traced", "lent"])
+def test_mixed_work_keeps_its_order(xr, how, seed):
+    """Also under a trace, and beside a stream whose queue others may use: its kernels go through SYCL."""
+    if how == "traced":
+        xr.trace.start()
+    try:
+        mixed(xr, seed, 150, count=3, lent=how == "lent")
+    finally:
+        if how == "traced":
+            xr.trace.stop()
 
 
 def test_mixed_work_of_several_threads_keeps_its_order(xr):

@@ -24,7 +24,7 @@ void finish(cl_command_queue queue) {
   expect<DeviceError>(status == CL_SUCCESS, "waiting for a stream: OpenCL's error ", status);
 }
 
-Submission::Submission(cl_command_queue to) : queue(to), outer_(innermost) {
+Submission::Submission(cl_command_queue to, bool all) : queue(to), kernels(all), outer_(innermost) {
   innermost = this;
 }
 

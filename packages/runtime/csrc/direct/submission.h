@@ -21,7 +21,7 @@ void finish(cl_command_queue queue);
 /// While one lives, what its thread submits may go to the queue below.
 class Submission {
  public:
-  explicit Submission(cl_command_queue queue);
+  Submission(cl_command_queue queue, bool kernels);
   ~Submission();
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
@@ -30,7 +30,8 @@ class Submission {
   static Submission* current();
 
   const cl_command_queue queue;
-  Mark end;  ///< of what went below; none when SYCL took the work
+  const bool kernels;  ///< or only what would be a host task of SYCL's
+  Mark end;            ///< of what went below; none when SYCL took the work
 
  private:
   Submission* outer_;

@@ -32,6 +32,14 @@ bool use_native(int device) {
 
 }  // namespace
 
+Recording::Recording(bool native, bool on_cpu)
+    : id_([] {
+        static std::atomic<std::uint64_t> last{0};
+        return ++last;
+      }()),
+      native_(native),
+      on_cpu_(on_cpu) {}
+
 bool Recording::note(const WorkInfo& info, Submit submit) {
   std::lock_guard lock(mutex_);
   ++size_;
@@ -119,7 +127,7 @@ void Graph::end() {
     // Kernels that go below SYCL are queued sooner one by one than by SYCL's graph. Streams that waited have
     // theirs in the graph alone.
     bool all_here = state_->modifiable->get_nodes().size() == state_->recording->size();
-    if (state_->stream.state()->below && all_here) native = false;
+    if (state_->stream.state()->direct() && all_here) native = false;
     if (native) state_->executable.emplace(state_->modifiable->finalize());
   });
   if (!native) state_->modifiable.reset();

@@ -22,7 +22,7 @@ struct RecordedWork {
 
 class Recording {
  public:
-  Recording(bool native, bool on_cpu) : native_(native), on_cpu_(on_cpu) {}
+  Recording(bool native, bool on_cpu);
   ~Recording() { release(); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -34,6 +34,8 @@ class Recording {
   /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
   /// itself and that is what will be replayed.
   bool note(const WorkInfo& info, Submit submit);
+  /// No other recording of the process has, or had, the same.
+  std::uint64_t id() const { return id_; }
   bool native() const { return native_; }
   /// Whether SYCL's graph is not to be replayed: on a CPU it holds host tasks for oneDNN's work, which take
   /// far longer than the work and may overtake what was recorded before them.
@@ -48,6 +50,7 @@ class Recording {
   Draws& draws() { return draws_; }
 
  private:
+  const std::uint64_t id_;
   bool native_, on_cpu_, holds_host_tasks_ = false;
   std::mutex mutex_;
   struct Joined {

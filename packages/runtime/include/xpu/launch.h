@@ -80,8 +80,8 @@ inline Submit::Owned Submit::own() const {
 }
 
 /// Runs `submit(queue, event)` on the stream's queue. When `event` is not null the submission must store its
-/// event there. Adds what every submission needs: the check for a forked child, the strict-memory window, the
-/// trace record, translation of SYCL's exceptions.
+/// event there. It must not come back through this door. Adds what every submission needs: the check for a
+/// forked child, the strict-memory window, the trace record, translation of SYCL's exceptions.
 XPU_API void enqueue(Stream stream, const WorkInfo& info, Submit submit);
 
 /// While one lives, nothing that its thread enqueues reaches a device. What comes before still happens:
