@@ -30,7 +30,7 @@ struct StreamState {
   cl_command_queue below = nullptr;            ///< where work may go without SYCL; null: all goes through it
   std::mutex order;                            ///< where there is a queue below: held while work is queued
   direct::Mark last;                           ///< the last work, when SYCL does not know it; under `order`
-  bool lent = false;                           ///< others may queue to `queue`, so kernels go through it too
+  std::atomic<bool> lent{false};               ///< others may queue to `queue`, so kernels go through it too
 
   /// Whether the stream's kernels go below, and its events are those of what went there.
   bool direct() const { return below && !lent; }

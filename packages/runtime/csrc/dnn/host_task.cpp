@@ -5,7 +5,6 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
-#include "direct/submission.h"
 #include "graph/gate.h"
 #include "opencl.h"
 #include "xpu/error.h"
@@ -44,7 +43,7 @@ bool HostTaskCatcher::submit(sycl::queue& queue, direct::Submission& submission,
                                               nullptr, nullptr, 0, nullptr, &done);
   if (status != CL_SUCCESS) {  // the work owns references of oneDNN's, so it must run, and in its turn
     if (auto* gate = closed_gate()) gate->open();
-    queue.wait();
+    direct::finish(submission.queue);
     run_and_delete(&work);
     if (event) *event = sycl::event();
     return true;
