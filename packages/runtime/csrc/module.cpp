@@ -1,26 +1,21 @@
 #include "xpu/module.h"
 
 #include <deque>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
-#include "compile/flatten.h"
-#include "compile/program.h"
+#include "compile/builder.h"
+#include "compile/elsewhere.h"
 #include "compile/sha256.h"
 #include "direct/kernel.h"
-#include "env.h"
 #include "kept.h"
 #include "startup.h"
-#include "trace/recorder.h"
-#include "xpu/cache.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/launch.h"
-#include "xpu/log.h"
 
 namespace xpu {
 
@@ -61,102 +56,6 @@ std::string memory_key(int device, std::string_view source, const std::vector<st
   for (auto& option : options) key.append(1, '\0').append(option);
   return key.append(1, '\n').append(source);
 }
-
-std::string prelude(int device) {
-  return join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n");
-}
-
-void dump(const std::string& file, const void* data, std::size_t size) {
-  static std::string folder = env::text("XPU_DUMP_KERNELS");
-  if (folder.empty() || size == 0) return;
-  std::ofstream(folder + "/" + file, std::ios::binary)
-      .write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-}
-
-void tell_if_long(std::uint64_t nanoseconds) {
-  static std::atomic<bool> told{false};
-  if (nanoseconds < 1'000'000'000 || told.exchange(true)) return;
-  log(LogLevel::warning, join("compiling a kernel took ", nanoseconds / 1'000'000,
-                              " ms; it is cached for the next time (said once)"));
-}
-
-// Native binary, then SPIR-V, then source: each miss fills the caches above it.
-struct Builder {
-  int device;
-  std::string flat, source_hash;
-  const std::vector<std::string>& options;
-
-  Builder(int device_, std::string_view source, const std::vector<std::string>& options_)
-      : device(device_), flat(prelude(device_) + flatten(source)), options(options_) {
-    Sha256 hash;
-    hash.field(compiler_id()).field(flat);
-    for (auto& option : options) hash.field(option);
-    source_hash = hash.hex();
-  }
-
-  std::string native_key(const Bytes& spirv) const {
-    Sha256 hash;
-    hash.add(spirv.data(), spirv.size()).field(target_id(device));
-    return hash.hex() + ".bin";
-  }
-
-  void dump_source(const Bytes& spirv) const {
-    dump(source_hash + ".sycl", flat.data(), flat.size());
-    dump(source_hash + ".spv", spirv.data(), spirv.size());
-  }
-
-  // What a GPU's driver made of it says how many registers it needs, and what it spills.
-  void dump_native(const Bytes& binary) const {
-    if (device_info(device).is_gpu) dump(source_hash + ".bin", binary.data(), binary.size());
-  }
-
-  CompiledSource compile() const {
-    auto begin = trace::now();
-    auto compiled = compile_source(device, flat, options);
-    release_before_loaded_libraries();  // the compiler is one of them
-    auto end = trace::now();
-    tell_if_long(end - begin);
-    if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin, end);
-    dump_source(compiled.spirv);
-    if (!compiled.spirv.empty()) cache_write(source_hash + ".spv", compiled.spirv);
-    return compiled;
-  }
-
-  void keep_native(const std::string& key, Program& program) const {
-    auto binary = program.native();
-    dump_native(binary);
-    if (!binary.empty()) cache_write(key, binary);
-  }
-
-  ProgramPtr load(const Bytes& spirv) const {
-    auto key = native_key(spirv);
-    if (auto binary = cache_read(key))
-      if (auto program = load_native(device, *binary)) {
-        dump_native(*binary);
-        return program;
-      }
-    auto program = load_spirv(device, spirv);
-    keep_native(key, *program);
-    return program;
-  }
-
-  ProgramPtr build() const {
-    if (generic_backend()) return compile().program;
-    if (auto spirv = cache_read(source_hash + ".spv")) {
-      dump_source(*spirv);
-      return load(*spirv);
-    }
-    auto compiled = compile();
-    if (compiled.spirv.empty()) return std::move(compiled.program);
-    keep_native(native_key(compiled.spirv), *compiled.program);
-    return std::move(compiled.program);
-  }
-
-  Bytes spirv() const {
-    if (auto cached = cache_read(source_hash + ".spv")) return *cached;
-    return compile().spirv;
-  }
-};
 
 Kernel kernel_of(Module& module, int device, const std::string& name) {
   auto found = module.kernels.find(name);
@@ -295,14 +194,19 @@ sycl::kernel& Kernel::native() const {
 Kernel build_kernel(int device, std::string_view source, std::string_view name,
                     const std::vector<std::string>& options) {
   return find_or_build(device, memory_key(device, source, options), name,
-                       [&] { return Builder(device, source, options).build(); });
+                       [&] { return Builder(device, flat_source(device, source), options).build(); });
+}
+
+void expect_builds(int device) {
+  startup::require_not_forked();
+  if (!generic_backend()) elsewhere::expect(device);
 }
 
 std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                       const std::vector<std::string>& options) {
   expect<Unsupported>(!generic_backend(),
                       "SPIR-V is not what this backend takes; build_kernel compiles from source");
-  return Builder(device, source, options).spirv();
+  return Builder(device, flat_source(device, source), options).spirv();
 }
 
 Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {

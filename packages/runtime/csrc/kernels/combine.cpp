@@ -1,5 +1,7 @@
 #include "kernels/combine.h"
 
+#include <algorithm>
+
 #include "compile/embedded.h"
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"
@@ -105,6 +107,14 @@ const Combiner& combiner(Combine combine) {
     };
   }();
   return *all[static_cast<int>(combine)];
+}
+
+Combine combine_of(std::string_view name) {
+  constexpr std::string_view names[] = {"replace", "add", "multiply", "minimum", "maximum"};
+  auto found = std::find(std::begin(names), std::end(names), name);
+  expect<UsageError>(found != std::end(names), "combine: got \"", name,
+                     "\", expected replace, add, multiply, minimum or maximum");
+  return static_cast<Combine>(found - std::begin(names));
 }
 
 std::string arithmetic_text(const Combiner::State& state, DType dtype) {

@@ -150,13 +150,14 @@ void cut_inner(ReducePlan& plan, const Tuning& t) {
 
 /// Neighbouring vectors of results that a lane works on at once.
 ///
-/// A core fetches ahead only what lies in one piece, so on the CPU device it is as much of each row as there
+/// A core fetches ahead only what lies in one piece, so on the CPU device it is as much of the rows as there
 /// are registers for. A GPU has other sub-groups to run while one waits.
 std::int64_t choose_outer_ways(const ReductionExpression& e, DType compute, std::int64_t columns,
                                const Tuning& t) {
   auto most = outer_ways;
   if (t.sub_groups == 1 && text_length(e) <= long_text) {
-    auto words = e.accumulators.size() * std::max<std::size_t>(1, size_of(compute) / 4);
+    auto words = std::max(e.accumulators.size(), static_cast<std::size_t>(e.inputs)) *
+                 std::max<std::size_t>(1, size_of(compute) / 4);
     most = std::max<std::int64_t>(most, static_cast<std::int64_t>(std::bit_floor(16 / words)));
   }
   for (auto ways = most; ways >= outer_ways; ways /= 2)

@@ -42,6 +42,8 @@ XPU_API Kernel build_kernel(int device, std::string_view source, std::string_vie
 /// The portable SPIR-V of `source`, from the cache or compiled.
 XPU_API std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                               const std::vector<std::string>& options = {});
+/// Several threads will want kernels soon: a helper that builds some of them may start meanwhile.
+XPU_API void expect_builds(int device);
 /// The kernel `name` of SPIR-V made elsewhere, `nd_range` style.
 XPU_API Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name);
 

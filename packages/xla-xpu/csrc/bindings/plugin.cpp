@@ -6,6 +6,7 @@
 #include "pjrt/dlpack.h"
 #include "pjrt/platform.h"
 #include "xpu/abi.h"
+#include "xpu/module.h"
 
 namespace xla_xpu {
 
@@ -30,6 +31,8 @@ void bind_plugin(py::module_& m) {
   m.def(
       "drain", [] { Platform::get().drain(); }, py::call_guard<py::gil_scoped_release>(),
       "Returns when every callback that JAX waits for has been called.");
+  m.def("expect_builds", &xpu::expect_builds, py::arg("device"),
+        "Several threads will want kernels soon: a helper that builds some of them may start meanwhile.");
   m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
   m.def("to_dlpack", &capsule, py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"),
         py::arg("device_type"), py::arg("device"),

@@ -7,6 +7,9 @@ abi: int
 def drain() -> None:
     """Returns when every callback that JAX waits for has been called."""
 
+def expect_builds(device: int) -> None:
+    """Several threads will want kernels soon: a helper that builds some of them may start meanwhile."""
+
 def host_calls() -> dict[str, int]:
     """How often each function of the host was called by programs."""
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "xpu/abi.h"
@@ -54,6 +55,8 @@ enum class Combine : std::uint8_t { replace, add, multiply, minimum, maximum };
 /// The combiners everybody needs; NaN stays in minimum and maximum. `replace` is one too: the value that
 /// comes.
 XPU_API const Combiner& combiner(Combine combine);
+/// "add" is Combine::add; throws UsageError naming all for what is none.
+XPU_API Combine combine_of(std::string_view name);
 
 // PyTorch's operations. Index tensors are i32 or i64, of any strides. The other tensors of a call have one
 // dtype, any but u4 and i4, and any strides, but what is written must not overlap itself.

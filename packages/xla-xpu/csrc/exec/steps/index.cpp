@@ -33,6 +33,10 @@ class GatherStep final : public Step {
   kernels::GatherDimensions dims_;
 };
 
+kernels::CombineExpression combination(const Fields& fields) {
+  return {fields.get<std::string>("name"), fields.get<std::string>("combine"), fields.texts("headers")};
+}
+
 // Combines with what `out` holds.
 class ScatterStep final : public Step {
  public:
@@ -40,8 +44,8 @@ class ScatterStep final : public Step {
       : out_(fields.operand("out")),
         indices_(fields.operand("indices")),
         updates_(fields.operand("updates")),
-        combiner_(
-            {fields.get<std::string>("name"), fields.get<std::string>("combine"), fields.texts("headers")}),
+        own_(fields.has("combine") ? std::make_unique<kernels::Combiner>(combination(fields)) : nullptr),
+        combiner_(own_ ? *own_ : kernels::combiner(kernels::combine_of(fields.get<std::string>("name")))),
         deterministic_(fields.get<bool>("deterministic")) {
     dims_.update_window_dims = fields.small_numbers("update_window_dims");
     dims_.inserted_window_dims = fields.small_numbers("inserted_window_dims");
@@ -57,7 +61,8 @@ class ScatterStep final : public Step {
 
  private:
   Operand out_, indices_, updates_;
-  kernels::Combiner combiner_;
+  std::unique_ptr<kernels::Combiner> own_;
+  const kernels::Combiner& combiner_;
   bool deterministic_;
   kernels::ScatterDimensions dims_;
 };

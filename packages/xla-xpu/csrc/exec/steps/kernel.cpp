@@ -16,16 +16,14 @@ class KernelStep final : public Step {
         name_(fields.get<std::string>("name")),
         range_(xpu::NdRange::linear(fields.get<std::size_t>("groups"), fields.get<std::size_t>("group"))),
         bytes_(fields.get<std::size_t>("bytes", 0)),
-        built_(static_cast<std::size_t>(xpu::device_count())) {
-    for (auto item : fields.list("arguments")) {
-      auto pair = py::cast<py::sequence>(item);
-      arguments_.push_back({py::cast<int>(pair[0]), py::cast<std::int64_t>(pair[1])});
-    }
-  }
+        arrays_(fields.small_numbers("arguments")),
+        sizes_(fields.numbers("sizes")),
+        built_(static_cast<std::size_t>(xpu::device_count())) {}
 
   void run(Frame& frame) const override {
     xpu::Args args;
-    for (auto& argument : arguments_) args.add(frame.pointer(argument.buffer, argument.offset));
+    for (int array : arrays_) args.add(frame.pointer(array, 0));
+    for (auto size : sizes_) args.add(size);
     xpu::launch(frame.stream, kernel(frame.stream.device()), range_, args, bytes_);
   }
 
@@ -38,14 +36,11 @@ class KernelStep final : public Step {
     return kernel;
   }
 
-  struct Argument {
-    int buffer;
-    std::int64_t offset;
-  };
   std::string source_, name_;
-  std::vector<Argument> arguments_;
   xpu::NdRange range_;
   std::size_t bytes_;
+  std::vector<int> arrays_;
+  std::vector<std::int64_t> sizes_;
   mutable std::vector<std::atomic<xpu::KernelState*>> built_;
 };
 

@@ -1,4 +1,4 @@
-// Reductions of what an expression makes of the inputs.
+// Reductions of what an expression makes of the inputs; of the inputs as they are, one of the runtime's.
 #include "xpu/kernels/reduce.h"
 #include "exec/steps.h"
 
@@ -28,7 +28,8 @@ ReductionExpression expression(const Fields& fields) {
 class ReduceStep final : public Step {
  public:
   explicit ReduceStep(const Fields& fields)
-      : reduction_(expression(fields)),
+      : own_(fields.has("combine") ? std::make_unique<Reduction>(expression(fields)) : nullptr),
+        reduction_(own_ ? *own_ : xpu::kernels::reduction(fields.get<std::string>("name"))),
         out_(fields.operands("out")),
         in_(fields.operands("in")),
         dims_(fields.small_numbers("dims")),
@@ -38,7 +39,8 @@ class ReduceStep final : public Step {
   }
 
  private:
-  Reduction reduction_;
+  std::unique_ptr<Reduction> own_;
+  const Reduction& reduction_;
   std::vector<Operand> out_, in_;
   std::vector<int> dims_;
   xpu::DType compute_;

@@ -27,7 +27,9 @@ from .simplify import simplify
 from .spmd.partition import needs_partition, partition
 
 # Of the form in which plans are saved.
-VERSION = 3
+VERSION = 4
+# Programs longer than this, in bytes, have several modules of kernels.
+_LONG = 20_000
 
 
 def compile(code: bytes, format: str, options: bytes) -> Any:
@@ -65,6 +67,8 @@ def _compiler_digest() -> bytes:
 def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
     """All that is saved of an executable."""
     devices = assignment_of(wanted)
+    if len(code) > _LONG:
+        _plugin.expect_builds(devices[0])
     module = parse(code)
     if needs_partition(module, wanted.num_partitions):
         parts = partition(module, wanted.num_partitions)

@@ -82,7 +82,8 @@ class Kernels:
             "groups": made.groups,
             "group": made.group,
             "bytes": made.bytes,
-            "arguments": [[numbers[buffer.root], 0] for buffer in made.arguments],
+            "arguments": [numbers[buffer.root] for buffer in made.arguments],
+            "sizes": made.sizes,
         }
 
 

@@ -12,6 +12,9 @@ from .emit import Emitter
 from .plan import Buffer, View
 from .types import row_major
 
+# Drivers unroll loops, which takes them longer than it saves: a vector's work is long enough.
+AS_WRITTEN = '_Pragma("clang loop unroll(disable)") '
+
 # An inner loop shorter than this would leave most lanes idle.
 SHORT = 16
 
@@ -94,6 +97,16 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Walk:
+    """A kernel's body and how far it goes: sizes are arguments, so that one text does for many shapes."""
+
+    lines: list[str]
+    names: list[str]
+    sizes: list[int]
+    tiles: int
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A kernel's text, in which NAME stands for its name, and how it is launched."""
 
@@ -102,46 +115,53 @@ class Kernel:
     group: int
     bytes: int
     arguments: list[Buffer]
+    sizes: list[int]
     in_place: list[Buffer]
 
 
 def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
     """The kernel that computes ``outputs``, which have one shape."""
     shape = outputs[0].view.shape
-    stores, writes = [], [number for number, _ in emitter.stores]
+    views = [output.view for output in outputs]
+    stores = []
     for output in outputs:
         view, variable = output.view, output.name
         place = dot(counters(shape), view.strides) + view.offset + output.shift
         number = emitter.argument(view.buffer, view.element)
-        writes.append(number)
         stores.append(f"x{number}[{emitter.position(place)}] = {store(view.element, variable)};")
     loops = join(shape, emitter.positions)
     index = index_type(emitter, math.prod(shape))
-    parameters = declared(emitter, set(writes))
-    body, tiles = _body(loops, emitter.lines + stores, index, target)
-    reads = sum(view.type.bytes for _, view, _ in emitter.loads)
+    walk = _walk(loops, emitter.lines + stores, index, target)
+    return written(emitter, walk, views, target, _in_place(emitter, views))
+
+
+def written(
+    emitter: Emitter, walk: Walk, outputs: list[View], target: Target, in_place: list[Buffer]
+) -> Kernel:
+    """The kernel of a body."""
+    writes = {number for number, _ in emitter.stores}
+    writes |= {emitter.argument(view.buffer, view.element) for view in outputs}
+    arrays = [
+        f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
+        for number, (_, element) in enumerate(emitter.buffers)
+    ]
+    parameters = ", ".join(arrays + [f"i64 {name}" for name in walk.names])
+    views = [view for _, view, _ in emitter.loads] + outputs
     return Kernel(
-        text=f"XPU_KERNEL(1) NAME({parameters}) {{\n{body}}}\n",
-        groups=-(-tiles // target.sub_groups),
+        text="\n".join([f"XPU_KERNEL(1) NAME({parameters}) {{", *walk.lines, "}", ""]),
+        groups=-(-walk.tiles // target.sub_groups),
         group=target.lanes * target.sub_groups,
-        bytes=reads + sum(output.view.type.bytes for output in outputs),
+        bytes=sum(view.type.bytes for view in views),
         arguments=[buffer for buffer, _ in emitter.buffers],
-        in_place=_in_place(emitter, [output.view for output in outputs]),
+        sizes=walk.sizes,
+        in_place=in_place,
     )
 
 
 def index_type(emitter: Emitter, count: int) -> str:
-    """What holds every position."""
+    """What holds every position, and those of a last tile beyond the end."""
     widest = max([count, *(buffer.bytes for buffer, _ in emitter.buffers)])
-    return "i32" if widest < 2**31 else "i64"
-
-
-def declared(emitter: Emitter, writes: set[int]) -> str:
-    """The kernel's parameters."""
-    return ", ".join(
-        f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
-        for number, (_, element) in enumerate(emitter.buffers)
-    )
+    return "i32" if widest < 2**31 - 2**24 else "i64"
 
 
 def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
@@ -156,74 +176,83 @@ def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
     return buffers
 
 
-def _body(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int]:
-    """The text, and the number of tiles."""
+def _walk(loops: Loops, lines: list[str], index: str, target: Target) -> Walk:
+    """Tiles of rows, or of a part of a row; the outermost size is an argument."""
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
-    if columns < SHORT and rows > 1:
-        return _flat(loops, lines, index, target)
+    if rows == 1:
+        return _line(columns, [], placed(lines, loops.positions, {0: "e"}), index, target)
+    if columns < SHORT:
+        # Each lane finds its own place.
+        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(len(loops.sizes))}
+        own = divided(loops.sizes, "e", index)
+        return _line(columns * rows, own, placed(lines, loops.positions, names), index, target)
     row_vectors = -(-columns // target.lanes)
     length = target.tile(row_vectors * rows)
     column_tiles = -(-row_vectors // min(length, row_vectors))
     vectors = -(-row_vectors // column_tiles)
     height = max(1, min(length // vectors, rows))
-    tiles = column_tiles * -(-rows // height)
     last = len(loops.sizes) - 1
-    names: dict[int | str, str] = {last: "c"}
-    names |= {dim: f"d{dim}" for dim in range(last)}
-    inner = placed(lines, loops.positions, names)
-    text = [f"  const {index} tile = {tile_number(target, index)};"]
-    if tiles % target.sub_groups:
-        text.append(f"  if (tile >= {tiles}) return;")
-    text.append(
-        f"  const {index} first = tile % {column_tiles} * {vectors * target.lanes}, "
-        f"end = min_of(first + {vectors * target.lanes}, ({index}){columns});"
-    )
-    if rows > 1:
+    names = {dim: f"d{dim}" for dim in range(last)} | {last: "e"}
+    text, tile_row, first, end = [], "tile", "0", f"({index}){columns}"
+    if column_tiles > 1:
+        width = vectors * target.lanes
         text.append(
-            f"  for ({index} row = tile / {column_tiles} * {height}, "
-            f"rows = min_of(row + {height}, ({index}){rows}); row < rows; ++row) {{"
+            f"  const {index} first = tile % {column_tiles} * {width}, "
+            f"end = min_of(first + {width}, ({index}){columns});"
         )
-        text += divided(loops.sizes[:-1], "row", index)
-    text.append(f"  auto element = [&]({index} c) __attribute__((always_inline)) {{")
-    text += [f"    {line}" for line in inner]
-    text.append("  };")
-    text.append(f"  {index} e = first;")
-    text.append("  for (; e + XPU_SUB_GROUP <= end; e += XPU_SUB_GROUP) element(e + lane());")
-    if columns % target.lanes:
-        text.append("  if (e + lane() < end) element(e + lane());")
-    if rows > 1:
-        text.append("  }")
-    return "\n".join(text) + "\n", tiles
-
-
-def _flat(loops: Loops, lines: list[str], index: str, target: Target) -> tuple[str, int]:
-    """Each lane finds its own place: for rows that are shorter than a vector."""
-    count = math.prod(loops.sizes)
-    vectors = -(-count // target.lanes)
-    length = target.tile(vectors)
-    tiles = -(-vectors // length)
-    names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(len(loops.sizes))}
-    inner = placed(lines, loops.positions, names)
-    step = length * target.lanes
-    text = [f"  const {index} tile = {tile_number(target, index)};"]
+        tile_row, first, end = f"tile / {column_tiles}", "first", "end"
     text.append(
-        f"  const {index} first = tile * {step}, end = min_of(first + {step}, ({index}){count});"
+        f"  for ({index} row = {tile_row} * ({index})height, "
+        f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
-    text.append(f"  auto element = [&]({index} e) __attribute__((always_inline)) {{")
-    text += ["  " + line for line in divided(loops.sizes, "e", index)]
-    text += [f"    {line}" for line in inner]
-    text.append("  };")
-    text.append(f"  {index} e = first;")
-    text.append("  for (; e + XPU_SUB_GROUP <= end; e += XPU_SUB_GROUP) element(e + lane());")
-    if count % step:
-        text.append("  if (e + lane() < end) element(e + lane());")
-    return "\n".join(text) + "\n", tiles
+    text += divided(loops.sizes[:-1], "row", index)
+    text += _element(placed(lines, loops.positions, names), index)
+    text += along("element(e + lane());", index, columns, target.lanes, first, end)
+    text.append("  }")
+    return Walk(
+        [tile_number(target, index), *text],
+        ["rows", "height"],
+        [rows, height],
+        column_tiles * -(-rows // height),
+    )
+
+
+def _line(count: int, own: list[str], lines: list[str], index: str, target: Target) -> Walk:
+    """All elements as one row; ``own`` are statements about the place of each."""
+    vectors = -(-count // target.lanes)
+    width = target.tile(vectors) * target.lanes
+    text = [
+        tile_number(target, index),
+        f"  const {index} first = tile * ({index})width, "
+        f"end = min_of(first + ({index})width, ({index})count);",
+        *_element(own + lines, index),
+        *along("element(e + lane());", index, count, target.lanes, "first", "end"),
+    ]
+    return Walk(text, ["count", "width"], [count, width], -(-count // width))
+
+
+def _element(lines: list[str], index: str) -> list[str]:
+    """What is done for an element."""
+    head = f"  auto element = [&]({index} e) __attribute__((always_inline)) {{"
+    return [head, *(f"    {line}" for line in lines), "  };"]
+
+
+def along(call: str, index: str, count: int, lanes: int, first: str, end: str) -> list[str]:
+    """Calls for the elements from ``first`` to ``end`` of ``count``, with no text for what does not occur."""
+    text = [f"  {{ {index} e = {first};"]
+    if count >= lanes:
+        text.append(f"  {AS_WRITTEN}for (; e + XPU_SUB_GROUP <= {end}; e += XPU_SUB_GROUP) {call}")
+    if count % lanes:
+        text.append(f"  if (e + lane() < {end}) {call}")
+    return [*text, "  }"]
 
 
 def tile_number(target: Target, index: str) -> str:
-    if target.sub_groups == 1:
-        return f"({index})group_id()"
-    return f"({index})group_id() * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
+    """The statement that says which tile a sub-group walks. Those behind the last one find nothing to do."""
+    number = f"({index})group_id()"
+    if target.sub_groups > 1:
+        number += f" * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
+    return f"  const {index} tile = {number};"
 
 
 def divided(sizes: list[int], counter: str, index: str) -> list[str]:

@@ -7,22 +7,26 @@ import math
 from .affine import dot
 from .elementwise import store
 from .loops import (
+    AS_WRITTEN,
     Kernel,
     Loops,
     Output,
     Target,
+    Walk,
+    along,
     counters,
-    declared,
     divided,
     index_type,
     join,
     placed,
     tile_number,
+    written,
 )
 from .rows import Fold, Pass, RowTask
 
-# Independent accumulators of a lane, so that one need not wait for the last.
-_WAYS = 4
+# Independent accumulators of a lane, so that one need not wait for the last, and the length of an element's text
+# behind which one has done so anyway. The text is compiled once for each.
+_WAYS, _SHORT_TEXT = 4, 1000
 
 
 def row_kernel(task: RowTask, target: Target) -> Kernel:
@@ -41,12 +45,10 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     height = max(
         1, min(target.tile(rows * -(-columns // target.lanes)) // -(-columns // target.lanes), rows)
     )
-    tiles = -(-rows // height)
     text = _Text(loops, index, columns, target.lanes)
-    text.add(f"const {index} tile = {tile_number(target, index)};")
     text.add(
-        f"for ({index} row = tile * {height}, rows = min_of(row + {height}, ({index}){rows}); "
-        "row < rows; ++row) {"
+        f"for ({index} row = tile * ({index})height, "
+        f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
     text.lines += divided(loops.sizes[: loops.leading], "row", index)
     at = 0
@@ -54,24 +56,20 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     for walk in task.passes:
         own = stored[at : at + len(walk.outputs)]
         at += len(walk.outputs)
-        text.walk(walk, own)
+        ways = text.walk(walk, own)
         for number, fold, _ in walk.folds:
-            text.fold(number, fold, folds[number])
+            text.fold(number, fold, ways, folds[number])
         for lines, _ in walk.after:
             text.once(lines, stored[outside])
             outside += 1
     text.add("}")
-    written = {emitter.argument(view.buffer, view.element) for view in _views(task)}
-    parameters = declared(emitter, written)
-    return Kernel(
-        text=f"XPU_KERNEL(1) NAME({parameters}) {{\n" + "\n".join(text.lines) + "\n}\n",
-        groups=-(-tiles // target.sub_groups),
-        group=target.lanes * target.sub_groups,
-        bytes=sum(view.type.bytes for _, view, _ in emitter.loads)
-        + sum(v.type.bytes for v in _views(task)),
-        arguments=[buffer for buffer, _ in emitter.buffers],
-        in_place=[],
+    walk = Walk(
+        [tile_number(target, index), *text.lines],
+        ["rows", "height"],
+        [rows, height],
+        -(-rows // height),
     )
+    return written(emitter, walk, _views(task), target, in_place=[])
 
 
 def _views(task: RowTask) -> list:
@@ -106,17 +104,18 @@ class _Text:
     def add(self, line: str) -> None:
         self.lines.append(line)
 
-    def walk(self, walk: Pass, stores: list[str]) -> None:
-        """One pass along the row."""
+    def walk(self, walk: Pass, stores: list[str]) -> int:
+        """One pass along the row; the number of accumulators."""
         if not walk.folds and not stores:
-            return
+            return 0
         number = self.walks
         self.walks += 1
+        ways = self._ways(walk)
         for fold_number, fold, _ in walk.folds:
             members = " ".join(f"{e.math} s{k};" for k, e in enumerate(fold.elements))
             self.add(f"struct S{fold_number} {{ {members} }};")
             start = f"S{fold_number}{{{', '.join(fold.identities)}}}"
-            self.add(f"S{fold_number} a{fold_number}[{_WAYS}] = {{{', '.join([start] * _WAYS)}}};")
+            self.add(f"S{fold_number} a{fold_number}[{ways}] = {{{', '.join([start] * ways)}}};")
         states = "".join(f", S{n}& t{n}" for n, _, _ in walk.folds)
         self.add(
             f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
@@ -133,26 +132,32 @@ class _Text:
             self.add(update)
             self.add("}")
         self.add("};")
-        self._along(number, [n for n, _, _ in walk.folds])
+        self._along(number, [n for n, _, _ in walk.folds], ways)
+        return ways
 
-    def _along(self, number: int, folds: list[int]) -> None:
+    def _ways(self, walk: Pass) -> int:
+        length = sum(map(len, walk.lines)) + sum(len(update) for _, _, update in walk.folds)
+        enough = self.columns >= _WAYS * self.lanes
+        return _WAYS if walk.folds and enough and length <= _SHORT_TEXT else 1
+
+    def _along(self, number: int, folds: list[int], ways: int) -> None:
         def call(way: int) -> str:
             place = "e + lane()" if way == 0 else f"e + {way} * XPU_SUB_GROUP + lane()"
             states = "".join(f", a{n}[{way}]" for n in folds)
             return f"element{number}({place}{states});"
 
         index, columns = self.index, self.columns
-        self.add(f"{{ {index} e = 0;")
-        if folds and columns >= _WAYS * self.lanes:
-            calls = " ".join(call(way) for way in range(_WAYS))
-            step = f"{_WAYS} * XPU_SUB_GROUP"
-            self.add(f"for (; e + {step} <= {columns}; e += {step}) {{ {calls} }}")
-        self.add(f"for (; e + XPU_SUB_GROUP <= {columns}; e += XPU_SUB_GROUP) {call(0)}")
-        if columns % self.lanes:
-            self.add(f"if (e + lane() < {columns}) {call(0)}")
-        self.add("}")
+        if ways > 1:
+            calls = " ".join(call(way) for way in range(ways))
+            step = f"{ways} * XPU_SUB_GROUP"
+            self.add(f"{{ {index} e = 0;")
+            self.add(f"{AS_WRITTEN}for (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}")
+        left = columns % (ways * self.lanes) if ways > 1 else columns
+        if left:
+            first = str(columns - left)
+            self.lines += along(call(0), index, left, self.lanes, first, str(columns))
 
-    def fold(self, number: int, fold: Fold, stores: list[str]) -> None:
+    def fold(self, number: int, fold: Fold, ways: int, stores: list[str]) -> None:
         """The lanes' parts together, and what becomes of them."""
         left = " ".join(f"auto& s{k} = a.s{k};" for k in range(len(fold.elements)))
         right = " ".join(
@@ -161,7 +166,7 @@ class _Text:
         self.add(f"auto both{number} = [](S{number} a, S{number} b) {{ {left} {right}")
         self.add(fold.combine)
         self.add("return a; };")
-        for way in range(1, _WAYS):
+        for way in range(1, ways):
             self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{way}]);")
         self.add(f"S{number} w{number} = sub_group_reduce(a{number}[0], both{number});")
         for k, element in enumerate(fold.elements):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..affine import Affine
 from ..elementwise import COMPLEX_HEADERS, HEADERS
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
-from ..graph import Node, Value
+from ..graph import Graph, Node, Value
 from ..loops import Output, counters
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
-from ..regions import as_expression, region_text
+from ..regions import as_expression, reducer_of, region_text
 from ..tasks import Goal
-from ..types import ELEMENTS, Type
+from ..types import ELEMENTS, Element, Type
 
 
 @lowering("dynamic_update_slice", absorbs=True)
@@ -81,19 +83,30 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
     lowerer.copy(out, source)
     if not updates.type.count:
         return
-    lines, (result,) = region_text(node.regions[0], ["a", "b"])
     numbers = dict(node.attributes["scatter_dimension_numbers"])
     numbers["scatter_dims_to_operand_dims"] = numbers.pop("scattered_dims_to_operand_dims")
-    complex = operand.type.element.kind == "complex"
     step = make_step(
         "scatter",
         {"indices": places, "updates": values},
         {"out": out},
-        name="xla",
-        combine=as_expression(lines, result),
-        headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
         deterministic=False,
+        **_combiner(node.regions[0], operand.type.element),
         **numbers,
     )
     step.reads.append(out.buffer)
     lowerer.add(step)
+
+
+# Reducers that the runtime has a combiner of.
+_COMMON = ("add", "multiply", "minimum", "maximum")
+
+
+def _combiner(region: Graph, element: Element) -> dict[str, Any]:
+    """One of the runtime's, whose kernel may be there already, or an expression."""
+    if region.results == region.parameters[1:]:
+        return {"name": "replace"}
+    if element.kind == "float" and reducer_of(region) in _COMMON:
+        return {"name": reducer_of(region)}
+    lines, (result,) = region_text(region, ["a", "b"])
+    headers = [*HEADERS, *(COMPLEX_HEADERS if element.kind == "complex" else ())]
+    return {"name": "xla", "combine": as_expression(lines, result), "headers": headers}

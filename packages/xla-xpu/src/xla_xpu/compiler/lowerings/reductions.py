@@ -26,6 +26,9 @@ _MOST_OPERANDS = 8
 # The most values it carries.
 _MOST_ACCUMULATORS = 4
 
+# Reducers that the runtime has a reduction of: PyTorch's, so that its kernel is there already.
+_COMMON = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
+
 IDENTITIES = {
     "add": lambda element: 0,
     "multiply": lambda element: 1,
@@ -115,20 +118,22 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reads views
     lines, names, views = _inputs(lowerer, inputs)
-    update = "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u")
     complex = any(e.kind == "complex" for e in (*elements, *(v.element for v in views)))
+    fields: dict[str, Any] = {"name": _COMMON.get(reducer)}
+    as_it_is = [line.partition(" = ")[2] for line in lines] in ([], ["a0;"])
+    whole = (outputs or left) == ["s0"] and elements[0].kind == "float"
+    if not as_it_is or not whole or fields["name"] is None:
+        fields = {
+            "name": "xla",
+            "accumulators": [[e.math, i] for e, i in zip(elements, identities, strict=True)],
+            "combine": combine,
+            "update": "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u"),
+            "outputs": outputs or left,
+            "headers": [*HEADERS, *(COMPLEX_HEADERS if complex else ())],
+        }
+    dims = list(node.attributes["dimensions"])
     step = make_step(
-        "reduce",
-        {"in": views},
-        {"out": outs},
-        name="xla",
-        accumulators=[[e.math, i] for e, i in zip(elements, identities, strict=True)],
-        combine=combine,
-        update=update,
-        outputs=outputs or left,
-        dims=list(node.attributes["dimensions"]),
-        compute=_compute(elements),
-        headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
+        "reduce", {"in": views}, {"out": outs}, dims=dims, compute=_compute(elements), **fields
     )
     step.reads = [view.buffer for view in views]
     lowerer.add(step)

@@ -1,0 +1,36 @@
+// Builds a program through the caches: native binary, then SPIR-V, then source; a miss fills those above it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/program.h"
+
+namespace xpu {
+
+/// A kernel's source with all it includes, and what it is to know of the device.
+std::string flat_source(int device, std::string_view source);
+
+class Builder {
+ public:
+  Builder(int device, std::string flat, std::vector<std::string> options);
+  ProgramPtr build() const;
+  Bytes spirv() const;
+
+ private:
+  ProgramPtr kept() const;
+  ProgramPtr build_here() const;
+  CompiledSource compile() const;
+  std::string native_key(const Bytes& spirv) const;
+  void keep_native(const Bytes& spirv, Program& program) const;
+  void dump_source(const Bytes& spirv) const;
+  void dump_native(const Bytes& binary) const;
+
+  int device_;
+  std::string flat_;
+  std::vector<std::string> options_;
+  std::string hash_;
+};
+
+}  // namespace xpu
