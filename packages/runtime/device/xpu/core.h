@@ -73,6 +73,15 @@ XPU_FN void fence() { __spirv_MemoryBarrier(kDevice, 0x310u); }
 
 template <class To, class From> XPU_FN To bits_as(From x) { return __builtin_bit_cast(To, x); }
 
+// Element i of an array of bytes, out of the aligned word that holds it.
+template <class T, class I> XPU_FN T byte_at(global<const T> p, I i) {
+  static_assert(sizeof(T) == 1);
+  int before = (int)((u64)p & 3);
+  auto words = (global<const u32>)((u64)p - before);
+  I at = i + before;
+  return (T)(words[at >> 2] >> ((at & 3) * 8));
+}
+
 // Comparison picks: with a NaN the second argument comes back. The NaN rules are in math.h.
 template <class T> XPU_FN T min_of(T a, T b) { return a < b ? a : b; }
 template <class T> XPU_FN T max_of(T a, T b) { return a > b ? a : b; }

@@ -131,7 +131,8 @@ def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
         stores.append(f"x{number}[{emitter.position(place)}] = {store(view.element, variable)};")
     loops = join(shape, emitter.positions)
     index = index_type(emitter, math.prod(shape))
-    walk = _walk(loops, emitter.lines + stores, index, target)
+    lines = emitter.lines if target.gpu else by_words(emitter, emitter.lines, loops)
+    walk = _walk(loops, lines + stores, index, target)
     return written(emitter, walk, views, target, _in_place(emitter, views))
 
 
@@ -192,7 +193,8 @@ def _walk(loops: Loops, lines: list[str], index: str, target: Target) -> Walk:
     vectors = -(-row_vectors // column_tiles)
     height = max(1, min(length // vectors, rows))
     last = len(loops.sizes) - 1
-    names = {dim: f"d{dim}" for dim in range(last)} | {last: "e"}
+    names = {dim: f"d{dim}" for dim in range(last)}
+    names[last] = "e"
     text, tile_row, first, end = [], "tile", "0", f"({index}){columns}"
     if column_tiles > 1:
         width = vectors * target.lanes
@@ -269,6 +271,26 @@ def divided(sizes: list[int], counter: str, index: str) -> list[str]:
 
 def placed(lines: list[str], positions: list[Affine], names: dict[int | str, str]) -> list[str]:
     return [re.sub(r"@(\d+)@", lambda m: positions[int(m[1])].text(names), line) for line in lines]
+
+
+def by_words(emitter: Emitter, lines: list[str], loops: Loops) -> list[str]:
+    """Loads of bytes that lanes do not find side by side, by words: the CPU device has gathers of those."""
+    lane = len(loops.sizes) - 1
+    flat = loops.sizes[-1] < SHORT and lane > 0
+
+    def load(found: re.Match[str]) -> str:
+        number, place = int(found[1]), loops.positions[int(found[2])]
+        element = emitter.buffers[number][1]
+        scattered = (
+            flat
+            or place.factor(lane) not in (0, 1)
+            or any(isinstance(counter, str) for counter, _ in place.terms)
+        )
+        if element.stored not in ("u8", "i8") or not scattered:
+            return found[0]
+        return f"byte_at(x{number}, @{found[2]}@)"
+
+    return [re.sub(r"\bx(\d+)\[@(\d+)@\]", load, line) for line in lines]
 
 
 def source(kernels: list[str], complex: bool) -> str:

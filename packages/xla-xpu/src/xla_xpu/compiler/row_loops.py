@@ -24,8 +24,8 @@ from .loops import (
 )
 from .rows import Fold, Pass, RowTask
 
-# Independent accumulators of a lane, so that one need not wait for the last, and the length of an element's text
-# behind which one has done so anyway. The text is compiled once for each.
+# Independent accumulators of a lane, so that one need not wait for the last; but one where an element's
+# text is long, which is compiled once for each and takes long enough by itself.
 _WAYS, _SHORT_TEXT = 4, 1000
 
 
@@ -63,13 +63,13 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
             text.once(lines, stored[outside])
             outside += 1
     text.add("}")
-    walk = Walk(
+    body = Walk(
         [tile_number(target, index), *text.lines],
         ["rows", "height"],
         [rows, height],
         -(-rows // height),
     )
-    return written(emitter, walk, _views(task), target, in_place=[])
+    return written(emitter, body, _views(task), target, in_place=[])
 
 
 def _views(task: RowTask) -> list:

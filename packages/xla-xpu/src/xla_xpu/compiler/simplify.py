@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .graph import Graph, Node
 from .lowerings.reductions import IDENTITIES, identity_of
 from .regions import reducer_of
@@ -18,6 +20,20 @@ def simplify(graph: Graph) -> None:
     for node in graph.all_nodes():
         if node.op == "reduce" and len(node.inputs) == 2:
             _reduce(node)
+        elif node.op == "divide":
+            _divide(node)
+
+
+def _divide(node: Node) -> None:
+    """By a number: a product with its reciprocal, as XLA's other backends compute it."""
+    number, type = splat(node.inputs[1]), node.output.type
+    if number is None or type.element.name not in ("f32", "f64"):
+        return
+    with np.errstate(all="ignore"):
+        reciprocal = np.reciprocal(np.array([number], type.element.numpy))
+    if np.isfinite(reciprocal[0]) and abs(reciprocal[0]) >= np.finfo(reciprocal.dtype).tiny:
+        constant = Node("constant", [], [type], {"value": reciprocal})
+        node.op, node.inputs = "multiply", [node.inputs[0], constant.output]
 
 
 def _reduce(node: Node) -> None:

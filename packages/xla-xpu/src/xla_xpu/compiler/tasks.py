@@ -73,15 +73,15 @@ def merge_tasks(steps: list[Step], known: Known) -> None:
     for step in steps:
         for body in step.bodies:
             merge_tasks(body, known)
-    at = 0
+    at, conflicts = 0, _Conflicts()
     while at < len(steps):
         step = steps[at]
         if isinstance(step, Task) and step.open:
-            at = _merge_back(steps, at, known)
+            at = _merge_back(steps, at, known, conflicts)
         at += 1
 
 
-def _merge_back(steps: list[Step], at: int, known: Known) -> int:
+def _merge_back(steps: list[Step], at: int, known: Known, conflicts: _Conflicts) -> int:
     """Merge a task with the nearest earlier one that takes it; returns where the next one to look at is."""
     second = steps[at]
     assert isinstance(second, Task)
@@ -90,8 +90,8 @@ def _merge_back(steps: list[Step], at: int, known: Known) -> int:
         if not isinstance(first, Task) or not first.open:
             continue
         between = steps[back + 1 : at]
-        up = not any(in_conflict(step, second) for step in between)
-        if not up and any(in_conflict(step, first) for step in between):
+        up = not any(conflicts.between(step, second) for step in between)
+        if not up and any(conflicts.between(step, first) for step in between):
             continue
         merged = _merged(first, second, known)
         if merged is None:
@@ -106,15 +106,23 @@ def _merge_back(steps: list[Step], at: int, known: Known) -> int:
     return at
 
 
-def in_conflict(one: Step, other: Step) -> bool:
-    """Whether two steps may not change places."""
-    return _clash(one, other) or _clash(other, one)
+class _Conflicts:
+    """Which steps may not change places, by the buffers that each writes and uses."""
 
+    def __init__(self) -> None:
+        self.buffers: dict[Step, tuple[set[Buffer], set[Buffer]]] = {}
 
-def _clash(writer: Step, other: Step) -> bool:
-    written = {buffer.root for step in writer.all_steps() for buffer in step.writes}
-    used = (buffer.root for step in other.all_steps() for buffer in (*step.reads, *step.writes))
-    return not written.isdisjoint(used)
+    def between(self, one: Step, other: Step) -> bool:
+        (written, used), (other_written, other_used) = self._of(one), self._of(other)
+        return not (written.isdisjoint(other_used) and other_written.isdisjoint(used))
+
+    def _of(self, step: Step) -> tuple[set[Buffer], set[Buffer]]:
+        if step not in self.buffers:
+            every = list(step.all_steps())
+            written = {buffer.root for inner in every for buffer in inner.writes}
+            read = {buffer.root for inner in every for buffer in inner.reads}
+            self.buffers[step] = written, written | read
+        return self.buffers[step]
 
 
 def _merged(first: Task, second: Task, known: Known) -> Task | None:
