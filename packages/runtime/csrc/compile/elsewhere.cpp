@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "compile/builder.h"
@@ -81,7 +82,7 @@ class Helpers {
     most_ = cache_folder().empty() ? 0 : env::number("XPU_BUILD_PROCESSES", cores - 1);
   }
   ~Helpers() {
-    for (int socket : idle_) close(socket);
+    for (auto& helper : idle_) close(helper.socket);
   }
 
   bool any() const { return most_ > 0; }
@@ -89,33 +90,42 @@ class Helpers {
   void expect() {
     std::lock_guard lock(mutex_);
     if (running_ > 0 || most_ == 0) return;
-    if (int socket = start_counted(); socket >= 0) idle_.push_back(socket);
+    if (int socket = start_counted(); socket >= 0) idle_.push_back({socket, false});
   }
 
   bool build(const Order& order) {
     // One that waited may have ended since: then the next is asked, and at last a new one.
-    for (int socket; (socket = take()) >= 0;) {
-      auto done = send(socket, order) ? receive_answer(socket) : std::nullopt;
-      give(socket, done.has_value());
+    while (auto helper = take()) {
+      bool told = send(helper->socket, order);
+      auto done = told ? receive_answer(helper->socket) : std::nullopt;
+      // What ends at its first order would do so again and again.
+      if (told && !done && !helper->proven) most_ = 0;
+      give(*helper, done.has_value());
       if (done) return *done;
     }
     return false;
   }
 
  private:
-  int take() {
+  struct Helper {
+    int socket;
+    bool proven;  ///< it has built something
+  };
+
+  std::optional<Helper> take() {
     std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
-      int socket = idle_.back();
+      Helper helper = idle_.back();
       idle_.pop_back();
-      return socket;
+      return helper;
     }
-    return running_ < most_ ? start_counted() : -1;
+    int socket = running_ < most_ ? start_counted() : -1;
+    return socket < 0 ? std::nullopt : std::optional(Helper{socket, false});
   }
 
   int start_counted() {
     int socket = start();
-    // What cannot be started once is not tried for every kernel.
+    // What cannot be started is not tried for every kernel.
     if (socket < 0)
       most_ = 0;
     else
@@ -123,15 +133,15 @@ class Helpers {
     return socket;
   }
 
-  void give(int socket, bool alive) {
+  void give(Helper helper, bool alive) {
     std::lock_guard lock(mutex_);
-    if (alive) return idle_.push_back(socket);
-    close(socket);
+    if (alive) return idle_.push_back({helper.socket, true});
+    close(helper.socket);
     --running_;
   }
 
   std::mutex mutex_;
-  std::vector<int> idle_;
+  std::vector<Helper> idle_;
   std::size_t running_ = 0;
   std::atomic<std::size_t> most_;
 };
