@@ -55,6 +55,20 @@ def test_they_build_and_end_with_the_process(run, tmp_path):
         time.sleep(0.05)
 
 
+def test_they_end_when_nothing_is_asked_of_them(run):
+    run("""
+    import time
+    values(0, 4)
+    assert helpers()
+    deadline = time.monotonic() + 40
+    while helpers():
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert values(4, 8) == list(range(4, 8))
+    assert helpers()
+    """)
+
+
 def test_one_thread_needs_none(run):
     run("""
     assert [value(k) for k in range(3)] == [0, 1, 2]

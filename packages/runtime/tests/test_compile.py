@@ -31,6 +31,21 @@ def test_saxpy(xr, rng):
 
 
 @pytest.mark.values
+@pytest.mark.parametrize("before", range(4))
+def test_bytes_out_of_words(xr, rng, before):
+    source = (
+        "#include <xpu/core.h>\n"
+        "XPU_KERNEL(1) third(xpu::global<const xpu::i8> x, xpu::global<xpu::i8> y) {\n"
+        "  int i = (int)xpu::global_id();\n  y[i] = xpu::byte_at(x, 3 * i);\n}\n"
+    )
+    values = rng.integers(-128, 128, before + 3 * 64, np.int8)
+    x, y = xr.from_numpy(values), xr.empty(64, "i8")
+    part = x.view((3 * 64,), (1,), before)
+    xr.launch(xr.compile(source).kernel("third"), 64, 64, [part, y])
+    np.testing.assert_array_equal(y.numpy(), values[before:][::3])
+
+
+@pytest.mark.values
 def test_struct_arguments_go_by_value(xr):
     source = """
     #include <xpu/core.h>

@@ -152,3 +152,10 @@ def test_comparisons_with_infinity(dtype):
         x = np.append(numbers(dtype), [jnp.finfo(dtype).max, jnp.finfo(dtype).tiny]).astype(dtype)
         beside_cpu(lambda x: (x == 0, x == inf, x != inf, x == -inf, x < inf, x >= inf), x)
         beside_cpu(lambda x: jnp.where((x == 0) | (x == inf), 1, x), x)
+
+
+@pytest.mark.parametrize("number", [3.0, -255.0, 0.1, 1e30, 0.0, -np.inf, np.nan])
+def test_division_by_a_number(number):
+    """XLA makes it a product with the reciprocal: the same bits."""
+    x = np.array([0, -0.0, 1, -2.5, 7, 1e-20, 3e20, np.inf, np.nan] * 5, np.float32)
+    beside_cpu(lambda x: x / np.float32(number), x, exact=True)

@@ -41,6 +41,53 @@ def test_views(view):
     beside_cpu(VIEWS[view], X)
 
 
+BYTES = np.random.default_rng(1).integers(0, 256, (3, 70, 50, 3), np.uint8)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "bool"])
+def test_bytes_that_lanes_find_apart(kind):
+    x = (BYTES % 2 if kind == "bool" else BYTES).astype(kind)
+
+    def function(x):
+        return (
+            x.transpose(0, 3, 1, 2).astype("float32") * 0.5,
+            x[:, ::3, ::-1, 1].astype("float32") + 1,
+            jnp.where(x[:, :, 5:, ::2].transpose(3, 2, 1, 0), 3, 4),
+            x.transpose(3, 0, 2, 1)[:2, :, :5] ^ x[0, 0, 0, 0],
+        )
+
+    beside_cpu(function, x, exact=True)
+
+
+@pytest.mark.values
+@pytest.mark.image_cache
+def test_sizes_share_kernels(child, tmp_path):
+    code = """
+        import jax, jax.numpy as jnp, os
+        from pathlib import Path
+        jax.config.update("jax_platforms", "xpu")
+
+        def kernels():
+            texts = Path(os.environ["XPU_DUMP_KERNELS"]).glob("*.sycl")
+            return sum("fused_0" in text.read_text() for text in texts)
+
+        def of(rows, columns):
+            x = jnp.ones((rows, columns))
+            assert float(jax.jit(lambda x: x[:, ::-1] * 2 + x)(x).sum()) == 3 * x.size
+            assert float(jax.jit(lambda x: x * x + 1)(x).sum()) == 2 * x.size
+            return kernels()
+
+        first = of(320, 64)
+        assert first > 0
+        assert of(6400, 64) == first
+        assert of(6400, 65) > first
+    """
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    env = {"XPU_DUMP_KERNELS": str(dump), "XPU_CACHE_DIR": str(tmp_path / "cache")}
+    child(code, env=env).check()
+
+
 @pytest.mark.parametrize("arrays", [35, 36, 37, 80])
 def test_many_arrays(arrays):
     beside_cpu(lambda *x: sum(x), *(X[0] * k for k in range(arrays)))

@@ -12,9 +12,6 @@ from .emit import Emitter
 from .plan import Buffer, View
 from .types import row_major
 
-# Drivers unroll loops, which takes them longer than it saves: a vector's work is long enough.
-AS_WRITTEN = '_Pragma("clang loop unroll(disable)") '
-
 # An inner loop shorter than this would leave most lanes idle.
 SHORT = 16
 
@@ -32,6 +29,11 @@ class Target:
     def sub_groups(self) -> int:
         """In a work-group. On the CPU device a group is a task of a core, a sub-group its vector."""
         return max(1, min(self.most_items, 256) // self.lanes) if self.gpu else 1
+
+    @property
+    def each(self) -> str:
+        """How a loop over vectors begins. A CPU's driver unrolls it, which takes longer than it saves."""
+        return "for" if self.gpu else '_Pragma("clang loop unroll(disable)") for'
 
     def tile(self, vectors: int) -> int:
         """Vectors that one sub-group walks."""
@@ -209,7 +211,7 @@ def _walk(loops: Loops, lines: list[str], index: str, target: Target) -> Walk:
     )
     text += divided(loops.sizes[:-1], "row", index)
     text += _element(placed(lines, loops.positions, names), index)
-    text += along("element(e + lane());", index, columns, target.lanes, first, end)
+    text += along("element(e + lane());", index, columns, target, first, end)
     text.append("  }")
     return Walk(
         [tile_number(target, index), *text],
@@ -228,7 +230,7 @@ def _line(count: int, own: list[str], lines: list[str], index: str, target: Targ
         f"  const {index} first = tile * ({index})width, "
         f"end = min_of(first + ({index})width, ({index})count);",
         *_element(own + lines, index),
-        *along("element(e + lane());", index, count, target.lanes, "first", "end"),
+        *along("element(e + lane());", index, count, target, "first", "end"),
     ]
     return Walk(text, ["count", "width"], [count, width], -(-count // width))
 
@@ -239,12 +241,12 @@ def _element(lines: list[str], index: str) -> list[str]:
     return [head, *(f"    {line}" for line in lines), "  };"]
 
 
-def along(call: str, index: str, count: int, lanes: int, first: str, end: str) -> list[str]:
+def along(call: str, index: str, count: int, target: Target, first: str, end: str) -> list[str]:
     """Calls for the elements from ``first`` to ``end`` of ``count``, with no text for what does not occur."""
     text = [f"  {{ {index} e = {first};"]
-    if count >= lanes:
-        text.append(f"  {AS_WRITTEN}for (; e + XPU_SUB_GROUP <= {end}; e += XPU_SUB_GROUP) {call}")
-    if count % lanes:
+    if count >= target.lanes:
+        text.append(f"  {target.each} (; e + XPU_SUB_GROUP <= {end}; e += XPU_SUB_GROUP) {call}")
+    if count % target.lanes:
         text.append(f"  if (e + lane() < {end}) {call}")
     return [*text, "  }"]
 

@@ -7,7 +7,6 @@ import math
 from .affine import dot
 from .elementwise import store
 from .loops import (
-    AS_WRITTEN,
     Kernel,
     Loops,
     Output,
@@ -45,7 +44,7 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     height = max(
         1, min(target.tile(rows * -(-columns // target.lanes)) // -(-columns // target.lanes), rows)
     )
-    text = _Text(loops, index, columns, target.lanes)
+    text = _Text(loops, index, columns, target)
     text.add(
         f"for ({index} row = tile * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
@@ -89,8 +88,8 @@ def _store(task: RowTask, output: Output) -> str:
 class _Text:
     """The body of the kernel."""
 
-    def __init__(self, loops: Loops, index: str, columns: int, lanes: int) -> None:
-        self.loops, self.index, self.columns, self.lanes = loops, index, columns, lanes
+    def __init__(self, loops: Loops, index: str, columns: int, target: Target) -> None:
+        self.loops, self.index, self.columns, self.target = loops, index, columns, target
         self.lines: list[str] = []
         self.walks = 0
         trailing = loops.sizes[loops.leading :]
@@ -137,7 +136,7 @@ class _Text:
 
     def _ways(self, walk: Pass) -> int:
         length = sum(map(len, walk.lines)) + sum(len(update) for _, _, update in walk.folds)
-        enough = self.columns >= _WAYS * self.lanes
+        enough = self.columns >= _WAYS * self.target.lanes
         return _WAYS if walk.folds and enough and length <= _SHORT_TEXT else 1
 
     def _along(self, number: int, folds: list[int], ways: int) -> None:
@@ -151,11 +150,13 @@ class _Text:
             calls = " ".join(call(way) for way in range(ways))
             step = f"{ways} * XPU_SUB_GROUP"
             self.add(f"{{ {index} e = 0;")
-            self.add(f"{AS_WRITTEN}for (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}")
-        left = columns % (ways * self.lanes) if ways > 1 else columns
+            self.add(
+                f"{self.target.each} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
+            )
+        left = columns % (ways * self.target.lanes) if ways > 1 else columns
         if left:
             first = str(columns - left)
-            self.lines += along(call(0), index, left, self.lanes, first, str(columns))
+            self.lines += along(call(0), index, left, self.target, first, str(columns))
 
     def fold(self, number: int, fold: Fold, ways: int, stores: list[str]) -> None:
         """The lanes' parts together, and what becomes of them."""
