@@ -33,6 +33,7 @@ def test_bitcast(source, target):
     )
 
 
+@pytest.mark.fp64
 def test_bitcast_to_the_same_type():
     with jax.enable_x64(True):
         x = np.arange(6).astype(np.complex128) * (1 - 2j)

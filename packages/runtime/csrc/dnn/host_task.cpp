@@ -12,16 +12,45 @@
 namespace xpu::dnn {
 namespace {
 
-thread_local std::function<void()>* catcher = nullptr;
+using Work = std::function<void()>;
 
+thread_local Work* catcher = nullptr;
+
+struct Task {
+  Work work;
+  cl_command_queue queue;
+};
+
+// Nothing may be thrown through the driver that calls this.
 void run_and_delete(void* argument) {
-  std::unique_ptr<std::function<void()>> work(*static_cast<std::function<void()>**>(argument));
-  (*work)();
+  std::unique_ptr<Task> task(*static_cast<Task**>(argument));
+  try {
+    task->work();
+  } catch (...) {
+    direct::keep_failure(task->queue, std::current_exception());
+  }
+}
+
+void submit(Work work, sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
+  auto* task = new Task{std::move(work), submission.queue};
+  cl_event done = nullptr;
+  auto status = XPU_CL(clEnqueueNativeKernel)(submission.queue, run_and_delete, &task, sizeof task, 0,
+                                              nullptr, nullptr, 0, nullptr, &done);
+  if (status != CL_SUCCESS) {  // the work may own references of oneDNN's, so it must run, and in its turn
+    if (auto* gate = closed_gate()) gate->open();
+    direct::finish(submission.queue);
+    run_and_delete(&task);
+    if (event) *event = sycl::event();
+    return;
+  }
+  direct::Mark end(done);
+  if (event) *event = end.as_sycl(queue.get_context());
+  submission.end = std::move(end);
 }
 
 }  // namespace
 
-bool catch_host_task(std::function<void()>& work) {
+bool catch_host_task(Work& work) {
   if (!catcher) return false;
   *catcher = std::move(work);
   return true;
@@ -37,21 +66,14 @@ HostTaskCatcher::~HostTaskCatcher() {
 bool HostTaskCatcher::submit(sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
   catcher = nullptr;
   if (!caught_) return false;
-  auto* work = new std::function<void()>(std::move(caught_));
-  cl_event done = nullptr;
-  auto status = XPU_CL(clEnqueueNativeKernel)(submission.queue, run_and_delete, &work, sizeof work, 0,
-                                              nullptr, nullptr, 0, nullptr, &done);
-  if (status != CL_SUCCESS) {  // the work owns references of oneDNN's, so it must run, and in its turn
-    if (auto* gate = closed_gate()) gate->open();
-    direct::finish(submission.queue);
-    run_and_delete(&work);
-    if (event) *event = sycl::event();
-    return true;
-  }
-  direct::Mark end(done);
-  if (event) *event = end.as_sycl(queue.get_context());
-  submission.end = std::move(end);
+  dnn::submit(std::move(caught_), queue, submission, event);
   return true;
+}
+
+void run_on_host(sycl::queue& queue, sycl::event* event, Work work) {
+  if (auto* below = direct::Submission::current()) return submit(std::move(work), queue, *below, event);
+  auto done = queue.submit([&](sycl::handler& h) { h.host_task(std::move(work)); });
+  if (event) *event = done;
 }
 
 }  // namespace xpu::dnn

@@ -11,6 +11,10 @@
 
 namespace xpu::dnn {
 
+/// Queues `work`, which computes on the CPU that the queue is of. What it throws, the next wait for the queue
+/// throws.
+void run_on_host(sycl::queue& queue, sycl::event* event, std::function<void()> work);
+
 /// While alive, a host task submitted by this thread is kept here instead of being queued.
 class HostTaskCatcher {
  public:

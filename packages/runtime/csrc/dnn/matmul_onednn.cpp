@@ -7,6 +7,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue_step.h"
+#include "dnn/gemm_step.h"
 #include "dnn/math_type.h"
 #include "dnn/matmul_problem.h"
 #include "dnn/reorder_step.h"
@@ -76,6 +77,8 @@ struct Product {
   std::string add(const dnnl::primitive_attr& attributes, Arguments arguments, bool reads_result) {
     auto& engine = engine_of(device);
     auto a_desc = seen(a), b_desc = blocks_pay() ? any_layout(seen(b)) : seen(b), c_desc = seen(c);
+    bool plain = !bias && !reads_result && arguments.empty() && attributes.get_post_ops().len() == 0;
+    if (plain && older_function_pays()) return add_older_function();
     using Desc = dnnl::matmul::primitive_desc;
     auto desc = bias ? Desc(engine, a_desc, b_desc, seen(*bias), c_desc, attributes)
                      : Desc(engine, a_desc, b_desc, c_desc, attributes);
@@ -103,7 +106,19 @@ struct Product {
   bool large_on_cpu(std::int64_t least_weights) const {
     return !device_info(device).is_gpu && p.b.ndim == 2 && p.m() >= 512 && p.k() * p.n() >= least_weights;
   }
-  bool blocks_pay() const { return floats && large_on_cpu(1 << 20); }
+  bool older_function_pays() const {
+    if (p.options.deterministic || device_info(device).is_gpu) return false;
+    auto gemm = Gemm::of({seen(a), 0}, {seen(b), 0}, {seen(c), 0});
+    return gemm && gemm->pays();
+  }
+  std::string add_older_function() {
+    auto first = read_as(plan, device, a, seen(a)), second = read_as(plan, device, b, seen(b));
+    auto target = write_as(plan, c, seen(c));
+    plan.add(std::make_unique<GemmStep>(*Gemm::of(first, second, target)));
+    finish_write(plan, device, target, c);
+    return "gemm";
+  }
+  bool blocks_pay() const { return floats && type == DType::f32 && large_on_cpu(1 << 20); }
   void prefer_older_code(dnnl::matmul::primitive_desc& desc) const {
     if (is_float(p.a.dtype) || is_float(p.b.dtype) || !large_on_cpu(1 << 18)) return;
     auto other = desc;

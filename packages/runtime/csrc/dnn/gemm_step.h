@@ -1,0 +1,38 @@
+// A product of two matrices by the functions that oneDNN has for its own older code, outside of any
+// primitive: on a CPU often quicker than the primitive that oneDNN would take.
+#pragma once
+
+#include <optional>
+
+#include "dnn/plan.h"
+#include "dnn/reorder_step.h"
+
+namespace xpu::dnn {
+
+/// What the functions are told.
+struct Gemm {
+  struct Matrix {
+    int operand;
+    bool transposed;
+    std::int64_t step;  ///< from one row, or column when transposed, to the next
+  };
+  dnnl::memory::data_type type;  ///< of a
+  std::int64_t m, n, k;
+  Matrix a, b, c;
+
+  /// Nothing when there is no function for these types or strides.
+  static std::optional<Gemm> of(const Place& a, const Place& b, const Place& c);
+  /// Whether the primitive would take longer on this CPU.
+  bool pays() const;
+};
+
+class GemmStep : public Step {
+ public:
+  explicit GemmStep(const Gemm& gemm) : gemm_(gemm) {}
+  void run(Stream stream, const std::shared_ptr<const Plan>& plan, void* const* pointers) const override;
+
+ private:
+  Gemm gemm_;
+};
+
+}  // namespace xpu::dnn
