@@ -46,6 +46,23 @@ def test_bytes_out_of_words(xr, rng, before):
 
 
 @pytest.mark.values
+@pytest.mark.cpu_device
+@pytest.mark.parametrize("size", [4, 5, 66])
+def test_words_end_with_their_array(xr, rng, size):
+    source = (
+        "#include <xpu/core.h>\n"
+        "XPU_KERNEL(1) words(xpu::global<const xpu::u8> x, xpu::global<xpu::u32> y, int count) {\n"
+        "  int i = (int)xpu::global_id();\n  if (i < count) y[i] = xpu::word_at(x, i, count);\n}\n"
+    )
+    values = rng.integers(0, 256, size + 8, np.uint8)
+    x, y = xr.from_numpy(values).view((size,), (1,), 1), xr.empty(size, "u32")
+    xr.launch(xr.compile(source).kernel("words"), 128, 64, [x, y, np.int32(size)])
+    padded = np.append(values[1 : 1 + size], np.zeros(3, np.uint8))
+    expected = [int.from_bytes(bytes(padded[i : i + 4]), "little") for i in range(size)]
+    np.testing.assert_array_equal(y.numpy(), expected)
+
+
+@pytest.mark.values
 def test_struct_arguments_go_by_value(xr):
     source = """
     #include <xpu/core.h>

@@ -59,6 +59,42 @@ def test_bytes_that_lanes_find_apart(kind):
     beside_cpu(function, x, exact=True)
 
 
+@pytest.mark.parametrize("kind", ["uint8", "int8", "bool"])
+@pytest.mark.parametrize(
+    "shape", [(2, 33, 47, 3), (300, 2), (40, 19, 4), (3, 41, 5), (1, 1, 3), (2, 2, 3), (20, 2, 4)]
+)
+def test_channels_first(kind, shape):
+    x = BYTES.reshape(-1)[: np.prod(shape)].reshape(shape)
+    x = (x % 2 if kind == "bool" else x).astype(kind)
+    weights = np.arange(1, 1 + shape[-1], dtype=np.float32)
+
+    def function(x, weights):
+        first = jnp.moveaxis(x.astype("float32") * weights, -1, 0)
+        part = x[..., 1:, ::-1, :] if x.ndim > 2 else x[::-1]
+        turned = jnp.moveaxis(part, -1, -2).astype("int32")
+        return first, turned * 3, first.reshape(-1, 1) + weights
+
+    beside_cpu(function, x, weights, exact=True)
+
+
+@pytest.mark.values
+@pytest.mark.cpu_device
+def test_channels_are_one_load(child, tmp_path):
+    code = """
+        import jax
+        import numpy as np
+
+        jax.config.update("jax_platforms", "xpu")
+        x = np.ones((4, 64, 64, 3), np.uint8)
+        print(jax.jit(lambda x: x.transpose(0, 3, 1, 2) * 2.0)(x).sum())
+    """
+    env = {"XPU_DUMP_KERNELS": str(tmp_path), "XPU_CACHE_DIR": str(tmp_path / "cache")}
+    child(code, env=env).check()
+    (text,) = [t for file in tmp_path.glob("*.sycl") if "fused_0" in (t := file.read_text())]
+    assert text.count("= word_at(x") == 1
+    assert "= byte_at(x" not in text
+
+
 @pytest.mark.values
 @pytest.mark.image_cache
 def test_sizes_share_kernels(child, tmp_path):

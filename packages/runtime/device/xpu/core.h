@@ -82,6 +82,16 @@ template <class T, class I> XPU_FN T byte_at(global<const T> p, I i) {
   return (T)(words[at >> 2] >> ((at & 3) * 8));
 }
 
+// Bytes i to i + 3 of an array of at least four, the first lowest; zeros for those beyond the end.
+template <class T, class I> XPU_FN u32 word_at(global<const T> p, I i, I count) {
+  static_assert(sizeof(T) == 1);
+  struct __attribute__((packed)) Word {
+    u32 value;
+  };
+  I at = i < count - 4 ? i : count - 4;
+  return ((global<const Word>)(p + at))->value >> (u32)((i - at) * 8);
+}
+
 // Comparison picks: with a NaN the second argument comes back. The NaN rules are in math.h.
 template <class T> XPU_FN T min_of(T a, T b) { return a < b ? a : b; }
 template <class T> XPU_FN T max_of(T a, T b) { return a > b ? a : b; }

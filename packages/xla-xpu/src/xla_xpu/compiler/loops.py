@@ -6,14 +6,13 @@ import math
 import re
 from dataclasses import dataclass
 
-from .affine import Affine, Coordinates, dot
+from .affine import Affine, dot
+from .byte_loads import by_words
 from .elementwise import COMPLEX_HEADERS, HEADERS, store
 from .emit import Emitter
 from .plan import Buffer, View
+from .space import SHORT, Loops, counters, join
 from .types import row_major
-
-# An inner loop shorter than this would leave most lanes idle.
-SHORT = 16
 
 
 @dataclass(frozen=True)
@@ -41,49 +40,6 @@ class Target:
             (1, 16, self.units * 16) if self.gpu else (32, 2048, self.units * 8)
         )
         return min(max(-(-vectors // tiles), shortest), longest)
-
-
-@dataclass
-class Loops:
-    """The space that is walked: its sizes with what can be joined joined, and each position in it."""
-
-    sizes: list[int]
-    positions: list[Affine]
-    leading: int = 0
-
-
-def counters(shape: tuple[int, ...]) -> Coordinates:
-    """A coordinate for each dimension; none where there is but one element."""
-    return tuple(Affine() if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))
-
-
-def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loops:
-    """Join neighbouring dimensions that every position walks as if they were one.
-
-    Those before dimension ``apart`` stay apart from those after it; ``Loops.leading`` says how many they are.
-    """
-    dims = [dim for dim, size in enumerate(shape) if size != 1]
-    groups: list[list[int]] = []
-    for dim in dims:
-        beside = groups and (groups[-1][-1] < apart) == (dim < apart)
-        if beside and all(
-            p.factor(groups[-1][-1]) == p.factor(dim) * shape[dim] for p in positions
-        ):
-            groups[-1].append(dim)
-        else:
-            groups.append([dim])
-    sizes = [math.prod(shape[dim] for dim in group) for group in groups]
-    joined = []
-    for position in positions:
-        terms: dict[int | str, int] = {
-            number: position.factor(group[-1]) for number, group in enumerate(groups)
-        }
-        terms.update({c: f for c, f in position.terms if isinstance(c, str)})
-        constant = Affine(position.constant)
-        for counter, factor in terms.items():
-            constant = constant + Affine.of(counter) * factor
-        joined.append(constant)
-    return Loops(sizes or [1], joined, sum(group[0] < apart for group in groups))
 
 
 NOWHERE = Affine()
@@ -133,8 +89,10 @@ def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
         stores.append(f"x{number}[{emitter.position(place)}] = {store(view.element, variable)};")
     loops = join(shape, emitter.positions)
     index = index_type(emitter, math.prod(shape))
-    lines = emitter.lines if target.gpu else by_words(emitter, emitter.lines, loops)
-    walk = _walk(loops, lines + stores, index, target)
+    lines = [*emitter.lines, *stores]
+    if not target.gpu:
+        loops, lines = by_words(emitter, stores, loops, index)
+    walk = _walk(loops, lines, index, target)
     return written(emitter, walk, views, target, _in_place(emitter, views))
 
 
@@ -273,26 +231,6 @@ def divided(sizes: list[int], counter: str, index: str) -> list[str]:
 
 def placed(lines: list[str], positions: list[Affine], names: dict[int | str, str]) -> list[str]:
     return [re.sub(r"@(\d+)@", lambda m: positions[int(m[1])].text(names), line) for line in lines]
-
-
-def by_words(emitter: Emitter, lines: list[str], loops: Loops) -> list[str]:
-    """Loads of bytes that lanes do not find side by side, by words: the CPU device has gathers of those."""
-    lane = len(loops.sizes) - 1
-    flat = loops.sizes[-1] < SHORT and lane > 0
-
-    def load(found: re.Match[str]) -> str:
-        number, place = int(found[1]), loops.positions[int(found[2])]
-        element = emitter.buffers[number][1]
-        scattered = (
-            flat
-            or place.factor(lane) not in (0, 1)
-            or any(isinstance(counter, str) for counter, _ in place.terms)
-        )
-        if element.stored not in ("u8", "i8") or not scattered:
-            return found[0]
-        return f"byte_at(x{number}, @{found[2]}@)"
-
-    return [re.sub(r"\bx(\d+)\[@(\d+)@\]", load, line) for line in lines]
 
 
 def source(kernels: list[str], complex: bool) -> str:

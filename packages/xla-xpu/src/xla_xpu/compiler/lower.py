@@ -12,8 +12,9 @@ from .emit import FUSIBLE, MOST_BUFFERS, Emitter, NeedsMemory, TooLarge
 from .failures import Unsupported
 from .fuse import stored_values
 from .graph import Graph, Node, Value
-from .loops import Output, Target, counters
+from .loops import Output, Target
 from .plan import Buffer, Step, View, make_step
+from .space import counters
 from .splats import is_splat, splat
 from .tasks import Goal, make_task
 from .types import TOKEN, Type

@@ -8,20 +8,18 @@ from .affine import dot
 from .elementwise import store
 from .loops import (
     Kernel,
-    Loops,
     Output,
     Target,
     Walk,
     along,
-    counters,
     divided,
     index_type,
-    join,
     placed,
     tile_number,
     written,
 )
 from .rows import Fold, Pass, RowTask
+from .space import Loops, counters, join
 
 # Independent accumulators of a lane, so that one need not wait for the last; but one where an element's
 # text is long, which is compiled once for each and takes long enough by itself.

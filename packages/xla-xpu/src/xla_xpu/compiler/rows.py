@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from .affine import Coordinates
 from .emit import Emitter, NeedsMemory, TooLarge
 from .graph import Value
-from .loops import Output, counters
+from .loops import Output
 from .plan import Buffer, View
+from .space import counters
 from .tasks import Goal, Known, Task
 from .types import Element
 

@@ -6,8 +6,9 @@ from ..affine import Affine, Coordinates
 from ..conversions import convert
 from ..emit import Emitter
 from ..graph import Node
-from ..loops import Output, counters
+from ..loops import Output
 from ..lower import Lowerer
+from ..space import counters
 from .window_loops import Window, walk
 
 

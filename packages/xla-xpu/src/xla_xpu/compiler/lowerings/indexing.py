@@ -9,10 +9,11 @@ from ..elementwise import COMPLEX_HEADERS, HEADERS
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
-from ..loops import Output, counters
+from ..loops import Output
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..regions import as_expression, reducer_of, region_text
+from ..space import counters
 from ..tasks import Goal
 from ..types import ELEMENTS, Element, Type
 

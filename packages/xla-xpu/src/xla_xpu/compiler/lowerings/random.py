@@ -8,9 +8,10 @@ from ..affine import Affine, dot
 from ..emit import Emitter
 from ..failures import Unsupported
 from ..graph import Node
-from ..loops import Output, counters
+from ..loops import Output
 from ..lower import Lowerer, lowering
 from ..plan import View
+from ..space import counters
 from ..types import ELEMENTS, Type, row_major
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

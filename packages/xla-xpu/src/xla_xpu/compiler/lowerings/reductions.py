@@ -11,11 +11,12 @@ import numpy as np
 from ..elementwise import COMPLEX_HEADERS, HEADERS, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge
 from ..graph import Graph, Node, Value
-from ..loops import Output, counters
+from ..loops import Output
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..regions import reducer_of, region_text
 from ..rows import Fold, task_of_fold
+from ..space import counters
 from ..splats import splat
 from ..tasks import Known
 from ..types import Element, Type, row_major

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from ..affine import Affine, Coordinates
 from ..emit import Emitter
 from ..graph import Graph, Value
-from ..loops import Output, counters
+from ..loops import Output
 from ..lower import Lowerer
 from ..regions import region_text
+from ..space import counters
 
 
 @dataclass(frozen=True)

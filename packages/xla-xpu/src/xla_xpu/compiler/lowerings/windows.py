@@ -10,10 +10,11 @@ from ..affine import Affine, Coordinates, dot
 from ..elementwise import COMPLEX_HEADERS, HEADERS, literal
 from ..emit import Emitter
 from ..graph import Graph, Node, Value
-from ..loops import Output, counters
+from ..loops import Output
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..regions import as_expression, reducer_of, region_text
+from ..space import counters
 from ..splats import splat
 from ..types import ELEMENTS, Type, row_major
 from .reductions import IDENTITIES, identity_of

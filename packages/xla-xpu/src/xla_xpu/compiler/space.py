@@ -1,0 +1,54 @@
+"""The space that a kernel walks, and the positions in it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .affine import Affine, Coordinates
+
+# An inner loop shorter than this would leave most lanes idle.
+SHORT = 16
+
+
+@dataclass
+class Loops:
+    """The space that is walked: its sizes with what can be joined joined, and each position in it."""
+
+    sizes: list[int]
+    positions: list[Affine]
+    leading: int = 0
+
+
+def counters(shape: tuple[int, ...]) -> Coordinates:
+    """A coordinate for each dimension; none where there is but one element."""
+    return tuple(Affine() if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))
+
+
+def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loops:
+    """Join neighbouring dimensions that every position walks as if they were one.
+
+    Those before dimension ``apart`` stay apart from those after it; ``Loops.leading`` says how many they are.
+    """
+    dims = [dim for dim, size in enumerate(shape) if size != 1]
+    groups: list[list[int]] = []
+    for dim in dims:
+        beside = groups and (groups[-1][-1] < apart) == (dim < apart)
+        if beside and all(
+            p.factor(groups[-1][-1]) == p.factor(dim) * shape[dim] for p in positions
+        ):
+            groups[-1].append(dim)
+        else:
+            groups.append([dim])
+    sizes = [math.prod(shape[dim] for dim in group) for group in groups]
+    joined = []
+    for position in positions:
+        terms: dict[int | str, int] = {
+            number: position.factor(group[-1]) for number, group in enumerate(groups)
+        }
+        terms.update({c: f for c, f in position.terms if isinstance(c, str)})
+        constant = Affine(position.constant)
+        for counter, factor in terms.items():
+            constant = constant + Affine.of(counter) * factor
+        joined.append(constant)
+    return Loops(sizes or [1], joined, sum(group[0] < apart for group in groups))
