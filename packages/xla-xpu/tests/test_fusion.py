@@ -77,6 +77,20 @@ def test_channels_first(kind, shape):
     beside_cpu(function, x, weights, exact=True)
 
 
+@pytest.mark.parametrize("width", [3, 300])
+def test_bytes_that_a_loop_reads_and_writes(width):
+    def function(x, counts):
+        def step(total, each):
+            value, counted = each
+            total = total + jnp.where(counted, value, 1)
+            return total, total > 3
+
+        return lax.scan(step, jnp.zeros(width), (x, counts), reverse=True)
+
+    x = np.arange(9 * width, dtype=np.float32).reshape(9, width) % 5
+    beside_cpu(function, x, x > 2)
+
+
 @pytest.mark.values
 @pytest.mark.cpu_device
 def test_channels_are_one_load(child, tmp_path):

@@ -8,7 +8,7 @@ from .affine import Affine
 from .emit import Emitter
 from .space import SHORT, Loops
 
-_LOAD = re.compile(r"\bx(\d+)\[@(\d+)@\]")
+_LOAD = re.compile(r"\bx(\d+)\[@(\d+)@\](?! = )")  # and no store
 # As many as a word's bytes; statements beyond which they are not repeated for each of them.
 _MOST_CHANNELS, _MOST_LINES = 4, 100
 
@@ -50,7 +50,7 @@ def _channels(emitter: Emitter, loops: Loops) -> int | None:
     """The dimension, no longer than a word, along which bytes lie side by side that lanes find apart."""
     lane = len(loops.sizes) - 1
     # An irregular position is read under a condition only, or differs in more than its place.
-    if emitter.irregular or len(emitter.lines) * _MOST_CHANNELS > _MOST_LINES:
+    if emitter.irregular or emitter.stores or len(emitter.lines) * _MOST_CHANNELS > _MOST_LINES:
         return None
     for line in emitter.lines:
         for number, position in _LOAD.findall(line):
