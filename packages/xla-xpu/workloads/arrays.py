@@ -147,6 +147,7 @@ WORKLOADS = {
         lambda x, y: (x.astype(jnp.bfloat16) @ y.T.astype(jnp.bfloat16), x.astype(jnp.float16)),
         X,
         Y,
+        half=True,
     ),
     "whole numbers": program(
         lambda n: (n * n // 7, n % 5 - 9, jnp.gcd(n, 12), n.astype(jnp.int8) * 30, n.mean()),

@@ -32,12 +32,13 @@ def solved(solver, start, rates, field=predators, **options):
     return dfx.diffeqsolve(term, solver, 0.0, end, 0.05, start, rates, **options)
 
 
-def by(solver, **options):
+def by(solver, wavers=False, **options):
     return program(
         lambda start, rates: solved(solver, start, rates, **options).ys,
         START,
         RATES,
         marks="values",
+        wavers=wavers,
     )
 
 
@@ -126,13 +127,13 @@ def fitted(start, rates, seen):
 
 
 WORKLOADS = {
-    "tsit5": by(dfx.Tsit5()),
+    "tsit5": by(dfx.Tsit5(), wavers=True),
     "dopri5": by(dfx.Dopri5()),
-    "dopri8": by(dfx.Dopri8()),
+    "dopri8": by(dfx.Dopri8(), wavers=True),
     "bosh3": by(dfx.Bosh3()),
     "heun of even steps": by(dfx.Heun(), stepsize_controller=dfx.ConstantStepSize()),
-    "only the end": by(dfx.Tsit5(), saveat=dfx.SaveAt(t1=True)),
-    "each step": by(dfx.Tsit5(), saveat=dfx.SaveAt(steps=True)),
+    "only the end": by(dfx.Tsit5(), wavers=True, saveat=dfx.SaveAt(t1=True)),
+    "each step": by(dfx.Tsit5(), wavers=True, saveat=dfx.SaveAt(steps=True)),
     "kvaerno3": by(dfx.Kvaerno3(), field=stiff, end=0.5, saveat=dfx.SaveAt(t1=True)),
     "implicit euler": by(
         dfx.ImplicitEuler(root_finder=dfx.VeryChord(rtol=1e-4, atol=1e-4)),
@@ -140,7 +141,7 @@ WORKLOADS = {
         end=0.5,
         saveat=dfx.SaveAt(t1=True),
     ),
-    "in both directions": by(dfx.Tsit5(), adjoint=dfx.DirectAdjoint()),
+    "in both directions": by(dfx.Tsit5(), wavers=True, adjoint=dfx.DirectAdjoint()),
     "adjoint": program(adjoint, START, RATES, marks="values"),
     "neural": program(neural, START, WEIGHTS, marks="values"),
     "dense": program(dense, START, RATES, marks="values"),
@@ -155,6 +156,7 @@ WORKLOADS = {
         np.abs(numbers(3, 2)) + 0.1,
         RATES,
         marks="values",
+        wavers=True,
     ),
     "fitted": program(
         fitted, START, RATES, np.abs(numbers(9, 2)), no_gradient=TRAINS, marks="values"

@@ -17,7 +17,7 @@ SERIES = numbers(3, 6, 8)
 WORDS = whole(20, 3, 6)
 
 
-def applied(module, *inputs, mutable=(), seed=None):
+def applied(module, *inputs, mutable=(), seed=None, half=False):
     """A linen module with parameters from numpy."""
     keys = {} if seed is None else {"dropout": seed}
     shapes = jax.eval_shape(
@@ -31,7 +31,7 @@ def applied(module, *inputs, mutable=(), seed=None):
         rngs = {name: jax.random.key(seed) for name, seed in keys.items()}
         return module.apply(variables, *inputs, rngs=rngs, mutable=list(mutable) or False)
 
-    return program(function, variables, *inputs)
+    return program(function, variables, *inputs, half=half)
 
 
 def called(make, *inputs):
@@ -185,9 +185,9 @@ WORKLOADS: dict[str, Program] = {
     "transposed convolution": applied(nn.ConvTranspose(4, (3, 3), (2, 2)), IMAGES),
     "bilinear sums": applied(nn.DenseGeneral((2, 3), (-2, -1)), SERIES),
     "weights of unit norm": applied(nn.WeightNorm(nn.Dense(4)), X),
-    "half precision": applied(nn.Dense(16, dtype=jnp.bfloat16), X),
+    "half precision": applied(nn.Dense(16, dtype=jnp.bfloat16), X, half=True),
     "initialized": program(initialized, np.int32(5), WORDS, no_gradient=TRAINS),
-    "trained": program(trained, np.int32(5), IMAGES, whole(5, 2), no_gradient=TRAINS),
+    "trained": program(trained, np.int32(5), IMAGES, whole(5, 2), no_gradient=TRAINS, wavers=True),
     "nnx network": called(Network, IMAGES),
     "nnx attention": called(Attending, SERIES),
     "nnx recurrent": called(Recurrent, SERIES),

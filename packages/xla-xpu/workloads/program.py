@@ -17,12 +17,18 @@ DRAWS = "its samples follow from bits, not from a number"
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A function of arrays; where it has no gradient, why."""
+    """A function of arrays; where it has no gradient, why.
+
+    One that ``wavers`` chooses its steps by what rounding leaves: an ulp in its inputs moves JAX's own
+    numbers by more than the tolerance. One in ``half`` precision gives no better numbers of single precision.
+    """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     no_gradient: str = ""
     marks: tuple[str, ...] = ()
+    wavers: bool = False
+    half: bool = False
 
     def gradient(self, *arguments: Any) -> Any:
         """With respect to all its inputs that are not whole, of a sum over all it gives."""
@@ -38,10 +44,15 @@ class Program:
 
 
 def program(
-    function: Callable[..., Any], *arguments: Any, no_gradient: str = "", marks: str = ""
+    function: Callable[..., Any],
+    *arguments: Any,
+    no_gradient: str = "",
+    marks: str = "",
+    wavers: bool = False,
+    half: bool = False,
 ) -> Program:
     """One line of a table; ``marks`` are pytest's, several with spaces between."""
-    return Program(function, arguments, no_gradient, tuple(marks.split()))
+    return Program(function, arguments, no_gradient, tuple(marks.split()), wavers, half)
 
 
 def numbers(*shape: int, seed: int = 0) -> np.ndarray:

@@ -38,9 +38,9 @@ def minimum(kind, **options):
     )
 
 
-def found(run, *arguments):
+def found(run, *arguments, wavers=False):
     """What is found, and by the implicit function how it depends on what is given."""
-    return program(run, *arguments, marks="values")
+    return program(run, *arguments, marks="values", wavers=wavers)
 
 
 def lasso(penalty, a, b):
@@ -113,7 +113,7 @@ WORKLOADS = {
         marks="values",
     ),
     "lasso": found(lasso, np.float32(0.05), A, B),
-    "on the simplex": found(on_the_simplex, A, B),
+    "on the simplex": found(on_the_simplex, A, B, wavers=True),
     "fixed point": found(fixed, np.array([0.3, 0.5, 0.7], np.float32)),
     "anderson": found(accelerated, np.array([0.3, 0.5, 0.7], np.float32)),
     "bisection": found(cube_root, np.float32(2)),

@@ -1,8 +1,9 @@
 """Programs of every kind, and their gradients, give JAX's numbers."""
 
 import jax
+import numpy as np
 import pytest
-from beside import beside_cpu
+from beside import HALF, beside_cpu, run_on
 
 from workloads import WORKLOADS
 
@@ -17,7 +18,36 @@ def with_marks(names):
 def check(name, function):
     program = WORKLOADS[name]
     with jax.enable_x64("fp64" in program.marks):
-        beside_cpu(function, *program.arguments)
+        if program.wavers:
+            apart = ulp_apart(function, program.arguments)
+        else:
+            results = jax.tree.leaves(jax.eval_shape(function, *program.arguments))
+            apart = [HALF if program.half else 0.0] * len(results)
+        beside_cpu(function, *program.arguments, apart=apart)
+
+
+def ulp_apart(function, arguments):
+    """Twice how far the CPU's own results move when inputs move by an ulp."""
+
+    def results(seed):
+        def moved(x):
+            x = np.asarray(x)
+            if x.dtype != np.float32:
+                return x
+            towards = np.random.default_rng(seed).choice(np.float32([-np.inf, np.inf]), x.shape)
+            return np.nextafter(x, towards) if seed else x
+
+        given = tuple(jax.tree.map(moved, argument) for argument in arguments)
+        return [np.asarray(x) for x in jax.tree.leaves(run_on("cpu", function, given))]
+
+    own = results(0)
+    others = [results(seed) for seed in range(1, 9)]
+    return [2 * max(distance(x, other[n]) for other in others) for n, x in enumerate(own)]
+
+
+def distance(x, y):
+    both = np.isfinite(x) & np.isfinite(y)
+    return float(np.abs(x[both] - y[both]).max(initial=0))
 
 
 @pytest.mark.parametrize("name", with_marks(WORKLOADS))
