@@ -15,10 +15,12 @@ namespace {
 
 thread_local Submission* innermost = nullptr;
 
+std::atomic<bool> any_failure{false};
+
 struct Failures {
-  std::atomic<bool> any{false};
   std::mutex mutex;
   std::map<cl_command_queue, std::exception_ptr> of;
+  ~Failures() { any_failure = false; }  // streams may be waited for later
 };
 
 Failures& failures() {
@@ -27,14 +29,14 @@ Failures& failures() {
 }
 
 void throw_failure(cl_command_queue queue) {
-  auto& f = failures();
-  if (!f.any.load(std::memory_order_acquire)) [[likely]]
+  if (!any_failure.load(std::memory_order_acquire)) [[likely]]
     return;
+  auto& f = failures();
   std::exception_ptr failure;
   {
     std::lock_guard lock(f.mutex);
     if (auto node = f.of.extract(queue)) failure = node.mapped();
-    f.any = !f.of.empty();
+    any_failure = !f.of.empty();
   }
   if (failure) std::rethrow_exception(failure);
 }
@@ -57,7 +59,7 @@ void keep_failure(cl_command_queue queue, std::exception_ptr failure) {
   auto& f = failures();
   std::lock_guard lock(f.mutex);
   f.of.emplace(queue, std::move(failure));
-  f.any.store(true, std::memory_order_release);
+  any_failure.store(true, std::memory_order_release);
 }
 
 Submission::Submission(cl_command_queue to, bool all) : queue(to), kernels(all), outer_(innermost) {
