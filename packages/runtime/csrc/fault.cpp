@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "device_table.h"
@@ -21,6 +23,8 @@ struct Faults {
   std::mutex mutex;
   std::deque<Check> checks;
   std::vector<std::atomic<FaultRecord*>> records = std::vector<std::atomic<FaultRecord*>>(device_count());
+  std::atomic<bool> failed{false};  ///< whether there is any failure
+  std::vector<std::exception_ptr> failures = std::vector<std::exception_ptr>(device_count());
 
   ~Faults() {
     for (std::size_t device = 0; device < records.size(); ++device)
@@ -67,8 +71,19 @@ std::uint32_t fault_code(std::string_view op, std::string_view text) {
   return static_cast<std::uint32_t>(all.checks.size());
 }
 
+void keep_failure(int device, std::exception_ptr failure) {
+  auto& all = faults();
+  std::lock_guard lock(all.mutex);
+  if (!all.failures[device]) all.failures[device] = std::move(failure);
+  all.failed = true;
+}
+
 void throw_pending(int device) {
   auto& all = faults();
+  if (all.failed.load(std::memory_order_acquire)) [[unlikely]] {
+    std::lock_guard lock(all.mutex);
+    if (auto failure = std::exchange(all.failures[device], nullptr)) std::rethrow_exception(failure);
+  }
   auto* record = all.records[device].load(std::memory_order_acquire);
   if (!record || record->code == 0) [[likely]]
     return;

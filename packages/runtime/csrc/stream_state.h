@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <sycl/sycl.hpp>
@@ -53,6 +54,8 @@ std::vector<Stream> live_streams(int device);
 sycl::queue make_queue(int device, int priority, bool profiling);
 /// The stream's profiling queue, in order among its own events.
 sycl::queue& timer_queue(StreamState& stream);
+/// The first failure of a device's work on the host, for throw_pending().
+void keep_failure(int device, std::exception_ptr failure);
 /// Throws what is pending on the device: errors of finished work and kernel faults.
 void throw_pending(int device);
 

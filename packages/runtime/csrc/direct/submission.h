@@ -7,8 +7,6 @@
 
 #include <CL/cl.h>
 
-#include <exception>
-
 #include "direct/mark.h"
 #include "xpu/sycl_fwd.h"
 
@@ -17,11 +15,8 @@ namespace xpu::direct {
 /// The OpenCL queue below, or null where all work goes through SYCL: on every device but an OpenCL CPU.
 cl_command_queue queue_below(sycl::queue& queue);
 
-/// Waits for all that is queued. Throws what work of the host's failed with since the last time.
+/// Waits for all that is queued.
 void finish(cl_command_queue queue);
-
-/// The first failure of a queue's work on the host, for the next finish() of that queue.
-void keep_failure(cl_command_queue queue, std::exception_ptr failure);
 
 /// While one lives, what its thread submits may go to the queue below.
 class Submission {

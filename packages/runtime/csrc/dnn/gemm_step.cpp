@@ -82,7 +82,9 @@ bool Gemm::pays() const {
 void GemmStep::run(Stream stream, const std::shared_ptr<const Plan>&, void* const* pointers) const {
   Call call{gemm_, pointers[gemm_.a.operand], pointers[gemm_.b.operand], pointers[gemm_.c.operand]};
   enqueue(stream, {WorkKind::dnn, "onednn gemm"},
-          [call](sycl::queue& queue, sycl::event* event) { run_on_host(queue, event, call); });
+          [call, device = stream.device()](sycl::queue& queue, sycl::event* event) {
+            run_on_host(device, queue, event, call);
+          });
 }
 
 }  // namespace xpu::dnn

@@ -7,6 +7,7 @@
 
 #include "graph/gate.h"
 #include "opencl.h"
+#include "stream_state.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -18,21 +19,24 @@ thread_local Work* catcher = nullptr;
 
 struct Task {
   Work work;
-  cl_command_queue queue;
+  int device;
+
+  // Nothing may be thrown through the driver or SYCL, whose threads this runs on.
+  void run() const {
+    try {
+      work();
+    } catch (...) {
+      keep_failure(device, std::current_exception());
+    }
+  }
 };
 
-// Nothing may be thrown through the driver that calls this.
 void run_and_delete(void* argument) {
-  std::unique_ptr<Task> task(*static_cast<Task**>(argument));
-  try {
-    task->work();
-  } catch (...) {
-    direct::keep_failure(task->queue, std::current_exception());
-  }
+  std::unique_ptr<Task>(*static_cast<Task**>(argument))->run();
 }
 
-void submit(Work work, sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
-  auto* task = new Task{std::move(work), submission.queue};
+void submit(Task given, sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
+  auto* task = new Task(std::move(given));
   cl_event done = nullptr;
   auto status = XPU_CL(clEnqueueNativeKernel)(submission.queue, run_and_delete, &task, sizeof task, 0,
                                               nullptr, nullptr, 0, nullptr, &done);
@@ -63,16 +67,18 @@ HostTaskCatcher::~HostTaskCatcher() {
   catcher = nullptr;
 }
 
-bool HostTaskCatcher::submit(sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
+bool HostTaskCatcher::submit(int device, sycl::queue& queue, direct::Submission& submission,
+                             sycl::event* event) {
   catcher = nullptr;
   if (!caught_) return false;
-  dnn::submit(std::move(caught_), queue, submission, event);
+  dnn::submit({std::move(caught_), device}, queue, submission, event);
   return true;
 }
 
-void run_on_host(sycl::queue& queue, sycl::event* event, Work work) {
-  if (auto* below = direct::Submission::current()) return submit(std::move(work), queue, *below, event);
-  auto done = queue.submit([&](sycl::handler& h) { h.host_task(std::move(work)); });
+void run_on_host(int device, sycl::queue& queue, sycl::event* event, Work work) {
+  Task task{std::move(work), device};
+  if (auto* below = direct::Submission::current()) return submit(std::move(task), queue, *below, event);
+  auto done = queue.submit([&](sycl::handler& h) { h.host_task([task] { task.run(); }); });
   if (event) *event = done;
 }
 

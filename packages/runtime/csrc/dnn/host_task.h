@@ -11,9 +11,9 @@
 
 namespace xpu::dnn {
 
-/// Queues `work`, which computes on the CPU that the queue is of. What it throws, the next wait for the queue
-/// throws.
-void run_on_host(sycl::queue& queue, sycl::event* event, std::function<void()> work);
+/// Queues `work`, which computes on the CPU that the queue is of. What it throws, the next wait for the
+/// device throws.
+void run_on_host(int device, sycl::queue& queue, sycl::event* event, std::function<void()> work);
 
 /// While alive, a host task submitted by this thread is kept here instead of being queued.
 class HostTaskCatcher {
@@ -23,7 +23,7 @@ class HostTaskCatcher {
   HostTaskCatcher(const HostTaskCatcher&) = delete;
   HostTaskCatcher& operator=(const HostTaskCatcher&) = delete;
   /// Queues what was caught, after all that `queue` holds. False when nothing was.
-  bool submit(sycl::queue& queue, direct::Submission& submission, sycl::event* event);
+  bool submit(int device, sycl::queue& queue, direct::Submission& submission, sycl::event* event);
 
  private:
   std::function<void()> caught_;

@@ -78,7 +78,7 @@ struct PrimitiveStep::Work {
     if (!below) return execute(event);
     HostTaskCatcher catcher;
     execute(event);
-    catcher.submit(queue, *below, event);
+    catcher.submit(step->device_, queue, *below, event);
   }
 };
 
