@@ -13,6 +13,7 @@ from xpu_testing import (
     plugin,
     run_child,
 )
+from xpu_testing.plugin import share_of
 
 
 def test_canary_returns_the_output():
@@ -121,3 +122,18 @@ def test_double_precision_is_seen_in_a_tests_parameters(parameters, asks):
     assert plugin.asks_for_fp64(item(callspec=SimpleNamespace(params=parameters))) is asks
     assert plugin.asks_for_fp64(item(marker="fp64"))
     assert not plugin.asks_for_fp64(item())
+
+
+class Named:
+    def __init__(self, nodeid):
+        self.nodeid = nodeid
+
+
+def test_a_share_does_not_move_with_new_tests():
+    items = [Named(f"test_{n}.py::test[{n}]") for n in range(400)]
+    quarter = share_of(items, 4)
+    assert 60 < len(quarter) < 140
+    assert share_of(items[1:], 4) == quarter - {items[0]}
+    assert share_of(items, 1) == set(items)
+    assert len(share_of(items[:3], 1000)) == 1
+    assert share_of([], 4) == set()
