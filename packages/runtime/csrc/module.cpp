@@ -1,55 +1,19 @@
 #include "xpu/module.h"
 
-#include <deque>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
 #include "compile/builder.h"
 #include "compile/elsewhere.h"
 #include "compile/sha256.h"
-#include "direct/kernel.h"
-#include "kept.h"
+#include "modules.h"
 #include "startup.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/launch.h"
 
 namespace xpu {
-
-struct KernelState {
-  std::string name;
-  int device;
-  sycl::kernel kernel;
-  std::size_t max_work_group_size;
-  std::optional<std::uint32_t> arguments;  ///< unknown where the backend counts them only as they are set
-  std::unique_ptr<direct::Kernel> direct;  ///< where there are queues below SYCL's
-};
-
 namespace {
-
-struct Module {
-  std::mutex mutex;    ///< held while it is built: who else wants it waits
-  ProgramPtr program;  ///< null until then
-  std::map<std::string, KernelState> kernels;
-};
-
-struct Modules {
-  std::mutex mutex;
-  std::map<std::string, Module, std::less<>> by_key;
-
-  Module& operator[](std::string key) {
-    std::lock_guard lock(mutex);
-    return by_key.try_emplace(std::move(key)).first->second;
-  }
-};
-
-Modules& modules() {
-  static auto& all = kept<Modules>();
-  return all;
-}
 
 std::string memory_key(int device, std::string_view source, const std::vector<std::string>& options) {
   std::string key = std::to_string(device);
@@ -57,32 +21,22 @@ std::string memory_key(int device, std::string_view source, const std::vector<st
   return key.append(1, '\n').append(source);
 }
 
-Kernel kernel_of(Module& module, int device, const std::string& name) {
-  auto found = module.kernels.find(name);
-  if (found == module.kernels.end()) {
-    auto kernel = module.program->kernel(name);
-    namespace query = sycl::info::kernel_device_specific;
-    auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
-    auto& backend = device_info(device).backend;
-    std::optional<std::uint32_t> arguments;
-    if (backend == "opencl" || backend == "level_zero")
-      arguments = kernel.get_info<sycl::info::kernel::num_args>();
-    bool below = backend == "opencl" && device_info(device).type == "cpu" && !generic_backend();
-    auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
-    found =
-        module.kernels.emplace(name, KernelState{name, device, kernel, limit, arguments, std::move(direct)})
-            .first;
-  }
-  return Kernel(&found->second);
+SharedKernel find_or_build(int device, std::string key, std::string_view name,
+                           const std::function<ProgramPtr()>& make) {
+  startup::require_not_forked();
+  auto module = modules().find(std::move(key), device);
+  return {module, &module->kernel(std::string(name), make)};
 }
 
-template <class Make>
-Kernel find_or_build(int device, std::string key, std::string_view name, Make make) {
-  startup::require_not_forked();
-  auto& module = modules()[std::move(key)];
-  std::lock_guard lock(module.mutex);
-  if (!module.program) module.program = make();
-  return kernel_of(module, device, std::string(name));
+SharedKernel from_source(int device, std::string_view source, std::string_view name,
+                         const std::vector<std::string>& options) {
+  return find_or_build(device, memory_key(device, source, options), name,
+                       [&] { return Builder(device, flat_source(device, source), options).build(); });
+}
+
+Kernel keep(const SharedKernel& kernel) {
+  modules().keep(kernel->module.lock());
+  return Kernel(kernel.get());
 }
 
 template <int dims>
@@ -115,6 +69,7 @@ void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& ker
 
 // What a graph replays. Below SYCL with a kernel of its own, which keeps its arguments.
 struct OwnedLaunch {
+  std::shared_ptr<Module> module;
   KernelState* kernel;
   NdRange range;
   Args args;
@@ -141,7 +96,7 @@ struct Launch {
   OwnedLaunch own() const {
     auto direct = kernel->direct ? std::make_shared<direct::Kernel>(kernel->kernel) : nullptr;
     if (direct && !direct->set(args)) direct = nullptr;
-    return {kernel, range, args, std::move(direct)};
+    return {kernel->module.lock(), kernel, range, args, std::move(direct)};
   }
 };
 
@@ -193,8 +148,12 @@ sycl::kernel& Kernel::native() const {
 
 Kernel build_kernel(int device, std::string_view source, std::string_view name,
                     const std::vector<std::string>& options) {
-  return find_or_build(device, memory_key(device, source, options), name,
-                       [&] { return Builder(device, flat_source(device, source), options).build(); });
+  return keep(from_source(device, source, name, options));
+}
+
+SharedKernel build_shared_kernel(int device, std::string_view source, std::string_view name,
+                                 const std::vector<std::string>& options) {
+  return from_source(device, source, name, options);
 }
 
 void expect_builds(int device) {
@@ -213,7 +172,7 @@ Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std
   expect<UsageError>(spirv.size() >= 20 && spirv.size() % 4 == 0, "SPIR-V: got ", spirv.size(),
                      " bytes, expected whole words and a header");
   auto key = join(device, "spirv:", Sha256().add(spirv.data(), spirv.size()).hex());
-  return find_or_build(device, key, name, [&] { return load_spirv(device, spirv); });
+  return keep(find_or_build(device, key, name, [&] { return load_spirv(device, spirv); }));
 }
 
 Args& Args::add_bytes(const void* data, std::size_t size, bool pointer) {

@@ -16,10 +16,14 @@
 namespace xpu {
 namespace {
 
+const std::string& dump_folder() {
+  static auto* folder = new std::string(env::text("XPU_DUMP_KERNELS"));
+  return *folder;
+}
+
 void dump(const std::string& file, const void* data, std::size_t size) {
-  static std::string folder = env::text("XPU_DUMP_KERNELS");
-  if (folder.empty() || size == 0) return;
-  std::ofstream(folder + "/" + file, std::ios::binary)
+  if (dump_folder().empty() || size == 0) return;
+  std::ofstream(dump_folder() + "/" + file, std::ios::binary)
       .write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
 
@@ -46,10 +50,25 @@ class Compilation {
   std::uint64_t begin_ = trace::now();
 };
 
+// Of the largest registers of this machine's cores that can be stored past the caches.
+int vector_bytes() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 0;
+#else
+  return 0;
+#endif
+}
+
 }  // namespace
 
 std::string flat_source(int device, std::string_view source) {
-  return join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n") + flatten(source);
+  auto text = flatten(source);
+  auto lead = join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n");
+  // Assembly is for this machine only: what is dumped is to be built for others.
+  bool here = device_info(device).type == "cpu" && !generic_backend() && dump_folder().empty();
+  if (here && vector_bytes() && text.find("XPU_CPU_VECTOR") != text.npos)
+    lead += join("#define XPU_CPU_VECTOR ", vector_bytes(), "\n");
+  return lead + text;
 }
 
 Builder::Builder(int device, std::string flat, std::vector<std::string> options)

@@ -43,7 +43,9 @@ class OpenClProgram : public Program {
     if (status != CL_SUCCESS) kernel = XPU_CL(clCreateKernel)(program_, name.c_str(), &status);
     expect<UsageError>(status == CL_SUCCESS, "the program has no kernel named \"", name, "\" (OpenCL status ",
                        status, ")");
-    return sycl::make_kernel<sycl::backend::opencl>(kernel, sycl_context(device_));
+    auto made = sycl::make_kernel<sycl::backend::opencl>(kernel, sycl_context(device_));
+    XPU_CL(clReleaseKernel)(kernel);  // SYCL took a reference of its own
+    return made;
   }
 
   Bytes native() override { return binary_of(program_); }

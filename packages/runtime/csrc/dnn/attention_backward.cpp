@@ -56,7 +56,7 @@ void score_gradients(Stream stream, const BlockTensors& t, std::int64_t keys, st
                bits(t.mask && t.mask->strides[4] == 1, 3) | bits(t.out.strides[4] == 1, 4) |
                bits(t.grad_out.strides[4] == 1, 5);
   auto kernel = table.find_or_make({static_cast<std::uint64_t>(device), types << 8 | flags}, [&] {
-    return build_kernel(device, gradient_source(t, options), gradient_name);
+    return build_shared_kernel(device, gradient_source(t, options), gradient_name);
   });
   GradientShape s{t.scores.shape[4], t.out.shape[4], keys, first_query, {}, {}, numbers.first, {}, {}, {}, {},
                   Dropout(options),  options.scale};

@@ -36,7 +36,7 @@ void drop_attention(Stream stream, const Tensor& weights, std::int64_t keys, con
   auto kernel = table.find_or_make(key, [&] {
     auto source =
         join("#define XPU_P ", kernel_type(weights.dtype), "\n", kernel_source("attention_dropout.sycl"));
-    return build_kernel(device, source, dropout_name);
+    return build_shared_kernel(device, source, dropout_name);
   });
   Shape s{weights.shape[4], keys, {}, {}, numbers.first, Dropout(options)};
   std::copy_n(weights.shape, 4, s.size);

@@ -17,7 +17,7 @@ namespace {
 Kernel state_kernel(int device) {
   static auto& kernels = kept<kernels::KernelTable>();
   return kernels.find_or_make({static_cast<std::uint64_t>(device)}, [&] {
-    return build_kernel(device, kernel_source("random_state.sycl"), "store_random_state");
+    return build_shared_kernel(device, kernel_source("random_state.sycl"), "store_random_state");
   });
 }
 

@@ -46,10 +46,10 @@ bool whole_words(const Images& of, std::int64_t per) {
   return of.pixels / per * of.images <= std::numeric_limits<std::int32_t>::max();
 }
 
-Kernel build(int device, std::size_t size, const Images& of) {
+SharedKernel build(int device, std::size_t size, const Images& of) {
   auto source = join("#define XPU_BITS ", size * 8, "\n#define XPU_CHANNELS ", of.channels, "\n",
                      kernel_source("channels.sycl"));
-  return build_kernel(device, source, of.to_planes ? "pixels_to_planes" : "planes_to_pixels");
+  return build_shared_kernel(device, source, of.to_planes ? "pixels_to_planes" : "planes_to_pixels");
 }
 
 }  // namespace

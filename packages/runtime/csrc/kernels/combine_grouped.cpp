@@ -121,7 +121,8 @@ struct Combining {
           std::uint64_t{dims_of(split.window)}, std::uint64_t{rows}, std::uint64_t{wide},
           std::uint64_t{finish}, state.replaces ? size_of(dtype) : static_cast<std::uint64_t>(dtype)})
       key.low = key.low << 5 | part;
-    return state.groups.find_or_make(key, [&] { return build_kernel(stream.device(), source(), name); });
+    return state.groups.find_or_make(key,
+                                     [&] { return build_shared_kernel(stream.device(), source(), name); });
   }
 
   void run(const KeyGroups& groups) const {

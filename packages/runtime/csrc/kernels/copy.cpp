@@ -5,9 +5,11 @@
 #include "kernels/dtype_text.h"
 #include "kernels/geometry.h"
 #include "kernels/packed_copy.h"
+#include "kernels/tuning.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 #include "xpu/kernels/elementwise.h"
+#include "xpu/memory.h"
 
 namespace xpu::kernels {
 namespace {
@@ -37,6 +39,14 @@ Tensor as_bits(const Tensor& t) {
   return view;
 }
 
+// The driver's copy stores through the caches, and between devices or with the host it is the only one.
+bool better_than_driver(Stream stream, const Tensor& dst, const Tensor& src) {
+  auto bytes = static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype);
+  if (!past_caches(tuning(stream.device()), bytes)) return false;
+  auto here = [&](const Tensor& t) { return memory::find(t.data).device == stream.device(); };
+  return here(dst) && here(src);
+}
+
 }  // namespace
 
 void copy(Stream stream, const Tensor& dst, const Tensor& src) {
@@ -44,10 +54,11 @@ void copy(Stream stream, const Tensor& dst, const Tensor& src) {
   if (count == 0 && same_shape(dst, src)) return;
   if (size_of(dst.dtype) == 0 || size_of(src.dtype) == 0) return copy_packed(stream, dst, src);
   if (dst.dtype != src.dtype) return copy_op()(stream, {&dst, 1}, {&src, 1});
-  if (same_shape(dst, src) && dst.contiguous() && src.contiguous())
+  bool plain = same_shape(dst, src) && dst.contiguous() && src.contiguous();
+  if (plain && !better_than_driver(stream, dst, src))
     return xpu::copy(stream, dst.data, src.data, static_cast<std::size_t>(count) * size_of(dst.dtype));
   check_shapes({&dst, 1}, {&src, 1}, "copy");
-  if (copy_channels(stream, dst, src)) return;
+  if (!plain && copy_channels(stream, dst, src)) return;
   Tensor to = as_bits(dst), from = as_bits(src);
   copy_op()(stream, {&to, 1}, {&from, 1});
 }

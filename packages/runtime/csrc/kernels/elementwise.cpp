@@ -55,7 +55,8 @@ void Elementwise::operator()(Stream stream, std::span<const Tensor> outputs, std
   Plan plan = make_plan(shape, e, outputs, inputs, compute_dtype(outputs, inputs, compute));
   if (plan.count == 0) return;
   Kernel kernel = state_->kernels.find_or_make(plan.variant.key(device), [&] {
-    return build_kernel(device, elementwise_source(shape, e, plan.variant), elementwise_kernel_name(e));
+    return build_shared_kernel(device, elementwise_source(shape, e, plan.variant),
+                               elementwise_kernel_name(e));
   });
   Args args;
   std::size_t bytes = 0;

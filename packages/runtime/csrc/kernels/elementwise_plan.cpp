@@ -48,6 +48,29 @@ std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs
   return all ? static_cast<std::uint8_t>(length) : 1;
 }
 
+// What is computed in place has its lines in the caches already.
+bool goes_past_caches(const Tuning& tuning, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+  std::size_t bytes = 0;
+  for (auto& out : outputs) {
+    bytes += static_cast<std::size_t>(out.numel()) * size_of(out.dtype);
+    for (auto& in : inputs)
+      if (in.data == out.data) return false;
+  }
+  return past_caches(tuning, bytes);
+}
+
+// Whether each row of the results is some whole cache lines, if the first begins one.
+bool has_rows_of_lines(const Plan& plan) {
+  auto& v = plan.variant;
+  auto& g = plan.geometry;
+  if (v.path != Path::rows || v.gathers() || g.size[0] < 512) return false;
+  for (int k = 0; k < v.outputs; ++k) {
+    auto row = g.dims > 1 ? g.stride[k][1] : 0;
+    if (v.kind(k) != 1 || row * static_cast<std::int64_t>(size_of(v.dtype[k])) % 64) return false;
+  }
+  return true;
+}
+
 // Puts the longest dimension into the rows when the fastest one is short: its elements are then gathered, and
 // the short dimension's neighbours come from the same cache lines.
 void lengthen_rows(Geometry& g, std::int64_t short_row) {
@@ -130,6 +153,7 @@ KernelKey Variant::key(int device) const {
   append(1, wide_index);
   append(4, dims);
   append(5, vector);
+  append(1, past_caches);
   append(8, static_cast<std::uint64_t>(device));
   return key;
 }
@@ -147,10 +171,13 @@ Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<con
   if (all_contiguous(outputs, inputs)) {
     plan.count = outputs[0].numel();
     v.vector = vector_length(tuning, outputs, inputs);
+    v.past_caches = goes_past_caches(tuning, outputs, inputs);
     return plan;
   }
-  return plan_over(coalesce(outputs, inputs, expression.name.c_str(), expression.uses_index), v,
+  plan = plan_over(coalesce(outputs, inputs, expression.name.c_str(), expression.uses_index), v,
                    expression.uses_index);
+  if (has_rows_of_lines(plan)) plan.variant.past_caches = goes_past_caches(tuning, outputs, inputs);
+  return plan;
 }
 
 Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order, std::int64_t short_row) {

@@ -16,9 +16,10 @@ enum class Path : std::uint8_t { linear, rows, strided };
 /// What a kernel is built for, beside the expression: everything its source depends on.
 struct Variant {
   Path path = Path::linear;
-  bool wide_index = false;  ///< 64-bit offsets
-  std::uint8_t dims = 1;    ///< of the kernel, at least those of the geometry
-  std::uint8_t vector = 1;  ///< neighbouring elements a lane takes at once
+  bool wide_index = false;   ///< 64-bit offsets
+  std::uint8_t dims = 1;     ///< of the kernel, at least those of the geometry
+  std::uint8_t vector = 1;   ///< neighbouring elements a lane takes at once
+  bool past_caches = false;  ///< linear: where results are stored
   std::uint32_t kinds = 0;  ///< rows: two bits an operand, its stride along the row: 0, 1, or 2 for any other
   std::uint8_t outputs = 0, operands = 0;
   DType compute = DType::f32;

@@ -52,7 +52,7 @@ Kernel kernel_for(Stream stream, DType dtype, Part part, Meaning how = {}) {
     expect<Unsupported>(real == DType::f32 || real == DType::f64, name, ": got matrices of ", name_of(dtype),
                         ", expected f32, f64, c64 or c128");
     require_number(name, stream, real);
-    return build_kernel(
+    return build_shared_kernel(
         device,
         join("#include <xpu/complex.h>\nusing T = ", storage_type(dtype), ";\nusing R = ", storage_type(real),
              ";\n#define UPPER ", how.upper, "\n#define UNIT ", how.unit, "\n#define CONJUGATE ",

@@ -97,7 +97,7 @@ Kernel kernel_of(int device, DType dtype, const Shape& s) {
                     static_cast<std::uint64_t>(s.in_rows) << 24 |
                     static_cast<std::uint64_t>(s.out_rows) << 25 | static_cast<std::uint64_t>(s.wide) << 26};
   return table.find_or_make(key, [&] {
-    return build_kernel(
+    return build_shared_kernel(
         device,
         join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define LINES ", s.lines,
              "\n#define GROUP ", s.group, "\n#define LOCAL ", s.local, "\n#define POINTS ", s.points,

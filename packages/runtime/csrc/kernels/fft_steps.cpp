@@ -42,10 +42,11 @@ Kernel kernel_of(int device, FftStep step, DType dtype, bool wide) {
                                                         static_cast<std::uint64_t>(dtype) << 8 |
                                                         static_cast<std::uint64_t>(wide) << 16};
   return table.find_or_make(key, [&] {
-    return build_kernel(device,
-                        join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define COUNT ",
-                             wide ? "xpu::u64" : "xpu::u32", "\n", kernel_source("fft_steps.sycl")),
-                        names[static_cast<int>(step)]);
+    return build_shared_kernel(
+        device,
+        join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define COUNT ",
+             wide ? "xpu::u64" : "xpu::u32", "\n", kernel_source("fft_steps.sycl")),
+        names[static_cast<int>(step)]);
   });
 }
 

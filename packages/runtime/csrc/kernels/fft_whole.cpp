@@ -34,7 +34,7 @@ Kernel kernel_of(int device, DType dtype, bool near_in, bool near_out) {
                                                         static_cast<std::uint64_t>(near_out) << 9};
   return table.find_or_make(key, [&] {
     int group = tuning(device).sub_group;
-    return build_kernel(
+    return build_shared_kernel(
         device,
         join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define LINES ", group,
              "\n#define GROUP ", group, "\n#define LOCAL 0\n#define IN_STEP ", near_in ? "1" : "s.in_step",

@@ -1,8 +1,9 @@
 #include "xpu/kernels/fill.h"
-#include "kept.h"
 
 #include <bit>
 
+#include "kept.h"
+#include "kernels/tuning.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 #include "xpu/kernels/elementwise.h"
@@ -50,8 +51,10 @@ void fill(Stream stream, const Tensor& dst, Scalar value) {
   if (count == 0) return;
   expect<UsageError>(dst.data, "fill: ", dst, " has no memory");
   if (size_of(dst.dtype) == 0) return fill_packed(stream, dst, value, count);
-  if (all_bits_zero(dst.dtype, value) && dst.contiguous())
-    return fill_bytes(stream, dst.data, 0, static_cast<std::size_t>(count) * size_of(dst.dtype));
+  auto bytes = static_cast<std::size_t>(count) * size_of(dst.dtype);
+  bool by_kernel = past_caches(tuning(stream.device()), bytes) && dst.dtype != DType::c128;
+  if (all_bits_zero(dst.dtype, value) && dst.contiguous() && !by_kernel)
+    return fill_bytes(stream, dst.data, 0, bytes);
   if (dst.dtype == DType::f64)
     return run(stream, words(dst, 0, 1), std::bit_cast<std::uint64_t>(value.real()));
   if (dst.dtype == DType::c128) {

@@ -27,7 +27,7 @@ Kernel kernel_of(int device, const char* name, int which, bool wide) {
   return table.find_or_make(key, [&] {
     auto source = join("#include <xpu/core.h>\nusing Word = ", wide ? "xpu::u64" : "xpu::u32", ";\n",
                        kernel_source("group_keys.sycl"));
-    return build_kernel(device, source, name);
+    return build_shared_kernel(device, source, name);
   });
 }
 

@@ -256,8 +256,8 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   key.low |= flags(a) << 60 | static_cast<std::uint64_t>(row_vectors) << 56 |
              static_cast<std::uint64_t>(sequence_dims) << 50 | static_cast<std::uint64_t>(together) << 55;
   Kernel kernel = table.find_or_make(key, [&] {
-    return build_kernel(device, source_of(walk, plan, sequence_dims, row_vectors, tune, p.element, text()),
-                        walk.name);
+    return build_shared_kernel(
+        device, source_of(walk, plan, sequence_dims, row_vectors, tune, p.element, text()), walk.name);
   });
   Args args;
   args.add(static_cast<void*>(p.moved));

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -16,7 +17,7 @@ struct KernelKey {
   bool operator==(const KernelKey&) const = default;
 };
 
-/// Lookups take no lock; entries are added once and live as long as the table.
+/// Lookups take no lock; entries are added once and, like the kernels, live as long as the table.
 class KernelTable {
  public:
   KernelTable() = default;
@@ -27,24 +28,24 @@ class KernelTable {
   KernelTable(const KernelTable&) = delete;
   KernelTable& operator=(const KernelTable&) = delete;
 
-  /// The kernel of the key; the first time it is what `make()` gives.
+  /// The kernel of the key; the first time it is what `make()` gives, a shared one.
   template <class Make>
   Kernel find_or_make(const KernelKey& key, Make make) {
     auto& bucket = buckets_[slot(key)];
-    if (Entry* entry = find(bucket.load(std::memory_order_acquire), key)) return entry->kernel;
-    // Not under the lock: building may take a while, and build_kernel builds one source once.
-    Kernel kernel = make();
+    if (Entry* entry = find(bucket.load(std::memory_order_acquire), key)) return Kernel(entry->kernel.get());
+    // Not under the lock: building may take a while, and one source is built once.
+    SharedKernel kernel = make();
     std::lock_guard lock(mutex_);
     Entry* head = bucket.load(std::memory_order_relaxed);
-    if (Entry* entry = find(head, key)) return entry->kernel;
+    if (Entry* entry = find(head, key)) return Kernel(entry->kernel.get());
     bucket.store(new Entry{key, kernel, head}, std::memory_order_release);
-    return kernel;
+    return Kernel(kernel.get());
   }
 
  private:
   struct Entry {
     KernelKey key;
-    Kernel kernel;
+    SharedKernel kernel;
     Entry* next;
   };
   static std::size_t slot(const KernelKey& key) {

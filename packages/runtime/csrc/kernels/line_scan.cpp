@@ -75,7 +75,7 @@ struct Launcher {
       source += kernel_source("scan.sycl");
       static const char* const names[2][3] = {{"reduce_columns", "carries", "scan_columns"},
                                               {"reduce_rows", "carries", "scan_rows"}};
-      return build_kernel(stream.device(), source, names[rows][which]);
+      return build_shared_kernel(stream.device(), source, names[rows][which]);
     });
   }
 

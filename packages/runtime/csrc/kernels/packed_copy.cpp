@@ -23,11 +23,11 @@ void check(const Tensor& dst, const Tensor& src) {
                       ": there is no conversion between complex and packed integers");
 }
 
-Kernel build(int device, DType element, bool is_signed, bool packs) {
+SharedKernel build(int device, DType element, bool is_signed, bool packs) {
   auto source = join("#include <xpu/complex.h>\nusing Element = ", storage_type(element),
                      ";\nusing Value = ", value_type(element), ";\n#define XPU_SIGNED ", is_signed ? 1 : 0,
                      "\n", kernel_source("packed.sycl"));
-  return build_kernel(device, source, packs ? "pack" : "unpack");
+  return build_shared_kernel(device, source, packs ? "pack" : "unpack");
 }
 
 void run(Stream stream, void* dst, const void* src, DType element, DType packed, bool packs,

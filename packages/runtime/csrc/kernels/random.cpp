@@ -71,7 +71,7 @@ Kernel kernel_of(int device, const Fill& fill, DType out, DType chances) {
                                                         static_cast<std::uint64_t>(out) << 8 |
                                                         static_cast<std::uint64_t>(chances) << 16};
   return table.find_or_make(
-      key, [&] { return build_kernel(device, source_of(fill, out, chances), "random_fill"); });
+      key, [&] { return build_shared_kernel(device, source_of(fill, out, chances), "random_fill"); });
 }
 
 void add_parameters(Args& args, const Fill& fill, DType m) {

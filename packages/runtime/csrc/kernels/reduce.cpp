@@ -84,7 +84,7 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   if (plan.cut.results == 0) return;
   auto key = plan.variant.key(device);
   auto build = [&](const std::string& name) {
-    return build_kernel(device, reduce_source(shape, e, plan.variant), name);
+    return build_shared_kernel(device, reduce_source(shape, e, plan.variant), name);
   };
   Kernel kernel = state_->kernels.find_or_make(key, [&] { return build(reduce_kernel_name(e)); });
   Args args;

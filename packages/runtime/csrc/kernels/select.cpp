@@ -61,7 +61,7 @@ Kernel kernel_of(int device, Which which, DType mask, DType value, int dims) {
         "#include <xpu/core.h>\nusing Mask = ", word_type(mask), ";\nusing Value = ", word_type(value),
         ";\nusing Out = ", which == Which::positions ? storage_type(value) : "int", ";\n#define MASK_BITS ",
         mask_bits(mask), "\n#define DIMS ", std::max(dims, 1), "\n", kernel_source("select.sycl"));
-    return build_kernel(device, source, names[static_cast<int>(which)]);
+    return build_shared_kernel(device, source, names[static_cast<int>(which)]);
   });
 }
 

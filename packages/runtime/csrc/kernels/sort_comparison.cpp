@@ -99,10 +99,11 @@ Kernel ComparisonSort::State::kernel(Stream stream, std::span<const Tensor> ins,
   for (auto& in : ins) key.low = key.low << 5 | static_cast<std::uint64_t>(in.dtype);
   static const char* const names[] = {"sort_tiles", "sort_merge", "sort_gather"};
   return kernels.find_or_make(key, [&] {
-    return build_kernel(stream.device(),
-                        join(prelude(ins), "#define LANES ", shape.lanes, "\n#define ITEMS ", shape.items,
-                             "\n#define PART ", shape.part, "\n", kernel_source("sort_merge.sycl")),
-                        names[which]);
+    return build_shared_kernel(
+        stream.device(),
+        join(prelude(ins), "#define LANES ", shape.lanes, "\n#define ITEMS ", shape.items, "\n#define PART ",
+             shape.part, "\n", kernel_source("sort_merge.sycl")),
+        names[which]);
   });
 }
 

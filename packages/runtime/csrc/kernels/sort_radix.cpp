@@ -35,7 +35,7 @@ Kernel kernel(const RowSort& sort, const SortShape& shape, Which which) {
   static auto& kernels = kept<KernelTable>();
   static const char* const names[] = {"sort_count", "sort_places", "sort_move", "sort_finish"};
   return kernels.find_or_make(sort_key(sort, which * 2 + sort.places()), [&] {
-    return build_kernel(
+    return build_shared_kernel(
         sort.stream.device(),
         join(sort_prelude(sort), "#define LANES ", shape.lanes, "\n#define ITEMS ", shape.items,
              "\n#define PLACES ", sort.places(), "\n", kernel_source("sort_radix.sycl")),

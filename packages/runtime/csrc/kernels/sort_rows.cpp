@@ -63,10 +63,11 @@ void sort_short_rows(const RowSort& sort, const SortShape& shape) {
     if (lanes * few_items >= sort.n) items = std::min(items, few_items);
   }
   Kernel kernel = kernels.find_or_make(sort_key(sort, lanes * 16 + items), [&] {
-    return build_kernel(sort.stream.device(),
-                        join(sort_prelude(sort), "#define LANES ", lanes, "\n#define ITEMS ", items,
-                             "\n#define CAPACITY ", shape.capacity, "\n", kernel_source("sort_rows.sycl")),
-                        "sort_rows");
+    return build_shared_kernel(
+        sort.stream.device(),
+        join(sort_prelude(sort), "#define LANES ", lanes, "\n#define ITEMS ", items, "\n#define CAPACITY ",
+             shape.capacity, "\n", kernel_source("sort_rows.sycl")),
+        "sort_rows");
   });
   Rows rows{sort.count, sort.n, sort.keep, 1, sort.flip()};
   if (lanes == 1) rows.each = std::max<std::int64_t>(1, shortest_work / sort.n);

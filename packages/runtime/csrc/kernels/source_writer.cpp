@@ -84,6 +84,27 @@ void SourceWriter::memory(int vector) {
   line("}");
 }
 
+void SourceWriter::blocks(int vector) {
+  text_ += "struct Blocks { ";
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    text_ += join("Block<", storage_type(outputs_[k]), "> o", k, "; ");
+  line("};");
+  line("XPU_FN void keep(Blocks& x, i32 at, const Outputs", vector == 1 ? "&" : "*", " out) {");
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    if (vector == 1)
+      line("  x.o", k, ".data[at] = out.r", k, ";");
+    else {
+      line("  Array<", storage_type(outputs_[k]), ", XPU_VECTOR> r", k, ";");
+      line("  for (int v = 0; v < XPU_VECTOR; ++v) r", k, "[v] = out[v].r", k, ";");
+      line("  store_wide(x.o", k, ".data, at, r", k, ");");
+    }
+  line("}");
+  line("XPU_FN void send(const Pointers& x, i32 first, Blocks& blocks) {");
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    line("  send_past_caches(x.o", k, " + first, blocks.o", k, ");");
+  line("}");
+}
+
 void SourceWriter::input_locals(std::uint32_t own_type) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const char* type = own_type >> i & 1 ? math_type(inputs_[i]) : "T";

@@ -27,6 +27,8 @@ class SourceWriter {
   void types(bool wide_index);
   /// advance, load and store; with `vector` above 1 load_vector and store_vector too.
   void memory(int vector);
+  /// Blocks, keep and send: how results go past the caches (past_caches.h).
+  void blocks(int vector);
   /// The locals a0, a1, ... from `in`. Bit i of `own_type`: input i keeps its own arithmetic type.
   void input_locals(std::uint32_t own_type);
   /// The locals p0, p1, ... from `parameters`.

@@ -48,10 +48,10 @@ struct Selection {
     static const char* const names[] = {"select_minima", "select_collect", "select_count", "select_digit",
                                         "select_write"};
     return kernels.find_or_make(sort_key(rows, which * 2 + (parties > 0)), [&] {
-      return build_kernel(stream.device(),
-                          join(sort_prelude(rows), "#define LANES ", lanes, "\n#define COLLECTED ",
-                               parties > 0, "\n", kernel_source("select_radix.sycl")),
-                          names[which]);
+      return build_shared_kernel(stream.device(),
+                                 join(sort_prelude(rows), "#define LANES ", lanes, "\n#define COLLECTED ",
+                                      parties > 0, "\n", kernel_source("select_radix.sycl")),
+                                 names[which]);
     });
   }
 

@@ -15,9 +15,9 @@ Tuning tune(int device) {
   bool gpu_shape = info.is_gpu || generic_backend();
   // The cores a process may use are a setting, which must not change results; a GPU's are its nature.
   int parts = info.is_gpu ? units * 16 : 512;
-  if (!gpu_shape) return {lanes, 1, 4, false, 32, 2048, units * 8, parts};
+  if (!gpu_shape) return {lanes, 1, 4, false, 32, 2048, units * 8, parts, 16 << 20};
   int group = static_cast<int>(std::min<std::size_t>(info.max_work_group_size, 256));
-  return {lanes, std::max(1, group / lanes), 16, true, 1, 16, units * 16, parts};
+  return {lanes, std::max(1, group / lanes), 16, true, 1, 16, units * 16, parts, 0};
 }
 
 }  // namespace

@@ -12,13 +12,14 @@
 namespace xpu::kernels {
 
 struct Tuning {
-  int sub_group;          ///< lanes
-  int sub_groups;         ///< in a work-group
-  int lane_bytes;         ///< what a lane should load at once
-  bool wide_f16;          ///< for f16 too; CPU compilers take pairs of them apart one by one
-  int shortest, longest;  ///< vectors in a tile
-  int tiles;              ///< enough to fill the device
-  int parts;              ///< that one result is split into at most; the order of its sums depends on it
+  int sub_group;            ///< lanes
+  int sub_groups;           ///< in a work-group
+  int lane_bytes;           ///< what a lane should load at once
+  bool wide_f16;            ///< for f16 too; CPU compilers take pairs of them apart one by one
+  int shortest, longest;    ///< vectors in a tile
+  int tiles;                ///< enough to fill the device
+  int parts;                ///< that one result is split into at most; the order of its sums depends on it
+  std::size_t past_caches;  ///< bytes of results that are not found in a cache again; 0: no number of them
 };
 
 const Tuning& tuning(int device);
@@ -29,6 +30,11 @@ inline std::int32_t tile_length(const Tuning& t, std::int64_t vectors) {
   return static_cast<std::int32_t>(length < t.shortest  ? t.shortest
                                    : length > t.longest ? t.longest
                                                         : length);
+}
+
+/// Whether results of so many bytes are stored past the caches.
+inline bool past_caches(const Tuning& t, std::size_t bytes) {
+  return t.past_caches && bytes >= t.past_caches;
 }
 
 /// The range that gives each of `tiles` tiles a sub-group.

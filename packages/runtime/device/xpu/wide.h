@@ -41,6 +41,12 @@ XPU_FN void store_wide(global<T> p, i32 word, Array<T, N> values) {
   ((global<Word>)p)[word] = bits_as<Word>(values);
 }
 
+template <int N, class T>
+XPU_FN void store_wide(T* p, i32 word, Array<T, N> values) {
+  using Word = typename Wide<N*(int)sizeof(T)>::type;
+  ((Word*)p)[word] = bits_as<Word>(values);
+}
+
 }  // namespace xpu
 
 #endif

@@ -18,7 +18,7 @@ namespace xpu {
 
 struct KernelState;
 
-/// A handle to a kernel of one device; lives as long as the process.
+/// A handle to a kernel of one device.
 class XPU_API Kernel {
  public:
   Kernel() = default;
@@ -36,9 +36,13 @@ class XPU_API Kernel {
 
 /// The kernel `name` of `source`, built for `device` unless a cache has it. `options` go to the compiler.
 /// A line `#include <xpu/NAME.h>` brings in that file of the device library.
-/// Throws CompileError with the compiler's log, lines numbered as in `source`.
+/// Throws CompileError with the compiler's log, lines numbered as in `source`. Lives as long as the process.
 XPU_API Kernel build_kernel(int device, std::string_view source, std::string_view name,
                             const std::vector<std::string>& options = {});
+/// A kernel that is given back: its module goes with the last of its kernels that somebody holds.
+using SharedKernel = std::shared_ptr<KernelState>;
+XPU_API SharedKernel build_shared_kernel(int device, std::string_view source, std::string_view name,
+                                         const std::vector<std::string>& options = {});
 /// The portable SPIR-V of `source`, from the cache or compiled.
 XPU_API std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                               const std::vector<std::string>& options = {});

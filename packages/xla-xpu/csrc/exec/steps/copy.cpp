@@ -1,5 +1,8 @@
 // Copies between views, with conversion, and fills.
 #include "xpu/copy.h"
+
+#include <cstring>
+
 #include "exec/steps.h"
 #include "xpu/kernels/copy.h"
 #include "xpu/kernels/fill.h"
@@ -7,41 +10,60 @@
 namespace xla_xpu {
 namespace {
 
+// A contiguous array of so many elements, whatever its shape.
+xpu::Tensor line(const xpu::Tensor& of, xpu::DType dtype) {
+  xpu::Tensor line;
+  line.dtype = dtype;
+  line.ndim = 1;
+  line.shape[0] = of.numel();
+  line.strides[0] = 1;
+  return line;
+}
+
 class CopyStep final : public Step {
  public:
-  explicit CopyStep(const Fields& fields)
-      : out_(fields.operand("out")),
-        in_(fields.operand("in")),
-        plain_(out_.view.dtype == in_.view.dtype && out_.view.contiguous() && in_.view.contiguous()),
-        bytes_(static_cast<std::size_t>(out_.view.numel()) * xpu::size_of(out_.view.dtype)) {}
-  void run(Frame& frame) const override {
-    auto out = frame.at(out_), in = frame.at(in_);
-    if (plain_)
-      xpu::copy(frame.stream, out.data, in.data, bytes_);
-    else
-      xpu::kernels::copy(frame.stream, out, in);
+  explicit CopyStep(const Fields& fields) : out_(fields.operand("out")), in_(fields.operand("in")) {
+    bool plain = out_.view.dtype == in_.view.dtype && out_.view.contiguous() && in_.view.contiguous();
+    if (plain) out_.view = in_.view = line(out_.view, out_.view.dtype);
   }
+  void run(Frame& frame) const override { xpu::kernels::copy(frame.stream, frame.at(out_), frame.at(in_)); }
 
  private:
   Operand out_, in_;
-  bool plain_;
-  std::size_t bytes_;
 };
 
 // With the bits of one element, as Python's bytes.
 class FillStep final : public Step {
  public:
   explicit FillStep(const Fields& fields)
-      : out_(fields.operand("out")), pattern_(fields.get<std::string>("pattern")) {}
+      : out_(fields.operand("out")), pattern_(fields.get<std::string>("pattern")) {
+    auto size = pattern_.size(), count = static_cast<std::size_t>(out_.view.numel());
+    if (size > sizeof bits_ || count * size < large) return;
+    std::memcpy(&bits_, pattern_.data(), size);
+    using xpu::DType;
+    out_.view = line(out_.view, size == 1   ? DType::u8
+                                : size == 2 ? DType::u16
+                                : size == 4 ? DType::u32
+                                            : DType::u64);
+    by_kernel_ = true;
+  }
   void run(Frame& frame) const override {
     auto out = frame.at(out_);
-    xpu::fill_pattern(frame.stream, out.data, pattern_.data(), pattern_.size(),
-                      static_cast<std::size_t>(out.numel()));
+    if (by_kernel_)
+      xpu::kernels::fill(frame.stream, out, bits_);
+    else
+      xpu::fill_pattern(frame.stream, out.data, pattern_.data(), pattern_.size(),
+                        static_cast<std::size_t>(out.numel()));
   }
 
  private:
+  // Bytes from which a kernel is faster than the driver's fill.
+  static constexpr std::size_t large = 16 << 20;
+
   Operand out_;
   std::string pattern_;
+  std::uint64_t bits_ = 0;
+  bool by_kernel_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // A kernel that the compiler wrote.
 #include <atomic>
+#include <mutex>
 #include <vector>
 
 #include "exec/steps.h"
@@ -31,9 +32,11 @@ class KernelStep final : public Step {
   xpu::Kernel kernel(int device) const {
     auto& built = built_[static_cast<std::size_t>(device)];
     if (auto* state = built.load(std::memory_order_acquire)) return xpu::Kernel(state);
-    auto kernel = xpu::build_kernel(device, source_, name_);
-    built.store(kernel.state(), std::memory_order_release);
-    return kernel;
+    auto kernel = xpu::build_shared_kernel(device, source_, name_);
+    std::lock_guard lock(mutex_);
+    held_.push_back(kernel);
+    built.store(kernel.get(), std::memory_order_release);
+    return xpu::Kernel(kernel.get());
   }
 
   std::string source_, name_;
@@ -41,7 +44,9 @@ class KernelStep final : public Step {
   std::size_t bytes_;
   std::vector<int> arrays_;
   std::vector<std::int64_t> sizes_;
-  mutable std::vector<std::atomic<xpu::KernelState*>> built_;
+  mutable std::vector<std::atomic<xpu::KernelState*>> built_;  // by device
+  mutable std::mutex mutex_;
+  mutable std::vector<xpu::SharedKernel> held_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@ import re
 
 from .affine import Affine
 from .emit import Emitter
+from .past_caches import Store
 from .space import SHORT, Loops
 
 _LOAD = re.compile(r"\bx(\d+)\[@(\d+)@\](?! = )")  # and no store
@@ -14,17 +15,18 @@ _MOST_CHANNELS, _MOST_LINES = 4, 100
 
 
 def by_words(
-    emitter: Emitter, stores: list[str], loops: Loops, index: str
-) -> tuple[Loops, list[str]]:
-    """The statements of an element with its loads of bytes made loads of words.
+    emitter: Emitter, stores: list[Store], loops: Loops, index: str
+) -> tuple[Loops, list[str], list[Store]]:
+    """The statements of an element with its loads of bytes made loads of words, and the stores left to make.
 
     The channels of an image's point lie in one word: they are computed together, with no loop over them.
     """
     dim = _channels(emitter, loops)
     if dim is None:
-        return loops, [_alone(emitter, loops, line) for line in emitter.lines] + stores
+        return loops, [_alone(emitter, loops, line) for line in emitter.lines], stores
     size = loops.sizes[dim]
     words: dict[str, None] = {}
+    ends = [store.text for store in stores]
     body = []
     for channel in range(size):
 
@@ -41,9 +43,9 @@ def by_words(
             return f"@{int(found[1]) * size + channel}@"
 
         lines = [_alone(emitter, loops, _LOAD.sub(shared, line)) for line in emitter.lines]
-        body += ["{", *(re.sub(r"@(\d+)@", own, line) for line in lines + stores), "}"]
+        body += ["{", *(re.sub(r"@(\d+)@", own, line) for line in lines + ends), "}"]
     positions = [_fixed(p, dim, channel) for p in loops.positions for channel in range(size)]
-    return Loops(loops.sizes[:dim] + loops.sizes[dim + 1 :], positions), [*words, *body]
+    return Loops(loops.sizes[:dim] + loops.sizes[dim + 1 :], positions), [*words, *body], []
 
 
 def _channels(emitter: Emitter, loops: Loops) -> int | None:

@@ -27,7 +27,7 @@ from .simplify import simplify
 from .spmd.partition import needs_partition, partition
 
 # Of the form in which plans are saved.
-VERSION = 5
+VERSION = 6
 # Programs longer than this, in bytes, have several modules of kernels.
 _LONG = 20_000
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .affine import Affine, dot
 from .byte_loads import by_words
 from .elementwise import COMPLEX_HEADERS, HEADERS, store
 from .emit import Emitter
+from .past_caches import Blocks, Store, blocks_of
 from .plan import Buffer, View
 from .space import SHORT, Loops, counters, join
 from .types import row_major
@@ -86,13 +88,15 @@ def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
         view, variable = output.view, output.name
         place = dot(counters(shape), view.strides) + view.offset + output.shift
         number = emitter.argument(view.buffer, view.element)
-        stores.append(f"x{number}[{emitter.position(place)}] = {store(view.element, variable)};")
+        value = store(view.element, variable)
+        stores.append(Store(number, view.element.stored, emitter.position(place), value))
     loops = join(shape, emitter.positions)
     index = index_type(emitter, math.prod(shape))
-    lines = [*emitter.lines, *stores]
+    lines = emitter.lines
     if not target.gpu:
-        loops, lines = by_words(emitter, stores, loops, index)
-    walk = _walk(loops, lines, index, target)
+        loops, lines, stores = by_words(emitter, stores, loops, index)
+    large = [] if target.gpu or emitter.stores else views
+    walk = _walk(_Body(loops, lines, stores, large), index, target)
     return written(emitter, walk, views, target, _in_place(emitter, views))
 
 
@@ -137,23 +141,41 @@ def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
     return buffers
 
 
-def _walk(loops: Loops, lines: list[str], index: str, target: Target) -> Walk:
+@dataclass(frozen=True)
+class _Body:
+    """The statements of an element, and its stores; ``large``: results that the caches may not hold."""
+
+    loops: Loops
+    lines: list[str]
+    stores: list[Store]
+    large: list[View]
+
+    def blocks(self, count: int, fits: Callable[[Affine], bool]) -> Blocks:
+        positions = self.loops.positions
+        return blocks_of(
+            self.stores,
+            self.large,
+            count,
+            lambda position: fits(positions[int(position.strip("@"))]),
+        )
+
+    def placed(self, lines: list[str], names: dict[int | str, str]) -> list[str]:
+        return placed(lines, self.loops.positions, names)
+
+
+def _walk(body: _Body, index: str, target: Target) -> Walk:
     """Tiles of rows, or of a part of a row; the outermost size is an argument."""
-    columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
-    if rows == 1:
-        return _line(columns, [], placed(lines, loops.positions, {0: "e"}), index, target)
-    if columns < SHORT:
-        # Each lane finds its own place.
-        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(len(loops.sizes))}
-        own = divided(loops.sizes, "e", index)
-        return _line(columns * rows, own, placed(lines, loops.positions, names), index, target)
+    sizes = body.loops.sizes
+    columns, rows = sizes[-1], math.prod(sizes[:-1])
+    last = len(sizes) - 1
+    if rows == 1 or columns < SHORT:
+        return _line(body, columns * rows, index, target)
     row_vectors = -(-columns // target.lanes)
     length = target.tile(row_vectors * rows)
     column_tiles = -(-row_vectors // min(length, row_vectors))
     vectors = -(-row_vectors // column_tiles)
     height = max(1, min(length // vectors, rows))
-    last = len(loops.sizes) - 1
-    names = {dim: f"d{dim}" for dim in range(last)}
+    names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
     names[last] = "e"
     text, tile_row, first, end = [], "tile", "0", f"({index}){columns}"
     if column_tiles > 1:
@@ -167,35 +189,52 @@ def _walk(loops: Loops, lines: list[str], index: str, target: Target) -> Walk:
         f"  for ({index} row = {tile_row} * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
-    text += divided(loops.sizes[:-1], "row", index)
-    text += _element(placed(lines, loops.positions, names), index)
-    text += along("element(e + lane());", index, columns, target, first, end)
+    text += divided(sizes[:-1], "row", index)
+    blocks = body.blocks(columns, lambda position: position.beside(last))
+    text += _element(body.placed(body.lines + blocks.text, names), index, blocks)
+    if blocks:
+        text += body.placed(blocks.walk(index, first, end, target.each), names)
+    else:
+        text += along("element(e + lane());", index, columns, target, first, end)
     text.append("  }")
     return Walk(
-        [tile_number(target, index), *text],
+        [*blocks.declared, tile_number(target, index), *text, *blocks.finished],
         ["rows", "height"],
         [rows, height],
         column_tiles * -(-rows // height),
     )
 
 
-def _line(count: int, own: list[str], lines: list[str], index: str, target: Target) -> Walk:
-    """All elements as one row; ``own`` are statements about the place of each."""
+def _line(body: _Body, count: int, index: str, target: Target) -> Walk:
+    """All elements as one row, in which each lane finds its own place when there are several dimensions."""
+    sizes = body.loops.sizes
+    several = len(sizes) > 1
+    own = divided(sizes, "e", index) if several else []
+    names: dict[int | str, str] = {dim: f"d{dim}" if several else "e" for dim in range(len(sizes))}
+    line = dot(counters(tuple(sizes)), row_major(tuple(sizes)))
+    blocks = body.blocks(count, lambda position: position.terms == line.terms)
     vectors = -(-count // target.lanes)
     width = target.tile(vectors) * target.lanes
     text = [
+        *blocks.declared,
         tile_number(target, index),
         f"  const {index} first = tile * ({index})width, "
         f"end = min_of(first + ({index})width, ({index})count);",
-        *_element(own + lines, index),
-        *along("element(e + lane());", index, count, target, "first", "end"),
+        *_element(own + body.placed(body.lines + blocks.text, names), index, blocks),
     ]
+    if blocks:
+        constants = [Affine.of("e") + position.constant for position in body.loops.positions]
+        walk = blocks.walk(index, "first", "end", target.each)
+        text += [*placed(walk, constants, {}), *blocks.finished]
+    else:
+        text += along("element(e + lane());", index, count, target, "first", "end")
     return Walk(text, ["count", "width"], [count, width], -(-count // width))
 
 
-def _element(lines: list[str], index: str) -> list[str]:
+def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
     """What is done for an element."""
-    head = f"  auto element = [&]({index} e) __attribute__((always_inline)) {{"
+    taken = f"{index} e, i32 at" if blocks else f"{index} e"
+    head = f"  auto element = [&]({taken}) __attribute__((always_inline)) {{"
     return [head, *(f"    {line}" for line in lines), "  };"]
 
 
@@ -236,5 +275,7 @@ def placed(lines: list[str], positions: list[Affine], names: dict[int | str, str
 def source(kernels: list[str], complex: bool) -> str:
     """The text of a module of kernels."""
     headers = ("group", *HEADERS, *(COMPLEX_HEADERS if complex else ()))
+    if any("send_past_caches" in kernel for kernel in kernels):
+        headers = (*headers, "past_caches")
     text = "".join(f"#include <xpu/{header}.h>\n" for header in headers)
     return f"{text}using namespace xpu;\n" + "".join(kernels)

@@ -1,0 +1,69 @@
+#include "modules.h"
+
+#include "kept.h"
+#include "startup.h"
+#include "xpu/device.h"
+
+namespace xpu {
+
+Modules& modules() {
+  static auto& all = kept<Modules>();
+  return all;
+}
+
+std::shared_ptr<Module> Modules::find(std::string key, int device) {
+  std::lock_guard lock(mutex_);
+  auto found = by_key_.find(key);
+  if (found != by_key_.end()) {
+    if (auto module = found->second.lock()) return module;
+    by_key_.erase(found);  // its last user is about to delete it
+  }
+  auto made = std::make_shared<Module>(*this, std::move(key), device);
+  by_key_.emplace(made->key, made);
+  return made;
+}
+
+void Modules::keep(const std::shared_ptr<Module>& module) {
+  std::lock_guard lock(mutex_);
+  kept_.try_emplace(module.get(), module);
+}
+
+void Modules::forget(const Module& module) {
+  std::lock_guard lock(mutex_);
+  auto found = by_key_.find(module.key);
+  bool replaced = found == by_key_.end() || found->first.data() != module.key.data();
+  if (!replaced) by_key_.erase(found);
+}
+
+Module::~Module() {
+  if (!startup::forked()) {
+    all.forget(*this);
+    return;
+  }
+  // As this child was made, the parent may have been inside of a lock of its driver's, or of ours.
+  new auto(std::move(kernels_));
+  static_cast<void>(program_.release());
+}
+
+KernelState& Module::kernel(const std::string& name, const std::function<ProgramPtr()>& make) {
+  std::lock_guard lock(mutex_);
+  if (!program_) program_ = make();
+  auto found = kernels_.find(name);
+  return found == kernels_.end() ? add(name) : found->second;
+}
+
+KernelState& Module::add(const std::string& name) {
+  auto kernel = program_->kernel(name);
+  namespace query = sycl::info::kernel_device_specific;
+  auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
+  auto& info = device_info(device);
+  std::optional<std::uint32_t> arguments;
+  if (info.backend == "opencl" || info.backend == "level_zero")
+    arguments = kernel.get_info<sycl::info::kernel::num_args>();
+  bool below = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
+  auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
+  KernelState state{name, device, kernel, limit, arguments, std::move(direct), weak_from_this()};
+  return kernels_.emplace(name, std::move(state)).first->second;
+}
+
+}  // namespace xpu

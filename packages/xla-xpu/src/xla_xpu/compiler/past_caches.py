@@ -1,0 +1,80 @@
+"""Results too large to be found in a cache again: gathered in blocks that are stored past the caches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .plan import View
+
+# Of all results of a kernel in bytes, as the runtime's kernels have it; and elements of a loop.
+_LARGE, _LONG = 16 << 20, 512
+
+
+@dataclass(frozen=True)
+class Store:
+    """An element's: the kernel's array of which type, what stands for the position in it, and the value."""
+
+    array: int
+    stored: str
+    position: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        return f"x{self.array}[{self.position}] = {self.value};"
+
+    @property
+    def into_block(self) -> str:
+        return f"b{self.array}[0].data[at] = {self.value};"
+
+
+class Blocks:
+    """The stores of a loop that go past the caches, and ``text``: the statements of the others and theirs."""
+
+    def __init__(self, stores: Sequence[Store], chosen: Sequence[Store] = ()) -> None:
+        self.chosen = chosen
+        self.text = [s.into_block if s in chosen else s.text for s in stores]
+
+    def __bool__(self) -> bool:
+        return bool(self.chosen)
+
+    @property
+    def declared(self) -> list[str]:
+        return [f"  static Local<Block<{s.stored}>, 1> b{s.array};" for s in self.chosen]
+
+    @property
+    def finished(self) -> list[str]:
+        return ["  finish_past_caches();"] if self else []
+
+    def walk(self, index: str, first: str, end: str, each: str) -> list[str]:
+        """The loop from ``first`` to ``end``, where every position is that of element ``e``."""
+        send = [
+            f"send_past_caches(x{s.array} + ({s.position}), b{s.array}[0]);" for s in self.chosen
+        ]
+        rest = [
+            f"x{s.array}[({s.position}) + i + lane()] = b{s.array}[0].data[i + lane()];"
+            for s in self.chosen
+        ]
+        return [
+            f"  {{ {index} e = {first};",
+            f"  for (; e + kBlock <= {end}; e += kBlock) {{",
+            f"    {each} (i32 i = 0; i < kBlock; i += XPU_SUB_GROUP)"
+            " element(e + i + lane(), i + lane());",
+            *(f"    {line}" for line in send),
+            "  }",
+            f"  for (i32 i = 0; e + i < {end}; i += XPU_SUB_GROUP) if (e + i + lane() < {end}) {{",
+            "    element(e + i + lane(), i + lane());",
+            *(f"    {line}" for line in rest),
+            "  } }",
+        ]
+
+
+def blocks_of(
+    stores: Sequence[Store], views: Sequence[View], count: int, fits: Callable[[str], bool]
+) -> Blocks:
+    """For a loop of ``count`` elements; ``fits``: whether the elements of a position then lie in a row."""
+    if sum(view.type.bytes for view in views) < _LARGE or count < _LONG:
+        return Blocks(stores)
+    arrays = [store.array for store in stores]
+    return Blocks(stores, [s for s in stores if fits(s.position) and arrays.count(s.array) == 1])
