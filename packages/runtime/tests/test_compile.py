@@ -291,3 +291,24 @@ def test_common_kernels_ship_with_the_wheel(child, tmp_path):
         assert "libsycl-jit" not in open("/proc/self/maps").read()
     """
     child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
+
+
+def test_a_forked_child_may_drop_kernels(child):
+    """Where the parent's driver must not be called; the parent's own go on."""
+    child("""
+        import os
+        import xpu_runtime as xr
+
+        op = xr.kernels.Elementwise("dropped", "a0 + (T)1", headers=[])
+        x = xr.zeros(8)
+        op(x, [x])
+        xr.synchronize()
+        forked = os.fork()
+        if forked == 0:
+            del op
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
+        op(x, [x])
+        xr.synchronize()
+        del op
+        """).check()
