@@ -187,6 +187,33 @@ def test_the_last_write_stays(xr, rng):
         assert_close(out.result(), expected)
 
 
+@pytest.mark.parametrize("combine", ["replace", "add"])
+@pytest.mark.parametrize("shape", [(1, 5000), (300, 50)], ids=str)
+def test_indices_outside_of_long_lines(xr, rng, shape, combine):
+    length = shape[1]
+    order = rng.random(shape).argsort(1)
+    order[rng.random(shape) < 0.1] = length
+    order[rng.random(shape) < 0.1] = -3
+    x, src = (Placed(shape, "i32", values=rng.integers(-99, 99, shape)) for _ in range(2))
+    index = xr.from_numpy(order)
+    xr.kernels.scatter(x.array, 1, index, src.array, combine, out_of_range="drop")
+    expected = x.host.copy()
+    row, place = np.nonzero((order >= 0) & (order < length))
+    at = row, order[row, place]
+    expected[at] = src.host[row, place] + (expected[at] if combine == "add" else 0)
+    assert_close(x.result(), expected)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("combine", ["replace", "add"])
+def test_a_wrong_index_in_a_long_line_is_a_fault(xr, combine):
+    x, index = xr.zeros((300, 50)), np.zeros((300, 50), np.int64)
+    index[299, 49] = 50
+    xr.kernels.scatter(x, 1, xr.from_numpy(index), 1.0, combine)
+    with pytest.raises(xr.KernelFault, match="index 50 is out of range for a dimension of size 50"):
+        xr.synchronize()
+
+
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("dtype", ["i32", "u8", "i64"])
 def test_own_combiner(xr, rng, deterministic, dtype):

@@ -25,7 +25,7 @@ std::int64_t block_bytes(Stream stream, const Tensor& q, std::int64_t keys) {
   auto heads = q.shape[0] * q.shape[1];
   auto rows = 2 * heads * (q.shape[2] * q.shape[3] + keys);
   auto bytes = rows * q.shape[4] * static_cast<std::int64_t>(size_of(q.dtype));
-  return std::clamp(bytes / 16, least_block, most);
+  return std::clamp(bytes / 8, least_block, most);
 }
 
 std::int64_t round_up(std::int64_t n, std::int64_t step) {
@@ -130,7 +130,7 @@ Block::Block(Stream stream, const Tensor& q, std::int64_t keys, bool causal) {
 }
 
 std::int64_t seen_keys(const Block& block, std::int64_t query, std::int64_t keys) {
-  return std::min(keys, round_up(query, std::max(block.queries, round_up(keys, 16) / 16)));
+  return std::min(keys, round_up(query, std::max(block.queries, round_up(keys, 32) / 32)));
 }
 
 }  // namespace xpu::dnn

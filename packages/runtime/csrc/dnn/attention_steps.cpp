@@ -40,8 +40,7 @@ void AttentionSoftmax::run(Stream stream, const Tensor& scores, const Tensor& we
   auto make = [&](Plan& plan) {
     auto source = join("#define XPU_P ", kernel_type(weights.dtype), "\n#define XPU_MASK ",
                        mask ? kernel_type(mask->dtype) : "float", "\n#define XPU_HAS_MASK ", bool(mask),
-                       "\n#define XPU_HAS_LOGSUMEXP ", bool(logsumexp), "\n#define XPU_CAUSAL ", causal,
-                       "\n#define XPU_STEP ", row_group(device), "\n",
+                       "\n#define XPU_HAS_LOGSUMEXP ", bool(logsumexp), "\n#define XPU_CAUSAL ", causal, "\n",
                        define_step("XPU_MASK_STEP", mask ? mask->strides[4] : 1, "s.mask[4]"),
                        kernel_source("attention_softmax.sycl"));
     SoftmaxShape s{scores.shape[4], first_query, std::bit_cast<std::int32_t>(scale), {}};

@@ -35,13 +35,14 @@ void check(Stream stream, const IndexedAccess& a, const Combiner::State& state) 
 // An item that has a line to itself needs no atomics.
 constexpr const char* lines_text = R"(
 XPU_FN void meet(const Pointers& x, Index moved, Index target) {
-#if XPU_ROW_VECTORS
-#pragma unroll
-  for (int v = 0; v < XPU_ROW_VECTORS; ++v) {
-    i32 c = v * XPU_SUB_GROUP;
-    if (c < x.columns)
-      x.target[target + c] = stored(combined(value_of(x.target[target + c]), value_of(x.moved[moved + c])));
-  }
+#if XPU_ROWS
+  auto bring = [&](i32 column) __attribute__((always_inline)) {
+    global<V> to = x.target + target + column;
+    *to = stored(combined(value_of(*to), value_of(x.moved[moved + column])));
+  };
+  i32 column = 0;
+  for (; column + XPU_SUB_GROUP <= x.columns; column += XPU_SUB_GROUP) bring(column + lane());
+  if (column + lane() < x.columns) bring(column + lane());
 #else
   V next = stored(combined(value_of(x.target[target]), value_of(x.moved[moved])));
 #if XPU_LANES == 1  // all lanes store the same value, after all have read the old one
@@ -65,6 +66,23 @@ constexpr std::int64_t many_lines = 1024;
 // Grouping sorts the updates first: worth it when many elements come with each.
 constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
 
+// A core of a CPU brings values along a line several times as fast as it does by atomics, which wait for each
+// other, or as it sorts them; a GPU wants all its lanes busy.
+bool lines_fill(const Tuning& tune, std::int64_t lines, int fewer) {
+  if (tune.sub_groups > 1) return lines >= std::int64_t{tune.tiles} * tune.sub_group / fewer;
+  std::int64_t vectors = (lines + tune.sub_group - 1) / tune.sub_group;
+  return vectors * 64 >= tune.tiles;
+}
+
+// Whether a core of a CPU has lines of its own to walk from end to end, for which it need not look for its
+// place.
+bool in_long_lines(Stream stream, const IndexedAccess& a) {
+  auto& tune = tuning(stream.device());
+  std::int64_t lines = line_count(a);
+  return tune.sub_groups == 1 && window_size(a) == 1 && lines >= tune.tiles &&
+         a.moved.numel() >= lines * tune.sub_group;
+}
+
 Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& state, bool deterministic) {
   std::int64_t lines = line_count(a), length = a.moved.numel() / lines;
   // Rows are walked several at a time by the same vectors, so that fewer of them do.
@@ -72,7 +90,7 @@ Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& sta
   // What the order depends on must not depend on the device.
   if (deterministic) return lines >= many_lines / fewer || length <= short_line ? Way::lines : Way::groups;
   auto& tune = tuning(stream.device());
-  if (lines >= std::int64_t{tune.tiles} * tune.sub_group / fewer) return Way::lines;
+  if (lines_fill(tune, lines, fewer)) return Way::lines;
   if (!has_atomics(stream, a.target.dtype, state.atomic))
     return length <= short_line ? Way::lines : Way::groups;
   // A GPU adds floats and words where they are.
@@ -134,7 +152,7 @@ void combine(Stream stream, const IndexedAccess& access, const Combiner& combine
   auto& state = combiner.state();
   check(stream, access, state);
   if (nothing_to_walk(access)) return;
-  if (!deterministic && state.replaces) return put(stream, access);
+  if (!deterministic && state.replaces && !in_long_lines(stream, access)) return put(stream, access);
   switch (choose_way(stream, access, state, deterministic)) {
     case Way::lines:
       return queue_walk(

@@ -118,6 +118,15 @@ void widen(Planned& p, int indices, std::size_t most, int lanes) {
   simplify(g, true);
 }
 
+// A sequence reads its values and indices one after the other, and the indices count single elements of the
+// target.
+bool has_unit_steps(const Planned& p, int indices) {
+  auto& s = p.sequence;
+  bool unit = s.dims == 1 && s.stride[moved_operand][0] == 1 && s.stride[target_operand][0] == 0;
+  for (int k = 0; k < indices; ++k) unit = unit && s.stride[first_index + k][0] == 1 && p.step[k] == 1;
+  return unit;
+}
+
 // Offsets in one of the operands need more than 31 bits.
 bool reaches_far(const IndexedAccess& a) {
   auto far = [](const Tensor& t) {
@@ -134,8 +143,21 @@ std::uint64_t flags(const IndexedAccess& a) {
   return static_cast<std::uint64_t>(a.out_of_range) | (a.wraps ? 4u : 0u) | (a.skips ? 8u : 0u);
 }
 
-std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, int row_vectors,
-                      const Tuning& tuning, std::size_t element, const std::string& text) {
+// How the items of a walk in lines go along them.
+struct Sequence {
+  int dims = 0;           // 0: the walk is not in lines
+  bool together = false;  // all lanes take the same line
+  bool unit = false;      // see has_unit_steps
+  bool rows = false;      // the lines are pieces of rows
+
+  std::uint64_t key() const {
+    return static_cast<std::uint64_t>(dims) | std::uint64_t{together} << 3 | std::uint64_t{unit} << 4 |
+           std::uint64_t{rows} << 5;
+  }
+};
+
+std::string source_of(const Walk& walk, const Plan& plan, const Sequence& sequence, const Tuning& tuning,
+                      std::size_t element, const std::string& text) {
   auto& a = walk.access;
   auto& v = plan.variant;
   std::string s = "#include <xpu/fault.h>\n#include <xpu/group.h>\n";
@@ -173,15 +195,16 @@ std::string source_of(const Walk& walk, const Plan& plan, int sequence_dims, int
   line("#define FAULT ", a.out_of_range == OutOfRange::fault ? 1 : 0);
   line("#define WRAPS ", a.wraps ? 1 : 0);
   line("#define SKIPS ", a.skips ? 1 : 0);
-  line("#define SEQUENCE_DIMS ", sequence_dims);
-  line("#define XPU_ROW_VECTORS ", row_vectors);
+  line("#define SEQUENCE_DIMS ", sequence.dims);
+  line("#define UNIT_STEPS ", sequence.unit ? 1 : 0);
+  line("#define XPU_ROWS ", sequence.rows ? 1 : 0);
   line("#define LOAD_INDICES(values, x, at)", loads);
   line("struct Pointers { global<V> moved; ", target, " target; ", fields,
        "global<FaultRecord> record; i32 columns; };");
   line("XPU_FN void advance(Pointers& x, const i64* by) { x.moved += by[0]; x.target += by[1];", steps, " }");
   s += text;
   s += kernel_source("indexed.sycl");
-  s += kernel_source(row_vectors ? "combine_rows.sycl" : "elementwise.sycl");
+  s += kernel_source(sequence.rows ? "combine_rows.sycl" : "elementwise.sycl");
   return s;
 }
 
@@ -230,34 +253,37 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   Planned p = place_operands(walk);
   // A line is work enough: all of them at once.
   if (walk.in_lines) tune.shortest = 1;
-  // A CPU reads a long line that lies in one piece faster than it gathers from several lines: all lanes take
-  // the same one together, which its compiler makes scalar code of.
   int lanes = tune.sub_group;
-  bool together = walk.in_lines && tune.sub_groups == 1 && p.sequence.size[0] >= lanes &&
-                  p.sequence.stride[moved_operand][0] == 1 && p.geometry.stride[moved_operand][0] != 1;
-  if (together) tune.sub_group = 1;
-  int sequence_dims = walk.in_lines ? kernel_dims(p.sequence.dims, {1, 2, 4}) : 0;
+  Sequence sequence;
+  if (walk.in_lines) {
+    sequence.dims = kernel_dims(p.sequence.dims, {1, 2, 4});
+    // A CPU reads a long line that lies in one piece faster than it gathers from several lines: all lanes
+    // take the same one together, which its compiler makes scalar code of.
+    bool apart = p.geometry.count == 1 || p.geometry.stride[moved_operand][0] != 1;
+    sequence.together = tune.sub_groups == 1 && apart && p.sequence.size[0] >= lanes &&
+                        p.sequence.stride[moved_operand][0] == 1;
+    sequence.unit = sequence.together && has_unit_steps(p, a.indices);
+    sequence.rows = !sequence.together && p.geometry.dims == 1 && has_rows(p.geometry);
+  }
+  if (sequence.together) tune.sub_group = 1;
   if (!walk.numbers && !walk.places && !walk.in_lines)
     widen(p, a.indices, std::max<std::size_t>(8, static_cast<std::size_t>(tune.lane_bytes)), tune.sub_group);
   Variant v;
   v.operands = static_cast<std::uint8_t>(p.geometry.operands);
   v.dtype[moved_operand] = v.dtype[target_operand] = walk.numbers ? a.moved.dtype : word_dtype(p.element);
   for (int k = 0; k < a.indices; ++k) v.dtype[first_index + k] = a.index[k].values.dtype;
-  v.wide_index = reaches_far(a);
+  v.wide_index = sequence.together || reaches_far(a);  // scalar code gains nothing from short offsets
   // One look at the index serves a row: worth more than lanes that are all busy.
   Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, walk.keep_order, tune.sub_group)
                                    : plan_over(p.geometry, v, walk.keep_order);
-  // A sub-group takes several vectors of a row, but no compute unit stays without any.
+  // A sub-group takes a piece of the rows, long where memory likes that, but no compute unit stays without
+  // any.
   std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;
-  int row_vectors = 0;
-  if (walk.in_lines && p.geometry.dims == 1 && has_rows(p.geometry))
-    for (row_vectors = 8; row_vectors > 1 && vectors / row_vectors < tune.tiles / 8;) row_vectors /= 2;
+  std::int64_t piece = std::clamp<std::int64_t>(vectors * 8 / tune.tiles, 1, tune.longest);
   auto key = plan.variant.key(device);
-  key.low |= flags(a) << 60 | static_cast<std::uint64_t>(row_vectors) << 56 |
-             static_cast<std::uint64_t>(sequence_dims) << 50 | static_cast<std::uint64_t>(together) << 55;
+  key.low |= flags(a) << 60 | sequence.key() << 50;
   Kernel kernel = table.find_or_make(key, [&] {
-    return build_shared_kernel(
-        device, source_of(walk, plan, sequence_dims, row_vectors, tune, p.element, text()), walk.name);
+    return build_shared_kernel(device, source_of(walk, plan, sequence, tune, p.element, text()), walk.name);
   });
   Args args;
   args.add(static_cast<void*>(p.moved));
@@ -276,13 +302,13 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
     int operands[Geometry::max_operands];
     std::iota(operands, operands + p.sequence.operands, 0);
     parameters.add(p.sequence.count)
-        .add_shape(p.sequence, sequence_dims, {operands, static_cast<std::size_t>(p.sequence.operands)});
+        .add_shape(p.sequence, sequence.dims, {operands, static_cast<std::size_t>(p.sequence.operands)});
   }
   parameters.pass(args);
-  NdRange range = row_vectors ? tile_range(tune, (vectors + row_vectors - 1) / row_vectors)
-                              : add_geometry(args, tune, plan);
-  if (row_vectors) args.add(columns);
-  if (together) range = NdRange::linear(range.global[0], static_cast<std::size_t>(lanes));
+  NdRange range =
+      sequence.rows ? tile_range(tune, (vectors + piece - 1) / piece) : add_geometry(args, tune, plan);
+  if (sequence.rows) PackedStruct().add(columns).add(piece * tune.sub_group).pass(args);
+  if (sequence.together) range = NdRange::linear(range.global[0], static_cast<std::size_t>(lanes));
   launch(stream, kernel, range, args, 2 * size_of(a.moved.dtype) * static_cast<std::size_t>(a.moved.numel()));
 }
 

@@ -11,6 +11,21 @@ namespace xpu {
 
 constexpr int kMaxSubGroups = 1024 / XPU_SUB_GROUP > 1 ? 1024 / XPU_SUB_GROUP : 1;
 
+// Shares 0, 1, ... count - 1 out among the items of the group, which must all come here with the same count: f(i, way)
+// is called for each, with a way below WAYS, so that an item can keep sums that do not wait for each other. What is
+// counted is the same for all items: where each counts for itself, a CPU's compiler makes a vector of every address.
+template <int WAYS, class F> XPU_FN __attribute__((flatten)) void each_item_in_ways(i64 count, F f) {
+  const i64 own = local_id(), step = local_size();
+  i64 at = 0;
+  for (; at + WAYS * step <= count; at += WAYS * step)
+#pragma unroll
+    for (int way = 0; way < WAYS; ++way) f(at + way * step + own, way);
+  for (; at + own < count; at += step) f(at + own, 0);
+}
+template <class F> XPU_FN __attribute__((flatten)) void each_item(i64 count, F f) {
+  each_item_in_ways<1>(count, [&](i64 i, int) __attribute__((always_inline)) { f(i); });
+}
+
 // The value of x in another lane. T is any trivially copyable type: it travels in 32-bit words.
 template <class T> XPU_FN T shuffle(T x, int from) {
   if constexpr (sizeof(T) == 4) {

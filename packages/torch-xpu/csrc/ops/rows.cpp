@@ -143,12 +143,13 @@ std::string Rows::source(const Variant& v) const {
       }
       add("      ", look.update, "\n    }");
     };
-    add("    i64 at", k, " = first;");
-    add("    for (; at", k, " + ", ways - 1, " * step < s.length; at", k, " += ", ways, " * step)");
+    // What is counted is the same for all lanes: a count of its own would make a vector of each address.
+    add("    i64 at", k, " = 0;");
+    add("    for (; at", k, " + ", ways, " * step <= s.length; at", k, " += ", ways, " * step)");
     add("#pragma unroll\n    for (int w = 0; w < ", ways, "; ++w) {");
-    update(c10::str("at", k, " + w * step").c_str());
-    add("    for (; at", k, " < s.length; at", k, " += step) {\n      constexpr int w = 0;");
-    update(c10::str("at", k).c_str());
+    update(c10::str("at", k, " + w * step + first").c_str());
+    add("    for (; at", k, " + first < s.length; at", k, " += step) {\n      constexpr int w = 0;");
+    update(c10::str("at", k, " + first").c_str());
     add("    Look", k, " state", k, " = ways", k, "[0];");
     add("    for (int w = 1; w < ", ways, "; ++w) state", k, " = Combine", k, "()(state", k, ", ways", k,
         "[w]);");
@@ -158,13 +159,15 @@ std::string Rows::source(const Variant& v) const {
     add("    ", look.finish);
   }
   if (outputs) {
-    add("    for (i64 e = first; e < s.length; e += step) {");
+    add("    auto write = [&](i64 e) __attribute__((always_inline)) {");
     load();
     if (text_.kept) add("      T kept = ", v.capacity ? "memory.data[e]" : text_.kept, ";");
     for (std::size_t k = 0; k < outputs; ++k)
       add("      y", k, "[", element(k), "] = to<", element_type(v.types[k]), ">((T)(", text_.outputs[k],
           "));");
-    add("    }");
+    add("    };\n    i64 at = 0;");
+    add("    for (; at + step <= s.length; at += step) write(at + first);");
+    add("    if (at + first < s.length) write(at + first);");
   }
   for (std::size_t k = 0; k < row_outputs; ++k)
     add("    if (first == 0) y", outputs + k, "[", element(outputs + k, true), "] = to<",
