@@ -184,19 +184,23 @@ class BenchmarkResults(FromSource):
     source = BENCHMARKS
 
     def markdown(self, text: str) -> list[str]:
-        rows = [
-            (
-                cell(r["name"]),
-                duration(r["ours"]),
-                duration(r["peer"]),
-                cell(r["peer_name"] or "-"),
-                "-" if r["ratio"] is None else f"{r['ratio']:.3g}",
-                cell(r["bar"] or "-"),
-                "" if r["bar"] is None else "yes" if r["ok"] else "**no**",
-            )
-            for r in json.loads(text)
-        ]
-        return table(("case", "ours", "peer", "peer is", "ratio", "bar", "cleared"), rows)
+        columns = ("case", "ours", "peer", "peer is", "ratio", "bar", "cleared")
+        lines = []
+        for area, rows in json.loads(text).items():
+            lines += [f"**{area}**", "", *table(columns, [self.row(r) for r in rows]), ""]
+        return lines
+
+    @staticmethod
+    def row(r: dict) -> tuple[str, ...]:
+        return (
+            cell(r["name"]),
+            duration(r["ours"]),
+            duration(r["peer"]),
+            cell(r["peer_name"] or "-"),
+            "-" if r["ratio"] is None else f"{r['ratio']:.3g}",
+            cell(r["bar"] or "-"),
+            "" if r["bar"] is None else "yes" if r["ok"] else "**no**",
+        )
 
     def missing(self) -> list[str]:
         return ["This tree holds no results. The command above makes them."]

@@ -42,7 +42,8 @@ OPERATORS = (
     Operator("add 64M", lambda a, b: a + b, (64 * M,), 2),
     Operator("add row", lambda a, b: a + b[0], ROWS, 2),
     Operator("mul scalar", lambda a: a * 2.5, LINE),
-    Operator("div in place", lambda a, b: a.div_(b), LINE, 2),
+    # Both, or the numbers of many calls would end as infinities and denormals.
+    Operator("div and mul in place", lambda a, b: a.div_(b).mul_(b), LINE, 2),
     Operator("addcmul", lambda a, b, c: _torch().addcmul(a, b, c), LINE, 3),
     Operator("where", lambda a, b: _torch().where(a > b, a, b), LINE, 2),
     Operator("clamp", lambda a: a.clamp(-0.5, 0.5), LINE),

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,8 @@ class Marks(NamedTuple):
 
 def run(device: str = "", **variables: str) -> Marks:
     """One process; its device is none when it only imports."""
+    # Memory that the last process freed is quicker to get for a while, on virtual machines above all.
+    time.sleep(3)
     ran = subprocess.run(
         [sys.executable, str(PROGRAM), *filter(None, [device])],
         env={**os.environ, "XPU_FALLBACK": "error", **variables},

@@ -77,3 +77,24 @@ def test_parameters_out_of_range_are_refused() -> None:
             getattr(x, fill)(*args)
     with pytest.raises(RuntimeError, match="xpu"):
         x.uniform_(generator=torch.Generator("cpu"))
+
+
+# Draws that take a number of tries, and their derivatives: of what each parameter may be.
+DRAWN = {
+    "poisson": torch.poisson,
+    "binomial": lambda t: torch.binomial(t, t.clamp(max=1)),
+    "gamma": torch._standard_gamma,
+    "dirichlet": torch._sample_dirichlet,
+    "gamma gradient": lambda t: torch._standard_gamma_grad(t, t),
+    "dirichlet gradient": lambda t: torch._dirichlet_grad(t.clamp(max=0.5), t, t + 1),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", DRAWN)
+def test_draws_are_of_their_parameters_shape(name, dtype):
+    parameters = torch.full((5, 3), 2.0, device="xpu", dtype=dtype).t()
+    drawn = DRAWN[name](parameters)
+    assert (drawn.shape, drawn.dtype, drawn.device) == ((3, 5), dtype, parameters.device)
+    assert DRAWN[name](parameters[:0]).shape == (0, 5)
+    torch.xpu.synchronize()

@@ -104,6 +104,12 @@ def test_a_hessian():
     torch.testing.assert_close(func.hessian(f)(x.to("xpu")).cpu(), func.hessian(f)(x))
 
 
+def test_a_hessian_of_gated_units():
+    x = torch.linspace(-2, 2, 6)
+    f = lambda t: nn.functional.glu(t, 0).square().sum()  # noqa: E731
+    torch.testing.assert_close(func.hessian(f)(x.to("xpu")).cpu(), func.hessian(f)(x))
+
+
 def test_opcheck_of_our_operators():
     x = torch.randn(4, 6, device="xpu", requires_grad=True)
     torch.library.opcheck(torch.ops.aten.native_layer_norm.default, (x, [6], None, None, 1e-5))

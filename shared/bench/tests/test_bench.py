@@ -84,12 +84,19 @@ def test_an_area_writes_its_rows_and_fails_on_a_missed_bar(tmp_path, capsys):
         """)
     )
     file = tmp_path / "rows.json"
-    assert main(["thing", "--root", str(tmp_path), "--json", str(file)]) == 1
-    rows = {row["name"]: row for row in json.loads(file.read_text())}
+    file.write_text(json.dumps({"other": [{"name": "kept"}], "thing": [{"name": "gone"}]}))
+    arguments = ["thing", "--root", str(tmp_path), "--json", str(file)]
+    assert main(arguments) == 1
+    areas = json.loads(file.read_text())
+    assert areas["other"] == [{"name": "kept"}]
+    rows = {row["name"]: row for row in areas["thing"]}
+    assert set(rows) == {"quick", "slow"}
     assert {"name", "ours", "peer", "peer_name", "ratio", "bar", "ok"} <= set(rows["quick"])
     assert (rows["quick"]["ok"], rows["slow"]["ok"]) == (True, False)
     assert rows["slow"]["ratio"] == 2.0
     assert "below the bar: slow" in capsys.readouterr().err
+    assert main([*arguments, "--only", "quick"]) == 0
+    assert [row["name"] for row in json.loads(file.read_text())["thing"]] == ["quick", "slow"]
 
 
 def test_an_unknown_area_names_the_known_ones(tmp_path, capsys):

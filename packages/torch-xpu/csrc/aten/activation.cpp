@@ -179,6 +179,9 @@ Tensor logit(const Tensor& self, std::optional<double> eps) {
   Tensor out;
   return logit_out(self, eps, out);
 }
+Tensor& logit_in_place(Tensor& self, std::optional<double> eps) {
+  return logit_out(self, eps, self);
+}
 
 // What a line with numbers is: PyTorch's meta class, the numbers passed on, and an expression of them.
 #define ACTIVATION(op, functional, out, inplace, scalars, ...)                         \
@@ -217,6 +220,7 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("_prelu_kernel_backward", prelu_backward);
   m.impl("logit", logit);
   m.impl("logit.out", logit_out);
+  m.impl("logit_", logit_in_place);
 
   structured<at::meta::structured_gelu, gelu>(m, "gelu", "gelu.out", "gelu_");
   structured<at::meta::structured_gelu_backward, gelu_backward>(m, "gelu_backward",

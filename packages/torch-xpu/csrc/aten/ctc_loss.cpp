@@ -24,7 +24,7 @@ using at::IntArrayRef;
 using at::Tensor;
 
 // As in kernels/ctc_loss.sycl.
-struct Shape {
+struct CtcShape {
   std::int64_t time, batch, classes, places;
   std::int64_t time_step, batch_step, class_step;
   std::int64_t blank;
@@ -66,7 +66,7 @@ void check(const Tensor& probabilities, const Tensor& targets, IntArrayRef input
 // What both directions have: the shape, and on the device the labels and where each sequence's begin.
 struct Problem {
   Tensor probabilities, labels, lengths;
-  Shape shape;
+  CtcShape shape;
 
   Problem(const Tensor& p, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths,
           std::int64_t blank, bool zero_infinity)

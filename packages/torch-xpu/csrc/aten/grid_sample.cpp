@@ -21,7 +21,7 @@ namespace {
 using at::Tensor;
 
 // As in kernels/grid_sample.sycl: n c d h w, of two dimensions or three.
-struct Shape {
+struct GridShape {
   std::int64_t n, c, from[3], size[3];
   std::int64_t x[5], y[5], grid[5], grad_grid[5];
 };
@@ -47,8 +47,8 @@ void put_grid_strides(std::int64_t* to, const Tensor& t) {
   *put_spatial(to + 1, t.strides(), 1, 0) = t.stride(-1);
 }
 
-Shape shape_of(const Tensor& input, const Tensor& grid, const Tensor& result) {
-  Shape s{};
+GridShape shape_of(const Tensor& input, const Tensor& grid, const Tensor& result) {
+  GridShape s{};
   s.n = input.size(0);
   s.c = input.size(1);
   put_spatial(s.from, input.sizes(), 2, 1);
@@ -59,7 +59,7 @@ Shape shape_of(const Tensor& input, const Tensor& grid, const Tensor& result) {
   return s;
 }
 
-void queue(const char* name, const Tensor& input, const Sampling& how, bool grad_input, const Shape& s,
+void queue(const char* name, const Tensor& input, const Sampling& how, bool grad_input, const GridShape& s,
            std::initializer_list<void*> pointers) {
   auto places = static_cast<std::size_t>(s.n * s.size[0] * s.size[1] * s.size[2]);
   auto dtype = dtype_of(input.scalar_type());

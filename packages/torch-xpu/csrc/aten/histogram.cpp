@@ -35,7 +35,7 @@ std::int64_t most_bins(const xpu::DeviceInfo& info) {
 
 /// The bins lie between low and high, which the last includes. T is what they are computed in.
 template <class T>
-struct Shape {
+struct HistogramShape {
   std::int64_t count, share;
   std::int32_t bins, unused;
   T low, high, factor;
@@ -65,13 +65,13 @@ Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, 
                         ";\n#define BINS ", bins <= 256 ? 256 : most_bins(info), "\n#define COPIES ", copies,
                         "\n#define PLACE ", place, "\n");
   auto counts = at::empty({groups, bins}, x.options().dtype(at::kInt));
-  Shape<T> shape{x.numel(),
-                 (x.numel() + groups - 1) / groups,
-                 static_cast<std::int32_t>(bins),
-                 0,
-                 static_cast<T>(low),
-                 static_cast<T>(high),
-                 static_cast<T>(bins)};
+  HistogramShape<T> shape{x.numel(),
+                          (x.numel() + groups - 1) / groups,
+                          static_cast<std::int32_t>(bins),
+                          0,
+                          static_cast<T>(low),
+                          static_cast<T>(high),
+                          static_cast<T>(bins)};
   translated([&] {
     xpu::launch(stream_of(x), kernel_with(device, head, histogram_source, "count_in_bins"),
                 xpu::NdRange::linear(static_cast<std::size_t>(groups), static_cast<std::size_t>(group)),

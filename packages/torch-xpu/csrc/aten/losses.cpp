@@ -1,10 +1,9 @@
-// Losses of one element each, and what goes with them: gated units and the logarithm of the sigmoid.
+// Losses of one element each, and the logarithm of the sigmoid.
 #include <ATen/ExpandUtils.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/glu_meta.h>
 #include <ATen/ops/mse_loss_meta.h>
 #include <ATen/ops/promote_types.h>
 #include <ATen/ops/smooth_l1_loss_meta.h>
@@ -232,41 +231,12 @@ Tensor log_sigmoid_backward(const Tensor& grad, const Tensor& self, const Tensor
   return log_sigmoid_backward_out(grad, self, buffer, out);
 }
 
-constexpr auto glu_kernel = [](at::TensorIteratorBase& iter, auto&&...) {
-  static const Pointwise kernel("glu", {.real = {"a / ((T)1 + xpu::exp(-b))"}, .headers = {"exp"}});
-  kernel(iter);
-};
-Tensor& glu_backward_out(const Tensor& grad, const Tensor& self, std::int64_t dim, Tensor& out) {
-  static const auto& kernel = *new Elementwise({.name = "glu_backward",
-                                                .outputs = {"a0 * gate", "a0 * a1 * gate * ((T)1 - gate)"},
-                                                .inputs = 3,
-                                                .body = "T gate = (T)1 / ((T)1 + xpu::exp(-a2));",
-                                                .headers = {"math", "exp"}});
-  auto guard = guard_for(grad, self);
-  check_one_device(grad, self, out);
-  TORCH_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
-  dim = at::maybe_wrap_dim(dim, self.dim());
-  TORCH_CHECK(self.size(dim) % 2 == 0, "Halving dimension must be even, but dimension ", dim, " is size ",
-              self.size(dim));
-  at::native::resize_output(out, self.sizes());
-  auto half = self.size(dim) / 2;
-  elementwise(kernel, {out.narrow(dim, 0, half), out.narrow(dim, half, half)},
-              {grad, self.narrow(dim, 0, half), self.narrow(dim, half, half)});
-  return out;
-}
-Tensor glu_backward(const Tensor& grad, const Tensor& self, std::int64_t dim) {
-  auto guard = guard_for(self);
-  auto out = at::empty_like(self);
-  return glu_backward_out(grad, self, dim, out);
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   structured<at::meta::structured_mse_loss, mse_kernel>(m, "mse_loss", "mse_loss.out");
   structured<at::meta::structured_smooth_l1_loss, smooth_l1_kernel>(m, "smooth_l1_loss",
                                                                     "smooth_l1_loss.out");
-  structured<at::meta::structured_glu, glu_kernel>(m, "glu", "glu.out");
   m.impl("huber_loss", huber_loss);
   m.impl("huber_loss.out", huber_out);
   m.impl("binary_cross_entropy", binary_cross_entropy);
@@ -281,8 +251,6 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("log_sigmoid_forward.output", log_sigmoid_out);
   m.impl("log_sigmoid_backward", log_sigmoid_backward);
   m.impl("log_sigmoid_backward.grad_input", log_sigmoid_backward_out);
-  m.impl("glu_backward", glu_backward);
-  m.impl("glu_backward.grad_input", glu_backward_out);
 }
 
 }  // namespace torch_xpu

@@ -23,7 +23,7 @@ using MaybeTensor = const std::optional<Tensor>&;
 using MaybeScalar = const std::optional<at::Scalar>&;
 
 // As in kernels/segment.sycl.
-struct Shape {
+struct SegmentShape {
   std::int64_t outer, segments, size, inner;
   std::uint32_t code, unused;
 };
@@ -49,15 +49,15 @@ Tensor offsets_of(const Tensor& data, std::int64_t axis, MaybeTensor lengths, Ma
   return at::constant_pad_nd(lengths->to(at::kLong).cumsum(-1), {1, 0}).contiguous();
 }
 
-Shape shape_of(const Tensor& data, std::int64_t axis, const Tensor& offsets) {
+SegmentShape shape_of(const Tensor& data, std::int64_t axis, const Tensor& offsets) {
   static const auto code = xpu::fault_code("segment_reduce", "offset {a} is out of range for {b} elements");
-  Shape s{1, offsets.size(-1) - 1, data.size(axis), 1, code, 0};
+  SegmentShape s{1, offsets.size(-1) - 1, data.size(axis), 1, code, 0};
   for (std::int64_t d = 0; d < data.dim(); ++d)
     if (d != axis) (d < axis ? s.outer : s.inner) *= data.size(d);
   return s;
 }
 
-void queue(const char* name, const Tensor& data, const Shape& s, int mode, MaybeScalar initial,
+void queue(const char* name, const Tensor& data, const SegmentShape& s, int mode, MaybeScalar initial,
            std::initializer_list<const Tensor*> tensors) {
   auto count = s.outer * s.segments * s.inner;
   if (count == 0) return;

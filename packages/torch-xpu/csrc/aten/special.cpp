@@ -1,4 +1,5 @@
 // torch.special: functions of the device library, and polynomials by their recurrences.
+#include <ATen/ops/mvlgamma_native.h>
 #include <ATen/ops/special_bessel_j0_meta.h>
 #include <ATen/ops/special_bessel_j1_meta.h>
 #include <ATen/ops/special_bessel_y0_meta.h>
@@ -103,6 +104,7 @@ template <class T> XPU_FN T legendre_p(T x, T n) {
   POINTWISE_FUNCTION(special_##op, {.real = {expression}, .headers = {"trig"}, .helpers = kPolynomials})
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  m.impl("mvlgamma.out", at::native::mvlgamma_out);
   SPECIAL(entr, "exp", "xpu::entr(a)");
   SPECIAL(xlog1py, "exp", "xpu::xlog1py(a, b)");
   SPECIAL(erfcx, "erf", "xpu::erfcx(a)");

@@ -10,7 +10,10 @@
 namespace torch_xpu {
 
 // Each is the text of the file of that name in kernels/: written by the build.
+extern const char* const assertion_source;
 extern const char* const ctc_loss_source;
+extern const char* const distribution_gradients_source;
+extern const char* const distributions_source;
 extern const char* const embedding_bag_source;
 extern const char* const grid_sample_source;
 extern const char* const histogram_source;

@@ -26,7 +26,7 @@ const char* element_type(at::ScalarType type) {
 constexpr int ways = 4;
 constexpr int most = 12;
 // A group takes `chunk` units: rows, or blocks of rows with a lane for each.
-struct Shape {
+struct RowsShape {
   std::int64_t units, length, inner, chunk;
   std::int64_t outer_stride[most], step[most], inner_stride[most];
 };
@@ -194,7 +194,7 @@ void Rows::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> row_out
   Variant variant;
   // Lanes lie along the rows where those are next to each other.
   variant.lanes = x.size(2) >= 8 && x.stride(2) == 1;
-  Shape shape{};
+  RowsShape shape{};
   shape.length = x.size(1);
   shape.inner = x.size(2);
   xpu::Args args;

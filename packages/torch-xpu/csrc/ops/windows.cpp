@@ -19,7 +19,7 @@ using at::Tensor;
 enum Mode { sum, max, chosen };
 
 // As in kernels/windows.sycl.
-struct Shape {
+struct WindowsShape {
   std::int64_t n, c, size[3], from[3];
   std::int64_t x[5], y[5], where[5], taps[3];
   std::int64_t count, rows, columns, tile_rows, tile_columns, column_tiles;
@@ -59,7 +59,7 @@ void queue(const Call& call) {
   auto device = call.y.device();
   auto& info = xpu::device_info(device.index());
   Planes x(call.x, call.spatial), y(call.y, call.spatial);
-  Shape s{};
+  WindowsShape s{};
   std::array<Taps, 3> taps;
   bool weighted = false, holes = false;
   for (int d = 0; d < 3; ++d) {

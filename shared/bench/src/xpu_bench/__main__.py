@@ -8,8 +8,12 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .measure import Row
 
 THREADS = 2
 
@@ -45,11 +49,21 @@ def load_cases(path: Path) -> Iterator:
         sys.path.remove(str(path.parent))
 
 
+def keep(file: Path, measured: Mapping[str, Sequence[Row]], *, whole: bool) -> None:
+    """Brings rows into a file of rows by area; other areas, and other rows unless `whole`, stay."""
+    kept = json.loads(file.read_text()) if file.exists() else {}
+    for area, rows in measured.items():
+        found = {} if whole else {row["name"]: row for row in kept.get(area, [])}
+        found |= {row.name: row.as_dict() for row in rows}
+        kept[area] = list(found.values())
+    file.write_text(json.dumps(kept, indent=1) + "\n")
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("areas", nargs="*", help="packages to measure; all when none is named")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="bring the rows into FILE")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="cases whose name matches")
     options = parser.parse_args(arguments)
     known = find_areas(options.root)
@@ -59,10 +73,10 @@ def main(arguments: list[str] | None = None) -> int:
     limit_threads()
 
     from .case import Mean
-    from .measure import Row, mean_of, measure
+    from .measure import mean_of, measure
     from .report import print_table, quantity
 
-    rows = []
+    measured: dict[str, list[Row]] = {}
     for area in options.areas or known:
         of_area: list[Row] = []
         for path in known[area]:
@@ -76,10 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
                         f"{case.name}: {quantity(row.ours, row.unit)}", file=sys.stderr, flush=True
                     )
         print_table(f"{area}: ours beside a peer, in turn, on {THREADS} threads", of_area)
-        rows += of_area
+        measured[area] = of_area
     if options.json:
-        options.json.write_text(json.dumps([row.as_dict() for row in rows], indent=1) + "\n")
-    missed = [row.name for row in rows if not row.ok]
+        keep(options.json, measured, whole=options.only == "*")
+    missed = [row.name for rows in measured.values() for row in rows if not row.ok]
     if missed:
         print(f"below the bar: {', '.join(missed)}", file=sys.stderr)
     return 1 if missed else 0
