@@ -321,7 +321,7 @@ def test_forked_child_frees_quietly(child):
 
 
 @pytest.mark.cpu_device
-def test_large_allocations_ask_for_large_pages(child):
+def test_large_allocations_decide_on_large_pages(child):
     if not Path("/sys/kernel/mm/transparent_hugepage").exists():
         pytest.skip("this kernel has no large pages")
     code = """
@@ -331,7 +331,8 @@ def test_large_allocations_ask_for_large_pages(child):
         for mapping in re.split(r"(?m)^(?=[0-9a-f]+-[0-9a-f]+ )", open("/proc/self/smaps").read()):
             found = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", mapping)
             if found and int(found[1], 16) <= middle < int(found[2], 16):
-                assert "hg" in re.search(r"VmFlags:(.*)", mapping)[1].split(), mapping
+                # Asked for, or refused where the first was slow to come.
+                assert {"hg", "nh"} & set(re.search(r"VmFlags:(.*)", mapping)[1].split()), mapping
                 break
         else:
             raise AssertionError("no mapping holds the array")
