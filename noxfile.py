@@ -16,6 +16,7 @@ from gate import cuda_wheel as cuda_wheel_check
 from gate import isa as isa_check
 from gate import sanitizers, stand_ins, validation
 from gate.environments import Environment, in_turn
+from gate.interpreters import newest
 from gate.packages import KITS, PACKAGES, ROOT
 from gate.suites import run_suite, run_suites
 from gate.wheels import DIST, build_wheels
@@ -85,6 +86,21 @@ def generic(session: nox.Session) -> None:
 def cuda_wheel(session: nox.Session) -> None:
     """The adapter in PyTorch's wheel for CUDA, with no NVIDIA driver. 5 GB: not in the gate."""
     cuda_wheel_check.run(session)
+
+
+@nox.session(name="jax-current", venv_backend="none", default=False)
+def jax_current(session: nox.Session) -> None:
+    """xla-xpu's suite under the newest Python found here, with the JAX that pip gives it."""
+    interpreter = newest()
+    if interpreter is None:
+        session.skip("no Python here is newer than the one that runs nox")
+    environment = Environment("jax-current", interpreter)
+    packages = [p for p in PACKAGES + KITS if p.wheel in ("xpu-runtime", "xla-xpu", "xpu-testing")]
+    (package,) = (package for package in packages if package.wheel == "xla-xpu")
+    wheels = build_wheels(session, packages, interpreter)
+    environment.install_wheels(session, wheels, package.group("test"))
+    environment.python(session, "-m", "pip", "install", "--quiet", "--upgrade", "jax")
+    run_suite(session, environment, package.path / "tests", session.posargs)
 
 
 @nox.session(venv_backend="none", default=False)

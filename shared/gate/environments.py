@@ -6,13 +6,13 @@ import fcntl
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import nox
 
+from .interpreters import OWN, Interpreter
 from .packages import ROOT
 
 
@@ -28,8 +28,9 @@ def in_turn() -> Iterator[None]:
 class Environment:
     """A virtualenv under .nox/, filled by pip, that remembers what it was given."""
 
-    def __init__(self, name: str) -> None:
-        self.path = ROOT / ".nox" / name
+    def __init__(self, name: str, interpreter: Interpreter = OWN) -> None:
+        self._interpreter = interpreter
+        self.path = interpreter.folder(name)
         self.bin = self.path / "bin"
         self._record = self.path / "installed.json"
 
@@ -41,17 +42,11 @@ class Environment:
 
     def create(self, session: nox.Session) -> None:
         """Make the environment when it is missing or was made for another Python."""
-        if self._known().get("python") != sys.version:
-            session.run(
-                sys.executable,
-                "-m",
-                "virtualenv",
-                "--quiet",
-                "--clear",
-                str(self.path),
-                external=True,
-            )
-            self._remember(python=sys.version)
+        wanted = self._interpreter
+        if self._known().get("python") != wanted.version:
+            command = ["-m", "virtualenv", "--quiet", "--clear", "--python", wanted.path]
+            session.run(OWN.path, *command, str(self.path), external=True)
+            self._remember(python=wanted.version)
 
     def python(self, session: nox.Session, *arguments: str, **options) -> None:
         """Run this environment's interpreter."""
@@ -79,7 +74,7 @@ class Environment:
         known = self._known()
         digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
         changed = [wheel for wheel in wheels if known.get(wheel.name) != digests[wheel.name]]
-        dist = str(ROOT / "dist")
+        dist = str(self._interpreter.dist)
         pip = ("-m", "pip", "install", "--quiet", "--find-links", dist)
         if changed:
             self.python(session, *pip, *map(str, changed), *requirements)

@@ -8,8 +8,9 @@ import shutil
 import nox
 
 from .environments import Environment
+from .interpreters import OWN
 from .packages import PACKAGES
-from .wheels import BUILD, compiler_environment
+from .wheels import compiler_environment
 
 CHECKS = ("address,undefined", "thread")
 
@@ -22,7 +23,7 @@ def run(session: nox.Session, checks: str) -> None:
     cmake = shutil.which("cmake")
     if not cmake:
         session.error("cmake is not installed: sudo apt-get install cmake")
-    build = BUILD / f"sanitize-{checks.replace(',', '-')}"
+    build = OWN.folder("build") / f"sanitize-{checks.replace(',', '-')}"
     options = {
         "XPU_SANITIZE": checks,
         "XPU_BUILD_TESTS": "ON",

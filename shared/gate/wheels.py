@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,11 +13,10 @@ from pathlib import Path
 import nox
 
 from .environments import Environment
+from .interpreters import OWN, Interpreter
 from .packages import KITS, PACKAGES, ROOT, Package
 
-DIST = ROOT / "dist"
-BUILD = ROOT / ".nox" / "build"
-RECORD = DIST / "built.json"
+DIST = OWN.dist
 
 # Folders of a package that never reach its wheel.
 NOT_IN_WHEEL = {
@@ -40,56 +38,63 @@ def source_files(folder: Path) -> Iterable[Path]:
             yield path
 
 
-def source_key(package: Package) -> str:
+def source_key(package: Package, interpreter: Interpreter) -> str:
     """A digest of everything the package's wheel is made of, with what it is compiled against."""
-    digest = hashlib.sha256(f"{sys.version}{sysconfig.get_platform()}".encode())
+    digest = hashlib.sha256(f"{interpreter.version}{sysconfig.get_platform()}".encode())
     for folder in (package.path, ROOT / "shared" / "cmake"):
         for path in source_files(folder):
             digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     for needed in PACKAGES:
         if needed.wheel in package.needs:
-            digest.update(source_key(needed).encode())
+            digest.update(source_key(needed, interpreter).encode())
     return digest.hexdigest()
 
 
-def build_wheels(session: nox.Session, packages: Iterable[Package] = PACKAGES + KITS) -> list[Path]:
+def build_wheels(
+    session: nox.Session,
+    packages: Iterable[Package] = PACKAGES + KITS,
+    interpreter: Interpreter = OWN,
+) -> list[Path]:
     """Wheels of ``packages``, built where dist/ does not hold the right one already."""
-    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    dist = interpreter.dist
+    known_wheels = dist / "built.json"
+    record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
     wheels = []
     for package in packages:
-        key = source_key(package)
+        key = source_key(package, interpreter)
         known = record.get(package.wheel, {})
-        wheel = DIST / known.get("file", "missing")
+        wheel = dist / known.get("file", "missing")
         if known.get("key") != key or not wheel.is_file():
-            wheel = _build(session, package)
+            wheel = _build(session, package, interpreter)
             record[package.wheel] = {"key": key, "file": wheel.name}
-            RECORD.write_text(json.dumps(record, indent=1))
+            known_wheels.write_text(json.dumps(record, indent=1))
         wheels.append(wheel)
     return wheels
 
 
-def _build(session: nox.Session, package: Package) -> Path:
+def _build(session: nox.Session, package: Package, interpreter: Interpreter) -> Path:
     # One environment at a fixed path, not pip's temporary one: the compiler then sees the same
     # include paths every time, so the build folder and ccache stay valid.
-    environment = Environment("wheels")
+    environment = Environment("wheels", interpreter)
     ours = [needed for needed in PACKAGES if needed.wheel in package.needs]
     requires = package.project["build-system"]["requires"]
     foreign = [line for line in requires if not line.startswith(package.needs)]
     environment.install(session, "pip", "wheel", *foreign)
-    environment.install_wheels(session, build_wheels(session, ours))
-    fresh = BUILD / "wheel" / package.wheel
+    environment.install_wheels(session, build_wheels(session, ours, interpreter))
+    dist, build = interpreter.dist, interpreter.folder("build")
+    fresh = build / "wheel" / package.wheel
     shutil.rmtree(fresh, ignore_errors=True)
     command = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    command += ["--find-links", str(DIST), "--wheel-dir", str(fresh)]
+    command += ["--find-links", str(dist), "--wheel-dir", str(fresh)]
     if package.project["build-system"]["build-backend"].startswith("scikit_build_core"):
-        command += ["--config-settings", f"build-dir={BUILD / package.wheel}"]
+        command += ["--config-settings", f"build-dir={build / package.wheel}"]
     session.log(f"building {package.wheel}")
     environment.python(session, *command, str(package.path), env=compiler_environment())
     (built,) = fresh.glob("*.whl")
-    DIST.mkdir(exist_ok=True)
-    for old in DIST.glob(f"{package.wheel.replace('-', '_')}-*.whl"):
+    dist.mkdir(exist_ok=True)
+    for old in dist.glob(f"{package.wheel.replace('-', '_')}-*.whl"):
         old.unlink()
-    return Path(shutil.move(built, DIST / built.name))
+    return Path(shutil.move(built, dist / built.name))
 
 
 def compiler_environment() -> dict[str, str]:

@@ -12,6 +12,7 @@ EXAMPLES = DOCS / "examples" / "jax"
 
 @pytest.mark.values
 def test_python(tmp_path):
+    pytest.importorskip("torch", reason="the page mixes JAX and PyTorch")
     run_child(blocks(DOCS / "jax.md", "python"), cwd=tmp_path).check()
 
 

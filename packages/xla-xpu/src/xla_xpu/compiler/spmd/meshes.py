@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import sdy
+from jaxlib.mlir.dialects import sdy, stablehlo
 
 from ..failures import Unsupported
-from .layout import Layout, Parts, count, independent, whole
+from .layout import Layout, Parts, count, groups, independent, whole
 
 # An axis of a mesh: its size, and where each partition is on it.
 Axis = tuple[int, Parts]
@@ -23,11 +23,13 @@ class Meshes:
         for op in module.body.operations:
             if op.operation.name == "sdy.mesh":
                 name = ir.StringAttr(op.attributes["sym_name"]).value
-                self.axes[name] = self._read(sdy.MeshAttr(op.attributes["mesh"]))
+                self.axes[name] = self._read(op.attributes["mesh"])
 
-    def _read(self, mesh: Any) -> dict[str, Axis]:
-        named = [(axis.name, axis.size) for axis in map(sdy.MeshAxisAttr, mesh.axes)]
-        ids = list(mesh.device_ids) or list(range(self.partitions))
+    def _read(self, attribute: ir.Attribute) -> dict[str, Axis]:
+        dialect: Any = stablehlo if stablehlo.MeshAttr.isinstance(attribute) else sdy
+        mesh = dialect.MeshAttr(attribute)
+        named = [(axis.name, axis.size) for axis in map(dialect.MeshAxisAttr, mesh.axes)]
+        ids = list(mesh.device_ids or range(self.partitions))
         if not named:  # all on one device: every partition computes it
             return {}
         axes, stride = {}, 1
@@ -55,7 +57,7 @@ class Meshes:
             for axis in map(sdy.AxisRefAttr, sdy.DimensionShardingAttr(dim).axes):
                 if axis.name in without:
                     continue
-                size, places = _part_of(axes[axis.name], axis.sub_axis_info)
+                size, _, places = _part_of(axes[axis.name], axis.sub_axis_info)
                 parts = tuple(p * size + place for p, place in zip(parts, places, strict=True))
             layout.append(parts)
         return tuple(layout)
@@ -77,20 +79,34 @@ class Meshes:
             numbers = tuple(n * size + p for n, p in zip(numbers, places, strict=True))
         return numbers
 
+    def groups(self, attribute: Any) -> list[list[int]]:
+        """The partitions among which a collective is that goes over axes of a mesh."""
+        over = stablehlo.ReplicaGroupMeshAxesAttr(attribute)
+        axes = self._mesh(over.mesh)
+        # Where a partition is on the axes gone over, and where on all that is left of the mesh.
+        along, apart = whole(self.partitions), {name: places for name, (_, places) in axes.items()}
+        for axis in map(stablehlo.AxisRefAttr, over.axes):
+            size, stride, places = _part_of(axes[axis.name], axis.sub_axis_info)
+            along = tuple(a * size + place for a, place in zip(along, places, strict=True))
+            rest = zip(apart[axis.name], places, strict=True)
+            apart[axis.name] = tuple(all_of_it - place * stride for all_of_it, place in rest)
+        return groups(tuple(apart.values()), along)
+
     def _mesh(self, reference: Any) -> dict[str, Axis]:
         if isinstance(reference, ir.FlatSymbolRefAttr):
             return self.axes[reference.value]
-        return self._read(sdy.MeshAttr(reference))
+        return self._read(reference)
 
 
-def _part_of(axis: Axis, info: Any) -> Axis:
-    """An axis, or what a split of it in three has in the middle."""
+def _part_of(axis: Axis, info: Any) -> tuple[int, int, Parts]:
+    """An axis, or what a split of it in three has in the middle: size, stride and places."""
+    size, places = axis
     if info is None:
-        return axis
-    whole_size, places = axis
-    info = sdy.SubAxisInfoAttr(info)
-    below = whole_size // (info.pre_size * info.size)
-    return info.size, tuple(place // below % info.size for place in places)
+        return size, 1, places
+    dialect: Any = stablehlo if stablehlo.SubAxisInfoAttr.isinstance(info) else sdy
+    info = dialect.SubAxisInfoAttr(info)
+    stride = size // (info.pre_size * info.size)
+    return info.size, stride, tuple(place // stride % info.size for place in places)
 
 
 def usable(layout: Layout, shape: tuple[int, ...], scope: Parts) -> Layout:

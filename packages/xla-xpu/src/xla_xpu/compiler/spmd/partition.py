@@ -43,6 +43,10 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
         passmanager.PassManager.parse(_PROPAGATE).run(module.operation)
     meshes = Meshes(module, partitions)
     graph = graph_of(module, spread=True)
+    for node in graph.all_nodes():
+        among = node.attributes.get("replica_groups")
+        if isinstance(among, ir.Attribute):  # by the axes of a mesh, as JAX says it from 0.12 on
+            node.attributes["replica_groups"] = meshes.groups(among)
     main = main_of(module)
     spreader = Spreader(meshes)
     given, wanted = (
