@@ -128,7 +128,7 @@ std::byte* Program::constants_on(int device) const {
     auto stream = xpu::default_stream(device);
     auto* memory = static_cast<std::byte*>(xpu::memory::allocate(constants_.size(), stream, jax_owner()));
     xpu::copy(stream, memory, constants_.data(), constants_.size());
-    // Once for a program and a device. Not waiting for it gave the first run old memory now and then.
+    // Once for a program and a device: the device reads the host's constants, which go with the program.
     stream.synchronize();
     on_device_[index] = memory;
   }

@@ -43,19 +43,20 @@ def _few_bits(target: Element, text: str) -> str:
 
 def bits_of(element: Element, text: str) -> str:
     """The bits of a number as an unsigned integer."""
+    if element.narrow:
+        return f"bits_as<u{8 * element.size}>(to<{element.stored}>({text}))"
     if element.bits < 8:
         return f"(u8)((u32)({text}) & {(1 << element.bits) - 1}u)"
-    if element.narrow:
-        text = f"to<{element.stored}>({text})"
     return f"bits_as<u{element.bits}>({text})"
 
 
 def of_bits(element: Element, text: str) -> str:
     """The number of these bits, the lowest of an unsigned integer."""
-    if element.bits < 8:
-        return _few_bits(element, text)
     if element.kind == "bool":
         return f"({text} != 0)"
-    return (
-        f"{'(float)' if element.narrow else ''}bits_as<{element.stored}>((u{element.bits})({text}))"
-    )
+    if element.narrow:
+        lowest = f"({text}) & {2**element.bits - 1}u" if element.bits < 8 else text
+        return f"(float)bits_as<{element.stored}>((u{8 * element.size})({lowest}))"
+    if element.bits < 8:
+        return _few_bits(element, text)
+    return f"bits_as<{element.stored}>((u{element.bits})({text}))"

@@ -13,7 +13,7 @@ from typing import Any
 from .conversions import bits_of, convert, of_bits
 from .failures import Unsupported
 from .graph import Node
-from .types import Element
+from .types import ELEMENTS, Element
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ SPECIAL = ("compare", "convert", "bitcast_convert", "reduce_precision")
 
 OPERATIONS = frozenset([*TABLE, *SPECIAL])
 
-HEADERS = (
+_HEADERS = (
     "math",
     "exp",
     "trig",
@@ -139,7 +139,14 @@ HEADERS = (
     "sort_key",
     "precision",
 )
-COMPLEX_HEADERS = ("complex", "complex_math")
+_COMPLEX_HEADERS = ("complex", "complex_math")
+_FOREIGN = tuple(element.stored for element in ELEMENTS.values() if element.foreign)
+
+
+def headers_of(text: str, complex: bool) -> list[str]:
+    """The parts of the device library that a kernel's text needs."""
+    small = any(name in text for name in _FOREIGN)
+    return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["small_floats"] * small)]
 
 
 def expression(node: Node, arguments: list[str]) -> str:

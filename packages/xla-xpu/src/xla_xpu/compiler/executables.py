@@ -25,6 +25,7 @@ from .lower import Lowerer
 from .read import graph_of, main_of, parse
 from .simplify import simplify
 from .spmd.partition import needs_partition, partition
+from .widen import widen
 
 # Of the form in which plans are saved.
 VERSION = 6
@@ -76,6 +77,7 @@ def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
     else:
         graph, shardings = graph_of(module), [[], []]
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
+    widen(graph)
     simplify(graph)
     lowerer = Lowerer(target_of(devices[0]))
     lowerer.program(graph)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .affine import Affine, dot
 from .byte_loads import by_words
-from .elementwise import COMPLEX_HEADERS, HEADERS, store
+from .elementwise import headers_of, store
 from .emit import Emitter
 from .past_caches import Blocks, Store, blocks_of
 from .plan import Buffer, View
@@ -274,8 +274,9 @@ def placed(lines: list[str], positions: list[Affine], names: dict[int | str, str
 
 def source(kernels: list[str], complex: bool) -> str:
     """The text of a module of kernels."""
-    headers = ("group", *HEADERS, *(COMPLEX_HEADERS if complex else ()))
-    if any("send_past_caches" in kernel for kernel in kernels):
-        headers = (*headers, "past_caches")
+    body = "".join(kernels)
+    headers = ["group", *headers_of(body, complex)]
+    if "send_past_caches" in body:
+        headers.append("past_caches")
     text = "".join(f"#include <xpu/{header}.h>\n" for header in headers)
-    return f"{text}using namespace xpu;\n" + "".join(kernels)
+    return f"{text}using namespace xpu;\n{body}"

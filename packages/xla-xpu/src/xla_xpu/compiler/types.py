@@ -33,12 +33,21 @@ class Element:
 
     @property
     def bits(self) -> int:
-        return {"i1": 1, "i2": 2, "ui2": 2, "i4": 4, "ui4": 4}.get(self.name, 8 * self.size)
+        return _BITS.get(self.name, 8 * self.size)
 
     @property
     def narrow(self) -> bool:
         """A float that kernels compute in f32."""
         return self.kind == "float" and self.math != self.stored
+
+    @property
+    def foreign(self) -> bool:
+        """A float that the runtime moves but cannot compute with."""
+        return self.kind == "float" and self.runtime == "u8"
+
+
+# Of those that do not fill their bytes.
+_BITS = {"i1": 1, "i2": 2, "ui2": 2, "i4": 4, "ui4": 4, "f4E2M1FN": 4}
 
 
 def _element(
@@ -67,6 +76,18 @@ ELEMENTS = {
         _element("complex<f64>", 15, np.complex128, "c128", "Complex<double>", "complex"),
         _element("f8E5M2", 16, ml_dtypes.float8_e5m2, "f8e5m2", "float", "float", "f8e5m2"),
         _element("f8E4M3FN", 17, ml_dtypes.float8_e4m3fn, "f8e4m3", "float", "float", "f8e4m3"),
+        *(
+            _element(name, pjrt, numpy, "u8", "float", "float", stored)
+            for name, pjrt, numpy, stored in (
+                ("f8E4M3B11FNUZ", 18, ml_dtypes.float8_e4m3b11fnuz, "f8e4m3b11fnuz"),
+                ("f8E5M2FNUZ", 19, ml_dtypes.float8_e5m2fnuz, "f8e5m2fnuz"),
+                ("f8E4M3FNUZ", 20, ml_dtypes.float8_e4m3fnuz, "f8e4m3fnuz"),
+                ("f8E4M3", 26, ml_dtypes.float8_e4m3, "f8e4m3_ieee"),
+                ("f8E3M4", 27, ml_dtypes.float8_e3m4, "f8e3m4"),
+                ("f8E8M0FNU", 28, ml_dtypes.float8_e8m0fnu, "f8e8m0"),
+                ("f4E2M1FN", 29, ml_dtypes.float4_e2m1fn, "f4e2m1"),
+            )
+        ),
         _element("i4", 21, ml_dtypes.int4, "i8", "i8", "int"),
         _element("ui4", 22, ml_dtypes.uint4, "u8", "u8", "uint"),
         _element("i2", 24, ml_dtypes.int2, "i8", "i8", "int"),

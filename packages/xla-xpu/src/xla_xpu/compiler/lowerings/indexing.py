@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..affine import Affine
-from ..elementwise import COMPLEX_HEADERS, HEADERS
+from ..elementwise import headers_of
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
@@ -109,5 +109,6 @@ def _combiner(region: Graph, element: Element) -> dict[str, Any]:
     if element.kind == "float" and reducer_of(region) in _COMMON:
         return {"name": reducer_of(region)}
     lines, (result,) = region_text(region, ["a", "b"])
-    headers = [*HEADERS, *(COMPLEX_HEADERS if element.kind == "complex" else ())]
-    return {"name": "xla", "combine": as_expression(lines, result), "headers": headers}
+    combine = as_expression(lines, result)
+    headers = headers_of(combine, element.kind == "complex")
+    return {"name": "xla", "combine": combine, "headers": headers}

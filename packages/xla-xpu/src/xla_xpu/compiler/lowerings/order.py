@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..elementwise import COMPLEX_HEADERS, HEADERS
+from ..elementwise import headers_of
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
@@ -63,15 +63,15 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
     lines, (result,) = region_text(node.regions[0], names)
     views = [lowerer.place(value) for value in operands]
     outs = [lowerer.result(value) for value in results]
-    complex = len(operands) > len(node.inputs)
+    less, complex = as_expression(lines, result), len(operands) > len(node.inputs)
     lowerer.add(
         make_step(
             "comparison_sort",
             {"in": views},
             {"out": outs},
-            less=as_expression(lines, result),
+            less=less,
             dim=dim,
-            headers=[*HEADERS, *(COMPLEX_HEADERS if complex else ())],
+            headers=headers_of(less, complex),
         )
     )
     parts = iter(results)

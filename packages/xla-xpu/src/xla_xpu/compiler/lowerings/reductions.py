@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..elementwise import COMPLEX_HEADERS, HEADERS, literal, load
+from ..conversions import of_bits
+from ..elementwise import headers_of, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge
 from ..graph import Graph, Node, Value
 from ..loops import Output
@@ -124,13 +125,14 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     as_it_is = [line.partition(" = ")[2] for line in lines] in ([], ["a0;"])
     whole = (outputs or left) == ["s0"] and elements[0].kind == "float"
     if not as_it_is or not whole or fields["name"] is None:
+        update = "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u")
         fields = {
             "name": "xla",
             "accumulators": [[e.math, i] for e, i in zip(elements, identities, strict=True)],
             "combine": combine,
-            "update": "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u"),
+            "update": update,
             "outputs": outputs or left,
-            "headers": [*HEADERS, *(COMPLEX_HEADERS if complex else ())],
+            "headers": headers_of(update, complex),
         }
     dims = list(node.attributes["dimensions"])
     step = make_step(
@@ -210,8 +212,9 @@ def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str]
         text = f"x{argument}[{emitter.position(place)}]"
         strides = tuple(place.factor(dim) for dim in range(len(shape)))
         views.append(View(view.buffer, view.element, shape, strides, place.constant))
-        # The reduction has loaded it.
-        lines = [line.replace(load(view.element, text), f"a{number}") for line in lines]
+        # The reduction has loaded it, if only as bytes.
+        loaded = of_bits(view.element, f"a{number}") if view.element.foreign else f"a{number}"
+        lines = [line.replace(load(view.element, text), loaded) for line in lines]
     # Every view has the shape of the whole.
     return lines, names, views
 

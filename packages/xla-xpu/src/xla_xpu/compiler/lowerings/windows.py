@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..affine import Affine, Coordinates, dot
-from ..elementwise import COMPLEX_HEADERS, HEADERS, literal
+from ..elementwise import headers_of, literal
 from ..emit import Emitter
 from ..graph import Graph, Node, Value
 from ..loops import Output
@@ -84,15 +84,15 @@ def _scan(
     lines, (result,) = region_text(region, ["a", "b"])
     number = splat(start)
     view = lowerer.place(source)
-    out = lowerer.new(source.type)
+    out, combine = lowerer.new(source.type), as_expression(lines, result)
     lowerer.add(
         make_step(
             "scan",
             {"in": view},
             {"out": out},
-            combine=as_expression(lines, result),
+            combine=combine,
             identity=as_expression([], literal(number, element)),
-            headers=[*HEADERS, *(COMPLEX_HEADERS if element.kind == "complex" else ())],
+            headers=headers_of(combine, element.kind == "complex"),
             dim=dim,
             reverse=reverse,
             exclusive=exclusive,
