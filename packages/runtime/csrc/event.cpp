@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "companion.h"
 #include "graph/gate.h"
 #include "graph/recording.h"
 #include "memory/strict.h"
@@ -22,7 +23,7 @@ struct Event::State {
   std::uint64_t in = 0;     // the recording that the stream was in
 
   // On the cores it waits on, a host that waits for a whole queue computes along, one that waits for an event
-  // sleeps: half of two cores. So the queue is waited for where that is the same.
+  // sleeps and has another thread compute. So the queue is waited for where that is the same.
   bool last_of_cpu_queue() const {
     return stream->on_cpu && !timing && stream->queued.load() == after && !stream->recording.load() &&
            !closed_gate();
@@ -95,10 +96,14 @@ void Event::synchronize() const {
   if (!query()) {
     strict::Window window;
     guarded("waiting for an event", [&] {
-      if (state_->last_of_cpu_queue())
+      if (state_->last_of_cpu_queue()) {
         finish(*state_->stream);
-      else
-        state_->mark ? state_->mark.wait() : state_->event->wait_and_throw();
+      } else if (state_->mark) {
+        compute_along(*state_->stream);
+        state_->mark.wait();
+      } else {
+        state_->event->wait_and_throw();
+      }
     });
   }
   note_ended(*state_->stream, state_->after);

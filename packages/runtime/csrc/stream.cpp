@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "companion.h"
 #include "device_table.h"
 #include "graph/recording.h"
 #include "kept.h"
@@ -84,7 +85,14 @@ void set_queue(StreamState& stream, sycl::queue queue) {
 }
 
 void finish(StreamState& stream) {
-  if (stream.below) direct::finish(stream.below);
+  if (stream.below) {
+    if (std::unique_lock turn(stream.computing, std::try_to_lock); turn) {
+      direct::finish(stream.below);
+    } else {
+      compute_along(stream);
+      direct::Mark::behind(stream.below).wait();
+    }
+  }
   stream.queue.wait_and_throw();
 }
 

@@ -30,6 +30,7 @@ struct StreamState {
   std::atomic<std::uint64_t> ended{0};         ///< of those, what the host has waited for
   cl_command_queue below = nullptr;            ///< where work may go without SYCL; null: all goes through it
   std::mutex order;                            ///< where there is a queue below: held while work is queued
+  std::mutex computing;                        ///< of the host's thread that waits and computes along
   direct::Mark last;                           ///< the last work, when SYCL does not know it; under `order`
   std::atomic<bool> lent{false};               ///< others may queue to `queue`, so kernels go through it too
 

@@ -1,6 +1,7 @@
 """Streams and events, beyond what test_conformance.py shows."""
 
 import os
+import threading
 import time
 
 import numpy as np
@@ -141,3 +142,58 @@ def test_a_host_that_waits_for_the_last_event_computes_along(xr):
         return time.thread_time() - own
 
     assert busy(lambda event: event.synchronize()) > 0.2 * busy(lambda _: stream.synchronize())
+
+
+@pytest.mark.cpu_device
+@pytest.mark.skipif(NOTHING_IS_QUEUED, reason="strict mode waits for every launch")
+def test_all_cores_compute_while_a_host_sleeps(xr):
+    """A thread takes the place of the host, which is told of an event in the midst of a stream."""
+    if xr.generic_backend():
+        pytest.skip("only where there is a queue of OpenCL's below SYCL's")
+    kernel = xr.compile(sources.SLOW).kernel("slow")
+    x, stream, event = xr.zeros(1024), xr.Stream(), xr.Event()
+
+    def cores(wait):
+        """How many were busy meanwhile."""
+        xr.synchronize()
+        for number in range(8):
+            xr.launch(kernel, 1024, 1, [x, np.int64(100_000)], stream)
+            if number == 6:
+                event.record(stream)
+        wall, own = time.perf_counter(), time.process_time()
+        wait()
+        return (time.process_time() - own) / (time.perf_counter() - wall)
+
+    asleep, along = (
+        max(cores(wait) for _ in range(3)) for wait in (event.synchronize, stream.synchronize)
+    )
+    assert asleep > 0.75 * along
+
+
+@pytest.mark.cpu_device
+@pytest.mark.values
+def test_hosts_that_wait_at_once(xr):
+    """Of one stream, in its midst and for its end, while another goes on queueing."""
+    kernel = xr.compile(sources.SLOW).kernel("slow")
+    x, streams = xr.zeros(64), [xr.Stream(), xr.Stream()]
+    xr.synchronize()
+    wrong = []
+
+    def wait(stream, event):
+        event.synchronize()
+        if not event.query():
+            wrong.append("an event was not reached")
+        stream.synchronize()
+
+    waiting = []
+    for number in range(40):
+        stream, event = streams[number % 2], xr.Event()
+        xr.launch(kernel, 64, 64, [x, np.int64(200_000)], stream)
+        event.record(stream)
+        waiting.append(threading.Thread(target=wait, args=(stream, event)))
+        waiting[-1].start()
+    for thread in waiting:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in waiting)
+    assert not wrong
+    assert all(stream.query() for stream in streams)

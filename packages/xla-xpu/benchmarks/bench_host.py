@@ -21,9 +21,9 @@ def _adding(platform: str) -> Callable[[], Any]:
     return lambda: add(x)
 
 
-def _product(size: int) -> Callable[[], Any]:
+def _product(size: int, platform: str = "xpu") -> Callable[[], Any]:
     multiply = jax.jit(lambda x: x @ x)
-    x = on("xpu", Inputs().normal(size, size))
+    x = on(platform, Inputs().normal(size, size))
     return lambda: multiply(x)
 
 
@@ -67,6 +67,18 @@ def queued() -> Pair:
         return time.perf_counter() - begin
 
     return Pair(ours=behind, peer=alone, self_timed=True, inner=1)
+
+
+def products() -> Pair:
+    """Products that are queued, and the last one waited for: the cores must not lack a hand meanwhile."""
+    ours, peer = (_product(768, platform) for platform in ("xpu", "cpu"))
+
+    def twenty(call: Callable[[], Any]) -> Any:
+        for _ in range(20):
+            last = call()
+        return jax.block_until_ready(last)
+
+    return Pair(ours=lambda: twenty(ours), peer=lambda: twenty(peer))
 
 
 def crossing() -> Pair:
@@ -122,6 +134,7 @@ def cases() -> Iterator[Case]:
     yield Case(f"{name}, in microseconds", dispatch, PEER, "<= 25 us")
     yield Case(f"{name}, waited for", answer, PEER)
     yield Case("host: 1,000 calls behind a product", queued, "the product", "<= 0.5")
+    yield Case("host: 20 products queued", products, PEER, ">= 1.0")
     yield Case("host: torch to jax to torch, 1 GB", crossing, bar="<= 50 us")
     name, peer = "memory: transformer step", "XLA CPU's analysis"
     for how, ours in (("by analysis", lambda: _analysed("xpu")), ("measured", _measured)):

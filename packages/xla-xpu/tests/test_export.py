@@ -32,5 +32,5 @@ def test_sizes_left_open(xpu, cpu):
 
 def test_for_other_platforms_only(xpu):
     exported = export.export(jax.jit(program), platforms=["cuda"])(np.ones((3, 4), np.float32))
-    with pytest.raises(ValueError, match="cuda.*xpu|xpu.*cuda"):
+    with pytest.raises(ValueError, match=r"cuda.*xpu|xpu.*cuda"):
         exported.call(jax.device_put(np.ones((3, 4), np.float32), xpu))

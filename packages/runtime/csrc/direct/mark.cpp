@@ -17,6 +17,15 @@ Mark::Mark(const Mark& other) : event_(other.event_) {
   if (event_) XPU_CL(clRetainEvent)(event_);
 }
 
+Mark Mark::behind(cl_command_queue queue) {
+  cl_event event = nullptr;
+  auto status = XPU_CL(clEnqueueMarkerWithWaitList)(queue, 0, nullptr, &event);
+  if (status == CL_SUCCESS) status = XPU_CL(clFlush)(queue);
+  Mark mark(event);
+  expect<DeviceError>(status == CL_SUCCESS, "marking a stream: OpenCL's error ", status);
+  return mark;
+}
+
 bool Mark::reached() const {
   cl_int status = CL_COMPLETE;
   XPU_CL(clGetEventInfo)(event_, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);

@@ -21,10 +21,12 @@ class Mark {
     std::swap(event_, other.event_);
     return *this;
   }
+  /// Of all that is queued so far.
+  static Mark behind(cl_command_queue queue);
   explicit operator bool() const { return event_ != nullptr; }
 
   bool reached() const;
-  /// Sleeps. OpenCL's own wait computes along, and with what was queued after this too.
+  /// Sleeps. OpenCL's own wait computes along, and with what was queued after this too: see companion.h.
   void wait() const;
   sycl::event as_sycl(const sycl::context& context) const;
 
