@@ -45,10 +45,12 @@ def _replaces(node: Node) -> bool:
 def _widened(node: Node) -> list[Node]:
     """The node with wider inputs and results, between their conversions."""
     wider = _operand_of(node)
-    before = [_converted(v, wider) for v in node.inputs if _fits(v.type.element, wider)]
-    found = iter(before)
-    inputs = [next(found).output if _fits(v.type.element, wider) else v for v in node.inputs]
-    node.inputs, after = inputs, []
+    before: list[Node] = []
+    after: list[Node] = []
+    for index, value in enumerate(node.inputs):
+        if _fits(value.type.element, wider):
+            before.append(_converted(value, wider))
+            node.inputs[index] = before[-1].output
     for region in node.regions:
         for value in (*region.parameters, *(out for n in region.all_nodes() for out in n.outputs)):
             value.type = _wide(value.type, _F32)
