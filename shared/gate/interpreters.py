@@ -50,7 +50,7 @@ def newest() -> Interpreter | None:
     for minor, path in sorted(found, reverse=True):
         # Not everything of that name is one: a shim only says which Pythons it knows.
         asked = subprocess.run(
-            [path, "-c", "import sys, ensurepip; print(sys.version)"],
+            [path, "-c", "import sys; print(sys.version)"],
             capture_output=True,
             text=True,
             check=False,
