@@ -123,6 +123,16 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def fuzz(session: nox.Session) -> None:
+    """Random programs beside a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
+    fuzzers = {path.parent.name: path.parent for path in ROOT.glob("packages/*/fuzz/*/__main__.py")}
+    if not session.posargs or session.posargs[0] not in fuzzers:
+        session.error(f"name one of the fuzzers: {', '.join(sorted(fuzzers))}")
+    name, *options = session.posargs
+    device_environment(session).python(session, str(fuzzers[name]), *options)
+
+
+@nox.session(venv_backend="none", default=False)
 def sanitize(session: nox.Session) -> None:
     """The C++ tests under ASan+UBSan and TSan; the suites under UR's validation layer."""
     for checks in sanitizers.CHECKS:

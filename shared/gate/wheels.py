@@ -23,6 +23,7 @@ NOT_IN_WHEEL = {
     "tests",
     "benchmarks",
     "workloads",
+    "fuzz",
     "build",
     "__pycache__",
     ".pytest_cache",

@@ -263,7 +263,6 @@ void bind_plans(py::module_& m) {
   m.def("dnn_clear_cache", &dnn::clear_cache, Unlocked());
   m.def("dnn_force_candidate", &dnn::force_candidate, py::arg("name"), Unlocked());
   m.def("dnn_forced_candidate", &dnn::forced_candidate);
-  py::module_::import("atexit").attr("register")(py::cpp_function(&dnn::finish, Unlocked()));
 }
 
 }  // namespace

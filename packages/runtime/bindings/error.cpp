@@ -1,7 +1,8 @@
 #include <Python.h>
 
+#include <deque>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "bindings.h"
 #include "xpu/error.h"
@@ -21,22 +22,40 @@ py::handle add(py::module_& m, const char* name, py::handle base, const char* do
 // Messages may come from threads that hold the runtime's locks, so they wait here until the interpreter asks.
 struct Pending {
   std::mutex mutex;
-  std::vector<std::pair<int, std::string>> messages;
+  std::deque<std::pair<int, std::string>> messages;
 };
 Pending& pending() {
   static auto* one = new Pending;
   return *one;
 }
 
-int flush(void*) {
-  std::vector<std::pair<int, std::string>> messages;
-  {
-    std::lock_guard lock(pending().mutex);
-    messages.swap(pending().messages);
-  }
+// What a handler raises is the interpreter's: Ctrl-C in one reaches the program. The messages behind it are
+// kept.
+void flush() {
   auto logger = py::module_::import("logging").attr("getLogger")("xpu_runtime");
-  for (auto& [level, text] : messages) logger.attr("log")(level, "%s", text);
-  return 0;
+  while (true) {
+    std::pair<int, std::string> message;
+    {
+      std::lock_guard lock(pending().mutex);
+      if (pending().messages.empty()) return;
+      message = std::move(pending().messages.front());
+      pending().messages.pop_front();
+    }
+    logger.attr("log")(message.first, "%s", message.second);
+  }
+}
+
+// Called by the interpreter, through whose frames nothing may be thrown.
+int flush_pending(void*) {
+  try {
+    flush();
+    return 0;
+  } catch (py::error_already_set& raised) {
+    raised.restore();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+  return -1;
 }
 
 void sink(LogLevel level, const std::string& message) {
@@ -44,7 +63,7 @@ void sink(LogLevel level, const std::string& message) {
     std::lock_guard lock(pending().mutex);
     pending().messages.emplace_back(static_cast<int>(level), message);
   }
-  Py_AddPendingCall(flush, nullptr);
+  Py_AddPendingCall(flush_pending, nullptr);
 }
 
 }  // namespace
@@ -64,8 +83,7 @@ void bind_error(py::module_& m) {
   add<CompileError>(m, "CompileError", base, "Kernel source did not compile; carries the compiler's log.");
   add<InternalError>(m, "InternalError", base, "A bug in the runtime.");
   set_log_sink(sink);
-  m.def(
-      "flush_log", [] { flush(nullptr); }, "Hands pending messages to logging now.");
+  m.def("flush_log", &flush, "Hands pending messages to logging now.");
   py::module_::import("atexit").attr("register")(py::cpp_function([] { set_log_sink(nullptr); }));
 }
 

@@ -1,6 +1,7 @@
 #include "xpu/event.h"
 
 #include "bindings.h"
+#include "xpu/interrupt.h"
 
 namespace xpu::bindings {
 
@@ -9,7 +10,13 @@ void bind_event(py::module_& m) {
       .def(py::init<bool>(), py::arg("timing") = false)
       .def("record", &Event::record, py::arg("stream"), Unlocked())
       .def("query", &Event::query, "True when the point has been reached, or was never recorded.", Unlocked())
-      .def("synchronize", &Event::synchronize, Unlocked())
+      .def(
+          "synchronize",
+          [](const Event& event) {
+            if (!event.query()) wait_interruptibly(event.stream());
+            event.synchronize();
+          },
+          Unlocked())
       .def("elapsed_ms", &Event::elapsed_ms, py::arg("end"), "Device milliseconds from this event to `end`.",
            Unlocked())
       .def_property_readonly("recorded", &Event::recorded)

@@ -4,6 +4,7 @@
 #include "xpu/device.h"
 #include "xpu/event.h"
 #include "xpu/graph.h"
+#include "xpu/interrupt.h"
 
 namespace xpu::bindings {
 
@@ -20,7 +21,13 @@ void bind_stream(py::module_& m) {
           "queue_pointer", [](Stream s) { return reinterpret_cast<std::uintptr_t>(&s.queue()); },
           "Address of the sycl::queue.")
       .def("query", &Stream::query, "True when everything queued so far has ended.", Unlocked())
-      .def("synchronize", &Stream::synchronize, "Waits; raises for work that failed.", Unlocked())
+      .def(
+          "synchronize",
+          [](Stream s) {
+            wait_interruptibly(s);
+            s.synchronize();
+          },
+          "Waits; raises for work that failed.", Unlocked())
       .def("wait", py::overload_cast<const Event&>(&Stream::wait, py::const_), py::arg("event"),
            "Later work waits, on the device, for the event.", Unlocked())
       .def("wait", py::overload_cast<Stream>(&Stream::wait, py::const_), py::arg("stream"),

@@ -1,9 +1,11 @@
 #include "companion.h"
 
+#include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
-#include <utility>
 
 #include "opencl.h"
 
@@ -21,7 +23,7 @@ class Companion {
   void turn_to(StreamState& stream) {
     {
       std::lock_guard lock(mutex_);
-      next_ = &stream;
+      if (std::find(next_.begin(), next_.end(), &stream) == next_.end()) next_.push_back(&stream);
     }
     changed_.notify_one();
   }
@@ -34,8 +36,9 @@ class Companion {
   void run() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return next_ != nullptr; });
-      auto& stream = *std::exchange(next_, nullptr);
+      changed_.wait(lock, [this] { return !next_.empty(); });
+      auto& stream = *next_.front();
+      next_.pop_front();
       lock.unlock();
       compute(stream);
       lock.lock();
@@ -57,13 +60,19 @@ class Companion {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  StreamState* next_ = nullptr;
+  std::deque<StreamState*> next_;
 };
 
 }  // namespace
 
-void compute_along(StreamState& stream) {
-  Companion::of_all_streams().turn_to(stream);
+bool compute_along(StreamState& stream) {
+  if (!stream.below) return false;
+  try {
+    Companion::of_all_streams().turn_to(stream);
+    return true;
+  } catch (const std::system_error&) {  // the process may have no more threads
+    return false;
+  }
 }
 
 }  // namespace xpu

@@ -10,7 +10,8 @@
 
 namespace xpu {
 
-/// Has the thread compute along until the stream is empty, unless somebody else does.
-void compute_along(StreamState& stream);
+/// Has the thread compute along until the stream is empty, unless somebody else does. False when there is no
+/// such thread, or the host does not compute for the device.
+bool compute_along(StreamState& stream);
 
 }  // namespace xpu

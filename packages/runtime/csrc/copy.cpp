@@ -60,7 +60,8 @@ struct Sixteen {
 }  // namespace
 
 void copy(Stream stream, void* dst, const void* src, std::size_t bytes) {
-  if (bytes == 0) return;
+  // OpenCL refuses a copy onto itself.
+  if (bytes == 0 || dst == src) return;
   expect<UsageError>(dst && src, "copy of ", bytes, " bytes: the ", dst ? "source" : "destination",
                      " is null");
   if (copy_between_devices(stream, dst, src, bytes)) return;

@@ -10,6 +10,7 @@
 #include "startup.h"
 #include "stream_state.h"
 #include "xpu/error.h"
+#include "xpu/interrupt.h"
 #include "xpu/memory.h"
 
 namespace xpu {
@@ -69,6 +70,10 @@ void set_device(int device) {
   thread_device = device;
 }
 
+void set_device_unchecked(int device) noexcept {
+  thread_device = device;
+}
+
 int exchange_device(int device) {
   int before = thread_device;
   if (device >= 0 && device != before) set_device(device);
@@ -77,7 +82,10 @@ int exchange_device(int device) {
 
 void synchronize(int device) {
   entry(device);
-  for (Stream stream : live_streams(device)) stream.synchronize();
+  for (Stream stream : live_streams(device)) {
+    wait_interruptibly(stream);
+    stream.synchronize();
+  }
 }
 
 int device_of_pointer(const void* ptr) {

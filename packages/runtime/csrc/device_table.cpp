@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compile/elsewhere.h"
 #include "env.h"
+#include "exit.h"
 #include "kept.h"
 #include "startup.h"
 #include "xpu/error.h"
@@ -71,6 +73,7 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
 
 std::vector<std::unique_ptr<DeviceEntry>> find() {
   startup::prepare();
+  elsewhere::expect_first();
   auto all = all_devices();
   auto chosen = gpus(all);
   if (chosen.empty() || cpu_asked_for())
@@ -84,6 +87,7 @@ std::vector<std::unique_ptr<DeviceEntry>> find() {
     table.push_back(std::make_unique<DeviceEntry>(DeviceEntry{device, context, read_device_info(device)}));
   }
   if (!table.empty()) startup::mark_initialized();
+  exit::wait_before_loaded_libraries();  // the drivers are among them
   return table;
 }
 

@@ -1,6 +1,8 @@
 #include "xpu/event.h"
 
+#include <algorithm>
 #include <optional>
+#include <thread>
 
 #include "companion.h"
 #include "graph/gate.h"
@@ -9,6 +11,7 @@
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
+#include "xpu/device.h"
 #include "xpu/error.h"
 
 namespace xpu {
@@ -40,7 +43,7 @@ Event& Event::operator=(Event&&) noexcept = default;
 // A timed event lies on a profiling queue beside the stream, ordered after it, so that streams themselves
 // need not pay for profiling.
 void Event::record(Stream stream) {
-  startup::require_not_forked();
+  startup::require_usable();
   strict::Window window;
   auto& from = *stream.state();
   std::lock_guard order(from.order);
@@ -54,7 +57,7 @@ void Event::record(Stream stream) {
   if (state_->mark && !state_->timing) return;
   guarded("recording an event", [&] {
     bool own_times = from.queue.has_property<sycl::property::queue::enable_profiling>();
-    auto reached = state_->mark && !own_times ? state_->mark.as_sycl(from.queue.get_context())
+    auto reached = state_->mark && !own_times ? state_->mark.as_sycl(sycl_context(from.device))
                                               : from.queue.ext_oneapi_submit_barrier();
     if (state_->timing && !own_times) reached = timer_queue(from).ext_oneapi_submit_barrier({reached});
     state_->event = std::move(reached);
@@ -77,8 +80,7 @@ Stream Event::stream() const {
 sycl::event* Event::native() const {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
-  if (!state_->event && state_->mark)
-    state_->event = state_->mark.as_sycl(state_->stream->queue.get_context());
+  if (!state_->event && state_->mark) state_->event = state_->mark.as_sycl(sycl_context(state_->device));
   return state_->event ? &*state_->event : nullptr;
 }
 
@@ -108,6 +110,16 @@ void Event::synchronize() const {
   }
   note_ended(*state_->stream, state_->after);
   throw_pending(state_->device);
+}
+
+bool Event::reached_within(std::chrono::milliseconds most) const {
+  using namespace std::chrono;
+  auto begin = steady_clock::now();
+  for (auto pause = microseconds(20); !query(); pause = std::min(pause * 2, microseconds(1000))) {
+    if (steady_clock::now() - begin >= most) return false;
+    std::this_thread::sleep_for(pause);
+  }
+  return true;
 }
 
 Recording* Event::recording() const {

@@ -1,11 +1,10 @@
 #include "kept.h"
 
-#include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "env.h"
-#include "xpu/device.h"
+#include "xpu/process.h"
 
 namespace xpu {
 namespace {
@@ -25,11 +24,8 @@ bool asked_for() {
   return asked;
 }
 
-// May run more than once: the first time, nothing is left for the next.
 void release_all() {
   auto& all = releases().all;
-  if (all.empty()) return;
-  for (int device = 0; device < device_count(); ++device) synchronize(device);
   while (!all.empty()) {
     auto last = std::move(all.back());
     all.pop_back();
@@ -39,13 +35,9 @@ void release_all() {
 
 }  // namespace
 
-void release_before_loaded_libraries() {
-  if (asked_for()) std::atexit(release_all);  // what was registered last runs first
-}
-
 void on_release(std::function<void()> release) {
   if (!asked_for()) return;
-  std::call_once(releases().registered, release_before_loaded_libraries);
+  std::call_once(releases().registered, at_end, release_all);
   std::lock_guard lock(releases().mutex);
   releases().all.push_back(std::move(release));
 }

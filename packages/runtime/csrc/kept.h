@@ -10,10 +10,6 @@ namespace xpu {
 /// Called at exit, last one first, when XPU_RELEASE_AT_EXIT=1.
 void on_release(std::function<void()> release);
 
-/// Makes the release come before the end of every library loaded so far: to be called when one was loaded
-/// that kept objects depend on.
-void release_before_loaded_libraries();
-
 /// A new T that is deleted at exit only when that was asked for. For `static T& name = kept<T>(...)`.
 template <class T, class... Arguments>
 T& kept(Arguments&&... arguments) {

@@ -8,6 +8,7 @@
 #include "sycl_error.h"
 #include "trace/recorder.h"
 #include "xpu/error.h"
+#include "xpu/interrupt.h"
 
 namespace xpu {
 namespace {
@@ -17,8 +18,9 @@ thread_local int rehearsals = 0;
 // Where there is a queue below, work may go there, and SYCL does not know of it then.
 template <class Work>
 void in_order(StreamState& stream, Work work) {
-  if (!stream.below || recorded_by_sycl(stream.queue)) return work();
   std::lock_guard order(stream.order);
+  startup::require_not_ended();  // the end of the process waits for this lock
+  if (!stream.below || recorded_by_sycl(stream.queue)) return work();
   direct::Submission submission(stream.below, stream.direct());
   work();
   if (stream.direct()) stream.last = std::move(submission.end);
@@ -51,6 +53,7 @@ void count_work(StreamState& stream) {
   auto queued = stream.queued.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!stream.on_cpu || queued - stream.ended.load(std::memory_order_relaxed) <= most || closed_gate())
     return;
+  wait_interruptibly(Stream(&stream));
   finish(stream);
   note_ended(stream, queued);
 }
@@ -62,7 +65,7 @@ void note_ended(StreamState& stream, std::uint64_t pieces) {
 }
 
 void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
-  startup::require_not_forked();
+  startup::require_usable();
   if (rehearsals) [[unlikely]]
     return;
   try {

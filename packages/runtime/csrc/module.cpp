@@ -28,8 +28,21 @@ SharedKernel find_or_build(int device, std::string key, std::string_view name,
   return {module, &module->kernel(std::string(name), make)};
 }
 
+// The compiler would stop at it, and say nothing of what comes after.
+void require_text(std::string_view text, const char* what) {
+  expect<UsageError>(text.find('\0') == text.npos, "the ", what, " has a NUL character, after ",
+                     std::min(text.find('\0'), text.size()), " bytes of ", text.size());
+}
+
+void require_text(std::string_view source, const std::vector<std::string>& options) {
+  require_text(source, "kernel source");
+  for (auto& option : options) require_text(option, "compiler option");
+}
+
 SharedKernel from_source(int device, std::string_view source, std::string_view name,
                          const std::vector<std::string>& options) {
+  require_text(source, options);
+  require_text(name, "kernel's name");
   return find_or_build(device, memory_key(device, source, options), name,
                        [&] { return Builder(device, flat_source(device, source), options).build(); });
 }
@@ -106,11 +119,31 @@ void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
   Launch{kernel, range, args}(queue, event);
 }
 
+[[noreturn]] void refuse(const KernelState& kernel, std::size_t index, const Args::Item& got) {
+  auto& wanted = kernel.parameters[index];
+  auto name = [](std::size_t size, bool pointer) {
+    return pointer ? std::string("an address") : join(size, size == 1 ? " byte" : " bytes");
+  };
+  fail<UsageError>("kernel \"", kernel.name, "\": argument ", index, ": got ", name(got.size, got.pointer),
+                   ", expected ", name(wanted.size, wanted.pointer));
+}
+
+// Their number was checked. Wrong ones would be taken as other bits.
+void check_arguments(const KernelState& kernel, const Args& args) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    auto& wanted = kernel.parameters[i];
+    auto& got = args.item(i);
+    if (wanted.size != 0 && (got.size != wanted.size || got.pointer != wanted.pointer)) [[unlikely]]
+      refuse(kernel, i, got);
+  }
+}
+
 void check(const KernelState& kernel, const NdRange& range, const Args& args, Stream stream) {
   expect<UsageError>(kernel.device == stream.device(), "kernel \"", kernel.name, "\" was built for device ",
                      kernel.device, " and cannot run on a stream of device ", stream.device());
   expect<UsageError>(!kernel.arguments || args.count() == *kernel.arguments, "kernel \"", kernel.name,
                      "\": got ", args.count(), " arguments, expected ", kernel.arguments.value_or(0));
+  check_arguments(kernel, args);
   expect<UsageError>(range.dims >= 1 && range.dims <= 3, "kernel \"", kernel.name, "\": got ", range.dims,
                      " dimensions, expected 1 to 3");
   std::size_t group = 1;
@@ -158,21 +191,24 @@ SharedKernel build_shared_kernel(int device, std::string_view source, std::strin
 
 void expect_builds(int device) {
   startup::require_not_forked();
-  if (!generic_backend()) elsewhere::expect(device);
+  device_info(device);  // throws where there is no such device
+  if (!generic_backend()) elsewhere::expect(2);
 }
 
 std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                       const std::vector<std::string>& options) {
   expect<Unsupported>(!generic_backend(),
                       "SPIR-V is not what this backend takes; build_kernel compiles from source");
+  require_text(source, options);
   return Builder(device, flat_source(device, source), options).spirv();
 }
 
 Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {
-  expect<UsageError>(spirv.size() >= 20 && spirv.size() % 4 == 0, "SPIR-V: got ", spirv.size(),
-                     " bytes, expected whole words and a header");
-  auto key = join(device, "spirv:", Sha256().add(spirv.data(), spirv.size()).hex());
-  return keep(find_or_build(device, key, name, [&] { return load_spirv(device, spirv); }));
+  startup::require_not_forked();
+  read_signatures(spirv);  // refuses what the driver would trust
+  auto hash = Sha256().add(spirv.data(), spirv.size()).hex();
+  return keep(find_or_build(device, join(device, "spirv:", hash), name,
+                            [&] { return program_of(device, spirv, hash); }));
 }
 
 Args& Args::add_bytes(const void* data, std::size_t size, bool pointer) {

@@ -36,11 +36,12 @@ void Modules::forget(const Module& module) {
 }
 
 Module::~Module() {
-  if (!startup::forked()) {
+  if (!startup::unusable()) {
     all.forget(*this);
     return;
   }
-  // As this child was made, the parent may have been inside of a lock of its driver's, or of ours.
+  // As a child was made, the parent may have been inside of a lock of its driver's, or of ours; when the
+  // process has ended, so may a thread that lives on.
   new auto(std::move(kernels_));
   static_cast<void>(program_.release());
 }
@@ -62,7 +63,12 @@ KernelState& Module::add(const std::string& name) {
     arguments = kernel.get_info<sycl::info::kernel::num_args>();
   bool below = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
   auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
-  KernelState state{name, device, kernel, limit, arguments, std::move(direct), weak_from_this()};
+  // One whose number of arguments is another was not read aright.
+  auto* known = program_->parameters(name);
+  if (known && known->size() != arguments) known = nullptr;
+  auto parameters = known ? *known : std::vector<Parameter>{};
+  KernelState state{
+      name, device, kernel, limit, arguments, std::move(parameters), std::move(direct), weak_from_this()};
   return kernels_.emplace(name, std::move(state)).first->second;
 }
 

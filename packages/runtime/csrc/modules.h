@@ -23,6 +23,7 @@ struct KernelState {
   sycl::kernel kernel;
   std::size_t max_work_group_size;
   std::optional<std::uint32_t> arguments;  ///< unknown where the backend counts them only as they are set
+  std::vector<Parameter> parameters;       ///< none where they are unknown
   std::unique_ptr<direct::Kernel> direct;  ///< where there are queues below SYCL's
   std::weak_ptr<Module> module;            ///< what this is a part of
 };

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "compile/folders.h"
+#include "env.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 #include "xpu/process.h"
@@ -15,7 +17,11 @@
 namespace xpu::startup {
 namespace {
 
-std::atomic<bool> is_initialized{false}, is_forked_child{false};
+enum class State { usable, ending, forked, ended };
+std::atomic<bool> is_initialized{false};
+std::atomic<State> state{State::usable};
+std::atomic<void (*)()> hold_thread{nullptr};
+std::atomic<pthread_t> ending_thread{};
 
 void require_one_sycl() {
   auto found = loaded_libraries("libsycl.so");
@@ -47,15 +53,27 @@ void offer_cpu_driver(const std::string& folder) {
   setenv("OCL_ICD_FILENAMES", list.empty() ? driver.c_str() : (list + ":" + driver).c_str(), 1);
 }
 
+// Compilers write files where the first of these says, and stop where that is no folder.
+void offer_temporary_folder() {
+  std::string folder = "/tmp";
+  for (auto* name : {"TEMPDIR", "TEMP", "TMP", "TMPDIR"}) folder = env::text(name, folder.c_str());
+  auto usable = temporary_folder();
+  if (usable.empty() || usable == folder) return;
+  log(LogLevel::warning,
+      join("there is no folder ", folder, " for temporary files; compilers write to ", usable, " instead"));
+  setenv("TMPDIR", usable.c_str(), 1);
+}
+
 void prepare_once() {
   require_one_sycl();
+  offer_temporary_folder();
   std::string folder = vendor_folder();
   offer_cpu_driver(folder);
   for (auto* name :
        {"libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so", "libtbb.so.12", "libOpenCL.so.1"})
     load(folder, name);
   pthread_atfork(nullptr, nullptr, [] {
-    if (is_initialized) is_forked_child = true;
+    if (is_initialized) state = State::forked;
   });
 }
 
@@ -68,9 +86,23 @@ void prepare() {
 
 void require_not_forked() {
   expect<DeviceError>(
-      !is_forked_child.load(std::memory_order_relaxed),
+      !forked(),
       "the device was used before this process was forked, and a forked child cannot use it. Start "
       "workers with the 'spawn' or 'forkserver' method: multiprocessing.set_start_method('spawn')");
+}
+
+void require_usable() {
+  if (state.load(std::memory_order_relaxed) == State::usable) [[likely]]
+    return;
+  if (state == State::ending)
+    return pthread_equal(ending_thread, pthread_self()) ? void() : hold_thread.load()();
+  require_not_forked();
+  require_not_ended();
+}
+
+void require_not_ended() {
+  expect<DeviceError>(state.load(std::memory_order_relaxed) != State::ended,
+                      "the process is ending: its devices take no more work");
 }
 
 void mark_initialized() {
@@ -80,7 +112,19 @@ bool initialized() {
   return is_initialized;
 }
 bool forked() {
-  return is_forked_child.load(std::memory_order_relaxed);
+  return state.load(std::memory_order_relaxed) == State::forked;
+}
+void mark_ending(void (*hold)()) {
+  hold_thread = hold;
+  ending_thread = pthread_self();
+  auto before = State::usable;
+  state.compare_exchange_strong(before, State::ending);
+}
+void mark_ended() {
+  state = State::ended;
+}
+bool unusable() {
+  return state.load(std::memory_order_relaxed) > State::ending;
 }
 
 }  // namespace xpu::startup

@@ -8,10 +8,20 @@ namespace xpu::startup {
 void prepare();
 /// Throws DeviceError in a child forked after the device stack was used. Costs one load.
 void require_not_forked();
+/// The same once the process has ended: what queues work asks here.
+void require_usable();
 /// Called once devices exist, so that a later fork is noticed.
 void mark_initialized();
 bool initialized();
 /// True in a child forked after that.
 bool forked();
+/// The last of these alone: never waits.
+void require_not_ended();
+/// From here on, other threads than this one call `hold` before they queue work.
+void mark_ending(void (*hold)());
+/// No work reaches a device from here on.
+void mark_ended();
+/// In a forked child, or once the process has ended: what lives on the devices is not to be given back.
+bool unusable();
 
 }  // namespace xpu::startup

@@ -84,16 +84,44 @@ void set_queue(StreamState& stream, sycl::queue queue) {
   stream.last = {};
 }
 
-void finish(StreamState& stream) {
-  if (stream.below) {
+namespace {
+
+void wait_for_all(StreamState& stream, sycl::queue& queue, cl_command_queue below) {
+  if (below) {
     if (std::unique_lock turn(stream.computing, std::try_to_lock); turn) {
-      direct::finish(stream.below);
+      direct::finish(below);
     } else {
       compute_along(stream);
-      direct::Mark::behind(stream.below).wait();
+      direct::Mark::behind(below).wait();
     }
   }
-  stream.queue.wait_and_throw();
+  queue.wait_and_throw();
+}
+
+}  // namespace
+
+void finish(StreamState& stream) {
+  std::unique_lock order(stream.order);  // another thread may give the stream another queue
+  auto queue = stream.queue;
+  auto below = stream.below;
+  if (!below) {
+    order.unlock();
+    return wait_for_all(stream, queue, nullptr);
+  }
+  XPU_CL(clRetainCommandQueue)(below);
+  std::unique_ptr<_cl_command_queue, void (*)(cl_command_queue)> held(below, [](cl_command_queue queue) {
+    XPU_CL(clReleaseCommandQueue)(queue);
+  });
+  order.unlock();
+  wait_for_all(stream, queue, below);
+}
+
+void finish_and_set_queue(StreamState& stream, sycl::queue queue) {
+  std::lock_guard order(stream.order);
+  auto queued = stream.queued.load();
+  wait_for_all(stream, stream.queue, stream.below);
+  note_ended(stream, queued);
+  set_queue(stream, std::move(queue));
 }
 
 bool recorded_by_sycl(const sycl::queue& queue) {
@@ -148,7 +176,7 @@ void Stream::synchronize() const {
 
 void Stream::wait(const Event& event) const {
   if (!event.recorded()) return;
-  startup::require_not_forked();
+  startup::require_usable();
   strict::Window window;
   if (auto* recording = event.recording(); recording && *this != event.stream()) {
     recording->join(*this, event.stream().state()->pool.load());

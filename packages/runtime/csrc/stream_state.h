@@ -29,7 +29,7 @@ struct StreamState {
   std::atomic<std::uint64_t> queued{0};        ///< pieces of work so far
   std::atomic<std::uint64_t> ended{0};         ///< of those, what the host has waited for
   cl_command_queue below = nullptr;            ///< where work may go without SYCL; null: all goes through it
-  std::mutex order;                            ///< where there is a queue below: held while work is queued
+  std::mutex order;                            ///< held while work is queued
   std::mutex computing;                        ///< of the host's thread that waits and computes along
   direct::Mark last;                           ///< the last work, when SYCL does not know it; under `order`
   std::atomic<bool> lent{false};               ///< others may queue to `queue`, so kernels go through it too
@@ -40,6 +40,8 @@ struct StreamState {
 
 /// Gives the stream its queue.
 void set_queue(StreamState& stream, sycl::queue queue);
+/// Gives the stream another one, once all its work has ended.
+void finish_and_set_queue(StreamState& stream, sycl::queue queue);
 /// Waits for all work of the stream.
 void finish(StreamState& stream);
 /// Whether SYCL takes what is queued into a graph: also on streams that waited for the one recorded.

@@ -50,6 +50,16 @@ DType dtype_of(const std::string& name) {
   fail<UsageError>("dtype: got \"", name, "\", expected one of ", all);
 }
 
+Tensor::Tensor(const Tensor& other) {
+  *this = other;
+}
+
+Tensor& Tensor::operator=(const Tensor& other) {
+  data = other.data, dtype = other.dtype, ndim = other.ndim;
+  for (int d = 0; d < ndim; ++d) shape[d] = other.shape[d], strides[d] = other.strides[d];
+  return *this;
+}
+
 Tensor::Tensor(void* data_, DType dtype_, int ndim_, const std::int64_t* shape_, const std::int64_t* strides_)
     : data(data_), dtype(dtype_), ndim(ndim_) {
   expect<UsageError>(ndim >= 0 && ndim <= max_dims, "tensor: got ", ndim, " dimensions, expected 0 to ",

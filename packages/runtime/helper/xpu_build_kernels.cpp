@@ -1,5 +1,5 @@
-// Builds kernels for another process, which started it and talks to it through its input; see
-// csrc/compile/elsewhere.h.
+// Builds kernels for another process, which started it, talks to it through its input and reads from its
+// output how it ended; see csrc/compile/elsewhere.h.
 #include <unistd.h>
 
 #include "compile/elsewhere.h"
@@ -8,7 +8,6 @@ int main() {
   // A child of nobody's, in a session of its own: keys pressed in a terminal are not for it.
   if (fork() != 0) _exit(0);
   setsid();
-  xpu::elsewhere::serve(STDIN_FILENO);
-  // Drivers have nothing to put in order at the end of this one.
+  xpu::elsewhere::serve(STDIN_FILENO, STDOUT_FILENO);
   _exit(0);
 }

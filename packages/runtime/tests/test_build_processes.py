@@ -1,4 +1,4 @@
-"""Kernels that several threads want at once are built by helper processes too."""
+"""Helper processes build kernels: several at once, and what kills a compiler kills none of the user's."""
 
 import time
 from pathlib import Path
@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.image_cache, pytest.mark.cpu_device]
 
 # Kernels that three threads want: number k computes k.
 PROGRAM = """
-    import concurrent.futures, os, signal, sys
+    import concurrent.futures, logging, os, signal, sys
     sys.path.insert(0, TESTS)
     from helper_processes import helper_processes
     import xpu_runtime as xr
@@ -69,11 +69,21 @@ def test_they_end_when_nothing_is_asked_of_them(run):
     """)
 
 
-def test_one_thread_needs_none(run):
+def test_one_thread_needs_one(run):
     run("""
     assert [value(k) for k in range(3)] == [0, 1, 2]
-    assert helpers() == []
+    assert len(helpers()) == 1
+    assert "libsycl-jit" not in open("/proc/self/maps").read()
     """)
+
+
+def test_none_is_started_for_what_is_kept(run):
+    code = """
+    assert [value(k) for k in range(3)] == [0, 1, 2]
+    print(len(helpers()))
+    """
+    assert run(code).strip() == "1"
+    assert run(code).strip() == "0"
 
 
 def test_they_can_be_turned_off(run):
@@ -86,14 +96,15 @@ def test_they_can_be_turned_off(run):
     )
 
 
-def test_without_a_cache_there_are_none(run):
+def test_they_need_no_cache(run, tmp_path):
     run(
         """
     assert values(0, 4) == list(range(4))
-    assert helpers() == []
+    assert helpers()
     """,
         XPU_CACHE_SIZE="0",
     )
+    assert not (tmp_path / "kernels").exists()
 
 
 def test_another_takes_the_place_of_one_that_died(run):
@@ -133,3 +144,92 @@ def test_it_is_no_child_of_ours(run):
     else:
         raise AssertionError("there is a child to wait for")
     """)
+
+
+# A kernel that takes seconds to build, and one who kills whoever builds it, as often as is said.
+SLOW = """
+    import threading, time
+    body = "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {time.time()}f);" for k in range(400))
+    slow = f"#include <xpu/core.h>\\nXPU_KERNEL(1) slow(xpu::global<float> y) {{ {body} }}"
+    killed = []
+
+    def kill(times, seconds):
+        while len(killed) < times:
+            time.sleep(seconds)
+            for process in set(helpers()) - set(killed):
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+
+    def build_under_fire(times, seconds=0.5):
+        value(0)
+        threading.Thread(target=kill, args=(times, seconds), daemon=True).start()
+        return xr.compile(slow).kernel("slow")
+"""
+
+
+@pytest.mark.parametrize("cache", ["1G", "0"])
+def test_one_that_is_killed_at_its_work_is_replaced_once(run, tmp_path, cache):
+    run(
+        SLOW
+        + """
+    assert build_under_fire(1).name == "slow"
+    assert len(killed) == 1
+    """,
+        XPU_CACHE_SIZE=cache,
+        XPU_BUILD_PROCESSES="1",
+    )
+
+
+@pytest.mark.parametrize("cache", ["1G", "0"])
+def test_the_death_of_two_is_an_error_that_names_the_signal_and_the_source(run, tmp_path, cache):
+    out = run(
+        SLOW
+        + """
+    try:
+        build_under_fire(2)
+    except xr.CompileError as error:
+        print(error)
+    values(1, 4)
+    """,
+        XPU_CACHE_SIZE=cache,
+        XPU_BUILD_PROCESSES="1",
+        TMPDIR=str(tmp_path),
+    )
+    assert "signal 9 (SIGKILL)" in out
+    (kept,) = tmp_path.rglob("xpu-died-*.sycl")
+    assert str(kept) in out
+    assert "__spirv_ocl_tan" in kept.read_text()
+
+
+def test_what_kills_the_compiler_is_an_error(run):
+    """Sines and cosines of each other, as the device library does not write them."""
+    out = run("""
+    text = '''#include <xpu/core.h>
+    XPU_KERNEL(1) k(xpu::global<float> y) {
+      float a = y[xpu::global_id()], s = __spirv_ocl_sin(a), c = __spirv_ocl_cos(a);
+      float r = __spirv_ocl_sin(s) * __spirv_ocl_cos(s) + __spirv_ocl_sin(c) * __spirv_ocl_cos(c);
+      y[xpu::global_id()] = r;
+    }'''
+    try:
+        xr.compile("\\n".join(line.strip() for line in text.splitlines())).kernel("k")
+    except xr.CompileError as error:
+        assert "the compiler died of this source" in str(error), error
+    print(value(3))
+    """)
+    assert out.strip() == "3.0"
+
+
+def test_without_any_the_process_builds_itself(run):
+    """None that is started finds the device."""
+    out = run("""
+    assert value(7) == 7
+    for process in helpers():
+        os.kill(process, signal.SIGKILL)
+    os.environ["ONEAPI_DEVICE_SELECTOR"] = "opencl:fpga"
+    warned = []
+    logging.getLogger("xpu_runtime").addHandler(type("", (logging.Handler,), {
+        "emit": lambda self, record: warned.append(record.getMessage())})())
+    print(values(0, 3), helpers(), [text for text in warned if "no helper process" in text])
+    """)
+    assert out.startswith("[0.0, 1.0, 2.0] []")
+    assert out.count("no helper process can be started") == 1

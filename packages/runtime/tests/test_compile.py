@@ -1,6 +1,7 @@
 """Kernels from source: right results, three caches, errors that help."""
 
 import os
+import struct
 import threading
 import time
 
@@ -153,6 +154,7 @@ def test_who_builds_keeps_nobody_from_what_is_built(xr):
     assert found > 10
 
 
+@pytest.mark.image_cache
 def test_spirv_travels(xr):
     spirv = xr.compile(sources.SAXPY).spirv()
     assert spirv[:4] == bytes([3, 2, 0x23, 7])
@@ -161,6 +163,94 @@ def test_spirv_travels(xr):
     y.numpy()
     with pytest.raises(xr.UsageError, match="SPIR-V"):
         xr.from_spirv(b"abc", "saxpy")
+
+
+SPIRV_HEADER = struct.pack("<5I", 0x07230203, 0x00010200, 0, 100, 0)
+# What follows the header, and words of the error.
+NO_MODULES = {
+    "nothing": (b"", "no kernels"),
+    "zeros": (bytes(64), "begins an instruction of 0 words"),
+    "an instruction without an end": (struct.pack("<I", 0xFFFF0011), "and 1 are left"),
+    "an instruction without operands": (struct.pack("<I", 0x0001000F), "needs 3"),
+    "a kernel without a function": (
+        struct.pack("<4I", 0x0004000F, 6, 7, int.from_bytes(b"k\0\0\0", "little")),
+        '"k" has no function',
+    ),
+}
+
+
+@pytest.mark.image_cache
+@pytest.mark.parametrize("what", NO_MODULES)
+def test_spirv_that_is_none_is_refused(child, what):
+    """In a process of its own: drivers trust it, and wait for ever or crash."""
+    body, said = NO_MODULES[what]
+    out = child(f"""
+        import xpu_runtime as xr
+        try:
+            xr.from_spirv({SPIRV_HEADER + body!r}, "k")
+        except xr.UsageError as error:
+            print(error)
+        """).check()
+    assert said in out.out
+
+
+@pytest.mark.image_cache
+@pytest.mark.parametrize("word", [0, 1, 3, 4])
+def test_spirv_with_a_wrong_header_is_refused(xr, word):
+    spirv = bytearray(xr.compile(sources.SAXPY).spirv())
+    struct.pack_into("<I", spirv, 4 * word, 0xFFFFFFFF)
+    with pytest.raises(xr.UsageError, match="SPIR-V: got"):
+        xr.from_spirv(bytes(spirv), "saxpy")
+
+
+def test_a_character_that_ends_texts_is_refused(xr):
+    with pytest.raises(
+        xr.UsageError, match="the kernel source has a NUL character, after 20 bytes"
+    ):
+        xr.compile("#include <xpu/core.h\0>" + sources.SAXPY).kernel("saxpy")
+    with pytest.raises(xr.UsageError, match="NUL"):
+        xr.compile(sources.SAXPY).kernel("saxpy\0")
+    with pytest.raises(xr.UsageError, match="NUL"):
+        xr.compile(sources.SAXPY, options=["-O1\0"]).kernel("saxpy")
+
+
+@pytest.mark.image_cache
+def test_a_character_that_ends_texts_is_refused_for_spirv_too(xr):
+    with pytest.raises(xr.UsageError, match="NUL"):
+        xr.compile(sources.SAXPY + "\0").spirv()
+
+
+MANY = """
+#include <xpu/core.h>
+struct Packed { xpu::i8 kind; double scale; } __attribute__((packed));
+struct Padded { xpu::i8 kind; float scale[3]; xpu::i16 end; };
+XPU_KERNEL(1) many(bool flag, xpu::i8 a, xpu::u16 b, xpu::half c, float d, double e, xpu::global<float> y,
+                   Packed f, Padded g, xpu::Array<long, 3> h) {
+  y[0] = flag + a + b + (float)c + d + (float)e + (float)f.scale + f.kind + g.scale[2] + g.end + h[2];
+}
+"""
+
+
+@pytest.mark.image_cache
+def test_arguments_of_another_width_are_refused(xr):
+    kernel = xr.compile(MANY).kernel("many")
+    y = xr.zeros(1)
+    right = [
+        *(np.bool_(True), np.int8(2), np.uint16(3), np.float16(4), np.float32(5), np.float64(6)),
+        *(y, struct.pack("<bd", 7, 8.0), struct.pack("<bxxx3fhxx", 0, 0, 0, 9.0, 10)),
+        np.arange(11, 14).tobytes(),
+    ]
+    xr.launch(kernel, 1, 1, right)
+    if xr.devices()[0].type == "cpu":
+        assert float(y.numpy()[0]) == 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 13
+    for index, wrong in enumerate(right):
+        size = 0 if wrong is y else len(wrong if isinstance(wrong, bytes) else wrong.tobytes())
+        expected = f"{size} bytes?" if size else "an address"
+        for other in (bytes(size + 1), bytes(size + 8), y if size else bytes(8)):
+            with pytest.raises(
+                xr.UsageError, match=f"argument {index}: got .*, expected {expected}"
+            ):
+                xr.launch(kernel, 1, 1, [*right[:index], other, *right[index + 1 :]])
 
 
 @pytest.mark.image_cache

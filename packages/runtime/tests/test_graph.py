@@ -159,3 +159,32 @@ def test_misuse_is_refused(xr):
         pass
     graph.replay()
     xr.synchronize()
+
+
+@pytest.mark.values
+def test_out_of_memory_at_the_begin_leaves_the_stream_as_it_was(xr):
+    x, y = xr.from_numpy(np.arange(64, dtype=np.float32)), xr.zeros(64)
+    stream, graph = xr.Stream(), xr.Graph()
+    with xr.memory.fail_allocation(1), pytest.raises(xr.OutOfMemory), graph.record(stream):
+        pass
+    assert not stream.is_capturing()
+    with xr.stream(stream):
+        held = xr.empty(1 << 20)
+        xr.kernels.copy(y, x)
+    assert_close(y.numpy(stream), x.numpy())
+    with graph.record(stream), xr.stream(stream):
+        xr.kernels.copy(y, x)
+    assert len(graph) == 1
+    del held
+
+
+@pytest.mark.parametrize("mode", ["native", "list"])
+def test_a_graph_dropped_in_its_recording(xr, monkeypatch, mode):
+    monkeypatch.setenv("XPU_GRAPH", mode)
+    x, y, stream = xr.zeros(64), xr.zeros(64), xr.Stream()
+    graph = xr.Graph()
+    graph.record(stream).__enter__()
+    with xr.stream(stream):
+        xr.kernels.copy(y, x)
+    del graph
+    stream.synchronize()

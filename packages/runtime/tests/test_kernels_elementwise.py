@@ -319,8 +319,37 @@ def test_bad_calls_say_what_is_wrong(xr, op):
         xr.kernels.Elementwise("two words", "a0")
     with pytest.raises(xr.UsageError, match="got 13 operands, expected at most 12"):
         xr.kernels.Elementwise("wide", "a0", inputs=12)
-    with pytest.raises(xr.UsageError, match="got 13 dimensions"):
-        op["add"](a.view((1,) * 13, (1,) * 13), [a, a])
+    with pytest.raises(xr.UsageError, match="got 65 dimensions"):
+        op["add"](a.view((1,) * 65, (1,) * 65), [a, a])
+
+
+MANY = {"wires": (2,) * 14, "between_ones": (2, 1) * 13, "most": (1,) * 50 + (2,) * 14}
+
+
+@pytest.mark.parametrize("shape", MANY.values(), ids=MANY)
+def test_many_dimensions(op, rng, shape):
+    a, b = (Placed(shape, "f32", "transposed", rng.integers(-3, 4, shape)) for _ in range(2))
+    one, other = Placed(shape, "f32"), Placed(shape, "f32", "transposed")
+    op["exp"](one.array, [a.array])
+    assert_close(one.result(), np.exp(a.host), rtol=1e-6)
+    op["add"](one.array, [a.array, b.array])
+    assert_close(one.result(), a.host + b.host)
+    op["sum8"](one.array, [a.array, b.array] * 4)
+    assert_close(one.result(), 4 * (a.host + b.host))
+    op["minmax"]([one.array, other.array], [a.array, b.array])
+    assert_close(one.result(), np.minimum(a.host, b.host))
+    assert_close(other.result(), np.maximum(a.host, b.host))
+    op["ramp"](one.array, [a.array])
+    places = np.arange(a.host.size, dtype="f4").reshape(shape)
+    assert_close(one.result(), a.host + places)
+
+
+@pytest.mark.values
+def test_f8e4m3_has_no_infinity(op):
+    a = Placed((6,), "f32", values=[1.0, 464.0, 465.0, -1e9, np.inf, np.nan])
+    out = Placed((6,), "f8e4m3")
+    op["add"](out.array, [a.array, Placed((6,), "f32", values=np.zeros(6)).array])
+    assert_close(out.result().astype("f4"), np.array([1, 448, 448, -448, 448, np.nan], "f4"))
 
 
 def test_values_near_the_edge_of_bf16(op):

@@ -365,5 +365,19 @@ def test_bad_calls_say_what_is_wrong(xr):
         reduce("sum", out.view((4,), (0,)), x, 1)
     with pytest.raises(xr.UsageError, match="got 0 expressions in map"):
         xr.kernels.Reduction("bad", [("T", "0")], [], "s0 += r0;", "s0")
-    with pytest.raises(xr.UsageError, match="got 13 dimensions"):
-        reduce("sum", out, x.view((1,) * 13, (1,) * 13))
+    with pytest.raises(xr.UsageError, match="got 65 dimensions"):
+        reduce("sum", out, x.view((1,) * 65, (1,) * 65))
+
+
+@pytest.mark.parametrize("shape", [(2,) * 18, (1, 2) * 15, (2,) * 26], ids=["18", "30", "26"])
+def test_many_dimensions(xr, rng, shape):
+    x = Placed(shape, "i32" if len(shape) == 26 else "f32", values=rng.integers(-3, 4, shape))
+    every_other = tuple(range(0, len(shape), 2))
+    kept = tuple(size for d, size in enumerate(shape) if d % 2)
+    out = Placed(kept, "f32", "transposed")
+    xr.kernels.reduce("sum", out.array, x.array, every_other)
+    assert_close(out.result(), x.host.sum(every_other, dtype="f4"))
+    place = Placed(tuple(1 if d % 2 == 0 else size for d, size in enumerate(shape)), "i64")
+    xr.kernels.reduce("argmax", place.array, x.array, every_other)
+    rows = np.moveaxis(x.host, every_other, range(len(kept), len(shape))).reshape(*kept, -1)
+    assert_close(place.result().reshape(kept), rows.argmax(-1))

@@ -24,3 +24,28 @@ def test_what_does_not_hold_is_raised_at_the_next_wait(dtype):
 def test_several_values_are_refused():
     with pytest.raises(RuntimeError, match="one value"):
         torch._assert_async(torch.ones(2, device="xpu"))
+
+
+NAN = float("nan")
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("bad", [2.0, -0.1, NAN])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=str)
+def test_probabilities_are_between_0_and_1(bad, dtype):
+    good = torch.full((300,), 0.5, dtype=dtype, device="xpu")
+    wrong = good.clone()
+    wrong[77] = bad
+    functional = torch.nn.functional
+    for call, match in (
+        (lambda: functional.binary_cross_entropy(wrong, good), "elements of input.*number 77"),
+        (lambda: functional.binary_cross_entropy(good, wrong), "elements of target.*number 77"),
+        (lambda: torch.bernoulli(wrong), "probabilities between 0 and 1"),
+        (lambda: torch.zeros_like(good).bernoulli_(wrong), "probabilities between 0 and 1"),
+    ):
+        call()
+        with pytest.raises(RuntimeError, match=match):
+            torch.xpu.synchronize()
+    functional.binary_cross_entropy(good, good)
+    torch.bernoulli(good)
+    torch.xpu.synchronize()

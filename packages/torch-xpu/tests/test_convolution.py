@@ -65,3 +65,10 @@ def test_refusals():
         F.conv2d(x, w.half())
     with pytest.raises(RuntimeError, match="to have 3 channels"):
         F.conv2d(x[:, :2], w)
+
+
+@pytest.mark.parametrize(("size", "padding"), [(2, 2), (1, 2)])
+def test_a_transposed_convolution_with_nothing_left_is_refused(size, padding):
+    x, weight = torch.ones(1, 1, size, device="xpu"), torch.ones(1, 2, 2, device="xpu")
+    with pytest.raises(RuntimeError, match="Output size is too small"):
+        torch.nn.functional.conv_transpose1d(x, weight, stride=2, padding=padding)

@@ -104,15 +104,67 @@ def test_many_dimensions():
     same(host.to("xpu").to(torch.int32), host.to(torch.int32))
 
 
-def test_overlapping_copy_reads_what_was_there():
-    device, host = torch.arange(9.0).to("xpu"), torch.arange(9.0)
-    device[1:].copy_(device[:-1])
-    same(device, torch.cat([host[:1], host[:-1]]))
+def test_a_copy_onto_itself():
+    device, host = torch.arange(6.0, device="xpu"), torch.arange(6.0)
+    for x in (device, host):
+        x.copy_(x.detach())
+        x[1] += 1
+        x[:] += 1
+        x[::2].copy_(x[::2])
+        x.view(2, 3).t().copy_(x.view(2, 3).t())
+    same(device, host)
+    model = torch.nn.Linear(3, 2, device="xpu")
+    model.load_state_dict(model.state_dict())
+    z = torch.tensor([1 + 2j], device="xpu")
+    same(z.copy_(z.conj()), torch.tensor([1 - 2j]))
+
+
+PARTIAL = {
+    "copy": lambda x: x[1:].copy_(x[:-1]),
+    "copy_back": lambda x: x[:-1].copy_(x[1:]),
+    "transposed": lambda x: x[:4].view(2, 2).copy_(x[:4].view(2, 2).t()),
+    "add": lambda x: torch.add(x[1:], 1, out=x[:-1]),
+    "cumsum": lambda x: torch.cumsum(x[1:], 0, out=x[:-1]),
+    "logcumsumexp": lambda x: torch.logcumsumexp(x[1:], 0, out=x[:-1]),
+    "max": lambda x: torch.max(x.view(2, 4), 0, out=(x[1:5], torch.empty(0).long().to(x.device))),
+    "sort": lambda x: torch.sort(x[:4], out=(x[2:6], torch.empty(0).long().to(x.device))),
+    "foreach": lambda x: torch._foreach_copy_([x[1:]], [x[:-1]]),
+}
+
+
+@pytest.mark.parametrize("name", PARTIAL)
+def test_partial_overlap_is_refused(name):
+    for device in ("cpu", "xpu"):
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            PARTIAL[name](torch.arange(8.0, device=device))
 
 
 def test_overlapping_target():
-    with pytest.raises(RuntimeError, match="more than one element"):
-        torch.zeros(1, device="xpu").expand(4).copy_(torch.ones(4, device="xpu"))
+    for write in (
+        lambda x: x.copy_(torch.ones(4, device=x.device)),
+        lambda x: x.add_(1),
+        lambda x: x.normal_(),
+        lambda x: x.cumsum_(0),
+    ):
+        with pytest.raises(RuntimeError, match="more than one element"):
+            write(torch.zeros(1, device="xpu").expand(4))
+
+
+@pytest.mark.values
+def test_fills_of_expanded_tensors():
+    for device in ("cpu", "xpu"):
+        x = torch.arange(6.0, device=device).view(3, 2)
+        x[:1].expand(3, 2).fill_(7)
+        x[1:2, :1].expand(4, 3).zero_()
+        with pytest.warns(UserWarning, match="expanded tensors is deprecated"):
+            x[2:].expand(3, 2).masked_fill_(torch.eye(3, 2, device=device, dtype=torch.bool), 9)
+        assert x.tolist() == [[7, 7], [0, 3], [9, 9]]
+
+
+def test_masked_scatter_of_itself():
+    for device in ("cpu", "xpu"):
+        x = torch.arange(8.0, device=device)
+        assert x.masked_scatter_(x > 3, x).tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("value", [0, 3, -2.5, True])
@@ -133,3 +185,14 @@ def test_item():
 
 def test_empty_tensors():
     assert torch.empty(0, 3, device="xpu").to(torch.int32).cpu().shape == (0, 3)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("size", [0, 4])
+def test_narrow_copy_into(size):
+    x = torch.arange(24.0).reshape(4, 6)
+    out = torch.empty([4, 2] if size else [0], device="xpu")
+    torch.narrow_copy(x.to("xpu"), 1, 3, 2, out=out)
+    assert torch.equal(out.cpu(), x[:, 3:5])
+    with pytest.raises(RuntimeError, match="expected to have dtype"):
+        torch.narrow_copy(x.to("xpu"), 1, 3, 2, out=out.half())

@@ -89,3 +89,34 @@ torch.xpu.synchronize()
 """,
         env={"XPU_KEEP_CUDA": "1"},
     ).check()
+
+
+def test_threads_beside_cuda():
+    """While one thread asks torch.xpu, others hear the same as ever."""
+    run_child(
+        """
+import sys, threading, torch
+from torch_xpu import _cuda_wheel
+
+_cuda_wheel._stand_beside()
+expected = torch.xpu.device_count()
+assert expected > 0
+sys.setswitchinterval(1e-6)
+wrong = []
+
+def ask():
+    for _ in range(20000):
+        if torch.xpu.device_count() != expected:
+            wrong.append("no devices")
+        if torch.xpu._is_compiled() or torch._C._has_xpu:
+            wrong.append("compiled")
+
+threads = [threading.Thread(target=ask) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not wrong, set(wrong)
+assert torch.ones(3, device="xpu").sum().item() == 3
+"""
+    ).check()

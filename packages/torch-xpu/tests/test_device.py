@@ -23,6 +23,13 @@ def test_properties_come_from_the_driver():
     assert torch.xpu.get_device_capability(0)["max_work_group_size"] == found.max_work_group_size
 
 
+def test_properties_of_a_device_are_equal():
+    first, second = torch.xpu.get_device_properties(0), torch.xpu.get_device_properties(0)
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != "xpu"
+
+
 @pytest.mark.parametrize("use", [torch.xpu.set_device, torch.xpu.synchronize])
 def test_unknown_device(use):
     with pytest.raises(RuntimeError, match="99"):
@@ -71,3 +78,28 @@ assert torch.xpu.can_device_access_peer(0, 1) in (True, False)
         env={"XPU_CPU_DEVICES": "2"},
     )
     child.check()
+
+
+TWO_DEVICES = """
+    import torch, xpu_runtime as xr
+    {first}
+    with torch.xpu.device(1):
+        assert xr.current_device() == torch.xpu.current_device() == 1
+        assert torch.accelerator.current_device_index() == 1
+        with xr.device(0):
+            assert torch.empty(1, device="xpu").device.index == 0
+    assert xr.current_device() == 0
+    with xr.device(1):
+        assert torch.xpu.current_device() == 1
+        assert torch.empty(1, device="xpu").device.index == 1
+    torch.xpu.set_device(1)
+    assert xr.empty(1).device == 1
+"""
+
+
+@pytest.mark.values  # of the CPU, in two parts
+@pytest.mark.parametrize(
+    "first", ["torch.xpu.init()", "torch.accelerator.set_device_index(0)", "xr.zeros(1)"]
+)
+def test_the_current_device_is_the_runtimes(first):
+    run_child(TWO_DEVICES.format(first=first), env={"XPU_CPU_DEVICES": "2"}).check()

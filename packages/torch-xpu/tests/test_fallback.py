@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from xpu_testing import assert_close
+from xpu_testing import assert_close, run_child
 
 import torch_xpu
 
@@ -38,3 +38,65 @@ def test_unknown_mode():
     with pytest.raises(ValueError, match="expected error, warn or allow"):
         with torch_xpu.using_fallback("sometimes"):
             pass
+
+
+@pytest.mark.values
+def test_collectives_are_refused():
+    run_child("""
+        import pytest, torch, torch_xpu
+        import torch.distributed as dist
+
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        x = torch.ones(4, device="xpu")
+        y = torch.zeros(4, device="xpu")
+        with torch_xpu.using_fallback("allow"):
+            for collective in (
+                lambda: dist.all_reduce(x),
+                lambda: dist.broadcast(x, 0),
+                lambda: dist.all_gather_into_tensor(y, x),
+                lambda: dist.reduce_scatter_tensor(y, x),
+                lambda: dist.all_gather([y], x),
+                lambda: dist.all_to_all_single(y, x),
+                lambda: dist.group.WORLD.send([x], 0, 0),
+                lambda: dist.group.WORLD.recv([x], 0, 0),
+            ):
+                with pytest.raises(NotImplementedError, match='c10d::.*the backend "gloo"'):
+                    collective()
+        assert y.tolist() == [0] * 4
+        host = torch.ones(4)
+        dist.all_reduce(host)
+        assert host.tolist() == [1] * 4
+        dist.destroy_process_group()
+    """).check()
+
+
+@pytest.mark.values
+def test_operators_that_write_unseen():
+    library = torch.library.Library("xpu_fallback_test", "DEF")
+
+    def ones(tensors):
+        for t in tensors:
+            t.fill_(1)
+
+    for schema in (
+        "silent(Tensor[] tensors) -> ()",
+        "honest(Tensor(a!)[] tensors) -> ()",
+        "nested(Tensor x, Dict(str, Tensor) more) -> Tensor",
+        "described(Tensor x, float? y, str z) -> Tensor[]",
+    ):
+        library.define(schema)
+    library.impl("silent", ones, "CPU")
+    library.impl("honest", ones, "CPU")
+    library.impl("nested", lambda x, more: x, "CPU")
+    library.impl("described", lambda x, y, z: [x + y, x], "CPU")
+    ops = torch.ops.xpu_fallback_test
+    x = torch.zeros(3, device="xpu")
+    with torch_xpu.using_fallback("allow"):
+        with pytest.raises(NotImplementedError, match=r"silent.*neither gives nor writes"):
+            ops.silent([x])
+        with pytest.raises(NotImplementedError, match=r"nested.*takes or gives"):
+            ops.nested(x, {"more": x})
+        ops.honest([x])
+        assert x.tolist() == [1] * 3
+        more, _ = ops.described(x, 2.0, "text")
+        assert more.tolist() == [3] * 3

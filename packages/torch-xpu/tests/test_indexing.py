@@ -96,3 +96,43 @@ def test_histograms(count, bins):
     # The CPU's f32 sums are no better than ours.
     expected = numbers.bincount(weights.double(), bins + 7).float()
     torch.testing.assert_close(got.cpu(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (), (4,)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64], ids=str)
+def test_whether_a_number_is_in(shape, dtype):
+    """One answer, however many elements there are."""
+    for invert in (False, True):
+        got = torch.isin(1, torch.ones(shape, dtype=dtype, device="xpu"), invert=invert)
+        torch.testing.assert_close(
+            got.cpu(), torch.isin(1, torch.ones(shape, dtype=dtype), invert=invert)
+        )
+
+
+def test_indices_of_another_device_are_named():
+    index = torch.tensor([0, 1], device="xpu")
+    for call in (
+        lambda x: x[index],
+        lambda x: x.index_put_((index,), torch.ones(())),
+        lambda x: x[torch.ones(3, 3, dtype=torch.bool, device="xpu")],
+    ):
+        with pytest.raises(RuntimeError, match="indices should be either on cpu or on the same"):
+            call(torch.ones(3, 3))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64], ids=str)
+def test_rows_of_bounded_norm(dtype):
+    table, indices = (
+        torch.linspace(-2, 2, 12).view(4, 3),
+        torch.tensor([[1, 3], [1, 0]], dtype=dtype),
+    )
+
+    def rows(device):
+        weight = table.to(device)
+        return torch.nn.functional.embedding(
+            indices.to(device), weight, max_norm=0.5
+        ).cpu(), weight.cpu()
+
+    torch.testing.assert_close(rows("xpu"), rows("cpu"))

@@ -90,3 +90,19 @@ def test_refusals():
         torch.mm(a, torch.ones(4, 3))
     with pytest.raises(NotImplementedError, match="Bool"):
         torch.mm(a.bool(), a.bool().t())
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("addmm_", [(4,), (3, 2), (2, 4)]),
+        ("addmm_", [(1, 4), (3, 2), (2, 4)]),
+        ("baddbmm_", [(1, 3, 4), (2, 3, 2), (2, 2, 4)]),
+        ("addmv_", [(1,), (3, 2), (2,)]),
+    ],
+)
+def test_what_is_written_to_does_not_broadcast(name, sizes):
+    tensors = [torch.ones(size, device="xpu") for size in sizes]
+    with pytest.raises(RuntimeError, match="Bad in-place call"):
+        getattr(tensors[0], name)(*tensors[1:])
+    assert tensors[0].shape == sizes[0]

@@ -66,6 +66,21 @@ def test_empty_cache():
     assert torch.xpu.memory_reserved() < 64 * MB
 
 
+@pytest.mark.values
+def test_memory_of_a_pool_goes_back_with_the_pool():
+    torch.xpu.empty_cache()
+    before, pool = torch.xpu.memory_reserved(), torch.xpu.MemPool()
+    with torch.xpu.use_mem_pool(pool):
+        x = torch.empty(30 << 20, dtype=torch.uint8, device="xpu")
+        y = torch.empty(40 << 20, dtype=torch.uint8, device="xpu")
+    del x
+    assert torch.xpu.memory_reserved() >= before + (70 << 20)
+    del pool
+    gc.collect()
+    assert before + (40 << 20) <= torch.xpu.memory_reserved() < before + (70 << 20)
+    assert y.fill_(3)[-1].item() == 3
+
+
 def test_snapshot_lists_the_block():
     tensor = torch.empty(5 * MB, dtype=torch.uint8, device="xpu")
     blocks = [
@@ -90,6 +105,9 @@ try:
         kept.append(torch.empty(2**20, dtype=torch.uint8, device="xpu"))
 except torch.OutOfMemoryError as error:
     assert "torch" in str(error), error
+    # What libraries that then try a smaller batch look for.
+    assert str(error).startswith("XPU out of memory. Tried to allocate 1.00 MiB."), error
+    assert isinstance(error, RuntimeError) and len(error.args) == 1
     assert len(kept) > 20
 else:
     raise SystemExit("no error")

@@ -312,3 +312,63 @@ def test_scaled_mm_refusals():
         torch._scaled_mm(a, a.t(), one, one, scale_result=torch.ones(2, device="xpu"))
     with pytest.raises(RuntimeError, match="same device"):
         torch._scaled_mm(a, a.t(), one.cpu(), one)
+
+
+def rows_of_eights(shape, seed):
+    t = torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+    return t.to("xpu").to(torch.float8_e4m3fn)
+
+
+def scale_of(count, seed):
+    return torch.rand(count, generator=torch.Generator().manual_seed(seed)).add(0.5).to("xpu")
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("recipe", [False, True])
+@pytest.mark.parametrize("kind", ["rows", "columns", "batches", "sums"])
+def test_scaled_grouped_mm(kind, recipe):
+    """Each group as a product of its own."""
+    groups, m, n, k = 3, 32, 48, 64
+    ends = torch.tensor([16, 16, 32], dtype=torch.int32, device="xpu")
+    ends = None if kind == "batches" else ends
+    a = rows_of_eights((groups, m, k) if kind in ("columns", "batches") else (m, k), 0)
+    b = rows_of_eights((groups, n, k) if kind in ("rows", "batches") else (n, k), 1).transpose(
+        -1, -2
+    )
+    times = groups if kind == "sums" else 1
+    scale_a = scale_of((groups, m) if kind in ("columns", "batches") else m * times, 2)
+    scale_b = scale_of((groups, n) if kind in ("rows", "batches") else n * times, 3)
+    if recipe:
+        row = torch.nn.functional.ScalingType.RowWise.value
+        out = torch._scaled_grouped_mm_v2(
+            a, b, [scale_a], [row], [], [scale_b], [row], [], ends, None, torch.bfloat16
+        )
+    else:
+        out = torch._scaled_grouped_mm(a, b, scale_a, scale_b, ends, out_dtype=torch.bfloat16)
+    assert out.dtype == torch.bfloat16
+    expected, begin = torch.zeros(out.shape), 0
+    a, b, scale_a, scale_b = (t.cpu().float() for t in (a, b, scale_a, scale_b))
+    for g, end in enumerate([0] * groups if ends is None else ends.tolist()):
+        part = slice(begin, end)
+        if kind == "rows":
+            expected[part] = (a[part] @ b[g]) * scale_a[part, None] * scale_b[g]
+        elif kind == "columns":
+            expected[:, part] = (a[g] @ b[:, part]) * scale_a[g][:, None] * scale_b[part]
+        elif kind == "batches":
+            expected[g] = (a[g] @ b[g]) * scale_a[g][:, None] * scale_b[g]
+        else:
+            factors = scale_a.view(groups, m, 1)[g] * scale_b.view(groups, n)[g]
+            expected[g] = (a[:, part] @ b[part]) * factors
+        begin = end
+    torch.testing.assert_close(out.cpu().float(), expected, rtol=2e-2, atol=2e-2)
+
+
+def test_scaled_grouped_mm_refusals():
+    a, b = rows_of_eights((2, 16, 16), 0), rows_of_eights((2, 16, 16), 1)
+    scale = scale_of((2, 16), 2)
+    with pytest.raises(ValueError, match="offs are needed"):
+        torch._scaled_grouped_mm(a[0], b, scale[0], scale)
+    with pytest.raises(ValueError, match="scale_b of float32 with 32 elements"):
+        torch._scaled_grouped_mm(a, b, scale, scale[0])
+    with pytest.raises(NotImplementedError, match="RowWise"):
+        torch._scaled_grouped_mm_v2(a, b, [scale], [0], [], [scale], [0], [])

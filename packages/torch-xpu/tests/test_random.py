@@ -98,3 +98,20 @@ def test_draws_are_of_their_parameters_shape(name, dtype):
     assert (drawn.shape, drawn.dtype, drawn.device) == ((3, 5), dtype, parameters.device)
     assert DRAWN[name](parameters[:0]).shape == (0, 5)
     torch.xpu.synchronize()
+
+
+def test_generators_of_another_device_are_named() -> None:
+    for device, other in (("cpu", "xpu"), ("xpu", "cpu")):
+        generator = torch.Generator(other)
+        for draw in (
+            lambda d, g: torch.rand(3, device=d, generator=g),
+            lambda d, g: torch.randperm(3, device=d, generator=g),
+            lambda d, g: torch.ones(3, device=d).normal_(generator=g),
+            lambda d, g: torch.multinomial(torch.ones(3, device=d), 2, generator=g),
+            lambda d, g: torch.poisson(torch.ones(3, device=d), generator=g),
+        ):
+            with pytest.raises(
+                RuntimeError,
+                match=f"Expected a '{device}' device type for generator but found '{other}'",
+            ):
+                draw(device, generator)

@@ -119,6 +119,32 @@ def test_dlpack_between_tensors():
     assert torch.from_dlpack(tensor, copy=True).data_ptr() != tensor.data_ptr()
 
 
+@pytest.mark.parametrize("versioned", [False, True])
+def test_dlpack_without_elements(versioned):
+    empty = torch.empty(3, 0, 2, device="xpu", dtype=torch.int16).transpose(0, 2)
+    for tensor in (empty, torch.ones(4, device="xpu")[4:]):
+        for capsule in (tensor, tensor.__dlpack__(max_version=(1, 0) if versioned else None)):
+            other = torch.from_dlpack(capsule)
+            assert (other.shape, other.dtype, other.device) == (
+                tensor.shape,
+                tensor.dtype,
+                tensor.device,
+            )
+            assert other.stride() == tensor.stride()
+        assert torch.from_dlpack(tensor, device="cpu").shape == tensor.shape
+        assert torch.from_dlpack(tensor, copy=True).device == tensor.device
+        assert torch.from_dlpack(tensor.cpu(), device="xpu").device == tensor.device
+
+
+@pytest.mark.values
+def test_dlpack_copies_when_told():
+    tensor = torch.arange(4.0, device="xpu")
+    torch.from_dlpack(tensor, copy=True).add_(1)
+    assert torch.from_dlpack(tensor, device="cpu", copy=True).tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="without copying"):
+        torch.from_dlpack(tensor, device="cpu", copy=False)
+
+
 def test_dlpack_says_where_it_is():
     kind, index = torch.ones(2, device="xpu").__dlpack_device__()
     assert (kind.name, index) == ("kDLOneAPI", 0)

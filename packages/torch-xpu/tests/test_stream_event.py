@@ -98,6 +98,20 @@ def test_trace_callbacks():
     assert tensor.data_ptr() in seen
 
 
+def test_waits_are_traced():
+    from torch.xpu import _gpu_trace
+
+    seen = []
+    _gpu_trace.register_callback_for_device_synchronization(lambda: seen.append("device"))
+    _gpu_trace.register_callback_for_stream_synchronization(lambda stream: seen.append("stream"))
+    torch._C._activate_gpu_trace()
+    torch.xpu.synchronize()
+    assert seen == ["device"]
+    torch.accelerator.synchronize()
+    torch.xpu.current_stream().synchronize()
+    assert seen == ["device", "device", "stream"]
+
+
 def test_trace_callbacks_leave_errors_alone():
     child = run_child(
         """

@@ -122,3 +122,29 @@ def test_columns_and_back():
         columns = F.unfold(host, (3, 2), (1, 2), 1, 2)
         expected, got = both(lambda t: F.fold(t, (10, 12), (3, 2), (1, 2), 1, 2), columns)
         torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("format", [torch.contiguous_format, torch.channels_last], ids=str)
+def test_a_window_in_the_padding_alone(format):
+    host = torch.arange(-150.0, -100).view(1, 2, 5, 5).contiguous(memory_format=format)
+    for x in (host, host.repeat(1, 1, 1, 9)):
+        for dilation, padding in ((5, 1), (2, 1), ((6, 1), (1, 0))):
+            for return_indices in (False, True):
+                expected = F.max_pool2d(x, 2, 1, padding, dilation, return_indices=return_indices)
+                got = F.max_pool2d(
+                    x.to("xpu"), 2, 1, padding, dilation, return_indices=return_indices
+                )
+                for one, other in zip(
+                    *((t if return_indices else (t,)) for t in (got, expected)), strict=True
+                ):
+                    assert torch.equal(one.cpu(), other)
+
+
+@pytest.mark.values
+def test_antialiasing_in_both_directions():
+    # PyTorch's own CPU kernel leaves the rows out where the result has one column; two steps do not.
+    host = torch.tensor([[[[10.0, 20.0], [30.0, 40.0]]]])
+    got = F.interpolate(host.to("xpu"), size=(7, 1), mode="bilinear", antialias=True)
+    rows = F.interpolate(host, size=(7, 2), mode="bilinear", antialias=True)
+    torch.testing.assert_close(got.cpu(), rows.mean(-1, keepdim=True))

@@ -121,3 +121,21 @@ def test_what_a_scan_stacks_up_outlives_what_each_round_needs():
     x = np.arange(60, dtype=np.float32).reshape(12, 5) / 30
     beside_cpu(function, x)
     beside_cpu(jax.grad(function), x)
+
+
+def test_pallas_in_interpret_mode():
+    from jax.experimental import pallas
+
+    def kernel(x, out):
+        out[...] = x[...] * 2 + 1
+
+    block = pallas.BlockSpec((4, 8), lambda i: (i, 0))
+    call = pallas.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((8, 8), np.float32),
+        grid=(2,),
+        in_specs=[block],
+        out_specs=block,
+        interpret=True,
+    )
+    beside_cpu(call, np.arange(64, dtype=np.float32).reshape(8, 8), exact=True)

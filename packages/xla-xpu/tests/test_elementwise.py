@@ -159,3 +159,9 @@ def test_division_by_a_number(number):
     """XLA makes it a product with the reciprocal: the same bits."""
     x = np.array([0, -0.0, 1, -2.5, 7, 1e-20, 3e20, np.inf, np.nan] * 5, np.float32)
     beside_cpu(lambda x: x / np.float32(number), x, exact=True)
+
+
+def test_clamped_complex_numbers():
+    """By their real parts, as on JAX's CPU."""
+    x = np.array([1 + 1j, 3 - 1j, -2 + 5j, 2, 2 - 3j, 2 + 9j, 0 - 4j], np.complex64)
+    beside_cpu(lambda x: lax.clamp(np.complex64(0), x, np.complex64(2 + 2j)), x, exact=True)

@@ -199,3 +199,42 @@ def test_one_kernel(program):
     steps = [step for step in kernels(function, x) if step != "fill"]
     assert steps == ["kernel"]
     beside_cpu(function, np.asarray(x))
+
+
+CHAINED = {
+    "its derivative": "jax.grad(lambda x: jnp.sin(jnp.sin(jnp.sin(x))).sum())",
+    "both of both": "lambda x: (jnp.cos(x), jnp.cos(jnp.sin(x)), jnp.sin(jnp.sin(x)))",
+}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("program", CHAINED)
+def test_sines_of_sines(child, program):
+    """In a process of its own: a driver's compiler has died of them."""
+    child(f"""
+        import jax, jax.numpy as jnp, numpy as np
+        program = jax.jit({CHAINED[program]})
+        x = np.linspace(-3, 3, 10, dtype=np.float32)
+        xpu, cpu = (program(jax.device_put(x, jax.devices(name)[0])) for name in ("xpu", "cpu"))
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), xpu, cpu)
+        """).check()
+
+
+@pytest.mark.cpu_device
+@pytest.mark.image_cache
+def test_what_kills_the_compiler_is_computed_one_by_one(child, tmp_path):
+    """As the device library does not write them, sines and cosines of each other have killed it."""
+    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    program = """
+        import jax, jax.numpy as jnp, numpy as np
+        from xla_xpu.compiler import elementwise
+        for name, text in {"sine": "sin", "cosine": "cos"}.items():
+            elementwise.TABLE[name] = elementwise.Rule(f"__spirv_ocl_{text}({{0}})")
+        program = jax.jit(jax.grad(lambda x: jnp.sin(jnp.sin(jnp.sin(x))).sum()))
+        x = np.linspace(-3, 3, 10, dtype=np.float32)
+        xpu, cpu = (program(jax.device_put(x, jax.devices(name)[0])) for name in ("xpu", "cpu"))
+        np.testing.assert_allclose(xpu, cpu, atol=1e-6)
+        """
+    for warnings in (1, 0):  # the second process has the plan of the first
+        done = child(program, env=env).check()
+        assert done.err.count("is now a kernel of its own") == warnings, done.err

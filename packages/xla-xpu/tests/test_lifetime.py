@@ -95,3 +95,25 @@ def test_arrays_outlive_their_names(xpu):
     results = [fresh(xpu, i) + 1 for i in range(60)]
     for i, result in enumerate(results):
         np.testing.assert_array_equal(np.asarray(result), np.full(16, i + 1, np.float32))
+
+
+def test_compiling_leaves_nothing_to_collect(child):
+    child(
+        """
+        import gc, random, jax, jax.numpy as jnp
+        x = jnp.ones((4, 4))
+        def program(number):
+            def function(x):
+                y = jax.nn.softmax(jnp.sin(x) @ x + number)
+                return jax.lax.fori_loop(0, 3, lambda i, y: y @ y, y), jnp.sort(y), y.sum(0)
+            return jax.block_until_ready(jax.jit(function)(x))
+        program(0)
+        gc.collect()
+        gc.disable()
+        program(random.random())  # no earlier process has compiled it
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        ours = [type(o) for o in gc.garbage if type(o).__module__.startswith("xla_xpu")]
+        assert not ours, ours
+        """,
+    ).check()

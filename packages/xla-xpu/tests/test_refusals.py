@@ -18,3 +18,28 @@ def test_all_at_once(xpu):
     assert "f6E2M3FN" in text
     assert "f6E3M2FN" in text
     assert text.count("test_refusals.py:") == 2
+
+
+def test_unknown_options_of_the_compiler(xpu):
+    x = jax.device_put(np.ones(3, np.float32), xpu)
+    for options in ({"xla_nonsense": True}, {"xla_cpu_enable_fast_math": True, "nor_this": 1}):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option"):
+            jax.jit(lambda x: x + 1, compiler_options=options)(x)
+    known = {"xla_cpu_enable_fast_math": True, "exec_time_optimization_effort": 0.5}
+    np.testing.assert_array_equal(jax.jit(lambda x: x.sum(), compiler_options=known)(x), 3)
+
+
+def test_layouts_other_than_row_major(xpu):
+    """JAX compares what was asked for with what there is, and says both."""
+    from jax.experimental.layout import Format, Layout
+    from jax.sharding import SingleDeviceSharding
+
+    turned = Format(Layout((1, 0)), SingleDeviceSharding(xpu))
+    x = np.ones((3, 4), np.float32)
+    for use in (
+        lambda: jax.device_put(x, turned),
+        lambda: jax.jit(lambda x: x * 2, out_shardings=turned)(x),
+        lambda: jax.jit(lambda x: x * 2, in_shardings=turned).lower(x).compile(),
+    ):
+        with pytest.raises(AssertionError, match="Unexpected XLA layout override"):
+            use()

@@ -69,3 +69,131 @@ def test_the_old_partitioner_is_refused(child):
         """,
         env=FOUR,
     ).check()
+
+
+def test_what_a_program_says_of_itself(child):
+    """Text, also of what has constants or regions of its own; and how arrays inside are spread."""
+    child(
+        """
+        import jax, jax.numpy as jnp, numpy as np
+        from jax.sharding import NamedSharding, PartitionSpec as P
+        mesh = jax.make_mesh((4,), ("d",))
+        x = jax.device_put(np.ones((16, 4), "float32"), NamedSharding(mesh, P("d")))
+        row = np.arange(4, dtype="float32")
+        made = jax.jit(lambda x: x + row + 3).lower(x).compile()
+        assert "add" in made.as_text()
+        total = lambda x: jax.lax.psum(x * row, "d")
+        mapped = jax.shard_map(total, mesh=mesh, in_specs=P("d"), out_specs=P())
+        assert "all-reduce" in jax.jit(mapped).lower(x).compile().as_text()
+        for _ in range(2):  # also of a program that was compiled before
+            heard = []
+            @jax.jit
+            def inspected(x):
+                jax.debug.inspect_array_sharding(x @ x.sum(0), callback=heard.append)
+                return x
+            inspected(x)
+            (sharding,) = heard
+            assert sharding.is_equivalent_to(NamedSharding(mesh, P("d")), 1), sharding
+        """,
+        env=FOUR,
+    ).check()
+
+
+def test_arrays_spread_alike(child):
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.experimental.shard_alike import shard_alike
+    from jax.sharding import NamedSharding, PartitionSpec as P
+    mesh = jax.make_mesh((4,), ("d",))
+    x = jax.device_put(np.arange(8.0, dtype="float32"), NamedSharding(mesh, P("d")))
+    for given in (x, np.asarray(x)):
+        one, other = jax.jit(lambda x: shard_alike(x * 2, jnp.ones(8)))(given)
+        assert one.sharding == other.sharding
+        np.testing.assert_array_equal(other, np.ones(8))
+    """
+    child(code, env=FOUR).check()
+
+
+def test_functions_that_divide_themselves(child):
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.experimental.custom_partitioning import custom_partitioning
+    from jax.sharding import NamedSharding, PartitionSpec as P
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+
+    @custom_partitioning
+    def transform(x, factor):
+        return jnp.fft.fft(x) * factor
+
+    def partition(mesh, arguments, result):
+        rows = arguments[0].sharding.spec[:1]
+        sharding = NamedSharding(arguments[0].sharding.mesh, P(*rows, None))
+        own = lambda x, factor: jnp.fft.fft(x) * factor
+        return mesh, own, sharding, (sharding, NamedSharding(mesh, P()))
+
+    transform.def_partition(
+        partition=partition, sharding_rule="i j, -> i j", need_replication_factors=("j",)
+    )
+    x = np.arange(64, dtype="float32").reshape(16, 4)
+    for spec, expected in ((P("d"), P("d")), (P(None, "d"), P())):
+        given = jax.device_put(x, NamedSharding(mesh, spec))
+        made = jax.jit(lambda x: transform(x + 1, 2.0), out_shardings=NamedSharding(mesh, expected))
+        np.testing.assert_allclose(made(given), np.fft.fft(x + 1) * 2, rtol=1e-4, atol=1e-4)
+    """
+    child(code, env=FOUR).check()
+
+
+def test_ragged_all_to_all(child):
+    """JAX's CPU has none to compare with."""
+    code = """
+    import jax, numpy as np
+    from jax.sharding import PartitionSpec as P
+    count, rng = 4, np.random.default_rng(0)
+    mesh = jax.make_mesh((count,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    sizes = rng.integers(0, 3, (count, count)).astype("int32")  # from a row's device to a column's
+    x = rng.standard_normal((count, 2 * count, 3)).astype("float32")
+    begin = (np.cumsum(sizes, 1) - sizes).astype("int32")
+    at = (np.cumsum(sizes, 0) - sizes).astype("int32")
+    out = np.full(x.shape, -1, "float32")
+    expected = out.copy()
+    for one, other in np.ndindex(count, count):
+        rows = x[one, begin[one, other] :][: sizes[one, other]]
+        expected[other, at[one, other] : at[one, other] + len(rows)] = rows
+
+    def function(*arguments):
+        return jax.lax.ragged_all_to_all(*(a[0] for a in arguments), axis_name="d")[None]
+
+    mapped = jax.shard_map(function, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
+    got = jax.jit(mapped)(x, out, begin, sizes, at, sizes.T.copy())
+    np.testing.assert_array_equal(got, expected)
+    """
+    child(code, env=FOUR).check()
+
+
+def test_arrays_still_to_be_summed(child):
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import PartitionSpec as P
+    x = np.arange(64, dtype="float32").reshape(16, 4)
+    for shape, names in (((4,), ("d",)), ((2, 2), ("o", "d"))):
+        with jax.set_mesh(jax.make_mesh(shape, names)):
+            a = jax.device_put(x.T.copy(), P(None, "d"))
+            b = jax.device_put(x, P("d", None))
+            to = P(None, None, unreduced={"d"})
+            product = lambda a, b: jnp.einsum("ij,jk->ik", a, b, out_sharding=to)
+            left = jax.jit(product)(a, b)
+            assert left.sharding.spec.unreduced == {"d"}, left.sharding
+            for spec in (P(None, None), P("d", None)):
+                for total in (
+                    jax.jit(lambda a, b: jax.reshard(product(a, b), spec))(a, b),
+                    jax.jit(lambda y: jax.reshard(y, spec))(left),
+                    jax.reshard(jax.jit(lambda y: y + y)(left), spec) / 2,
+                ):
+                    np.testing.assert_allclose(total, x.T @ x, rtol=1e-5)
+            def loss(w, b):
+                w = jax.reshard(w, P(None, None, reduced={"d"}))
+                return (b @ w).sum()
+            w = jax.device_put(np.ones((4, 3), "float32"), P(None, None))
+            np.testing.assert_allclose(jax.jit(jax.grad(loss))(w, b), x.T @ np.ones((16, 3)))
+    """
+    child(code, env=FOUR).check()

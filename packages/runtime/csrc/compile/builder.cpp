@@ -1,13 +1,14 @@
 #include "compile/builder.h"
 
 #include <atomic>
+#include <exception>
 #include <fstream>
 
 #include "compile/elsewhere.h"
 #include "compile/flatten.h"
 #include "compile/sha256.h"
 #include "env.h"
-#include "kept.h"
+#include "exit.h"
 #include "trace/recorder.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -40,7 +41,7 @@ class Compilation {
   Compilation() = default;
   ~Compilation() {
     auto end = trace::now();
-    tell_if_long(end - begin_);
+    if (std::uncaught_exceptions() == outside_) tell_if_long(end - begin_);
     if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin_, end);
   }
   Compilation(const Compilation&) = delete;
@@ -48,6 +49,7 @@ class Compilation {
 
  private:
   std::uint64_t begin_ = trace::now();
+  int outside_ = std::uncaught_exceptions();  // one more means that it failed
 };
 
 // Of the largest registers of this machine's cores that can be stored past the caches.
@@ -57,6 +59,37 @@ int vector_bytes() {
 #else
   return 0;
 #endif
+}
+
+std::string native_key(int device, const Bytes& spirv) {
+  Sha256 hash;
+  hash.add(spirv.data(), spirv.size()).field(target_id(device));
+  return hash.hex() + ".bin";
+}
+
+// What a GPU's driver made of it says how many registers it needs, and what it spills.
+void dump_native(int device, const Bytes& binary, const std::string& name) {
+  if (device_info(device).is_gpu) dump(name + ".bin", binary.data(), binary.size());
+}
+
+void keep_native(int device, const Bytes& spirv, const Bytes& binary, const std::string& name) {
+  dump_native(device, binary, name);
+  if (!binary.empty()) cache_write(native_key(device, spirv), binary);
+}
+
+std::optional<elsewhere::Answer> build_elsewhere(const elsewhere::Order& order) {
+  Compilation compilation;
+  return elsewhere::build(order);
+}
+
+// What a helper made. A driver that gives no binary, or does not take its own, builds the SPIR-V again here:
+// it has just done so unharmed, and Level Zero drivers find it in a cache of their own.
+ProgramPtr loaded(int device, const Bytes& spirv, const Bytes& binary, const std::string& name) {
+  keep_native(device, spirv, binary, name);
+  auto program = binary.empty() ? nullptr : load_native(device, binary);
+  if (!program) program = load_spirv(device, spirv);
+  program->signatures = read_signatures(spirv);
+  return program;
 }
 
 }  // namespace
@@ -79,26 +112,13 @@ Builder::Builder(int device, std::string flat, std::vector<std::string> options)
   hash_ = hash.hex();
 }
 
-std::string Builder::native_key(const Bytes& spirv) const {
-  Sha256 hash;
-  hash.add(spirv.data(), spirv.size()).field(target_id(device_));
-  return hash.hex() + ".bin";
-}
-
-void Builder::dump_source(const Bytes& spirv) const {
+void Builder::dump_source() const {
   dump(hash_ + ".sycl", flat_.data(), flat_.size());
+}
+
+void Builder::keep_spirv(const Bytes& spirv) const {
   dump(hash_ + ".spv", spirv.data(), spirv.size());
-}
-
-// What a GPU's driver made of it says how many registers it needs, and what it spills.
-void Builder::dump_native(const Bytes& binary) const {
-  if (device_info(device_).is_gpu) dump(hash_ + ".bin", binary.data(), binary.size());
-}
-
-void Builder::keep_native(const Bytes& spirv, Program& program) const {
-  auto binary = program.native();
-  dump_native(binary);
-  if (!binary.empty()) cache_write(native_key(spirv), binary);
+  if (!spirv.empty()) cache_write(hash_ + ".spv", spirv);
 }
 
 CompiledSource Builder::compile() const {
@@ -106,52 +126,62 @@ CompiledSource Builder::compile() const {
   {
     Compilation compilation;
     compiled = compile_source(device_, flat_, options_);
-    release_before_loaded_libraries();  // the compiler is one of them
+    exit::wait_before_loaded_libraries();  // the compiler is one of them
   }
-  dump_source(compiled.spirv);
-  if (!compiled.spirv.empty()) cache_write(hash_ + ".spv", compiled.spirv);
+  keep_spirv(compiled.spirv);
   return compiled;
 }
 
-/// Out of the caches, or null.
-ProgramPtr Builder::kept() const {
-  auto spirv = cache_read(hash_ + ".spv");
-  auto binary = spirv ? cache_read(native_key(*spirv)) : std::nullopt;
-  auto program = binary ? load_native(device_, *binary) : nullptr;
-  if (program) {
-    dump_source(*spirv);
-    dump_native(*binary);
-  }
-  return program;
-}
-
 ProgramPtr Builder::build_here() const {
-  if (auto spirv = cache_read(hash_ + ".spv")) {
-    dump_source(*spirv);
-    auto program = load_spirv(device_, *spirv);
-    keep_native(*spirv, *program);
-    return program;
-  }
   auto compiled = compile();
-  if (!compiled.spirv.empty()) keep_native(compiled.spirv, *compiled.program);
+  auto& program = *compiled.program;
+  if (!compiled.spirv.empty()) {
+    keep_native(device_, compiled.spirv, program.native(), hash_);
+    program.signatures = read_signatures(compiled.spirv);
+  }
   return std::move(compiled.program);
 }
 
 ProgramPtr Builder::build() const {
+  dump_source();
+  // Such a backend gives no images that another process could hand over: a compiler's death is this process'
+  // own.
   if (generic_backend()) return compile().program;
-  if (auto program = kept()) return program;
-  elsewhere::Turn turn(device_);
-  if (!turn.here) {
-    Compilation compilation;
-    if (elsewhere::build(device_, flat_, options_))
-      if (auto program = kept()) return program;
+  if (auto spirv = cache_read(hash_ + ".spv")) {
+    dump(hash_ + ".spv", spirv->data(), spirv->size());
+    return program_of(device_, *spirv, hash_);
+  }
+  if (auto built = build_elsewhere({device_, flat_, options_, {}})) {
+    keep_spirv(built->spirv);
+    return loaded(device_, built->spirv, built->native, hash_);
   }
   return build_here();
 }
 
 Bytes Builder::spirv() const {
   if (auto cached = cache_read(hash_ + ".spv")) return *cached;
+  dump_source();
+  if (auto built = build_elsewhere({device_, flat_, options_, {}})) {
+    keep_spirv(built->spirv);
+    keep_native(device_, built->spirv, built->native, hash_);
+    return built->spirv;
+  }
   return compile().spirv;
+}
+
+ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
+  auto kept = cache_read(native_key(device, spirv));
+  if (auto program = kept ? load_native(device, *kept) : nullptr) {
+    dump_native(device, *kept, name);
+    program->signatures = read_signatures(spirv);
+    return program;
+  }
+  if (auto built = build_elsewhere({device, "", {}, spirv}))
+    return loaded(device, spirv, built->native, name);
+  auto program = load_spirv(device, spirv);
+  keep_native(device, spirv, program->native(), name);
+  program->signatures = read_signatures(spirv);
+  return program;
 }
 
 }  // namespace xpu

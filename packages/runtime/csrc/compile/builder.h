@@ -19,18 +19,19 @@ class Builder {
   Bytes spirv() const;
 
  private:
-  ProgramPtr kept() const;
   ProgramPtr build_here() const;
   CompiledSource compile() const;
-  std::string native_key(const Bytes& spirv) const;
-  void keep_native(const Bytes& spirv, Program& program) const;
-  void dump_source(const Bytes& spirv) const;
-  void dump_native(const Bytes& binary) const;
+  void dump_source() const;
+  void keep_spirv(const Bytes& spirv) const;
 
   int device_;
   std::string flat_;
   std::vector<std::string> options_;
   std::string hash_;
 };
+
+/// The program of SPIR-V that read_signatures takes, also through the cache of native binaries. `name` is
+/// what it is dumped as.
+ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name);
 
 }  // namespace xpu

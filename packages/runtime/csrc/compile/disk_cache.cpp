@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
-#include "compile/sha256.h"
+#include "compile/cache_file.h"
 #include "env.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -19,12 +21,12 @@ namespace xpu {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view magic = "XPUCACHE1\n";
-constexpr std::size_t digest_size = 32;
+// Of each of them, the first in the process is told.
+enum class Trouble { folder, file, writing };
 
-void warn_once(const std::string& message) {
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true)) log(LogLevel::warning, message);
+void warn_once(Trouble trouble, const std::string& message) {
+  static std::atomic<bool> told[3];
+  if (!told[static_cast<int>(trouble)].exchange(true)) log(LogLevel::warning, message);
 }
 
 std::string choose_folder() {
@@ -46,35 +48,23 @@ std::string open_folder() {
   std::error_code failed;
   fs::create_directories(fs::path(folder).parent_path(), failed);
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    warn_once(join("kernel cache is off: cannot create ", folder, ": ", std::strerror(errno)));
+    warn_once(Trouble::folder,
+              join("kernel cache is off: cannot create ", folder, ": ", std::strerror(errno)));
     return "";
   }
   struct stat about;
   if (stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) {
-    warn_once(join("kernel cache is off: ", folder, " is not a folder"));
+    warn_once(Trouble::folder, join("kernel cache is off: ", folder, " is not a folder"));
     return "";
   }
   if (about.st_uid != geteuid() || (about.st_mode & 022)) {
-    warn_once(join("kernel cache is off: ", folder,
-                   " belongs to or can be written by somebody else; cached kernels are "
-                   "code, so run: chmod 700 ",
-                   folder, " (or set XPU_CACHE_DIR to a folder of your own)"));
+    warn_once(Trouble::folder, join("kernel cache is off: ", folder,
+                                    " belongs to or can be written by somebody else; cached kernels are "
+                                    "code, so run: chmod 700 ",
+                                    folder, " (or set XPU_CACHE_DIR to a folder of your own)"));
     return "";
   }
   return folder;
-}
-
-std::optional<Bytes> read_checked(const std::string& path, bool& damaged) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  std::string all((std::istreambuf_iterator<char>(file)), {});
-  damaged = true;
-  if (all.size() < magic.size() + digest_size || all.compare(0, magic.size(), magic) != 0) return {};
-  std::string_view payload = std::string_view(all).substr(magic.size() + digest_size);
-  auto digest = Sha256().add(payload).digest();
-  if (std::memcmp(digest.data(), all.data() + magic.size(), digest_size) != 0) return {};
-  damaged = false;
-  return Bytes(payload.begin(), payload.end());
 }
 
 // Runs when the process first writes and every 64 writes after that, so the bound is kept within a few files.
@@ -87,10 +77,13 @@ void evict(const std::string& folder) {
   std::vector<File> files;
   std::uintmax_t total = 0;
   std::error_code failed;
-  for (auto& item : fs::directory_iterator(folder, failed)) {
+  auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (fs::directory_iterator item(folder, failed), end; !failed && item != end; item.increment(failed)) {
     std::error_code gone;  // another process may evict too
-    File file{item.path(), item.file_size(gone), item.last_write_time(gone)};
+    File file{item->path(), item->file_size(gone), item->last_write_time(gone)};
     if (gone) continue;
+    // Its writer was killed.
+    if (file.path.extension() == unfinished && file.used < long_ago && fs::remove(file.path, gone)) continue;
     total += file.size;
     files.push_back(std::move(file));
   }
@@ -121,19 +114,20 @@ std::string shipped_folder() {
 std::optional<Bytes> cache_read(const std::string& key) {
   if (auto& folder = cache_folder(); !folder.empty()) {
     std::string path = folder + "/" + key;
-    bool damaged = false;
-    if (auto payload = read_checked(path, damaged)) {
+    auto file = read_cache_file(path, true);
+    if (file.payload) {
       std::error_code ignored;  // a lost touch only makes the file look older than it is
       fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
-      return payload;
+      return std::move(file.payload);
     }
-    if (damaged) {
-      warn_once(join("kernel cache: ", path, " is damaged; it is removed and built again"));
-      unlink(path.c_str());
+    if (!file.fault.empty()) {
+      bool removed = std::remove(path.c_str()) == 0;
+      warn_once(Trouble::file,
+                join("kernel cache: ", path, " ", file.fault, "; it is ",
+                     removed ? "removed and built again" : "in the way of what is built again"));
     }
   }
-  bool damaged = false;
-  return read_checked(shipped_folder() + "/" + key, damaged);
+  return read_cache_file(shipped_folder() + "/" + key, false).payload;
 }
 
 void cache_write(const std::string& key, const Bytes& payload) {
@@ -141,18 +135,14 @@ void cache_write(const std::string& key, const Bytes& payload) {
   auto& folder = cache_folder();
   if (folder.empty()) return;
   if (writes++ % 64 == 0) evict(folder);
-  std::string path = folder + "/" + key,
-              beside = path + "." + std::to_string(getpid()) + "." + std::to_string(writes);
-  auto digest = Sha256().add(payload.data(), payload.size()).digest();
-  std::ofstream file(beside, std::ios::binary);
-  file.write(magic.data(), magic.size());
-  file.write(reinterpret_cast<const char*>(digest.data()), digest.size());
-  file.write(reinterpret_cast<const char*>(payload.data()), static_cast<std::streamsize>(payload.size()));
-  file.close();
-  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
-    warn_once(join("kernel cache: cannot write ", path, ": ", std::strerror(errno), "; going on without it"));
-    unlink(beside.c_str());
-  }
+  std::string path = folder + "/" + key;
+  int failed = write_cache_file(path, payload);
+  // The folder may have been removed since it was opened.
+  if (failed == ENOENT && mkdir(folder.c_str(), 0700) == 0) failed = write_cache_file(path, payload);
+  // What is in the way was told when it was read.
+  if (failed != 0 && failed != EISDIR)
+    warn_once(Trouble::writing, join("kernel cache: cannot write ", path, ": ", std::strerror(failed),
+                                     "; going on without it"));
 }
 
 }  // namespace xpu

@@ -1,149 +1,92 @@
 #include "compile/elsewhere.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cstring>
+#include <condition_variable>
 #include <filesystem>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
-#include "compile/builder.h"
-#include "compile/messages.h"
+#include "compile/folders.h"
+#include "compile/helper_process.h"
 #include "env.h"
 #include "kept.h"
-#include "startup.h"
 #include "xpu/cache.h"
-#include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
-
-extern char** environ;
 
 namespace xpu::elsewhere {
 namespace {
 
-constexpr int idle_milliseconds = 20'000;
+using Helper = std::unique_ptr<HelperProcess>;
+using Fate = HelperProcess::Fate;
 
-std::string program() {
-  static int here = 0;
-  Dl_info info;
-  if (!dladdr(&here, &info)) return "";
-  return std::filesystem::path(info.dli_fname).parent_path() / "xpu-build-kernels";
-}
-
-/// This process's environment, with the cache that it uses.
-std::vector<std::string> environment() {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry; ++entry)
-    if (std::string_view(*entry).rfind("XPU_CACHE_DIR=", 0) != 0) all.emplace_back(*entry);
-  all.push_back("XPU_CACHE_DIR=" + cache_folder());
-  return all;
-}
-
-/// A socket to a new helper, or -1.
-int start() {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, ends[1], STDIN_FILENO);
-  for (int output : {STDOUT_FILENO, STDERR_FILENO})
-    posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  auto path = program();
-  auto variables = environment();
-  std::vector<char*> arguments = {path.data(), nullptr}, pointers;
-  for (auto& variable : variables) pointers.push_back(variable.data());
-  pointers.push_back(nullptr);
-  pid_t child;
-  int failed = posix_spawn(&child, path.c_str(), &files, nullptr, arguments.data(), pointers.data());
-  posix_spawn_file_actions_destroy(&files);
-  close(ends[1]);
-  // The helper leaves its own child behind and ends, so that it is nobody's to wait for.
-  if (failed == 0) waitpid(child, nullptr, 0);
-  if (failed == 0) return ends[0];
-  log(LogLevel::debug, join("cannot start ", path, ": ", std::strerror(failed)));
-  close(ends[0]);
-  return -1;
-}
+constexpr std::size_t most_deaths = 2;
 
 class Helpers {
  public:
-  Helpers() {
-    auto cores = std::min(std::max(1u, std::thread::hardware_concurrency()), 9u);
-    most_ = cache_folder().empty() ? 0 : env::number("XPU_BUILD_PROCESSES", cores - 1);
-  }
-  ~Helpers() {
-    for (auto& helper : idle_) close(helper.socket);
-  }
+  Helpers()
+      : most_(env::number("XPU_BUILD_PROCESSES", std::clamp(std::thread::hardware_concurrency(), 1u, 8u))) {}
 
-  bool any() const { return most_ > 0; }
-
-  void expect() {
+  void expect(std::size_t count) {
     std::lock_guard lock(mutex_);
-    if (running_ > 0 || most_ == 0) return;
-    if (int socket = start_counted(); socket >= 0) idle_.push_back({socket, false});
+    while (running_ < std::min(count, most_))
+      if (auto helper = start()) idle_.push_back(std::move(helper));
   }
 
-  bool build(const Order& order) {
-    // One that waited may have ended since: then the next is asked, and at last a new one.
-    while (auto helper = take()) {
-      bool told = send(helper->socket, order);
-      auto done = told ? receive_answer(helper->socket) : std::nullopt;
-      // What ends at its first order would do so again and again.
-      if (told && !done && !helper->proven) most_ = 0;
-      give(*helper, done.has_value());
-      if (done) return *done;
+  /// Waits for one that is free; null when there may be none.
+  Helper take() {
+    std::unique_lock lock(mutex_);
+    while (most_ > 0) {
+      if (!idle_.empty()) {
+        auto helper = std::move(idle_.back());
+        idle_.pop_back();
+        return helper;
+      }
+      if (running_ >= most_)
+        free_.wait(lock);
+      else if (auto helper = start())
+        return helper;
     }
-    return false;
+    return nullptr;
+  }
+
+  void give(Helper helper, Fate fate) {
+    std::lock_guard lock(mutex_);
+    if (fate == Fate::answered) {
+      idle_.push_back(std::move(helper));
+    } else {
+      --running_;
+      if (fate == Fate::unusable && ++unusable_ == most_deaths) give_up();
+    }
+    free_.notify_one();
   }
 
  private:
-  struct Helper {
-    int socket;
-    bool proven;  ///< it has built something
-  };
-
-  std::optional<Helper> take() {
-    std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      Helper helper = idle_.back();
-      idle_.pop_back();
-      return helper;
-    }
-    int socket = running_ < most_ ? start_counted() : -1;
-    return socket < 0 ? std::nullopt : std::optional(Helper{socket, false});
-  }
-
-  int start_counted() {
-    int socket = start();
-    // What cannot be started is not tried for every kernel.
-    if (socket < 0)
-      most_ = 0;
-    else
+  Helper start() {
+    auto helper = HelperProcess::start();
+    if (helper)
       ++running_;
-    return socket;
+    else
+      give_up();
+    return helper;
   }
 
-  void give(Helper helper, bool alive) {
-    std::lock_guard lock(mutex_);
-    if (alive) return idle_.push_back({helper.socket, true});
-    close(helper.socket);
-    --running_;
+  // What cannot be started is not tried for every kernel.
+  void give_up() {
+    if (most_ > 0)
+      log(LogLevel::warning,
+          "no helper process can be started, so kernels are built in this one, which a fault of the "
+          "compiler's "
+          "would end (XPU_BUILD_PROCESSES=0 says that this is wanted)");
+    most_ = 0;
+    free_.notify_all();
   }
 
   std::mutex mutex_;
+  std::condition_variable free_;
   std::vector<Helper> idle_;
-  std::size_t running_ = 0;
-  std::atomic<std::size_t> most_;
+  std::size_t running_ = 0, unusable_ = 0, most_;
 };
 
 Helpers& helpers() {
@@ -151,42 +94,61 @@ Helpers& helpers() {
   return all;
 }
 
-std::atomic<bool> building_here{false};
+[[noreturn]] void report_death(const Order& order, const std::string& how) {
+  bool is_source = !order.source.empty();
+  std::string_view text = order.source;
+  if (!is_source) text = {reinterpret_cast<const char*>(order.spirv.data()), order.spirv.size()};
+  auto path = keep_for_report(text, is_source ? ".sycl" : ".spirv");
+  fail<CompileError>("the compiler died of this ", is_source ? "source" : "SPIR-V", ", ", most_deaths,
+                     " times, in processes of its own: the last ended ", how, "\n",
+                     path.empty() ? "There is no folder to keep it in" : "It is kept in " + path,
+                     ", for a report to those who made the compiler; written another way it may compile.");
+}
 
-bool is_cpu_driver(int device) {
-  auto& info = device_info(device);
-  return info.backend == "opencl" && info.type == "cpu";
+Answer checked(Answer answer) {
+  switch (answer.outcome) {
+    case Answer::Outcome::built:
+      return answer;
+    case Answer::Outcome::compile_error:
+      throw CompileError(answer.message);
+    case Answer::Outcome::out_of_memory:
+      throw OutOfMemory(answer.message);
+    case Answer::Outcome::unsupported:
+      throw Unsupported(answer.message);
+    case Answer::Outcome::failed:
+      break;
+  }
+  throw DeviceError(answer.message);
+}
+
+bool nothing_is_kept() {
+  if (cache_folder().empty()) return true;
+  std::error_code failed;
+  for (auto& item : std::filesystem::directory_iterator(cache_folder(), failed))
+    if (item.path().extension() == ".bin") return false;
+  return true;
 }
 
 }  // namespace
 
-Turn::Turn(int device) : here(true) {
-  if (!is_cpu_driver(device) || !helpers().any()) return;
-  here = counted_ = !building_here.exchange(true);
-}
-
-Turn::~Turn() {
-  if (counted_) building_here = false;
-}
-
-bool build(int device, const std::string& flat, const std::vector<std::string>& options) {
-  return helpers().build({device, flat, options});
-}
-
-void expect(int device) {
-  if (is_cpu_driver(device)) helpers().expect();
-}
-
-void serve(int socket) {
-  while (auto order = receive_order(socket, idle_milliseconds)) {
-    bool done = true;
-    try {
-      Builder(order->device, std::move(order->flat), std::move(order->options)).build();
-    } catch (const std::exception&) {
-      done = false;
-    }
-    if (!send(socket, done)) return;
+std::optional<Answer> build(const Order& order) {
+  std::size_t deaths = 0;
+  while (auto helper = helpers().take()) {
+    auto reply = helper->ask(order);
+    helpers().give(std::move(helper), reply.fate);
+    if (reply.fate == Fate::answered) return checked(std::move(reply.answer));
+    // What kills a helper may come from outside: then the next one builds it.
+    if (reply.fate == Fate::died && ++deaths == most_deaths) report_death(order, reply.how);
   }
+  return {};
+}
+
+void expect(std::size_t count) {
+  helpers().expect(count);
+}
+
+void expect_first() {
+  if (!env::flag("XPU_GENERIC_BACKEND") && nothing_is_kept()) expect(1);
 }
 
 }  // namespace xpu::elsewhere

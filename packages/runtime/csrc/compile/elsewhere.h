@@ -1,38 +1,29 @@
-// Builds programs in other processes, when several are wanted at once.
+// Builds programs in other processes: the vendor's compilers are large, and where one dies it takes its
+// process with it, which must not be the user's. What they make comes back whole, and is only loaded here.
 //
-// The CPU device's driver builds one program of a process at a time, however many threads ask. So one is
-// built here, and the others by helpers (the program xpu-build-kernels beside the library), which leave what
-// they make in the disk cache. A helper ends with this process, and when nothing is asked of it for a while.
-// Whatever fails there is done again here, where it is reported.
+// Several helpers (the program xpu-build-kernels beside the library) build several programs at once, which
+// the CPU device's driver does in no single process. A helper ends with this process, and when nothing is
+// asked of it for a while.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <optional>
 
+#include "compile/messages.h"
 #include "xpu/abi.h"
 
 namespace xpu::elsewhere {
 
-/// Whether the one who builds should do it in this process, for as long as it lives.
-class Turn {
- public:
-  explicit Turn(int device);
-  ~Turn();
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  bool here;
+/// What a helper made of it; nothing when there may be no helpers, or none can be started. Throws what
+/// building it here would have thrown; CompileError also when the helper died of it, and another one too.
+std::optional<Answer> build(const Order& order);
 
- private:
-  bool counted_ = false;
-};
+/// Starts helpers until there are `count`, or as many as may be.
+void expect(std::size_t count);
+/// The devices are about to be found: a helper may find them too meanwhile, when it is sure to be needed.
+void expect_first();
 
-/// Waits until a helper has built it into the caches; false when there is none for it, or it failed.
-bool build(int device, const std::string& flat, const std::vector<std::string>& options);
-
-/// Starts a helper, unless there is one or none may be.
-void expect(int device);
-
-/// What a helper does: builds what it is told through `socket` until nothing more comes.
-XPU_API void serve(int socket);
+/// What the program does: builds what comes through `socket` until nothing more does, and writes to `end` how
+/// that ended.
+XPU_API void serve(int socket, int end);
 
 }  // namespace xpu::elsewhere

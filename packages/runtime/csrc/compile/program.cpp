@@ -1,5 +1,7 @@
 #include "compile/program.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -8,6 +10,7 @@
 #include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
+#include "xpu/log.h"
 #include "xpu/process.h"
 
 namespace xpu {
@@ -47,6 +50,16 @@ Bytes spirv_of(const Executable& bundle) {
   return content.size() > 4 && std::equal(spirv_magic, spirv_magic + 4, content.begin()) ? content : Bytes{};
 }
 
+std::string compiler_path() {
+  return vendor_folder() + "/libsycl-jit.so";
+}
+
+// What a compiler says where it has no folder for its files.
+std::string hint(const std::string& log) {
+  bool no_folder = log.find("unable to make temporary file") != log.npos;
+  return no_folder ? "\nSet TMPDIR to a folder that exists and that this user can write." : "";
+}
+
 }  // namespace
 
 CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options) {
@@ -60,8 +73,8 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
     return {std::make_unique<BundleProgram>(std::move(bundle), ""), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
-      fail<CompileError>("kernel source does not compile:\n",
-                         name_places(log.empty() ? e.what() : log, flat));
+      fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat),
+                         hint(log));
     throw_translated(e, "compiling a kernel");
   }
 }
@@ -88,11 +101,22 @@ ProgramPtr load_native(int device, const Bytes& binary) {
   return device_info(device).backend == "opencl" ? load_opencl_binary(device, binary) : nullptr;
 }
 
+const std::vector<Parameter>* Program::parameters(const std::string& kernel) const {
+  auto found = signatures.find("__sycl_kernel_" + kernel);
+  if (found == signatures.end()) found = signatures.find(kernel);
+  return found == signatures.end() ? nullptr : &found->second;
+}
+
+void prepare_compiler() {
+  auto path = compiler_path();
+  if (!dlopen(path.c_str(), RTLD_LAZY)) log(LogLevel::debug, join("cannot load ", path, ": ", dlerror()));
+}
+
 const std::string& compiler_id() {
   static auto* id = [] {
     namespace fs = std::filesystem;
     std::error_code missing;
-    auto path = fs::canonical(vendor_folder() + "/libsycl-jit.so", missing);
+    auto path = fs::canonical(compiler_path(), missing);
     auto size = missing ? 0 : fs::file_size(path, missing);
     return new std::string(join(path.filename().string(), ":", size));
   }();

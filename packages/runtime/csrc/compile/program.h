@@ -7,6 +7,7 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
+#include "compile/spirv.h"
 #include "xpu/cache.h"
 
 namespace xpu {
@@ -18,6 +19,10 @@ class Program {
   virtual sycl::kernel kernel(const std::string& name) = 0;
   /// The driver's own binary, to be given to load_native in a later process; empty where it cannot be had.
   virtual Bytes native() { return {}; }
+
+  /// What the kernel takes, in order; nothing where images are something else than SPIR-V.
+  const std::vector<Parameter>* parameters(const std::string& kernel) const;
+  Signatures signatures;
 };
 
 using ProgramPtr = std::unique_ptr<Program>;
@@ -31,6 +36,8 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
 ProgramPtr load_spirv(int device, const Bytes& spirv);
 /// Null when the backend keeps no binaries of ours or the driver refuses this one.
 ProgramPtr load_native(int device, const Bytes& binary);
+/// Loads the compiler of sources, which takes a while, before it is needed.
+void prepare_compiler();
 /// Changes when the device or its driver does.
 std::string target_id(int device);
 

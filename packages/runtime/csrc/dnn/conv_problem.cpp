@@ -2,6 +2,7 @@
 
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
+#include "dnn/operand_checks.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -23,12 +24,6 @@ void fill(std::int64_t* to, const std::vector<std::int64_t>& from, int spatial, 
 
 bool is_bias(const Tensor& t, std::int64_t channels) {
   return t.ndim == 1 && t.shape[0] == channels;
-}
-
-void check_scale(const char* name, const char* what, const std::optional<Tensor>& t, int ndim) {
-  if (!t) return;
-  expect<UsageError>(t->ndim == 0 || t->ndim == ndim, name, ": ", what, " has ", t->ndim,
-                     " dimensions, expected 0 or ", ndim);
 }
 
 }  // namespace
@@ -77,9 +72,10 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
                      channels, " values");
   bias = extras.add(problem, bias_);
   if (!forward) return;
-  check_scale(name, "the source's scale", o.src.scale, x.ndim);
-  check_scale(name, "the weights' scale", o.weights.scale, w.ndim);
-  check_scale(name, "the result's scale", o.dst.scale, y.ndim);
+  require_fits(name, "the source", o.src, o.transposed ? y : x);
+  require_fits(name, "the weights", o.weights, w);
+  require_fits(name, "the result", o.dst, result());
+  require_fit(name, o.post_ops, result());
   scale_src = extras.add(problem, o.src.scale);
   zero_src = extras.add(problem, o.src.zero_point);
   scale_weights = extras.add(problem, o.weights.scale);

@@ -1,7 +1,5 @@
 #include "dnn/engine.h"
 
-#include <unistd.h>
-#include <atomic>
 #include <cstdio>
 #include <deque>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
+#include "exit.h"
 #include "kept.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
@@ -24,9 +23,6 @@ struct Engine {
   std::string refusal;
 };
 
-// The process that made an engine whose code runs on the host's threads; 0 when there is none.
-std::atomic<pid_t> host_user = 0;
-
 void make(Engine& entry, int device) {
   if (generic_backend()) {
     entry.refusal = "oneDNN is not used on a generic SYCL backend";
@@ -34,7 +30,7 @@ void make(Engine& entry, int device) {
   }
   try {
     entry.engine = dnnl::sycl_interop::make_engine(sycl_device(device), sycl_context(device));
-    if (!device_info(device).is_gpu) host_user = getpid();
+    exit::wait_before_loaded_libraries();  // an engine loads its threads' library
   } catch (const dnnl::error& e) {
     entry.refusal = join("oneDNN has no engine for ", device_info(device).name, ": ", e.what());
   }
@@ -76,11 +72,6 @@ const dnnl::engine& engine_of(int device) {
   auto& entry = entry_of(device);
   expect<Unsupported>(entry.refusal.empty(), entry.refusal);
   return entry.engine;
-}
-
-void finish() {
-  if (host_user != getpid()) return;
-  for (int device = 0; device < device_count(); ++device) synchronize(device);
 }
 
 // Work in flight points to its oneDNN stream, so streams are never given back: as many as there are queues.

@@ -4,6 +4,7 @@
 
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
+#include "dnn/operand_checks.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -26,13 +27,6 @@ void check_shapes(const Tensor& a, const Tensor& b, const Tensor& c) {
     fits = (of_a == of_b || of_a == 1 || of_b == 1) && c.shape[n - back] == (of_a == 1 ? of_b : of_a);
   }
   expect<UsageError>(fits, "matmul: shapes do not fit together: ", describe);
-}
-
-void check_fits(const char* what, const std::optional<Tensor>& t, const Tensor& of) {
-  if (!t || t->ndim == 0) return;
-  bool fits = t->ndim == of.ndim;
-  for (int d = 0; d < of.ndim && fits; ++d) fits = t->shape[d] > 0 && of.shape[d] % t->shape[d] == 0;
-  expect<UsageError>(fits, "matmul: ", what, " of shape ", *t, " does not divide the operand ", of);
 }
 
 // The size a broadcast dimension really has is 1, however it is written.
@@ -71,12 +65,11 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
                              const MatmulOptions& o)
     : options(o), problem(name, device) {
   check_shapes(a_, b_, c_);
-  check_fits("scale of a", o.a.scale, a_);
-  check_fits("zero point of a", o.a.zero_point, a_);
-  check_fits("scale of b", o.b.scale, b_);
-  check_fits("zero point of b", o.b.zero_point, b_);
-  check_fits("scale of c", o.c.scale, c_);
-  check_fits("zero point of c", o.c.zero_point, c_);
+  require_broadcasts(name, "the bias", o.bias, c_);
+  require_fits(name, "a", o.a, a_);
+  require_fits(name, "b", o.b, b_);
+  require_fits(name, "c", o.c, c_);
+  require_fit(name, o.post_ops, c_);
   a = with_leading_ones(a_, c_.ndim);
   b = with_leading_ones(b_, c_.ndim);
   c = c_;

@@ -1,18 +1,24 @@
 #include "xpu/graph.h"
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <sycl/ext/oneapi/experimental/graph.hpp>
 #include <sycl/sycl.hpp>
 
 #include "env.h"
 #include "graph/gate.h"
 #include "graph/recording.h"
+#include "kept.h"
 #include "memory/strict.h"
+#include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 #include "trace/recorder.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
+#include "xpu/event.h"
+#include "xpu/log.h"
 #include "xpu/memory.h"
 
 namespace xpu {
@@ -32,112 +38,188 @@ bool use_native(int device) {
 
 }  // namespace
 
-Recording::Recording(bool native, bool on_cpu)
-    : id_([] {
-        static std::atomic<std::uint64_t> last{0};
-        return ++last;
-      }()),
-      native_(native),
-      on_cpu_(on_cpu) {}
-
-bool Recording::note(const WorkInfo& info, Submit submit) {
-  std::lock_guard lock(mutex_);
-  ++size_;
-  work_.push_back({info.kind, std::string(info.name), info.bytes, submit.own()});
-  holds_host_tasks_ |= native_ && on_cpu_ && info.kind == WorkKind::dnn;
-  return !native_ || holds_host_tasks_;
-}
-
-void Recording::join(Stream stream, memory::PoolId pool) {
-  std::lock_guard lock(mutex_);
-  auto& state = *stream.state();
-  auto* before = state.recording.load();
-  expect<UsageError>(!before || before == this, "stream ", stream.id(),
-                     " is being recorded into a graph and waits for what is recorded into another");
-  if (before) return;
-  state.recording = this;
-  bool without = pool && state.pool.load() == 0;
-  if (without) memory::open_pool(stream, pool);
-  joined_.push_back({stream, without ? pool : 0});
-}
-
-void Recording::release() {
-  for (auto& [stream, pool] : joined_) {
-    stream.state()->recording = nullptr;
-    if (!pool) continue;
-    memory::close_pool(stream, pool);
-    memory::release_pool(stream.device(), pool);
-  }
-  joined_.clear();
-}
-
 struct Graph::State {
   Stream stream;
   std::unique_ptr<Recording> recording;
   std::optional<Modifiable> modifiable;
   std::optional<Executable> executable, timed;  // timed: for replays under a trace
   bool ended = false;
-  // What is allocated on the stream while it is recorded comes from here, where nobody else gets it after.
+  // What is allocated on the stream while it is recorded comes from here, where nobody else gets it after: a
+  // pool of this graph's or one that served the stream already.
   memory::PoolId pool = 0;
+  bool serves = false;  ///< the graph opened the pool for the stream
+  std::mutex replaying;
+  std::vector<Stream> replayed;  ///< where work of the graph may still run
 
   ~State() {
+    std::vector<Stream> users = recording ? recording->joined() : std::vector<Stream>();
+    users.push_back(stream);
+    if (recording && !ended) abandon();
+    for (Stream user : users)
+      for (Stream replay : replayed)
+        if (user != replay) wait_for(user, replay);
     recording.reset();
     if (pool) memory::release_pool(stream.device(), pool);
   }
+
+  void start() {
+    int device = stream.device();
+    auto& state = *stream.state();
+    pool = state.pool.load();
+    if (pool) {
+      memory::retain_pool(device, pool);
+    } else {
+      auto made = memory::create_pool();
+      memory::open_pool(stream, made);
+      pool = made;
+      serves = true;
+    }
+    auto made = std::make_unique<Recording>(use_native(device), device_info(device).type == "cpu");
+    made->draws().reserve(stream);
+    if (made->native()) {
+      guarded("starting to record a graph", [&] {
+        modifiable.emplace(sycl_context(device), sycl_device(device));
+        modifiable->begin_recording(state.queue);
+      });
+    }
+    recording = std::move(made);
+    state.recording = recording.get();
+  }
+
+  /// The streams run again what is queued on them.
+  void stop() {
+    recording->release();
+    stream.state()->recording = nullptr;
+    if (std::exchange(serves, false)) memory::close_pool(stream, pool);
+    if (modifiable) modifiable->end_recording();  // also of streams that waited for this one
+  }
+
+  void abandon() noexcept {
+    try {
+      stop();
+    } catch (const std::exception& e) {
+      log(LogLevel::error, join("ending a recording that is dropped: ", e.what()));
+    }
+  }
+
+  // What streams get of the pool from now on must not be what a replay still uses.
+  static void wait_for(Stream user, Stream replay) noexcept {
+    try {
+      is_capturing(user) ? replay.synchronize() : user.wait(replay);
+    } catch (const std::exception& e) {
+      log(LogLevel::error, join("waiting for the replays of a graph that is dropped: ", e.what()));
+    }
+  }
 };
+
+namespace {
+
+/// What SYCL replays must not be taken down while it runs: it waits here until then.
+class Retired {
+ public:
+  static Retired& graphs() {
+    static auto& one = kept<Retired>();
+    return one;
+  }
+
+  template <class State>
+  void add(State& state) {
+    std::vector<Event> ends;
+    for (Stream stream : state.replayed)
+      if (!is_capturing(stream)) ends.emplace_back().record(stream);
+    std::lock_guard lock(mutex_);
+    all_.push_back({std::move(ends), std::move(state.executable), std::move(state.timed)});
+  }
+  void drop_ended() {
+    std::vector<Entry> ended;
+    std::lock_guard lock(mutex_);
+    auto running = std::partition(all_.begin(), all_.end(), [](auto& entry) {
+      return !std::all_of(entry.ends.begin(), entry.ends.end(), [](auto& end) { return end.query(); });
+    });
+    std::move(running, all_.end(), std::back_inserter(ended));
+    all_.erase(running, all_.end());
+  }
+
+ private:
+  struct Entry {
+    std::vector<Event> ends;
+    std::optional<Executable> executable, timed;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> all_;
+};
+
+}  // namespace
 
 Graph::Graph() : state_(std::make_unique<State>()) {}
 Graph::~Graph() {
-  if (!state_->stream || !is_capturing(state_->stream)) return;
-  state_->stream.state()->recording = nullptr;
-  if (state_->pool) memory::close_pool(state_->stream, state_->pool);
+  drop();
+}
+
+void Graph::drop() noexcept {
+  if (startup::unusable()) {
+    static_cast<void>(state_.release());  // it goes with the process
+    return;
+  }
+  try {
+    Retired::graphs().drop_ended();
+    if (state_->executable && !state_->replayed.empty()) Retired::graphs().add(*state_);
+  } catch (const std::exception& e) {
+    log(LogLevel::error, join("dropping a graph: ", e.what()));
+  }
+  state_.reset();
 }
 
 void Graph::begin(Stream stream) {
   expect<UsageError>(!state_->recording, "the graph already holds a recording; reset() it first");
   expect<UsageError>(!is_capturing(stream), "stream ", stream.id(),
                      " is already being recorded into another graph");
-  int device = stream.device();
-  state_->stream = stream;
-  state_->recording = std::make_unique<Recording>(use_native(device), device_info(device).type == "cpu");
-  if (state_->recording->native()) {
-    guarded("starting to record a graph", [&] {
-      state_->modifiable.emplace(sycl_context(device), sycl_device(device));
-      state_->modifiable->begin_recording(stream.state()->queue);
-    });
+  auto fresh = std::make_unique<State>();
+  fresh->stream = stream;
+  try {
+    fresh->start();
+  } catch (...) {
+    if (fresh->serves) memory::close_pool(stream, fresh->pool);
+    throw;
   }
-  if (stream.state()->pool.load() == 0) {
-    state_->pool = memory::create_pool();
-    memory::open_pool(stream, state_->pool);
-  }
-  state_->recording->draws().reserve(stream);
-  stream.state()->recording = state_->recording.get();
+  state_ = std::move(fresh);
 }
 
 void Graph::end() {
   expect<UsageError>(state_->recording && !state_->ended, "the graph is not being recorded; begin() first");
-  state_->recording->release();
-  state_->stream.state()->recording = nullptr;
-  if (state_->pool) memory::close_pool(state_->stream, state_->pool);
-  state_->ended = true;
-  if (!state_->recording->native()) return;
-  bool native = !state_->recording->holds_host_tasks();
-  guarded("finishing a graph", [&] {
-    state_->modifiable->end_recording();  // also of streams that waited for this one
-    // Kernels that go below SYCL are queued sooner one by one than by SYCL's graph. Streams that waited have
-    // theirs in the graph alone.
-    bool all_here = state_->modifiable->get_nodes().size() == state_->recording->size();
-    if (state_->stream.state()->direct() && all_here) native = false;
-    if (native) state_->executable.emplace(state_->modifiable->finalize());
-  });
-  if (!native) state_->modifiable.reset();
-  state_->recording->keep(native);
+  auto& state = *state_;
+  try {
+    guarded("finishing a graph", [&] {
+      state.stop();
+      bool native = state.recording->native() && !state.recording->holds_host_tasks();
+      // Kernels that go below SYCL are queued sooner one by one than by SYCL's graph. Streams that waited
+      // have theirs in the graph alone.
+      if (native && state.stream.state()->direct() &&
+          state.modifiable->get_nodes().size() == state.recording->size())
+        native = false;
+      if (native)
+        state.executable.emplace(state.modifiable->finalize());
+      else
+        state.modifiable.reset();
+      state.recording->keep(native);
+    });
+  } catch (...) {
+    state.ended = true;  // the streams are free again; what was recorded is lost
+    state_ = std::make_unique<State>();
+    throw;
+  }
+  state.ended = true;
 }
 
 void Graph::replay(Stream stream) {
   expect<UsageError>(state_->ended, "the graph holds no finished recording to replay");
   expect<UsageError>(stream.device() == state_->stream.device(), "the graph was recorded on device ",
                      state_->stream.device(), " and cannot be replayed on device ", stream.device());
+  {
+    std::lock_guard lock(state_->replaying);
+    auto& known = state_->replayed;
+    if (std::find(known.begin(), known.end(), stream) == known.end()) known.push_back(stream);
+  }
   state_->recording->draws().store(stream);
   if (state_->recording->native()) {
     auto run = [&](sycl::queue& queue, sycl::event* event) {
@@ -171,6 +253,7 @@ void Graph::replay(Stream stream) {
 
 void Graph::reset() {
   expect<UsageError>(!state_->stream || !is_capturing(state_->stream), "end() the recording before reset()");
+  drop();
   state_ = std::make_unique<State>();
 }
 

@@ -29,7 +29,9 @@ class Recording {
 
   /// Records a stream that waits for a recorded one, too: in the order of the calls, with memory of `pool`.
   void join(Stream stream, memory::PoolId pool);
-  /// The streams that joined are recorded no more.
+  /// Every stream that joined.
+  std::vector<Stream> joined() const;
+  /// They are recorded no more.
   void release();
   /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
   /// itself and that is what will be replayed.
@@ -55,7 +57,7 @@ class Recording {
   std::mutex mutex_;
   struct Joined {
     Stream stream;
-    memory::PoolId pool;  // 0: it had one
+    memory::PoolId pool;  // 0: it had one, or is recorded no more
   };
   std::vector<Joined> joined_;
   std::size_t size_ = 0;

@@ -62,6 +62,7 @@ Split split(const IndexedAccess& a) {
     k.moved.shape[to] = a.moved.shape[d];
     k.walks[to] = a.walks[d] == IndexedAccess::nowhere ? IndexedAccess::nowhere : kept_dim[a.walks[d]];
     for (int i = 0; i < a.indices; ++i) {
+      k.index[i].values.ndim = to + 1;
       k.index[i].values.shape[to] = a.moved.shape[d];
       k.index[i].values.strides[to] = a.index[i].values.strides[d];
     }

@@ -1,7 +1,11 @@
 #include "xpu/kernels/elementwise.h"
 
+#include <vector>
+
 #include "kernels/call.h"
+#include "kernels/dense.h"
 #include "kernels/elementwise_plan.h"
+#include "kernels/index_access.h"
 #include "xpu/error.h"
 
 namespace xpu::kernels {
@@ -30,6 +34,25 @@ void check_call(const Expression& e, std::span<const Tensor> outputs, std::span<
       e.outputs.size(), " and ", e.inputs);
 }
 
+// The same call over row-major stand-ins: one dimension describes them all.
+void call_dense(const Elementwise& op, Stream stream, std::span<const Tensor> outputs,
+                std::span<const Tensor> inputs, std::span<const Scalar> scalars,
+                std::optional<DType> compute) {
+  std::vector<DenseInput> from;
+  std::vector<DenseOutput> to;
+  std::vector<Tensor> dense_inputs, dense_outputs;
+  for (auto& t : inputs) {
+    from.emplace_back(stream, broadcast_to(op.expression().name.c_str(), "an input", t, outputs[0]));
+    dense_inputs.push_back(from.back().tensor());
+  }
+  for (auto& t : outputs) {
+    to.emplace_back(stream, t);
+    dense_outputs.push_back(to.back().tensor());
+  }
+  op(stream, dense_outputs, dense_inputs, scalars, compute);
+  for (auto& t : to) t.finish();
+}
+
 }  // namespace
 
 Elementwise::Elementwise(Expression expression) {
@@ -54,6 +77,7 @@ void Elementwise::operator()(Stream stream, std::span<const Tensor> outputs, std
   auto& shape = tuning(device);
   Plan plan = make_plan(shape, e, outputs, inputs, compute_dtype(outputs, inputs, compute));
   if (plan.count == 0) return;
+  if (plan.too_wide()) return call_dense(*this, stream, outputs, inputs, scalars, compute);
   Kernel kernel = state_->kernels.find_or_make(plan.variant.key(device), [&] {
     return build_shared_kernel(device, elementwise_source(shape, e, plan.variant),
                                elementwise_kernel_name(e));

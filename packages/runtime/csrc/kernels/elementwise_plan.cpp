@@ -137,25 +137,31 @@ NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
 
 }  // namespace
 
+bool Plan::too_wide() const {
+  return variant.dims == 0;
+}
+
 bool Variant::gathers() const {
   for (int k = 0; k < operands; ++k)
     if (kind(k) == 2) return true;
   return false;
 }
 
+KeyBits Variant::key_bits(int device) const {
+  KeyBits bits;
+  for (int k = 0; k < operands; ++k)
+    bits.add(5, static_cast<std::uint64_t>(dtype[k])).add(2, static_cast<std::uint64_t>(kind(k)));
+  return bits.add(5, static_cast<std::uint64_t>(compute))
+      .add(2, static_cast<std::uint64_t>(path))
+      .add(1, wide_index)
+      .add(6, dims)
+      .add(5, vector)
+      .add(1, past_caches)
+      .add(8, static_cast<std::uint64_t>(device));
+}
+
 KernelKey Variant::key(int device) const {
-  KernelKey key;
-  for (int k = 0; k < operands; ++k) key.high = key.high << 5 | static_cast<std::uint64_t>(dtype[k]);
-  key.low = kinds;
-  auto append = [&](int bits, std::uint64_t value) { key.low = key.low << bits | value; };
-  append(5, static_cast<std::uint64_t>(compute));
-  append(2, static_cast<std::uint64_t>(path));
-  append(1, wide_index);
-  append(4, dims);
-  append(5, vector);
-  append(1, past_caches);
-  append(8, static_cast<std::uint64_t>(device));
-  return key;
+  return key_bits(device).key();
 }
 
 Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<const Tensor> outputs,
@@ -188,13 +194,17 @@ Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order
   if (!keep_order) lengthen_rows(g, short_row);
   if (g.linear()) return plan;
   v.wide_index = v.wide_index || !g.fits_32_bits();
+  if (g.dims > (g.operands <= 3 ? Geometry::most_dims_of_three : Geometry::most_dims)) {
+    v.dims = 0;
+    return plan;
+  }
   if (g.dims == 1 || g.size[0] >= short_row) {
     v.path = Path::rows;
-    v.dims = kernel_dims(g.dims, {2, 4});
+    v.dims = kernel_dims(g.dims, {2, 4, Geometry::most_dims, Geometry::most_dims_of_three});
     v.kinds = row_kinds(g);
   } else {
     v.path = Path::strided;
-    v.dims = kernel_dims(g.dims, {2, 3, 4});
+    v.dims = kernel_dims(g.dims, {2, 3, 4, Geometry::most_dims, Geometry::most_dims_of_three});
   }
   return plan;
 }

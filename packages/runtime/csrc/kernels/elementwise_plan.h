@@ -17,7 +17,7 @@ enum class Path : std::uint8_t { linear, rows, strided };
 struct Variant {
   Path path = Path::linear;
   bool wide_index = false;   ///< 64-bit offsets
-  std::uint8_t dims = 1;     ///< of the kernel, at least those of the geometry
+  std::uint8_t dims = 1;     ///< of the kernel, at least those of the geometry; 0 in a plan that is too wide
   std::uint8_t vector = 1;   ///< neighbouring elements a lane takes at once
   bool past_caches = false;  ///< linear: where results are stored
   std::uint32_t kinds = 0;  ///< rows: two bits an operand, its stride along the row: 0, 1, or 2 for any other
@@ -28,12 +28,17 @@ struct Variant {
   int kind(int operand) const { return kinds >> 2 * operand & 3; }
   bool gathers() const;
   KernelKey key(int device) const;
+  /// To which a user of the same kernels adds what it writes itself.
+  KeyBits key_bits(int device) const;
 };
 
 struct Plan {
   Variant variant;
   Geometry geometry;  ///< without shape on the linear path, which needs the offsets only
   std::int64_t count = 0;
+
+  /// No kernel takes so many operands of so many dimensions.
+  bool too_wide() const;
 };
 
 Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<const Tensor> outputs,

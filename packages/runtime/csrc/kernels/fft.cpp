@@ -66,6 +66,9 @@ FftLines lines_of(Stream stream, const Tensor& out, const Tensor& in, int dim, s
     g.stride[1][g.dims++] = in.strides[d];
   }
   simplify(g, false);
+  expect<Unsupported>(g.dims < FftLines::max_dims, "fft: the lines of ", in, " and ", out, " lie in ", g.dims,
+                      " dimensions, expected fewer than ", int{FftLines::max_dims},
+                      "; make the tensors contiguous");
   FftLines t{stream, out.dtype,       element(in, g.offset[1]), element(out, g.offset[0]),
              n,      in.strides[dim], out.strides[dim]};
   for (int d = 0; d < g.dims; ++d) t.add({g.size[d], g.stride[1][d], g.stride[0][d]});
@@ -168,6 +171,12 @@ void fft(Stream stream, const Tensor& out, const Tensor& in, int dim, FftOptions
   expect<UsageError>(in.ndim > 0, "fft: ", in, " has no dimension to go along");
   if (in.numel() == 0 || out.numel() == 0) return;
   check(stream, out, in, dim, options);
+  if (in.ndim > FftLines::max_dims && !(in.contiguous() && out.contiguous())) {
+    DenseInput from(stream, in);
+    DenseOutput to(stream, out);
+    fft(stream, to.tensor(), from.tensor(), dim, options);
+    return to.finish();
+  }
   if (is_complex(in.dtype) && is_complex(out.dtype))
     complex_fft(stream, out, in, dim, options);
   else if (is_complex(out.dtype))

@@ -87,6 +87,13 @@ struct Simplifier {
 
 }  // namespace
 
+Geometry& Geometry::operator=(const Geometry& other) {
+  operands = other.operands, dims = other.dims, count = other.count, offset = other.offset;
+  std::copy_n(other.size.begin(), dims, size.begin());
+  for (int k = 0; k < operands; ++k) std::copy_n(other.stride[k].begin(), dims, stride[k].begin());
+  return *this;
+}
+
 bool Geometry::linear() const {
   if (dims != 1) return false;
   for (int k = 0; k < operands; ++k)

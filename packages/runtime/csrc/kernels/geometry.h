@@ -11,6 +11,11 @@ namespace xpu::kernels {
 
 struct Geometry {
   static constexpr int max_operands = 12, max_dims = Tensor::max_dims;
+  /// Kernels of any number of operands are built for at most so many dimensions. Calls that cannot be
+  /// described with fewer work on row-major copies of their operands.
+  static constexpr int most_dims = 12;
+  /// With at most three operands the sizes and strides of all dimensions a memory can have fit a call.
+  static constexpr int most_dims_of_three = 40;
 
   int operands = 0, dims = 0;  ///< dims is at least 1
   std::int64_t count = 1;      ///< elements in all
@@ -19,6 +24,11 @@ struct Geometry {
   std::array<std::array<std::int64_t, max_dims>, max_operands> stride;
   std::array<std::int64_t, max_operands>
       offset{};  ///< of the first element, not 0 where a dimension was turned round
+
+  Geometry() = default;
+  /// Only the dimensions that are there are copied.
+  Geometry(const Geometry& other) { *this = other; }
+  Geometry& operator=(const Geometry& other);
 
   /// Every operand is walked with stride 1 from end to end.
   bool linear() const;

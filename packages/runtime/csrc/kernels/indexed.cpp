@@ -7,6 +7,7 @@
 
 #include "compile/embedded.h"
 #include "kernels/call.h"
+#include "kernels/dense_access.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "xpu/fault.h"
@@ -150,9 +151,8 @@ struct Sequence {
   bool unit = false;      // see has_unit_steps
   bool rows = false;      // the lines are pieces of rows
 
-  std::uint64_t key() const {
-    return static_cast<std::uint64_t>(dims) | std::uint64_t{together} << 3 | std::uint64_t{unit} << 4 |
-           std::uint64_t{rows} << 5;
+  void add_to(KeyBits& key) const {
+    key.add(6, static_cast<std::uint64_t>(dims)).add(1, together).add(1, unit).add(1, rows);
   }
 };
 
@@ -276,12 +276,16 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   // One look at the index serves a row: worth more than lanes that are all busy.
   Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, walk.keep_order, tune.sub_group)
                                    : plan_over(p.geometry, v, walk.keep_order);
+  expect<Unsupported>(!plan.too_wide(), a.name, ": got ", plan.geometry.dims,
+                      " dimensions that do not lie one inside the other, expected at most ",
+                      int{Geometry::most_dims}, "; make the tensors contiguous");
   // A sub-group takes a piece of the rows, long where memory likes that, but no compute unit stays without
   // any.
   std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;
   std::int64_t piece = std::clamp<std::int64_t>(vectors * 8 / tune.tiles, 1, tune.longest);
-  auto key = plan.variant.key(device);
-  key.low |= flags(a) << 60 | sequence.key() << 50;
+  auto bits = plan.variant.key_bits(device);
+  sequence.add_to(bits);
+  KernelKey key = bits.add(4, flags(a)).key();
   Kernel kernel = table.find_or_make(key, [&] {
     return build_shared_kernel(device, source_of(walk, plan, sequence, tune, p.element, text()), walk.name);
   });
@@ -314,12 +318,22 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
 
 void take(Stream stream, const IndexedAccess& access) {
   if (nothing_to_walk(access)) return;
+  if (needs_dense(access)) {
+    DenseAccess dense(stream, access, DenseAccess::Writes::moved);
+    take(stream, dense.access());
+    return dense.finish();
+  }
   static auto& table = kept<KernelTable>();
   queue_walk(stream, {"take", access}, table, [] { return take_text; });
 }
 
 void put(Stream stream, const IndexedAccess& access) {
   if (nothing_to_walk(access)) return;
+  if (needs_dense(access)) {
+    DenseAccess dense(stream, access, DenseAccess::Writes::target);
+    put(stream, dense.access());
+    return dense.finish();
+  }
   static auto& table = kept<KernelTable>();
   queue_walk(stream, {"put", access}, table, [] { return put_text; });
 }

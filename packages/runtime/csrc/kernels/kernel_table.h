@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "xpu/error.h"
 #include "xpu/module.h"
 
 namespace xpu::kernels {
@@ -15,6 +16,27 @@ namespace xpu::kernels {
 struct KernelKey {
   std::uint64_t high = 0, low = 0;
   bool operator==(const KernelKey&) const = default;
+};
+
+/// Fields of a key one after another. What does not fit its bits, or the key, would make two kernels one.
+class KeyBits {
+ public:
+  KeyBits& add(int bits, std::uint64_t value) {
+    lost_ |= value >> bits;
+    all_ = all_ << bits | value;
+    used_ += bits;
+    return *this;
+  }
+  KernelKey key() const {
+    expect<InternalError>(lost_ == 0 && used_ <= 128, "a kernel's key of ", used_,
+                          " bits does not hold its fields");
+    return {static_cast<std::uint64_t>(all_ >> 64), static_cast<std::uint64_t>(all_)};
+  }
+
+ private:
+  unsigned __int128 all_ = 0;
+  std::uint64_t lost_ = 0;
+  int used_ = 0;
 };
 
 /// Lookups take no lock; entries are added once and, like the kernels, live as long as the table.

@@ -1,6 +1,10 @@
 #include "xpu/kernels/reduce.h"
 
+#include <vector>
+
 #include "kernels/call.h"
+#include "kernels/dense.h"
+#include "kernels/index_access.h"
 #include "kernels/reduce_plan.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/memory.h"
@@ -56,6 +60,43 @@ class Partials {
   void* memory_ = nullptr;
 };
 
+// The same call over row-major stand-ins, the reduced dimensions last: one dimension each describes what is
+// kept and what is reduced. Elements of a result keep their order.
+void call_dense(const Reduction& op, Stream stream, std::span<const Tensor> outputs,
+                std::span<const Tensor> inputs, std::span<const int> dims, std::span<const Scalar> scalars,
+                std::optional<DType> compute) {
+  auto name = op.expression().name.c_str();
+  auto mask = reduced_dims(inputs[0], dims, name);
+  std::vector<int> order, last;
+  for (bool reduced : {false, true})
+    for (int d = 0; d < inputs[0].ndim; ++d)
+      if (mask[d] == reduced) order.push_back(d);
+  auto kept = static_cast<int>(order.size() - dims.size());
+  for (int d = kept; d < inputs[0].ndim; ++d) last.push_back(d);
+  auto in_order = [&](const Tensor& t, int count) {
+    Tensor moved = t;
+    moved.ndim = count;
+    for (int i = 0; i < count; ++i) {
+      auto d = order[static_cast<std::size_t>(i)];
+      moved.shape[i] = t.shape[d], moved.strides[i] = t.strides[d];
+    }
+    return moved;
+  };
+  std::vector<DenseInput> from;
+  std::vector<DenseOutput> to;
+  std::vector<Tensor> dense_inputs, dense_outputs;
+  for (auto& t : inputs) {
+    from.emplace_back(stream, in_order(broadcast_to(name, "an input", t, inputs[0]), inputs[0].ndim));
+    dense_inputs.push_back(from.back().tensor());
+  }
+  for (auto& t : outputs) {
+    to.emplace_back(stream, t.ndim == inputs[0].ndim ? in_order(t, kept) : t);
+    dense_outputs.push_back(to.back().tensor());
+  }
+  op(stream, dense_outputs, dense_inputs, last, scalars, compute);
+  for (auto& t : to) t.finish();
+}
+
 }  // namespace
 
 Reduction::Reduction(ReductionExpression expression) {
@@ -82,6 +123,7 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   ReducePlan plan =
       make_reduce_plan(shape, e, outputs, inputs, dims, compute_dtype(outputs, inputs, compute));
   if (plan.cut.results == 0) return;
+  if (plan.too_wide()) return call_dense(*this, stream, outputs, inputs, dims, scalars, compute);
   auto key = plan.variant.key(device);
   auto build = [&](const std::string& name) {
     return build_shared_kernel(device, reduce_source(shape, e, plan.variant), name);

@@ -18,19 +18,7 @@ constexpr std::int64_t inner_ways = 4, outer_ways = 4;
 // Texts longer than this are not repeated more often than that.
 constexpr std::size_t long_text = 400;
 
-using Mask = std::array<bool, Tensor::max_dims>;
-
-Mask reduced_dims(const Tensor& shape, std::span<const int> dims, const std::string& name) {
-  Mask mask{};
-  for (int d : dims) {
-    int from_start = d < 0 ? d + shape.ndim : d;
-    expect<UsageError>(from_start >= 0 && from_start < shape.ndim, name, ": dimension ", d, " is not one of ",
-                       shape);
-    expect<UsageError>(!mask[from_start], name, ": dimension ", d, " is given twice");
-    mask[from_start] = true;
-  }
-  return mask;
-}
+using Mask = ReducedDims;
 
 /// The output with a dimension for each of the input's, of size 1 where it is reduced.
 Tensor with_all_dims(const Tensor& out, const Tensor& in, const Mask& reduced, std::size_t number,
@@ -206,18 +194,31 @@ bool needs_wide_index(const ReducePlan& plan, const Tuning& t) {
 
 }  // namespace
 
+ReducedDims reduced_dims(const Tensor& shape, std::span<const int> dims, const std::string& name) {
+  ReducedDims mask{};
+  for (int d : dims) {
+    int from_start = d < 0 ? d + shape.ndim : d;
+    expect<UsageError>(from_start >= 0 && from_start < shape.ndim, name, ": dimension ", d, " is not one of ",
+                       shape);
+    expect<UsageError>(!mask[from_start], name, ": dimension ", d, " is given twice");
+    mask[from_start] = true;
+  }
+  return mask;
+}
+
 KernelKey ReduceVariant::key(int device) const {
-  KernelKey key;
-  for (int k = 0; k < operands; ++k) key.high = key.high << 5 | static_cast<std::uint64_t>(dtype[k]);
-  key.low = kinds;
-  auto append = [&](int bits, std::uint64_t value) { key.low = key.low << bits | value; };
-  append(5, static_cast<std::uint64_t>(compute));
-  append(3, outer << 2 | split << 1 | static_cast<int>(wide_index));
-  append(4, kept);
-  append(4, reduced);
-  append(5, ways);
-  append(8, static_cast<std::uint64_t>(device));
-  return key;
+  KeyBits bits;
+  for (int k = 0; k < operands; ++k)
+    bits.add(5, static_cast<std::uint64_t>(dtype[k])).add(2, kinds >> 2 * k & 3);
+  return bits.add(5, static_cast<std::uint64_t>(compute))
+      .add(1, outer)
+      .add(1, split)
+      .add(1, wide_index)
+      .add(6, kept)
+      .add(6, reduced)
+      .add(6, ways)
+      .add(8, static_cast<std::uint64_t>(device))
+      .key();
 }
 
 ReducePlan make_reduce_plan(const Tuning& tuning, const ReductionExpression& expression,
@@ -241,6 +242,10 @@ ReducePlan make_reduce_plan(const Tuning& tuning, const ReductionExpression& exp
   plan.cut.results = plan.kept.count;
   plan.cut.count = plan.reduced.count;
   if (plan.cut.results == 0) return plan;
+  if (std::max(plan.kept.dims, plan.reduced.dims) > Geometry::most_dims) {
+    v.kept = 0;
+    return plan;
+  }
   v.outer = choose_outer(plan.kept, plan.reduced);
   v.outer ? cut_outer(plan, expression, tuning) : cut_inner(plan, tuning);
   v.split = plan.cut.chunks > 1;

@@ -38,7 +38,14 @@ struct ReducePlan {
   Geometry kept;     ///< operands: inputs, then outputs
   Geometry reduced;  ///< operands: inputs, then the position where the reduction uses it
   ReduceCut cut;
+
+  /// No kernel takes so many dimensions.
+  bool too_wide() const { return variant.kept == 0; }
 };
+
+/// The dimensions to reduce.
+using ReducedDims = std::array<bool, Tensor::max_dims>;
+ReducedDims reduced_dims(const Tensor& shape, std::span<const int> dims, const std::string& name);
 
 ReducePlan make_reduce_plan(const Tuning& tuning, const ReductionExpression& expression,
                             std::span<const Tensor> outputs, std::span<const Tensor> inputs,

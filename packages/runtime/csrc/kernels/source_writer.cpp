@@ -119,9 +119,13 @@ void SourceWriter::scalar_locals() {
 
 void SourceWriter::output_values(const std::vector<std::string>& expressions) {
   line("  Outputs out;");
+  // What is above the largest f8e4m3 becomes that, as PyTorch has it.
   for (std::size_t k = 0; k < outputs_.size(); ++k)
-    line("  out.r", k, " = (", storage_type(outputs_[k]), ")", cast_, "<", value_type(outputs_[k]), ">(",
-         expressions[k], ");");
+    if (outputs_[k] == DType::f8e4m3)
+      line("  out.r", k, " = xpu::to_sat<xpu::f8e4m3>(", cast_, "<float>(", expressions[k], "));");
+    else
+      line("  out.r", k, " = (", storage_type(outputs_[k]), ")", cast_, "<", value_type(outputs_[k]), ">(",
+           expressions[k], ");");
 }
 
 }  // namespace xpu::kernels

@@ -44,7 +44,7 @@ class XPU_API CachingResource final : public Resource {
   void record_stream(void* ptr, Stream stream);
 
   void retain_pool(PoolId pool);
-  void release_pool(PoolId pool);
+  void release_pool(PoolId pool, bool give_back);
 
   const Options& options() const { return options_; }
   struct Totals {

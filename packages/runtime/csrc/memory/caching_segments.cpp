@@ -107,7 +107,7 @@ void CachingResource::retain_pool(PoolId pool) {
   ++pool_uses_[pool];
 }
 
-void CachingResource::release_pool(PoolId pool) {
+void CachingResource::release_pool(PoolId pool, bool give_back) {
   std::vector<Segment*> unused;
   {
     std::lock_guard lock(mutex_);
@@ -125,7 +125,8 @@ void CachingResource::release_pool(PoolId pool) {
       segment->arena = &common;
       for (Block* block = segment->first; block; block = block->next)
         if (block->state == BlockState::free) segment->bins().insert(block);
-      if (options_.keep || !segment->unused()) continue;
+      if ((options_.keep && !give_back) || !segment->unused()) continue;
+      if (segment->stream && is_capturing(segment->stream)) continue;
       detach(segment);
       unused.push_back(segment);
     }

@@ -30,7 +30,7 @@ void* allocate(std::size_t bytes) {
 }
 
 void deallocate(void* ptr) noexcept {
-  if (!ptr || startup::forked()) return;
+  if (!ptr || startup::unusable()) return;
   pool().caching.deallocate(ptr, pool().caching.size_of(ptr), {});
 }
 

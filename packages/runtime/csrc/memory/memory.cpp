@@ -21,8 +21,9 @@ void* allocate(std::size_t bytes, Stream stream, Owner owner) {
 }
 
 void deallocate(void* ptr) noexcept {
-  // In a forked child objects of the parent are destroyed too; their memory is the parent's.
-  if (!ptr || startup::forked()) return;
+  // In a forked child objects of the parent are destroyed too; their memory is the parent's. What is freed
+  // once the process has ended goes with it.
+  if (!ptr || startup::unusable()) return;
   auto& pools = shared();
   bool watched = pools.is_watched();
   Block* block = watched ? pools.index.get(ptr) : pools.index.take(ptr);
@@ -114,8 +115,8 @@ void close_pool(Stream stream, PoolId pool) {
 void retain_pool(int device, PoolId pool) {
   device_pool(device).caching().retain_pool(pool);
 }
-void release_pool(int device, PoolId pool) {
-  device_pool(device).caching().release_pool(pool);
+void release_pool(int device, PoolId pool, bool give_back) {
+  device_pool(device).caching().release_pool(pool, give_back);
 }
 
 void set_log(const std::string& path) {

@@ -10,11 +10,13 @@
 #include <sycl/backend/opencl.hpp>
 
 #include "kept.h"
+#include "memory/strict.h"
 #include "opencl.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
+#include "xpu/graph.h"
 
 namespace xpu::trace {
 namespace {
@@ -26,6 +28,8 @@ struct Entry {
 };
 
 struct Recorder {
+  std::mutex
+      switching;  ///< of who starts or stops; taken before the order of streams, and this before `mutex`
   std::mutex mutex;
   std::vector<Entry> entries;
   std::uint64_t next = 1;
@@ -104,12 +108,14 @@ void settle_finished(Recorder& r) {
   }
 }
 
+// Queues that others hold or that are being recorded stay: their work has no times on the device.
 void swap_queues(bool profiling) {
   for (int device = 0; device < device_count(); ++device) {
     for (Stream stream : live_streams(device)) {
-      stream.synchronize();
-      if (stream.state()->external) continue;
-      set_queue(*stream.state(), make_queue(device, stream.priority(), profiling));
+      auto& state = *stream.state();
+      if (state.external || is_capturing(stream)) continue;
+      strict::Window window;
+      finish_and_set_queue(state, make_queue(device, stream.priority(), profiling));
     }
   }
 }
@@ -136,24 +142,28 @@ bool active() {
 
 void start() {
   auto& r = recorder();
-  std::lock_guard lock(r.mutex);
+  std::lock_guard one_at_a_time(r.switching);
   expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
-  r.entries.clear();
-  r.settled = 0;
+  std::map<int, std::int64_t> gaps;
   guarded("starting a trace", [&] {
     swap_queues(true);
-    for (int device = 0; device < device_count(); ++device) r.clock_gap[device] = measure_gap(device);
+    for (int device = 0; device < device_count(); ++device) gaps[device] = measure_gap(device);
   });
+  std::lock_guard lock(r.mutex);
+  r.entries.clear();
+  r.settled = 0;
+  r.clock_gap = std::move(gaps);
   is_active = true;
 }
 
 std::vector<Record> stop() {
-  expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
   auto& r = recorder();
+  std::lock_guard one_at_a_time(r.switching);
+  expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
+  guarded("stopping a trace", [] { swap_queues(false); });
   std::lock_guard lock(r.mutex);
   std::vector<Record> records;
-  guarded("stopping a trace", [&] {
-    swap_queues(false);
+  guarded("reading the times of a trace", [&] {
     for (auto& entry : r.entries) {
       settle(r, entry);
       records.push_back(std::move(entry.record));

@@ -44,6 +44,8 @@ XPU_API bool can_access_peer(int device, int peer);
 /// The calling thread's device; 0 until it is set.
 XPU_API int current_device();
 XPU_API void set_device(int device);
+/// The same where no error can be told: whether there is such a device shows in its first use.
+XPU_API void set_device_unchecked(int device) noexcept;
 /// Sets the thread's device and returns the one before; -1 changes nothing.
 XPU_API int exchange_device(int device);
 /// Waits for all work on every stream of the device; errors of that work are thrown here.

@@ -1,6 +1,7 @@
 // A point in a stream's work, to wait for or to time.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "xpu/abi.h"
@@ -29,6 +30,8 @@ class XPU_API Event {
   /// True when the point has been reached, and for an event never recorded.
   bool query() const;
   void synchronize() const;
+  /// Sleeps until the point is reached, or about so long; true when it is.
+  bool reached_within(std::chrono::milliseconds most) const;
   /// Milliseconds on the device from this event to `end`; both must be timed, recorded and reached.
   double elapsed_ms(const Event& end) const;
   /// Null until recorded.

@@ -23,7 +23,8 @@ class XPU_API Graph {
   void end();
   /// Runs what was recorded, in order after what `stream` holds.
   void replay(Stream stream);
-  /// Gives everything back, so that begin() may be called again.
+  /// Gives everything back, so that begin() may be called again. Replays that still run keep what they use,
+  /// as when the graph is destroyed.
   void reset();
 
   bool recorded() const;
@@ -32,6 +33,7 @@ class XPU_API Graph {
 
  private:
   struct State;
+  void drop() noexcept;
   std::unique_ptr<State> state_;
 };
 

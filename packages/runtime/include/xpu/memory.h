@@ -111,8 +111,9 @@ XPU_API void close_pool(Stream stream, PoolId pool);
 /// One use more, without opening it.
 XPU_API void retain_pool(int device, PoolId pool);
 /// One use less. With the last one the memory joins the common pool of the streams it was allocated on, which
-/// must by then be ordered after all work that uses it.
-XPU_API void release_pool(int device, PoolId pool);
+/// must by then be ordered after all work that uses it; or, `give_back`, what is unused goes back to the
+/// device.
+XPU_API void release_pool(int device, PoolId pool, bool give_back = false);
 
 /// Writes one CSV line for each allocate and free ("" stops).
 XPU_API void set_log(const std::string& path);

@@ -51,14 +51,17 @@ inline bool is_integer(DType t) {
 
 /// Does not own. Strides count elements and may be zero or negative.
 struct XPU_API Tensor {
-  static constexpr int max_dims = 12;
+  static constexpr int max_dims = 64;  ///< as many as PyTorch and NumPy have
 
   void* data = nullptr;
   DType dtype = DType::f32;
   int ndim = 0;
-  std::int64_t shape[max_dims] = {}, strides[max_dims] = {};
+  std::int64_t shape[max_dims], strides[max_dims];  ///< the first `ndim` of them are set
 
-  Tensor() = default;
+  Tensor() {}
+  /// Only what is set is copied: a tensor is passed around in every call.
+  Tensor(const Tensor& other);
+  Tensor& operator=(const Tensor& other);
   /// Throws UsageError for more than max_dims dimensions or a negative size.
   Tensor(void* data, DType dtype, int ndim, const std::int64_t* shape, const std::int64_t* strides);
   /// Row-major.

@@ -42,6 +42,7 @@ class _Buffer:
     pointer = 0
 
     def __init__(self, nbytes: int, stream: Stream) -> None:
+        self.nbytes = nbytes
         self.pointer = C.allocate(nbytes, stream)
 
     def __del__(self) -> None:
@@ -107,6 +108,24 @@ class Array:
 
     def view(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Array:
         """The same memory with another shape and strides, which must stay inside it."""
+        shape, strides = tuple(shape), tuple(strides)
+        if len(shape) != len(strides) or any(n < 0 for n in shape):
+            raise UsageError(
+                f"view: got shape {shape} and strides {strides}, expected as many of each, sizes >= 0"
+            )
+        first = last = self.offset + offset
+        if math.prod(shape):
+            steps = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+            first, last = (
+                first + sum(s for s in steps if s < 0),
+                last + sum(s for s in steps if s > 0) + 1,
+            )
+        whole = self._buffer.nbytes // self.itemsize
+        if first < 0 or last > whole:
+            raise UsageError(
+                f"view: shape {shape}, strides {strides}, offset {offset} reach elements {first} to "
+                f"{last - 1} of memory that holds {whole}"
+            )
         return Array(self._buffer, self.dtype, shape, strides, self.offset + offset, self.device)
 
     def reinterpret(self, dtype: str) -> Array:
@@ -131,6 +150,7 @@ class Array:
             )
         host: np.ndarray = np.empty(self.shape, _NUMPY[self.dtype])
         stream = stream or current_stream(self.device)
+        stream.synchronize()  # can be interrupted, while nothing is on its way to the host's memory
         C.copy(stream, host.ctypes.data, self.pointer, host.nbytes)
         stream.synchronize()
         return bf16_values(host) if self.dtype == "bf16" else host

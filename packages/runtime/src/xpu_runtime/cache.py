@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ._native import C
 
 _MAGIC = b"XPUCACHE1\n"
+# What writers that were killed leave, and sources that a compiler died of.
+_LEFT = ("*.part", "xpu-died-*")
 KINDS = {".spv": "SPIR-V", ".bin": "native", ".plan": "plan"}
 
 
@@ -38,9 +43,17 @@ def list() -> builtins.list[Entry]:
     where = folder()
     if where is None:
         return []
-    found = [(p, p.stat()) for p in where.iterdir() if p.suffix in KINDS]
-    entries = [Entry(p, s.st_size, s.st_mtime, KINDS[p.suffix]) for p, s in found]
-    return sorted(entries, key=lambda e: -e.used)
+    return sorted(_entries(where), key=lambda e: -e.used)
+
+
+def _entries(where: Path) -> Iterator[Entry]:
+    """Those that are still there when they are looked at: other processes make room meanwhile."""
+    with suppress(FileNotFoundError):
+        for path in where.iterdir():
+            with suppress(FileNotFoundError):
+                about = path.lstat()
+                if path.suffix in KINDS:
+                    yield Entry(path, about.st_size, about.st_mtime, KINDS[path.suffix])
 
 
 def stats() -> dict[str, int]:
@@ -55,7 +68,7 @@ def stats() -> dict[str, int]:
 
 def verify() -> builtins.list[Path]:
     """The files that are damaged; the runtime would treat each as a miss."""
-    return [entry.path for entry in list() if not _sound(entry.path.read_bytes())]
+    return [entry.path for entry in list() if not _sound(entry.path)]
 
 
 def read(key: str, kind: str) -> bytes | None:
@@ -74,14 +87,26 @@ def _file(key: str, kind: str) -> str:
 
 
 def clear() -> int:
-    """Removes every file; returns how many."""
+    """Removes every file, and what killed processes left unfinished; returns how many kernels and plans."""
     entries = list()
-    for entry in entries:
-        entry.path.unlink(missing_ok=True)
+    where = folder()
+    left = [p for pattern in _LEFT for p in where.glob(pattern)] if where else []
+    for path in [entry.path for entry in entries] + left:
+        if path.is_dir() and not path.is_symlink():
+            continue  # not ours
+        path.unlink(missing_ok=True)
     return len(entries)
 
 
-def _sound(data: bytes) -> bool:
+def _sound(path: Path) -> bool:
+    try:
+        if not path.is_file():
+            return not os.path.lexists(path)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return True  # it made room for others
+    except OSError:
+        return False
     head = len(_MAGIC)
     return (
         data[:head] == _MAGIC

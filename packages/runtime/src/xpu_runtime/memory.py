@@ -129,23 +129,23 @@ def fail_allocation(k: int) -> Iterator[None]:
         C.memory_fail_allocation(0)
 
 
-def _release(pool: int, devices: set[int]) -> None:
+def _release(pool: int, devices: set[int], give_back: bool) -> None:
     for index in devices:
-        C.memory_release_pool(index, pool)
+        C.memory_release_pool(index, pool, give_back)
 
 
 class Pool:
     """Memory of its own, for what this thread allocates inside `with pool.use(device):`.
 
     It goes to nobody else, and not back to the device, before the pool object is gone; then it joins
-    the common pool.
+    the common pool, or, with `give_back`, what is unused goes back to the device.
     """
 
-    def __init__(self, id: int | None = None) -> None:
+    def __init__(self, id: int | None = None, give_back: bool = False) -> None:
         """A new pool, or one more object for the pool of that number."""
         self.id: int = C.memory_create_pool() if id is None else id
         self._devices: set[int] = set()
-        weakref.finalize(self, _release, self.id, self._devices)
+        weakref.finalize(self, _release, self.id, self._devices, give_back)
 
     @contextmanager
     def use(self, device: int | None = None) -> Iterator[Pool]:

@@ -18,6 +18,14 @@ def generic_backend() -> bool:
     return C.generic_backend()
 
 
+def wait_for_end() -> None:
+    """What the end of the process does first: waits for the devices' work, and says what of it failed.
+
+    From then on other threads of Python's that would queue work stay where they are.
+    """
+    C.wait_for_end()
+
+
 def library_paths() -> dict[str, list[str]]:
     """The vendor libraries in this process, by name, with the paths they were loaded from."""
     names = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from device_functions import FLOATS, HOST, every_bit_pattern, functions, section, table
+from device_functions import FLOATS, HOST, dtypes, every_bit_pattern, functions, section, table
 from reference import UNARY
 
 RULES = ("float", "arithmetic", "predicate")
@@ -131,3 +131,24 @@ def test_subnormals(dtype):
         np.testing.assert_array_equal(
             section(header, dtype, RULES)(name, x), x, f"{name} in {dtype}"
         )
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_sines_and_cosines_of_each_other(xr, child, dtype):
+    """In a process of its own: a driver's compiler has died of them."""
+    if dtype not in dtypes(xr):
+        pytest.skip("the device does not compute in f64")
+    child(f"""
+        import numpy as np
+        import xpu_runtime as xr
+
+        x = np.linspace(-9, 9, 101).astype(np.{np.dtype(HOST[dtype]).name})
+        s, c = np.sin(x), np.cos(x)
+        expression = "sin(sin(a0)) * cos(sin(a0)) + sin(cos(a0)) * cos(cos(a0))"
+        op = xr.kernels.Elementwise("chained", expression, headers=["trig"])
+        got = xr.empty(101, "{dtype}")
+        op(got, [xr.from_numpy(x)])
+        expected = np.sin(s) * np.cos(s) + np.sin(c) * np.cos(c)
+        np.testing.assert_allclose(got.numpy(), expected, rtol=1e-5, atol=1e-6)
+        """).check()

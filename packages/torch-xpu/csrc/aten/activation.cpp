@@ -83,6 +83,8 @@ Tensor hardswish_backward(const Tensor& grad, const Tensor& self) {
 Tensor& hardtanh_out(const Tensor& self, const Scalar& low, const Scalar& high, Tensor& out) {
   static const Pointwise kernel("hardtanh", {.real = {"a < p ? p : a > q ? q : a"}});
   TORCH_CHECK(self.scalar_type() != at::kBool, "Bool inputs not supported for hardtanh");
+  TORCH_CHECK(self.scalar_type() != at::kByte || (low.toLong() >= 0 && high.toLong() >= 0),
+              "cannot do hardtanh on an unsigned type with negative limits");
   run(kernel, {self}, {low, high}, out);
   return out;
 }

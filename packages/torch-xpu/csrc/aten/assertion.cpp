@@ -21,7 +21,8 @@ void assert_with(const Tensor& self, std::string_view message) {
   auto device = self.get_device();
   auto lanes = static_cast<std::size_t>(xpu::device_info(device).sub_group_size);
   translated([&] {
-    xpu::launch(stream_of(self), kernel_with(device, "", assertion_source, "assert_nonzero"),
+    xpu::launch(stream_of(self),
+                kernel_with(device, "using X = float;\n", assertion_source, "assert_nonzero"),
                 xpu::NdRange::linear(1, lanes),
                 xpu::args(holds.const_data_ptr(), xpu::fault_record(device),
                           xpu::fault_code("_assert_async", message)));

@@ -58,7 +58,8 @@ bool fits(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTenso
   if (type != at::kFloat && type != at::kHalf && type != at::kBFloat16) return false;
   if (q.dim() != 4 || k.dim() != 4 || v.dim() != 4) return false;
   if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
-  bool heads = k.size(1) == v.size(1) && (q.size(1) == k.size(1) || (gqa && q.size(1) % k.size(1) == 0));
+  bool heads = k.size(1) == v.size(1) &&
+               (q.size(1) == k.size(1) || (gqa && k.size(1) > 0 && q.size(1) % k.size(1) == 0));
   if (!heads || q.size(0) != k.size(0) || q.size(0) != v.size(0)) return false;
   if (q.size(3) != k.size(3) || k.size(2) != v.size(2)) return false;
   return !given(mask) || (!mask->requires_grad() && spreads(*mask, q, k));

@@ -110,7 +110,7 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   POINTWISE_FUNCTION(fmax, {.real = {"xpu::fmax(a, b)"}, .integer = {"xpu::maximum(a, b)"}});
   POINTWISE_FUNCTION(fmin, {.real = {"xpu::fmin(a, b)"}, .integer = {"xpu::minimum(a, b)"}});
   POINTWISE_TENSOR(copysign, {.real = {"xpu::copysign(a, b)"}});
-  POINTWISE(heaviside, {.real = {"xpu::heaviside(a, b)"}, .integer = {"a == 0 ? b : T(a > 0)"}});
+  POINTWISE(heaviside, {.real = {"a == (T)0 ? b : T(a > (T)0)"}});
   POINTWISE(hypot, {.real = {"xpu::hypot(a, b)"}});
   POINTWISE(nextafter, {.real = {"xpu::nextafter(a, b)"}});
   POINTWISE(atan2, {.real = {"xpu::atan2(a, b)"}, .headers = {"trig"}});

@@ -3,7 +3,7 @@
 #include <ATen/ops/cat_meta.h>
 
 #include "device/errors.h"
-#include "ops/exponents.h"
+#include "ops/small_floats.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/copy.h"
@@ -32,7 +32,7 @@ void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
       begin += size;
       continue;
     }
-    bool unlike = t.scalar_type() != out.scalar_type() && (are_exponents(t) || are_exponents(out));
+    bool unlike = t.scalar_type() != out.scalar_type() && (is_small_float(t) || is_small_float(out));
     if (unlike || t.is_conj() != out.is_conj() || t.is_neg() != out.is_neg()) {
       out.narrow(d, begin, size).copy_(t);
     } else {

@@ -72,6 +72,9 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const std::optiona
                                                         options.dilation, groups)
                           : at::native::conv_output_size(input.sizes(), weight.sizes(), options.padding_l,
                                                          options.stride, options.dilation);
+  for (auto size : IntArrayRef(shape).slice(2))
+    TORCH_CHECK(size > 0, "Given input size: ", input.sizes(),
+                ". Calculated output size: ", IntArrayRef(shape), ". Output size is too small");
   auto format = format_of(input, weight);
   auto output = at::empty(shape, input.options().memory_format(format));
   if (output.numel() == 0) return output;

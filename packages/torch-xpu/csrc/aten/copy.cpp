@@ -1,3 +1,4 @@
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
@@ -6,7 +7,8 @@
 
 #include "device/errors.h"
 #include "ops/copy.h"
-#include "ops/exponents.h"
+#include "ops/scalar_fits.h"
+#include "ops/small_floats.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/kernels/fill.h"
@@ -35,9 +37,16 @@ Tensor copy_from_and_resize(const Tensor& self, const Tensor& dst) {
 
 Tensor& fill_scalar(Tensor& self, const at::Scalar& value) {
   c10::DeviceGuard guard(self.device());
-  if (self.scalar_type() == at::kComplexHalf || are_exponents(self))
+  check_fits(value, self.scalar_type());
+  if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
+    auto once = each_once(self);
+    fill_scalar(once, value);
+    return self;
+  }
+  if (self.scalar_type() == at::kComplexHalf || is_small_float(self))
     return copy_(
-        self, at::full({}, value, self.options().dtype(are_exponents(self) ? at::kFloat : at::kComplexFloat)),
+        self,
+        at::full({}, value, self.options().dtype(is_small_float(self) ? at::kFloat : at::kComplexFloat)),
         false);
   if (self.numel() > 0)
     translated([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });

@@ -65,7 +65,7 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
   check_one_device(self, indices);
   TORCH_CHECK(self.dim() == 2, "embedding_renorm_: expected a matrix, got ", self.dim(), " dimensions");
   check_index_type("argument #2 'indices'", indices);
-  auto flat = indices.reshape({-1});
+  auto flat = indices.reshape({-1}).to(at::kLong);
   if (flat.numel() == 0) return self;
   auto rows = self.index_select(0, flat);
   auto norms = rows.norm(norm_type, 1, /*keepdim=*/true);

@@ -59,9 +59,13 @@ Tensor& extreme_out(const Tensor& self, Tensor& out) {
               "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
               "with the 'dim' argument.");
   TORCH_CHECK(!self.is_complex(), name, "(): \"", name, "\" not implemented for '", self.scalar_type(), "'");
-  TORCH_CHECK(self.scalar_type() == out.scalar_type(), "Expected out tensor to have dtype ",
+  TORCH_CHECK(at::canCast(self.scalar_type(), out.scalar_type()), "Expected out tensor to have dtype ",
               self.scalar_type(), ", but got ", out.scalar_type(), " instead");
   at::native::resize_output(out, {});
+  if (self.scalar_type() != out.scalar_type()) {
+    auto found = at::empty({}, self.options());
+    return out.copy_(extreme_out<name>(self, found));
+  }
   reduce(reduction(name), {out}, {self}, std::nullopt);
   return out;
 }

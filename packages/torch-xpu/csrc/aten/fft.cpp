@@ -57,9 +57,6 @@ Dims result_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef dims) {
 }
 
 void along(const Tensor& out, const Tensor& in, std::int64_t dim, bool inverse, double scale) {
-  TORCH_CHECK_NOT_IMPLEMENTED(in.dim() <= xpu::Tensor::max_dims, "fft: got ", in.dim(),
-                              " dimensions, expected at most ", xpu::Tensor::max_dims,
-                              "; flatten those that are not transformed");
   translated([&] {
     xpu::kernels::fft(stream_of(in), view_of(out), view_of(in), static_cast<int>(dim),
                       {.inverse = inverse, .scale = scale});

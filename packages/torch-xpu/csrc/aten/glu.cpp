@@ -21,7 +21,7 @@ constexpr auto glu_kernel = [](at::TensorIteratorBase& iter, auto&&...) {
 };
 Tensor& glu_backward_out(const Tensor& grad, const Tensor& self, std::int64_t dim, Tensor& out) {
   static const auto& kernel = *new Elementwise({.name = "glu_backward",
-                                                .outputs = {"a0 * gate", "a0 * a1 * gate * ((T)1 - gate)"},
+                                                .outputs = {"a0 * gate", "((T)1 - gate) * gate * a0 * a1"},
                                                 .inputs = 3,
                                                 .body = "T gate = (T)1 / ((T)1 + xpu::exp(-a2));",
                                                 .headers = {"math", "exp"}});

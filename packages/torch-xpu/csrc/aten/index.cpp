@@ -3,11 +3,15 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/TensorAdvancedIndexingUtils.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/where.h>
 #include <torch/library.h>
+
+#include <algorithm>
 
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/indexing.h"
+#include "ops/small_floats.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -22,6 +26,10 @@ using xpu::kernels::combiner;
 std::vector<Tensor> expanded(const Tensor& self, const Indices& indices) {
   TORCH_CHECK_INDEX(static_cast<std::int64_t>(indices.size()) <= self.dim(),
                     "too many indices for tensor of dimension ", self.dim(), " (got ", indices.size(), ")");
+  for (const std::optional<Tensor> index : indices)
+    TORCH_CHECK(!index || !index->defined() || index->is_cpu() || index->device() == self.device(),
+                "indices should be either on cpu or on the same device as the indexed tensor (",
+                self.device(), "), got one on ", index->device());
   at::native::checkIndexTensorTypes(indices, /*allow_int=*/true);
   auto tensors = at::native::expandTensors(self, indices, /*ensure_same_device=*/true);
   TORCH_CHECK_INDEX(static_cast<std::int64_t>(tensors.size()) <= self.dim(),
@@ -51,12 +59,62 @@ void check_not_empty(const Tensor& self, const std::vector<Tensor>& indices) {
         "index is out of bounds for dimension ", d, " with size 0");
 }
 
+// A tensor whose indexed dimensions are one, and an index into that: for more index tensors than kernels
+// take. Like the result of indexing, it has that dimension in place of those, or first where they are apart.
+struct Joined {
+  Tensor self;  ///< a view of the tensor with its dimensions in order, not yet joined
+  std::vector<std::int64_t> sizes;
+  std::vector<Tensor> indices;
+
+  Joined(const Tensor& of, const std::vector<Tensor>& tensors) {
+    std::vector<std::int64_t> chosen, order;
+    for (std::size_t d = 0; d < tensors.size(); ++d)
+      if (tensors[d].defined()) chosen.push_back(static_cast<std::int64_t>(d));
+    bool together = chosen.back() - chosen.front() + 1 == static_cast<std::int64_t>(chosen.size());
+    auto place = together ? chosen.front() : 0;
+    for (std::int64_t d = 0; d < of.dim(); ++d)
+      if (std::find(chosen.begin(), chosen.end(), d) == chosen.end()) order.push_back(d);
+    order.insert(order.begin() + place, chosen.begin(), chosen.end());
+    self = of.permute(order);
+    std::int64_t count = 1;
+    for (auto d : chosen) count *= of.size(d);
+    for (std::int64_t i = 0; i < of.dim(); ++i) {
+      auto in = i - place;
+      if (in == 0) sizes.push_back(count);
+      if (in < 0 || in >= static_cast<std::int64_t>(chosen.size())) sizes.push_back(self.size(i));
+    }
+    // One index out of range puts all out of range.
+    Tensor place_of, fits;
+    for (auto d : chosen) {
+      auto at = tensors[static_cast<std::size_t>(d)].to(at::kLong);
+      auto n = of.size(d);
+      auto inside = at.ge(-n).logical_and_(at.lt(n));
+      at = at::where(at.lt(0), at + n, at);
+      place_of = place_of.defined() ? place_of * n + at : at;
+      fits = fits.defined() ? fits.logical_and(inside) : inside;
+    }
+    indices.resize(static_cast<std::size_t>(place));
+    indices.push_back(at::where(fits, place_of, count));
+  }
+};
+
+bool too_many(const std::vector<Tensor>& indices) {
+  constexpr auto most = 8;  // of the runtime's walks
+  return std::count_if(indices.begin(), indices.end(), [](auto& t) { return t.defined(); }) > most;
+}
+
 void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool given) {
   auto tensors = expanded(self, indices);
-  auto views = views_of(tensors);
   check_not_empty(self, tensors);
+  auto from = self;
+  if (too_many(tensors)) {
+    Joined joined(self, tensors);
+    from = joined.self.reshape(joined.sizes);
+    tensors = std::move(joined.indices);
+  }
+  auto views = views_of(tensors);
   translated([&] {
-    auto x = view_of(self);
+    auto x = view_of(movable(from));
     auto shape = xpu::kernels::index_shape(x, views);
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
     if (given) {
@@ -68,7 +126,7 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
     } else {
       out = at::empty(sizes, self.options());
     }
-    if (out.numel()) xpu::kernels::index(stream_of(self), view_of(out), x, views, index_options());
+    if (out.numel()) xpu::kernels::index(stream_of(self), view_of(movable(out)), x, views, index_options());
   });
 }
 
@@ -106,16 +164,26 @@ Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bo
               self.device(), ", got values on ", values.device());
   at::assert_no_overlap(self, local);
   auto tensors = expanded(self, indices);
-  auto views = views_of(tensors);
   check_not_empty(self, tensors);
+  if (too_many(tensors)) {
+    Joined joined(self, tensors);
+    auto target = joined.self.reshape(joined.sizes);
+    c10::List<std::optional<Tensor>> list;
+    for (auto& t : joined.indices) list.push_back(t.defined() ? std::optional(t) : std::nullopt);
+    index_put(target, list, local, accumulate, false);
+    if (!target.is_alias_of(self)) joined.self.copy_(target.view(joined.self.sizes()));
+    return self;
+  }
+  auto views = views_of(tensors);
   translated([&] {
-    auto x = view_of(self);
+    bool moves = !accumulate;
+    auto x = view_of(moves ? movable(self) : self);
     auto shape = xpu::kernels::index_shape(x, views);
     if (shape.numel() == 0) return;
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
     TORCH_CHECK(at::is_expandable_to(local.sizes(), sizes), "shape mismatch: value tensor of shape ",
                 local.sizes(), " cannot be broadcast to indexing result of shape ", sizes);
-    xpu::kernels::index_put(stream_of(self), x, views, view_of(local),
+    xpu::kernels::index_put(stream_of(self), x, views, view_of(moves ? movable(local) : local),
                             combiner(accumulate ? Combine::add : Combine::replace), index_options());
   });
   return self;

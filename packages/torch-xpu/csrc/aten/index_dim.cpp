@@ -13,6 +13,7 @@
 
 #include "device/errors.h"
 #include "ops/indexing.h"
+#include "ops/small_floats.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -83,8 +84,8 @@ void index_reduce(auto& op, const Tensor& self, std::int64_t dim, const Tensor& 
 void select_into(const Tensor& out, const Tensor& self, std::int64_t dim, const Tensor& index) {
   if (out.numel() == 0) return;
   translated([&] {
-    xpu::kernels::index_select(stream_of(self), line_view(out), line_view(self), wrapped(dim, self),
-                               line_view(index), index_options());
+    xpu::kernels::index_select(stream_of(self), line_view(movable(out)), line_view(movable(self)),
+                               wrapped(dim, self), line_view(index), index_options());
   });
 }
 
@@ -95,9 +96,8 @@ at::DimVector selected_sizes(const Tensor& self, std::int64_t dim, const Tensor&
               "index_select(): Expected dtype int32 or int64 for index but got: ", index.scalar_type());
   at::DimVector sizes(self.sizes());
   auto d = wrapped(dim, self);
-  TORCH_CHECK_INDEX(self.dim() > 0 || index.numel() == 1,
-                    "index_select(): Index to scalar can have only 1 value, got ", index.numel(),
-                    " value(s)");
+  TORCH_CHECK(self.dim() > 0 || index.numel() == 1,
+              "index_select(): Index to scalar can have only 1 value, got ", index.numel(), " value(s)");
   if (self.dim() > 0) sizes[static_cast<std::size_t>(d)] = index.numel();
   return sizes;
 }

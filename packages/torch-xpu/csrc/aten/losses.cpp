@@ -8,6 +8,7 @@
 #include <ATen/ops/promote_types.h>
 #include <ATen/ops/smooth_l1_loss_meta.h>
 
+#include "ops/assertion.h"
 #include "ops/elementwise.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
@@ -130,6 +131,10 @@ Tensor& cross_entropy_out(const Tensor& self, const Tensor& target, MaybeTensor 
   TORCH_CHECK(self.sizes() == target.sizes(), "binary_cross_entropy: the input is ", self.sizes(),
               " and the target ", target.sizes());
   at::native::resize_output(out, result_shape(self, target, how));
+  assert_probabilities("binary_cross_entropy",
+                       "all elements of input should be between 0 and 1; number {a} is not", self);
+  assert_probabilities("binary_cross_entropy",
+                       "all elements of target should be between 0 and 1; number {a} is not", target);
   if (given(weight))
     cross_entropy(true)(out, {self, target, *weight}, how, {});
   else

@@ -6,6 +6,8 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/scalar_fits.h"
+#include "ops/small_floats.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
@@ -22,14 +24,27 @@ void check_mask(const char* name, const Tensor& mask) {
               mask.scalar_type());
 }
 
+// An element of an expanded tensor is filled where the mask chooses any of the places that show it.
+template <class Value>
+void masked_fill_expanded(const Tensor& self, const Tensor& mask, const Value& value) {
+  TORCH_WARN(
+      "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing "
+      "this operation.");
+  auto once = each_once(self), chosen = mask.expand_as(self);
+  for (std::int64_t d = 0; d < self.dim(); ++d)
+    if (once.size(d) != self.size(d)) chosen = chosen.any(d, true);
+  once.masked_fill_(chosen, value);
+}
+
 Tensor& masked_fill_scalar(Tensor& self, const Tensor& mask, const at::Scalar& value) {
   auto guard = guard_for(self, mask);
   check_one_device(self, mask);
   check_mask("masked_fill", mask);
-  if (at::has_internal_overlap(self) == at::MemOverlap::Yes)
-    TORCH_WARN(
-        "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing "
-        "this operation.");
+  check_fits(value, self.scalar_type());
+  if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
+    masked_fill_expanded(self, mask, value);
+    return self;
+  }
   at::assert_no_partial_overlap(self, mask);
   auto spread = at::expand_inplace(self, mask, "masked_fill_");
   if (self.numel() == 0) return self;
@@ -51,6 +66,10 @@ Tensor& masked_fill_tensor(Tensor& self, const Tensor& mask, const Tensor& value
   auto guard = guard_for(self, mask, value);
   check_one_device(self, mask, value);
   check_mask("masked_fill", mask);
+  if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
+    masked_fill_expanded(self, mask, value);
+    return self;
+  }
   at::assert_no_partial_overlap(self, mask);
   auto spread = at::expand_inplace(self, mask, "masked_fill_");
   if (self.numel() == 0) return self;
@@ -70,7 +89,7 @@ void select_into(const Tensor& self, const Tensor& mask, Make make) {
   translated([&] {
     Selection selection(stream_of(self), view_of(*chooser));
     const Tensor& out = make(selection.count());
-    if (out.numel()) selection.gather(view_of(out), view_of(*values));
+    if (out.numel()) selection.gather(view_of(movable(out)), view_of(movable(*values)));
   });
 }
 
@@ -105,10 +124,11 @@ Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) 
               " and ", source.scalar_type());
   check_mask("masked_scatter_", mask);
   at::assert_no_internal_overlap(self);
-  at::assert_no_overlap(self, source);
+  at::assert_no_partial_overlap(self, mask);
   auto spread = at::expand_inplace(self, mask, "masked_scatter_");
   if (self.numel() == 0) return self;
-  translated([&] { Selection(stream_of(self), view_of(*spread)).scatter(view_of(self), view_of(source)); });
+  auto apart = self.is_alias_of(source) ? source.clone() : source;
+  translated([&] { Selection(stream_of(self), view_of(*spread)).scatter(view_of(self), view_of(apart)); });
   return self;
 }
 

@@ -61,6 +61,19 @@ Tensor& wide_product_out(const Tensor& a, const Tensor& b, at::ScalarType type, 
   return out;
 }
 
+// The first argument of the other forms broadcasts; one that is written to must not.
+template <class Meta, auto kernel>
+Tensor& added_in_place(Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+                       const Scalar& alpha) {
+  if (a.dim() > 1 && b.dim() > 0) {
+    at::DimVector sizes(a.sizes().slice(0, static_cast<std::size_t>(a.dim() - 1)));
+    if (b.dim() == a.dim()) sizes.push_back(b.size(-1));
+    TORCH_CHECK(self.sizes() == at::IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
+                " and output tensor size ", at::IntArrayRef(sizes), " should match");
+  }
+  return StructuredForms<Meta, 1, kernel>::out1(self, a, b, beta, alpha, self);
+}
+
 Tensor wide_product(const Tensor& a, const Tensor& b, at::ScalarType type) {
   Tensor out;
   return wide_product_out(a, b, type, out);
@@ -132,9 +145,12 @@ Tensor vdot(const Tensor& a, const Tensor& b) {
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   structured<at::meta::structured_mm, product>(m, "mm", "mm.out");
   structured<at::meta::structured_bmm, product>(m, "bmm", "bmm.out");
-  structured<at::meta::structured_addmm, added_product>(m, "addmm", "addmm.out", "addmm_");
-  structured<at::meta::structured_baddbmm, added_product>(m, "baddbmm", "baddbmm.out", "baddbmm_");
-  structured<at::meta::structured_addmv, added_vector>(m, "addmv", "addmv.out", "addmv_");
+  structured<at::meta::structured_addmm, added_product>(m, "addmm", "addmm.out");
+  m.impl("addmm_", added_in_place<at::meta::structured_addmm, added_product>);
+  structured<at::meta::structured_baddbmm, added_product>(m, "baddbmm", "baddbmm.out");
+  m.impl("baddbmm_", added_in_place<at::meta::structured_baddbmm, added_product>);
+  structured<at::meta::structured_addmv, added_vector>(m, "addmv", "addmv.out");
+  m.impl("addmv_", added_in_place<at::meta::structured_addmv, added_vector>);
   structured<at::meta::structured__addmm_activation, activated_product>(m, "_addmm_activation",
                                                                         "_addmm_activation.out");
   for (auto* name : {"mm.dtype", "bmm.dtype"}) m.impl(name, wide_product);

@@ -1,5 +1,6 @@
 // Tensors filled with random numbers.
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -11,6 +12,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/assertion.h"
 #include "ops/elementwise.h"
 #include "ops/random.h"
 #include "ops/tensor.h"
@@ -29,6 +31,7 @@ constexpr std::uint64_t most_draws = 8;
 template <class Fill, class... Parameters>
 Tensor& fill(Fill* fill, Tensor& self, const MaybeGenerator& generator, Parameters... parameters) {
   if (self.numel() == 0) return self;
+  at::assert_no_internal_overlap(self);
   auto guard = guard_for(self);
   auto source = take_random(generator, self, most_draws);
   translated([&] { fill(stream_of(self), source, view_of(self), parameters...); });
@@ -95,6 +98,8 @@ Tensor& bernoulli_float(Tensor& self, double p, MaybeGenerator generator) {
 Tensor& bernoulli_tensor(Tensor& self, const Tensor& p, MaybeGenerator generator) {
   auto here = p.to(self.device());
   auto chances = at::expand_inplace(self, here, "bernoulli_");
+  if (at::isFloatingType(here.scalar_type()))
+    assert_probabilities("bernoulli", "expected probabilities between 0 and 1; number {a} is not one", here);
   return fill(static_cast<Chances*>(kernels::bernoulli), self, generator, view_of(*chances));
 }
 Tensor& bernoulli_out(const Tensor& self, MaybeGenerator generator, Tensor& out) {

@@ -2,6 +2,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/WrapDimUtilsMulti.h>
+#include <ATen/native/Resize.h>
 #include <ATen/ops/channel_shuffle_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -118,14 +119,30 @@ Tensor unfold_backward(const Tensor& grad, c10::SymIntArrayRef input_sizes, std:
   return out;
 }
 
+// PyTorch's form views its argument, and returns it where there is one group.
+Tensor channel_shuffle(const Tensor& self, std::int64_t groups) {
+  auto shuffled = at::native::channel_shuffle(self.contiguous(), groups);
+  return shuffled.is_alias_of(self) ? shuffled.clone() : shuffled;
+}
+
+Tensor& narrow_copy_out(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length,
+                        Tensor& out) {
+  TORCH_CHECK(self.dtype() == out.dtype(), "narrow_copy: out is expected to have dtype ", self.dtype(),
+              ", but got ", out.dtype());
+  auto part = self.narrow(dim, start, length);
+  at::native::resize_output(out, part.sizes());
+  return out.copy_(part);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("flip", flip);
   m.impl("roll", roll);
+  m.impl("narrow_copy.out", narrow_copy_out);
   m.impl("repeat_interleave.Tensor", repeat_interleave);
   m.impl("unfold_backward", unfold_backward);
-  m.impl("channel_shuffle", at::native::channel_shuffle);
+  m.impl("channel_shuffle", channel_shuffle);
 }
 
 }  // namespace torch_xpu

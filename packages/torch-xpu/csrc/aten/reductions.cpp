@@ -76,9 +76,9 @@ Tensor& nansum_out(const Tensor& self, OptionalIntArrayRef dims, bool keepdim,
   if (at::isIntegralType(self.scalar_type(), true)) return at::sum_out(out, self, dims, keepdim, dtype);
   auto guard = guard_for(self, out);
   check_one_device(self, out);
-  auto type = dtype.value_or(self.scalar_type());
-  TORCH_CHECK(!out.defined() || out.scalar_type() == type, "Expected out tensor to have dtype ", type,
-              ", but got ", out.scalar_type(), " instead");
+  auto type = at::native::get_dtype_from_result(out, dtype);
+  TORCH_CHECK(out.scalar_type() == type, "Expected out tensor to have dtype ", type, ", but got ",
+              out.scalar_type(), " instead");
   auto fresh = empty_reduced(self, all_if_empty(dims), keepdim, type);
   at::native::resize_output(out, fresh.sizes());
   arithmetic("nansum", out, self, all_if_empty(dims));
@@ -118,10 +118,12 @@ bool equal(const Tensor& self, const Tensor& other) {
                                             .inputs = 2});
   auto guard = guard_for(self, other);
   check_one_device(self, other);
-  TORCH_CHECK(self.dtype() == other.dtype(), "Expected all tensors to have the same dtype, but got ",
-              self.dtype(), " and ", other.dtype());
   if (!self.is_same_size(other)) return false;
   if (self.numel() == 0) return true;
+  if (self.scalar_type() != other.scalar_type()) {
+    auto common = c10::promoteTypes(self.scalar_type(), other.scalar_type());
+    return equal(self.to(common), other.to(common));
+  }
   auto out = at::empty({}, self.options().dtype(at::kBool));
   reduce(same, {out}, {self, other}, std::nullopt);
   return out.item<bool>();

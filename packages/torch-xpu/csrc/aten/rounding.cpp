@@ -2,7 +2,9 @@
 #include <ATen/Dispatch.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/polygamma_meta.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/round_meta.h>
 #include <ATen/ops/view_as_real.h>
 
@@ -26,6 +28,38 @@ void polygamma(TensorIteratorBase& iter, std::int64_t n, const Tensor&) {
 void round_decimals(TensorIteratorBase& iter, const Tensor&, std::int64_t decimals) {
   static const Pointwise kernel("round_decimals", {.real = {"xpu::round_decimals(a, p)"}});
   kernel(iter, Scalar(decimals));
+}
+
+// Whole exponents are added to those of floats, which no power of two between overflows or loses.
+Tensor& ldexp_out(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  static const Pointwise kernel("ldexp", {.real = {"__spirv_ocl_ldexp(a, (i32)b)"}, .own_type = 2});
+  auto guard = guard_for(self, exponent, out);
+  auto type = self.scalar_type();
+  if (!at::isFloatingType(type) || !at::isIntegralType(exponent.scalar_type(), false))
+    return at::mul_out(out, self, at::pow(2.0, exponent));
+  auto iter = at::TensorIteratorConfig()
+                  .check_all_same_dtype(false)
+                  .allow_cpu_scalars(true)
+                  .set_check_mem_overlap(true)
+                  .declare_static_dtype(type)
+                  .add_output(out)
+                  .add_const_input(self)
+                  .add_const_input(exponent)
+                  .build();
+  TORCH_CHECK(at::canCast(type, iter.output().scalar_type()), "result type ", type,
+              " can't be cast to the desired output type ", iter.output().scalar_type());
+  kernel(iter, {}, type);
+  if (!out.defined()) out = iter.output();
+  return out;
+}
+Tensor ldexp(const Tensor& self, const Tensor& exponent) {
+  if (!at::isFloatingType(self.scalar_type()) || !at::isIntegralType(exponent.scalar_type(), false))
+    return at::mul(self, at::pow(2.0, exponent));
+  Tensor out;
+  return ldexp_out(self, exponent, out);
+}
+Tensor& ldexp_in_place(Tensor& self, const Tensor& exponent) {
+  return ldexp_out(self, exponent, self);
 }
 
 std::tuple<Tensor&, Tensor&> frexp_out(const Tensor& self, Tensor& mantissa, Tensor& exponent) {
@@ -75,6 +109,7 @@ Tensor& nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optio
   }
   auto iter = at::TensorIterator::unary_op(out, self);
   double most = at::isFloatingType(self.scalar_type()) ? largest_finite(self.scalar_type()) : 0;
+  if (!at::isFloatingType(self.scalar_type())) nan = above = below = 0;
   kernel(iter, {nan.value_or(0), above.value_or(most), below.value_or(-most)});
   return out;
 }
@@ -86,6 +121,9 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   structured<at::meta::structured_round_decimals, round_decimals>(m, "round.decimals", "round.decimals_out",
                                                                   "round_.decimals");
   m.impl("frexp.Tensor", frexp);
+  m.impl("ldexp.Tensor", ldexp);
+  m.impl("ldexp.out", ldexp_out);
+  m.impl("ldexp_", ldexp_in_place);
   m.impl("frexp.Tensor_out", frexp_out);
   m.impl("nan_to_num.out", nan_to_num_out);
 }

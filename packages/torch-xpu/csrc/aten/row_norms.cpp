@@ -54,19 +54,22 @@ const Rows& layer_norm_rows(bool weight, bool bias) {
   static const auto make = [](const char* name, int inputs, const char* scaled) {
     return new Rows({.name = name,
                      .looks = {Look{{{"T", "0"}}, "s0 += a0;", "s0 += r0;", "T mean = s0 / (T)length;"},
-                               Look{{{"T", "0"}},
-                                    "s1 += (a0 - mean) * (a0 - mean);",
-                                    "s1 += r1;",
-                                    "T rstd = (T)1 / xpu::sqrt(s1 / (T)length + p0);"}},
+                               // The mean was rounded: what it was off by is in the differences.
+                               Look{{{"T", "0"}, {"T", "0"}},
+                                    "T d = a0 - mean; s1 += d; s2 += d * d;",
+                                    "s1 += r1; s2 += r2;",
+                                    "T off = s1 / (T)length;"
+                                    "T variance = xpu::max_of(s2 / (T)length - off * off, (T)0);"
+                                    "T rstd = (T)1 / xpu::sqrt(variance + p0);"}},
                      .outputs = {scaled},
-                     .row_outputs = {"mean", "rstd"},
+                     .row_outputs = {"mean + off", "rstd"},
                      .inputs = inputs,
                      .scalars = 1});
   };
-  static const Rows* const all[] = {make("layer_norm", 1, "(a0 - mean) * rstd"),
-                                    make("layer_norm_weight", 2, "(a0 - mean) * rstd * a1"),
-                                    make("layer_norm_bias", 2, "(a0 - mean) * rstd + a1"),
-                                    make("layer_norm_affine", 3, "(a0 - mean) * rstd * a1 + a2")};
+  static const Rows* const all[] = {make("layer_norm", 1, "(a0 - mean - off) * rstd"),
+                                    make("layer_norm_weight", 2, "(a0 - mean - off) * rstd * a1"),
+                                    make("layer_norm_bias", 2, "(a0 - mean - off) * rstd + a1"),
+                                    make("layer_norm_affine", 3, "(a0 - mean - off) * rstd * a1 + a2")};
   return *all[weight + 2 * bias];
 }
 

@@ -42,6 +42,7 @@ Tensor& logcumsumexp_out(const Tensor& self, std::int64_t dim, Tensor& out) {
   auto guard = guard_for(self, out);
   check_one_device(self, out);
   at::native::resize_output(out, self.sizes());
+  check_overlap(out, self);
   scan(xpu::kernels::logcumsumexp, out, self, dim);
   return out;
 }

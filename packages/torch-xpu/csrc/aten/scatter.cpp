@@ -7,6 +7,7 @@
 
 #include "device/errors.h"
 #include "ops/indexing.h"
+#include "ops/scalar_fits.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -57,6 +58,7 @@ void scatter_src(auto& op, const Tensor& self, std::int64_t dim, const Tensor& i
 
 void scatter_value(auto& op, const Tensor& self, std::int64_t dim, const Tensor& index,
                    const at::Scalar& value) {
+  check_fits(value, self.scalar_type());
   begin_with(op.output(), self);
   scatter_into(op.output(), dim, index, scalar_of(value), Combine::replace);
 }
@@ -69,6 +71,7 @@ void scatter_reduce(auto& op, const Tensor& self, std::int64_t dim, const Tensor
 
 void scatter_value_reduce(auto& op, const Tensor& self, std::int64_t dim, const Tensor& index,
                           const at::Scalar& value, std::string_view reduce) {
+  check_fits(value, self.scalar_type());
   begin_with(op.output(), self);
   scatter_into(op.output(), dim, index, scalar_of(value), combine_named(reduce));
 }

@@ -30,6 +30,7 @@ struct SegmentShape {
 
 int mode_of(std::string_view reduce) {
   constexpr std::string_view names[] = {"sum", "mean", "max", "min", "prod"};
+  if (reduce == "amax" || reduce == "amin") reduce.remove_prefix(1);
   auto* found = std::find(std::begin(names), std::end(names), reduce);
   TORCH_CHECK(found != std::end(names), "unsupported reduction ", reduce);
   return static_cast<int>(found - names);

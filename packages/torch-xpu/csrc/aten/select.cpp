@@ -76,6 +76,8 @@ void clamp_tensor(TensorIteratorBase& iter, const Tensor&, const std::optional<T
 
 void lerp_scalar(TensorIteratorBase& iter, const Tensor&, const Tensor&, const Scalar& weight) {
   static const Pointwise kernel("lerp", {.real = {"xpu::lerp(a, b, p)"}});
+  TORCH_CHECK_NOT_IMPLEMENTED(!at::isIntegralType(iter.common_dtype(), true),
+                              "\"lerp\" not implemented for '", iter.common_dtype(), "'");
   kernel(iter, weight);
 }
 

@@ -50,8 +50,8 @@ constexpr auto topk_kernel = [](auto& op, const Tensor& self, std::int64_t k, st
 };
 
 void check_dim(const char* name, const Tensor& self, std::int64_t dim) {
-  TORCH_CHECK(self.dim() == 0 || self.size(dim) > 0, name, "(): Expected reduction dim ", dim,
-              " to have non-zero size.");
+  TORCH_CHECK_INDEX(self.dim() == 0 || self.size(dim) > 0, name, "(): Expected reduction dim ", dim,
+                    " to have non-zero size.");
 }
 
 TwoOut store(Two made, bool keepdim, std::int64_t dim, Tensor& values, Tensor& indices) {
@@ -109,9 +109,9 @@ template <bool ignore>
 Tensor median(const Tensor& self) {
   auto guard = guard_for(self);
   if (self.numel() == 0) {
-    auto none = at::isFloatingType(self.scalar_type()) ? at::Scalar(std::numeric_limits<double>::quiet_NaN())
-                                                       : at::Scalar(std::numeric_limits<std::int64_t>::min());
-    return at::empty({}, self.options()).fill_(none);
+    auto none = at::empty({}, self.options());
+    return at::isFloatingType(self.scalar_type()) ? none.fill_(std::numeric_limits<double>::quiet_NaN())
+                                                  : none.zero_();
   }
   return std::get<0>(median_along(self.reshape({-1}), 0, ignore)).reshape(at::IntArrayRef{});
 }
@@ -123,7 +123,10 @@ Two mode(const Tensor& self, std::int64_t dim, bool keepdim) {
   check_dim("mode", self, dim);
   auto whole = self.dim() ? self : self.view({1});
   auto result_shape = whole.sizes().vec();
-  result_shape.erase(result_shape.begin() + dim);
+  if (keepdim)
+    result_shape[static_cast<std::size_t>(dim)] = 1;
+  else
+    result_shape.erase(result_shape.begin() + dim);
   if (whole.numel() == 0)
     return {at::empty(result_shape, self.options()),
             at::empty(result_shape, self.options().dtype(at::kLong))};
@@ -142,6 +145,11 @@ Two mode(const Tensor& self, std::int64_t dim, bool keepdim) {
   return {shaped(at::gather(v, -1, best)), shaped(at::gather(i, -1, best))};
 }
 
+TwoOut mode_out(const Tensor& self, std::int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  check_one_device(self, values, indices);
+  return store(mode(self, dim, keepdim), true, dim, values, indices);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
@@ -153,6 +161,7 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("nanmedian", median<true>);
   m.impl("nanmedian.dim_values", median_out<true>);
   m.impl("mode", mode);
+  m.impl("mode.values", mode_out);
 }
 
 }  // namespace torch_xpu

@@ -219,6 +219,12 @@ TORCH_LIBRARY_IMPL(aten, SparseCsrXPU, m) {
   m.impl("relu_", at::native::relu_sparse_csr_);
   m.impl("isnan", at::native::isnan_sparse_csr);
   m.impl("isinf", at::native::isinf_sparse_csr);
+  m.impl("isposinf", at::native::isposinf_sparse_csr);
+  m.impl("isposinf.out", at::native::isposinf_sparse_csr_out);
+  m.impl("isneginf", at::native::isneginf_sparse_csr);
+  m.impl("isneginf.out", at::native::isneginf_sparse_csr_out);
+  m.impl("signbit", at::native::signbit_sparse_csr);
+  m.impl("signbit.out", at::native::signbit_sparse_csr_out);
   m.impl("threshold_backward", at::native::threshold_backward_sparse_compressed);
   m.impl("threshold_backward.grad_input", at::native::threshold_backward_sparse_compressed_out);
   m.impl("add.Tensor", at::native::add_sparse_csr);
@@ -252,11 +258,8 @@ TORCH_LIBRARY_IMPL(aten, SparseCsrXPU, m) {
   m.impl("ccol_indices", at::native::ccol_indices_sparse_csr);
   m.impl("row_indices", at::native::row_indices_sparse_csr);
   m.impl("_to_dense", at::native::sparse_compressed_to_dense);
-  m.impl("_to_sparse", static_cast<at::_ops::_to_sparse::schema*>(at::native::sparse_compressed_to_sparse));
   m.impl("_to_sparse.sparse_dim",
          static_cast<at::_ops::_to_sparse_sparse_dim::schema*>(at::native::sparse_compressed_to_sparse));
-  m.impl("_to_sparse_bsr", at::native::sparse_compressed_to_sparse_bsr);
-  m.impl("_to_sparse_bsc", at::native::sparse_compressed_to_sparse_bsc);
 }
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

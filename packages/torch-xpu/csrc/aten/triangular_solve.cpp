@@ -26,7 +26,8 @@ Tensor& solve_triangular_out(const Tensor& a, const Tensor& b, bool upper, bool 
   TORCH_CHECK(a.scalar_type() == b.scalar_type() && out.scalar_type() == b.scalar_type(),
               "linalg.solve_triangular: expected matrices of one dtype, got ", a.scalar_type(), ", ",
               b.scalar_type(), " and ", out.scalar_type());
-  auto [rhs, matrix] = at::native::_linalg_broadcast_batch_dims(b, a, nullptr);
+  // Lazy negatives come here as they are; conjugates are meant by the solver.
+  auto [rhs, matrix] = at::native::_linalg_broadcast_batch_dims(b, a.resolve_neg(), nullptr);
   at::native::resize_output(out, rhs.sizes());
   out.copy_(rhs);
   // X A = B is A^T X^T = B^T.

@@ -1,6 +1,8 @@
 // Views and storage: host work on sizes and strides, the same on every device.
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/ResizeCommon.h>
 #include <ATen/native/TensorShape.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
@@ -35,8 +37,12 @@ const Tensor& resize_(const Tensor& self, IntArrayRef sizes, std::optional<at::M
   auto* impl = self.unsafeGetTensorImpl();
   if (sizes != self.sizes()) {
     impl->set_sizes_contiguous(sizes);
+    auto before = self.storage().nbytes();
     grow_storage(
         self, at::detail::computeStorageNbytesContiguous(sizes, self.element_size(), self.storage_offset()));
+    auto& context = at::globalContext();
+    if (context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory()) [[unlikely]]
+      at::native::fill_resize_deterministic_(self, static_cast<std::int64_t>(before));
   }
   if (format && *format != at::MemoryFormat::Contiguous) {
     TORCH_CHECK(*format != at::MemoryFormat::Preserve,

@@ -72,8 +72,8 @@ bool allocate_custom(void** ptr, std::size_t bytes, int device) {
   if (!from.allocate) return false;
   void* queue = runtime().stream_handle(device, runtime().current_stream(device));
   *ptr = from.allocate(bytes, device, queue);
-  TORCH_CHECK_WITH(OutOfMemoryError, *ptr, "the pluggable allocator has no memory on xpu:", device,
-                   ": asked ", bytes, " bytes");
+  TORCH_CHECK_WITH(OutOfMemoryError, *ptr, "XPU out of memory. Tried to allocate ", bytes,
+                   " bytes from the pluggable allocator on xpu:", device);
   std::lock_guard lock(blocks().mutex);
   blocks().all[*ptr] = {from, bytes, device, queue};
   return true;

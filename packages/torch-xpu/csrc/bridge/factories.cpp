@@ -1,6 +1,8 @@
 // Where every xpu tensor begins: these are what the runtime is loaded for.
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/TensorFactories.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
 
@@ -25,6 +27,14 @@ c10::Device here(std::optional<c10::Device> device) {
   return {c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(index)};
 }
 
+// As PyTorch's own factories: with deterministic algorithms new memory holds NaN or the largest integer.
+Tensor filled_if_asked(Tensor made) {
+  auto& context = at::globalContext();
+  if (context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory()) [[unlikely]]
+    at::native::fill_empty_deterministic_(made);
+  return made;
+}
+
 constexpr c10::DispatchKeySet keys(c10::DispatchKey::XPU);
 
 Tensor empty(c10::SymIntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
@@ -32,8 +42,8 @@ Tensor empty(c10::SymIntArrayRef size, std::optional<at::ScalarType> dtype, std:
              std::optional<at::MemoryFormat> format) {
   check(layout, pin_memory);
   c10::DeviceGuard guard(here(device));
-  return Tensor(at::detail::empty_generic(C10_AS_INTARRAYREF_SLOW(size), device_allocator(), keys,
-                                          at::dtype_or_default(dtype), format));
+  return filled_if_asked(at::detail::empty_generic(C10_AS_INTARRAYREF_SLOW(size), device_allocator(), keys,
+                                                   at::dtype_or_default(dtype), format));
 }
 
 Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride,
@@ -41,9 +51,9 @@ Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride,
                      std::optional<c10::Device> device, std::optional<bool> pin_memory) {
   check(layout, pin_memory);
   c10::DeviceGuard guard(here(device));
-  return Tensor(at::detail::empty_strided_generic(C10_AS_INTARRAYREF_SLOW(size),
-                                                  C10_AS_INTARRAYREF_SLOW(stride), device_allocator(), keys,
-                                                  at::dtype_or_default(dtype)));
+  return filled_if_asked(
+      at::detail::empty_strided_generic(C10_AS_INTARRAYREF_SLOW(size), C10_AS_INTARRAYREF_SLOW(stride),
+                                        device_allocator(), keys, at::dtype_or_default(dtype)));
 }
 
 }  // namespace

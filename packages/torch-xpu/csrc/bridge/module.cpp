@@ -31,8 +31,10 @@ PyObject* exchange_device(PyObject*, PyObject* device) {
   long wanted = PyLong_AsLong(device);
   if (wanted == -1 && PyErr_Occurred()) return nullptr;
   try {
-    return PyLong_FromLong(wanted < 0 ? torch_xpu::current_device()
-                                      : torch_xpu::exchange_device(static_cast<int>(wanted)));
+    int before = torch_xpu::current_device();
+    if (wanted < 0 || wanted == before) return PyLong_FromLong(before);
+    torch_xpu::runtime();  // which keeps the device, for all frameworks
+    return PyLong_FromLong(torch_xpu::exchange_device(static_cast<int>(wanted)));
   } catch (const c10::Error& why) {
     PyErr_SetString(PyExc_RuntimeError, why.what_without_backtrace());
     return nullptr;

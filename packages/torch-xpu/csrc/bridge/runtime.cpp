@@ -13,7 +13,7 @@ namespace torch_xpu {
 namespace {
 
 std::atomic<Runtime*> loaded{nullptr};
-thread_local int device_of_thread = 0;
+thread_local int chosen_early = 0;  // the thread's device before there is a runtime to keep it
 
 class Gil {
  public:
@@ -78,19 +78,29 @@ int most_devices() noexcept {
 }
 
 int current_device() noexcept {
-  return device_of_thread;
+  auto* found = runtime_if_loaded();
+  if (!found) return chosen_early;
+  if (chosen_early) [[unlikely]]
+    found->set_current_device(std::exchange(chosen_early, 0));
+  return found->current_device();
 }
 
 int exchange_device(int device) {
-  if (auto* found = runtime_if_loaded(); found && device != device_of_thread) {
+  int before = current_device();
+  if (device == before) return before;
+  if (auto* found = runtime_if_loaded()) {
     int count = found->device_count();
     TORCH_CHECK(device >= 0 && device < count, "xpu:", device, " is not a device: the process has ", count);
   }
-  return std::exchange(device_of_thread, device);
+  set_device_unchecked(device);
+  return before;
 }
 
 void set_device_unchecked(int device) noexcept {
-  device_of_thread = device;
+  if (auto* found = runtime_if_loaded())
+    found->set_current_device(device);
+  else
+    chosen_early = device;
 }
 
 }  // namespace torch_xpu

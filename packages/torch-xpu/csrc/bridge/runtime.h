@@ -30,6 +30,9 @@ struct HostStats {
 class Runtime {
  public:
   virtual int device_count() = 0;
+  /// The calling thread's, for all frameworks.
+  virtual int current_device() noexcept = 0;
+  virtual void set_current_device(int device) noexcept = 0;
   virtual void synchronize_device(int device) = 0;
   /// The device that `ptr` is memory of, or -1.
   virtual int device_of_pointer(const void* ptr) = 0;

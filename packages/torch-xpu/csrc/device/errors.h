@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <string_view>
 #include <utility>
 
 #include "xpu/error.h"
@@ -15,7 +16,9 @@ decltype(auto) translated(F&& work) {
   try {
     return std::forward<F>(work)();
   } catch (const xpu::OutOfMemory& e) {
-    TORCH_CHECK_WITH(OutOfMemoryError, false, e.what());
+    // Where it was not an allocation of a tensor: the same words first.
+    std::string_view what = e.what(), words = "XPU out of memory.";
+    TORCH_CHECK_WITH(OutOfMemoryError, false, what.starts_with(words) ? "" : "XPU out of memory.\n", what);
   } catch (const xpu::Unsupported& e) {
     TORCH_CHECK_NOT_IMPLEMENTED(false, e.what());
   } catch (const xpu::Error& e) {

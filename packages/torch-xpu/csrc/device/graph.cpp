@@ -55,7 +55,6 @@ class Graph final : public at::GraphImplInterface {
   }
   void reset() override {
     translated([&] {
-      if (stream_) stream_->synchronize();
       graph_.reset();
       give_back();
     });

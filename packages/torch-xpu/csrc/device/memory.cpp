@@ -2,7 +2,9 @@
 
 #include <c10/core/Allocator.h>
 
+#include <cstdio>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "device/history.h"
@@ -59,6 +61,17 @@ class InPool {
   xpu::memory::PoolId pool_;
 };
 
+// The words PyTorch's users and libraries look for, as CUDA has them.
+std::string out_of_memory(std::size_t bytes) {
+  const char* units[] = {"bytes", "KiB", "MiB", "GiB"};
+  auto amount = static_cast<double>(bytes);
+  int unit = 0;
+  for (; unit < 3 && amount >= 1024; ++unit) amount /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, unit ? "%.2f" : "%.0f", amount);
+  return xpu::join("XPU out of memory. Tried to allocate ", text, " ", units[unit], ".");
+}
+
 // Null when none of them has room.
 void* allocate_from_spare(std::size_t bytes, xpu::Stream stream, xpu::memory::Owner owner) {
   std::vector<xpu::memory::PoolId> pools;
@@ -90,11 +103,11 @@ void* allocate_block(std::size_t bytes, xpu::Stream stream) {
   void* ptr = nullptr;
   try {
     ptr = xpu::memory::allocate(bytes, stream, owner);
-  } catch (const xpu::OutOfMemory&) {
+  } catch (const xpu::OutOfMemory& e) {
     ptr = allocate_from_spare(bytes, stream, owner);
     if (!ptr) {
       report_failure(bytes, stream);
-      throw;
+      xpu::fail<xpu::OutOfMemory>(out_of_memory(bytes), "\n", e.what());
     }
   }
   if (c10::memoryProfilingEnabled()) [[unlikely]]

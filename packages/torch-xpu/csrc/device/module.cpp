@@ -4,6 +4,8 @@
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
 
+#include "bridge/trace.h"
+#include "device/dlpack.h"
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/history_module.h"
@@ -70,7 +72,11 @@ PYBIND11_MODULE(_device, m) {
   m.def("is_capturing",
         [](int device, std::int64_t id) { return xpu::is_capturing(stream_numbered(device, id)); });
   m.def(
-      "synchronize", [](int device) { translated([&] { xpu::synchronize(device); }); },
+      "synchronize",
+      [](int device) {
+        traced([&](auto& to) { to.trace_gpu_device_synchronization(c10::DeviceType::XPU); });
+        translated([&] { xpu::synchronize(device); });
+      },
       py::call_guard<py::gil_scoped_release>());
 
   m.def("can_access_peer",
@@ -78,6 +84,8 @@ PYBIND11_MODULE(_device, m) {
   m.def("elapsed_ms", [](std::uintptr_t begin, std::uintptr_t end) {
     return sycl_runtime().elapsed_ms(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(end));
   });
+
+  m.def("empty_from_dlpack", &empty_from_dlpack);
 
   bind_history(m);
   m.def("spare_pool", &spare_pool);

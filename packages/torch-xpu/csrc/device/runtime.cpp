@@ -16,6 +16,7 @@
 #include "xpu/event.h"
 #include "xpu/graph.h"
 #include "xpu/host_memory.h"
+#include "xpu/interrupt.h"
 #include "xpu/memory.h"
 #include "xpu/trace.h"
 
@@ -29,6 +30,8 @@ xpu::Event& event_of(void* event) {
 class SyclRuntime final : public Runtime {
  public:
   int device_count() override { return xpu::device_count(); }
+  int current_device() noexcept override { return xpu::current_device(); }
+  void set_current_device(int device) noexcept override { xpu::set_device_unchecked(device); }
   void synchronize_device(int device) override {
     translated([&] { xpu::synchronize(device); });
   }
@@ -54,7 +57,11 @@ class SyclRuntime final : public Runtime {
     return translated([&] { return stream_numbered(device, stream).query(); });
   }
   void synchronize_stream(int device, std::int64_t stream) override {
-    translated([&] { stream_numbered(device, stream).synchronize(); });
+    translated([&] {
+      auto waited = stream_numbered(device, stream);
+      xpu::wait_interruptibly(waited);
+      waited.synchronize();
+    });
   }
   bool is_capturing(int device, std::int64_t stream) override {
     return translated([&] { return xpu::is_capturing(stream_numbered(device, stream)); });
@@ -75,7 +82,11 @@ class SyclRuntime final : public Runtime {
     return translated([&] { return event_of(event).query(); });
   }
   void synchronize_event(void* event) override {
-    translated([&] { event_of(event).synchronize(); });
+    translated([&] {
+      auto& waited = event_of(event);
+      if (!waited.query()) xpu::wait_interruptibly(waited.stream());
+      waited.synchronize();
+    });
   }
   double elapsed_ms(void* begin, void* end) override {
     return translated([&] { return event_of(begin).elapsed_ms(event_of(end)); });

@@ -6,10 +6,11 @@
 #include <ATen/ops/empty_strided.h>
 
 #include "device/errors.h"
-#include "ops/exponents.h"
+#include "ops/small_floats.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/host_memory.h"
+#include "xpu/interrupt.h"
 #include "xpu/kernels/copy.h"
 #include "xpu/kernels/elementwise.h"
 
@@ -23,6 +24,14 @@ using xpu::kernels::Elementwise;
 bool byte_for_byte(const Tensor& to, const Tensor& from) {
   return to.scalar_type() == from.scalar_type() && to.is_non_overlapping_and_dense() &&
          to.strides() == from.strides() && to.is_conj() == from.is_conj() && to.is_neg() == from.is_neg();
+}
+
+// Both are views of the same numbers: there is nothing to copy.
+bool same_elements(const Tensor& to, const Tensor& from) {
+  return to.is_same(from) || (to.is_alias_of(from) && to.storage_offset() == from.storage_offset() &&
+                              to.sizes() == from.sizes() && to.strides() == from.strides() &&
+                              to.scalar_type() == from.scalar_type() && to.is_conj() == from.is_conj() &&
+                              to.is_neg() == from.is_neg());
 }
 
 // Lazy conjugates and negatives are views whose elements are not what memory holds.
@@ -59,11 +68,11 @@ Tensor wide_like(const Tensor& t) {
 void copy_on_device(const Tensor& to, const Tensor& from) {
   if (to.scalar_type() == from.scalar_type() && !movable(to).is_same(to))
     return copy_on_device(movable(to), movable(from));
-  if (are_exponents(from)) return copy_on_device(to, from_exponents(from));
-  if (are_exponents(to)) {
+  if (is_small_float(from)) return copy_on_device(to, widened_small_floats(from));
+  if (is_small_float(to)) {
     auto numbers = at::empty(to.sizes(), to.options().dtype(at::kFloat));
     copy_on_device(numbers, from);
-    return to_exponents(to, numbers);
+    return narrow_small_floats(to, numbers);
   }
   // The runtime has no complex halves: they pass through wider ones.
   if (is_complex_half(from)) {
@@ -132,8 +141,10 @@ void to_host(const Tensor& to, const Tensor& from, bool non_blocking) {
     return to_host(to, staged, non_blocking);
   }
   auto stream = stream_of(from);
+  bool may_run_on = stays(to, non_blocking, stream);
+  if (!may_run_on) xpu::wait_interruptibly(stream);
   xpu::copy(stream, to.mutable_data_ptr(), from.const_data_ptr(), to.nbytes());
-  wait_unless(stays(to, non_blocking, stream), stream);
+  wait_unless(may_run_on, stream);
 }
 
 // On the source's stream, behind and before what the target's holds.
@@ -156,16 +167,15 @@ void between_devices(const Tensor& to, const Tensor& from) {
 }  // namespace
 
 void copy_tensor(const Tensor& to, const Tensor& from, bool non_blocking) {
-  if (to.is_same(from) || to.numel() == 0) return;
+  if (to.numel() == 0 || same_elements(to, from)) return;
   at::assert_no_internal_overlap(to);
+  at::assert_no_partial_overlap(to, from);
   auto source = from.sizes() == to.sizes() ? from : from.expand_as(to);
   translated([&] {
     if (source.is_cpu()) return from_host(to, source, non_blocking);
     if (to.is_cpu()) return to_host(to, source, non_blocking);
     TORCH_CHECK(to.is_xpu() && source.is_xpu(), "no copy from ", source.device(), " to ", to.device());
     if (to.device() != source.device()) return between_devices(to, source);
-    // Copies that overlap read what was there before.
-    if (at::get_overlap_status(to, source) == at::MemOverlapStatus::Partial) source = source.clone();
     copy_on_device(to, source);
   });
 }

@@ -3,6 +3,7 @@
 #include <ATen/native/CPUFallback.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -34,7 +35,80 @@ std::atomic<FallbackMode>& mode() {
   return one;
 }
 
+// Values that copies to the host and back carry whole: tensors and lists of them, and what has none inside.
+bool carried(const c10::Type& type, bool in_list = false) {
+  using K = c10::TypeKind;
+  switch (type.kind()) {
+    case K::OptionalType:
+      return carried(*type.containedType(0), in_list);
+    case K::ListType:
+      return !in_list && carried(*type.containedType(0), true);
+    case K::TensorType:
+    case K::NumberType:
+    case K::IntType:
+    case K::SymIntType:
+    case K::FloatType:
+    case K::SymFloatType:
+    case K::BoolType:
+    case K::SymBoolType:
+    case K::ComplexType:
+    case K::StringType:
+    case K::NoneType:
+    case K::DeviceObjType:
+    case K::GeneratorType:
+    case K::LayoutType:
+    case K::ScalarTypeType:
+    case K::MemoryFormatType:
+    case K::StreamObjType:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The whole name of a class, or nothing.
+std::string class_of(const c10::Type& type) {
+  auto* known = type.castRaw<c10::ClassType>();
+  return known && known->name() ? known->name()->qualifiedName() : "";
+}
+
+// Why the operator may do more than its schema says, or nothing. Copies of its tensors would take what it
+// writes beside the schema, and the caller would see no difference between that and success.
+std::string undescribed(const c10::FunctionSchema& schema) {
+  for (auto* part : {&schema.arguments(), &schema.returns()})
+    for (auto& value : *part)
+      if (!carried(*value.type()))
+        return c10::str("takes or gives ", value.type()->str(), value.name().empty() ? "" : " as ",
+                        value.name());
+  bool writes = schema.is_mutable() || !schema.returns().empty();
+  if (!writes && schema.operator_name().getNamespace() != "aten") return "neither gives nor writes anything";
+  return {};
+}
+
+// The transport of a collective, for the message.
+std::string backend_of(const torch::jit::Stack& arguments) {
+  for (auto& value : arguments)
+    if (class_of(*value.type()).ends_with(".c10d.ProcessGroup"))
+      return value.toCustomClass<c10d::ProcessGroup>()->getBackendName();
+  return {};
+}
+
+void refuse_undescribed(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
+  auto name = toString(op.schema().operator_name());
+  auto why = undescribed(op.schema());
+  if (why.empty()) return;
+  auto backend = backend_of(arguments);
+  TORCH_CHECK_NOT_IMPLEMENTED(backend.empty(), name, ": the backend \"", backend,
+                              "\" has no collectives of xpu tensors. Move them to the host for it: "
+                              "x.cpu(), the collective, x.copy_()");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, name, " has no xpu kernel, and cannot run on the host in its place: by its schema it ", why,
+      ", so that what it writes is not known. Register a kernel for xpu, or call "
+      "it with host tensors");
+}
+
 void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  refuse_undescribed(op, *stack);
   auto name = toString(op.schema().operator_name());
   auto how = mode().load(std::memory_order_relaxed);
   TORCH_CHECK_NOT_IMPLEMENTED(how != FallbackMode::error, name,

@@ -1,8 +1,13 @@
 #include "ops/pointwise.h"
 
+#include <ATen/ops/empty.h>
+
 #include <array>
+#include <vector>
 
 #include "device/errors.h"
+#include "ops/scalar_fits.h"
+#include "ops/small_floats.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -13,8 +18,6 @@ xpu::Tensor operand_of(const at::TensorIteratorBase& iter, int k) {
   view.data = iter.data_ptr(k);
   view.dtype = dtype_of(tensor.scalar_type());
   view.ndim = iter.ndim();
-  TORCH_CHECK(view.ndim <= xpu::Tensor::max_dims, "xpu: ", iter.ndim(), " dimensions cannot be merged to ",
-              int{xpu::Tensor::max_dims}, " or fewer");
   auto bytes = static_cast<std::int64_t>(tensor.element_size());
   // The iterator has the fastest dimension first.
   for (int d = 0; d < view.ndim; ++d) {
@@ -59,9 +62,34 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   return *none;
 }
 
+void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(static_cast<std::size_t>(iter.ntensors()));  // the iterator borrows them
+  at::TensorIteratorConfig config;
+  config.check_all_same_dtype(false).allow_cpu_scalars(true).resize_outputs(false).set_check_mem_overlap(
+      false);
+  for (int k = 0; k < iter.ntensors(); ++k) {
+    auto& t = iter.tensor(k);
+    bool output = k < iter.noutputs();
+    if (!is_small_float(t))
+      tensors.push_back(t);
+    else if (output)
+      tensors.push_back(at::empty(t.sizes(), t.options().dtype(at::kFloat)));
+    else
+      tensors.push_back(t.to(at::kFloat));
+    output ? config.add_output(tensors.back()) : config.add_const_input(tensors.back());
+  }
+  auto wide = config.build();
+  (*this)(wide, scalars, at::kFloat);
+  for (int k = 0; k < iter.noutputs(); ++k)
+    if (is_small_float(iter.tensor(k))) iter.tensor(k).copy_(tensors[static_cast<std::size_t>(k)]);
+}
+
 void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars,
                            std::optional<at::ScalarType> compute) const {
   if (iter.numel() == 0) return;
+  for (int k = 0; k < iter.ntensors(); ++k)
+    if (is_small_float(iter.tensor_base(k).scalar_type())) return over_floats(iter, scalars);
   int outputs = iter.noutputs(), inputs = iter.ninputs();
   TORCH_INTERNAL_ASSERT(inputs <= max_inputs);
   auto type = compute ? *compute
@@ -72,7 +100,10 @@ void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar
 
   std::array<xpu::Tensor, xpu::kernels::Elementwise::max_operands> views;
   c10::SmallVector<xpu::Scalar, 8> numbers;
-  for (auto& s : scalars) numbers.push_back(scalar_of(s));
+  for (auto& s : scalars) {
+    if (kind == integer_) check_fits(s, type);
+    numbers.push_back(scalar_of(s));
+  }
   unsigned on_host = 0;
   int count = 0;
   for (int k = 0; k < outputs; ++k) views[count++] = operand_of(iter, k);

@@ -43,6 +43,8 @@ class Pointwise {
   static constexpr int max_inputs = 6;
   using Kernel = xpu::kernels::Elementwise;
   const Kernel& kernel(Kind kind, int inputs, int scalars, unsigned on_host) const;
+  // With f32 in place of the small floats the runtime has no dtypes for.
+  void over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const;
 
   const char* name_;
   PointwiseText text_;

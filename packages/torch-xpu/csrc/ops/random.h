@@ -16,6 +16,7 @@ namespace torch_xpu {
 /// generator given or the device's own.
 inline xpu::Philox take_random(const std::optional<at::Generator>& generator, const at::Tensor& on,
                                std::uint64_t increment) {
+  TORCH_CHECK(on.is_xpu(), "Expected a '", on.device().type(), "' device type for generator but found 'xpu'");
   const auto& chosen = generator && generator->defined() ? *generator : default_generator(on.get_device());
   TORCH_CHECK(chosen.device().type() == c10::DeviceType::XPU,
               "Expected a 'xpu' device type for generator but found '", chosen.device().type(), "'");

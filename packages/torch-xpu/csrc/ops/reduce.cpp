@@ -6,6 +6,7 @@
 #include <array>
 
 #include "device/errors.h"
+#include "ops/small_floats.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -18,16 +19,17 @@ void reduce(const xpu::kernels::Reduction& reduction, std::initializer_list<Tens
   constexpr auto most = xpu::kernels::Reduction::max_operands;
   std::array<xpu::Tensor, most> to, from;
   c10::SmallVector<xpu::Scalar, 4> numbers;
-  c10::SmallVector<int, xpu::Tensor::max_dims> over;
+  c10::SmallVector<int, 12> over;
   const Tensor& shape = *inputs.begin();
-  TORCH_CHECK(shape.dim() <= xpu::Tensor::max_dims, "xpu: a reduction of ", shape.dim(),
-              " dimensions; merge them to ", int{xpu::Tensor::max_dims}, " or fewer");
   auto reduced = dims ? at::dim_list_to_bitset(*dims, shape.dim()) : std::bitset<64>().set();
   for (int d = 0; d < shape.dim(); ++d)
     if (reduced[d]) over.push_back(d);
   std::size_t written = 0, read = 0;
   for (auto& t : outputs) to[written++] = view_of(t);
-  for (auto& t : inputs) from[read++] = view_of(t);
+  // Small floats are compared and counted as the numbers they are.
+  c10::SmallVector<Tensor, 2> widened;
+  for (auto& t : inputs)
+    from[read++] = view_of(is_small_float(t) ? widened.emplace_back(t.to(at::kFloat)) : t);
   for (auto& s : scalars) numbers.push_back(scalar_of(s));
   translated([&] {
     reduction(stream_of(shape), {to.data(), written}, {from.data(), read}, {over.data(), over.size()},

@@ -1,5 +1,6 @@
 #include "ops/structured.h"
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -9,6 +10,11 @@ namespace torch_xpu {
 void refuse_devices(c10::Device one, c10::Device other) {
   TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ", one,
               " and ", other, "!");
+}
+
+void check_overlap(const at::Tensor& output, const at::Tensor& input) {
+  at::assert_no_internal_overlap(output);
+  at::assert_no_partial_overlap(output, input);
 }
 
 void make_output(at::Tensor& output, at::IntArrayRef sizes, at::IntArrayRef strides,

@@ -18,6 +18,9 @@ namespace torch_xpu {
 void make_output(at::Tensor& output, at::IntArrayRef sizes, at::IntArrayRef strides,
                  const at::TensorOptions& options);
 
+/// Throws where `output` writes an element twice, or shares a part of its memory with `input`.
+void check_overlap(const at::Tensor& output, const at::Tensor& input);
+
 /// PyTorch's meta class with outputs. For pointwise operators it is the TensorIterator too.
 template <class Meta, std::size_t count>
 class Structured final : public Meta {
@@ -55,11 +58,29 @@ struct StructuredForms<Meta, count, kernel, R (Base::*)(Args...)> {
   static constexpr bool tensor_first =
       std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>, const at::Tensor&>;
 
+  static constexpr bool iterates = std::is_base_of_v<at::TensorIteratorBase, Meta>;
+
   static void run(Op& op, AsDispatched<Args>... args) {
     auto guard = guard_for(args...);
-    if constexpr (!std::is_base_of_v<at::TensorIteratorBase, Meta>) check_one_device(args...);
+    if constexpr (!iterates) check_one_device(args...);
     op.meta(as_meta<Args>(args)...);
     kernel(op, args...);
+  }
+
+  // As run(), where the outputs are the caller's: an iterator looks itself at how they overlap.
+  static void run_into(Op& op, AsDispatched<Args>... args) {
+    if constexpr (iterates) {
+      run(op, args...);
+    } else {
+      auto guard = guard_for(args...);
+      check_one_device(args...);
+      op.meta(as_meta<Args>(args)...);
+      for (std::size_t i = 0; i < count; ++i) {
+        auto visit = [&](const at::Tensor& input) { check_overlap(op.output(i), input); };
+        (detail::each_tensor(visit, args), ...);
+      }
+      kernel(op, args...);
+    }
   }
 
   template <std::size_t... i>
@@ -77,25 +98,25 @@ struct StructuredForms<Meta, count, kernel, R (Base::*)(Args...)> {
 
   static at::Tensor& out1(AsDispatched<Args>... args, at::Tensor& out) {
     Op op({out});
-    run(op, args...);
+    run_into(op, args...);
     return out;
   }
   static std::tuple<at::Tensor&, at::Tensor&> out2(AsDispatched<Args>... args, at::Tensor& a, at::Tensor& b) {
     Op op({a, b});
-    run(op, args...);
+    run_into(op, args...);
     return {a, b};
   }
   static std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> out3(AsDispatched<Args>... args, at::Tensor& a,
                                                                 at::Tensor& b, at::Tensor& c) {
     Op op({a, b, c});
-    run(op, args...);
+    run_into(op, args...);
     return {a, b, c};
   }
   static std::tuple<at::Tensor&, at::Tensor&, at::Tensor&, at::Tensor&> out4(AsDispatched<Args>... args,
                                                                              at::Tensor& a, at::Tensor& b,
                                                                              at::Tensor& c, at::Tensor& d) {
     Op op({a, b, c, d});
-    run(op, args...);
+    run_into(op, args...);
     return {a, b, c, d};
   }
 };
@@ -104,7 +125,7 @@ template <class Meta, auto kernel, class R, class Base, class First, class... Re
 auto in_place_form(R (Base::*)(First, Rest...)) {
   return +[](at::Tensor& self, AsDispatched<Rest>... rest) -> at::Tensor& {
     Structured<Meta, 1> op({self});
-    StructuredForms<Meta, 1, kernel>::run(op, self, rest...);
+    StructuredForms<Meta, 1, kernel>::run_into(op, self, rest...);
     return self;
   };
 }

@@ -19,6 +19,11 @@ namespace {
 
 using List = std::vector<Tap>;
 
+// What stands in a table for an element that would be at `at` but is not: below -1. The same gives `at` back.
+std::int64_t nowhere(std::int64_t at) {
+  return -2 - at;
+}
+
 std::int64_t reflected(std::int64_t i, std::int64_t size) {
   if (i < 0) i = -i;
   return i < size ? i : 2 * (size - 1) - i;
@@ -88,6 +93,11 @@ void pool(const Rule& r, std::int64_t i, List& taps) {
     auto at = begin + k * r.dilation;
     if (at >= 0 && at < r.from) taps.push_back({at, 1});
   }
+  // A window wholly in the padding: where it would begin.
+  if (!averages && taps.empty()) {
+    auto steps = begin < 0 ? (-begin + r.dilation - 1) / r.dilation : 0;
+    taps.push_back({nowhere(begin + steps * r.dilation), 0});
+  }
   if (!averages) return;
   auto count = r.kind == Rule::average ? end - begin : static_cast<std::int64_t>(taps.size());
   for (auto& tap : taps) tap.weight = 1.0 / (r.scale != 0 ? r.scale : static_cast<double>(count));
@@ -150,7 +160,7 @@ Taps upload(const std::vector<List>& lists, bool wide, c10::Device device) {
   auto index = at::empty(shape, at::kInt), weight = at::empty(shape, wide ? at::kDouble : at::kFloat);
   auto* places = index.data_ptr<std::int32_t>();
   for (std::size_t i = 0; i < results; ++i) {
-    taps.holes = taps.holes || lists[i].size() < most;
+    taps.holes = taps.holes || lists[i].size() < most || lists[i][0].at < 0;
     for (std::size_t k = 0; k < most; ++k) {
       bool there = k < lists[i].size();
       places[k * results + i] = there ? static_cast<std::int32_t>(lists[i][k].at) : -1;
@@ -179,6 +189,7 @@ std::vector<List> worked_out(const Rule& rule) {
   std::vector<List> backward(static_cast<std::size_t>(rule.from));
   for (std::int64_t i = 0; i < rule.to; ++i) {
     for (auto& tap : forward[static_cast<std::size_t>(i)]) {
+      if (tap.at < 0) continue;
       auto& list = backward[static_cast<std::size_t>(tap.at)];
       // An element that one result takes twice, at an edge.
       if (!list.empty() && list.back().at == i && rule.weighted())
@@ -222,6 +233,11 @@ Taps taps_of(const Rule& rows, const Rule& columns, c10::Device device) {
     for (auto& row : worked_out(rows)) {
       for (auto& column : inside) {
         auto& taps = plane.emplace_back();
+        if (!row.empty() && !column.empty() && (row[0].at < 0 || column[0].at < 0)) {
+          auto place = [](const Tap& tap) { return tap.at < 0 ? nowhere(tap.at) : tap.at; };
+          taps.push_back({nowhere(place(row[0]) * columns.sources() + place(column[0])), 0});
+          continue;
+        }
         for (auto& r : row)
           for (auto& c : column) taps.push_back({r.at * columns.sources() + c.at, r.weight * c.weight});
       }

@@ -44,7 +44,8 @@ struct Rule {
 
 /// A rule worked out, in device memory: [taps, results].
 struct Taps {
-  at::Tensor index;   ///< i32; -1 where a result has fewer taps than others
+  at::Tensor index;   ///< i32; -1 where a result has fewer taps than others, first -2 - i where its only one
+                      ///< would be at i, outside the source
   at::Tensor weight;  ///< float, or double for a wide rule
   std::int64_t taps = 1;
   bool holes = false;

@@ -52,28 +52,30 @@ xpu::DType dtype_of(at::ScalarType type) {
   return *known;
 }
 
+namespace {
+
+// An operator was called because one of its tensors is on xpu; the others have to be there too.
+void check_on_xpu(const at::Tensor& t) {
+  TORCH_CHECK(t.is_xpu(),
+              "Expected all tensors to be on the same device, but found at least two devices, xpu and ",
+              t.device(), "!");
+}
+
+}  // namespace
+
+at::Tensor each_once(const at::Tensor& t) {
+  at::Tensor once = t;
+  for (std::int64_t d = 0; d < t.dim(); ++d)
+    if (t.stride(d) == 0 && t.size(d) > 1) once = once.narrow(d, 0, 1);
+  return once;
+}
+
 xpu::Tensor view_of(const at::Tensor& t) {
+  check_on_xpu(t);
   auto dtype = dtype_of(t.scalar_type());
   void* data = t.storage().unsafeGetStorageImpl()->data() ? const_cast<void*>(t.const_data_ptr()) : nullptr;
   auto sizes = t.sizes(), strides = t.strides();
-  if (t.dim() <= xpu::Tensor::max_dims)
-    return {data, dtype, static_cast<int>(t.dim()), sizes.data(), strides.data()};
-  xpu::Tensor merged(data, dtype, {});
-  for (std::int64_t d = 0; d < t.dim(); ++d) {
-    if (sizes[d] == 1) continue;
-    int last = merged.ndim - 1;
-    if (last >= 0 && merged.strides[last] == sizes[d] * strides[d]) {
-      merged.shape[last] *= sizes[d];
-      merged.strides[last] = strides[d];
-      continue;
-    }
-    TORCH_CHECK(merged.ndim < xpu::Tensor::max_dims, "xpu: a tensor has ", t.dim(),
-                " dimensions that cannot be merged to ", int{xpu::Tensor::max_dims}, " or fewer: sizes ",
-                sizes, ", strides ", strides);
-    merged.shape[merged.ndim] = sizes[d];
-    merged.strides[merged.ndim++] = strides[d];
-  }
-  return merged;
+  return {data, dtype, static_cast<int>(t.dim()), sizes.data(), strides.data()};
 }
 
 xpu::Scalar scalar_of(const at::Scalar& value) {
@@ -87,6 +89,7 @@ xpu::Scalar scalar_of(const at::Scalar& value) {
 }
 
 xpu::Stream stream_of(const at::Tensor& t) {
+  check_on_xpu(t);
   return xpu::current_stream(t.get_device());
 }
 

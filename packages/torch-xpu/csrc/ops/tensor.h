@@ -16,8 +16,10 @@ std::optional<xpu::DType> dtype_if_known(at::ScalarType type);
 /// Throws, naming the type, where dtype_if_known() has none.
 xpu::DType dtype_of(at::ScalarType type);
 
-/// A view of the same memory. Dimensions that lie one inside the other are merged where there are more than
-/// the runtime's most.
+/// One of the elements that share a place in memory, in each dimension.
+at::Tensor each_once(const at::Tensor& t);
+
+/// A view of the same memory.
 xpu::Tensor view_of(const at::Tensor& tensor);
 xpu::Scalar scalar_of(const at::Scalar& value);
 

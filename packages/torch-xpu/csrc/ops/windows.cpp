@@ -122,7 +122,7 @@ void queue(const Call& call) {
   };
   int fast = layout % 2 ? 1 : 4;
   auto head =
-      xpu::join("#include <xpu/convert.h>\n#include <xpu/group.h>\n",
+      xpu::join("#include <xpu/limits.h>\n#include <xpu/group.h>\n",
                 xpu::is_complex(xt) ? "#include <xpu/complex.h>\n" : "", "using X = ", stored_type(xt),
                 ";\nusing Y = ", stored_type(yt), ";\nusing T = ", t,
                 ";\nusing W = ", call.rules[0].wide ? "double" : "float",

@@ -1,4 +1,4 @@
-"""The end of a process whose last statement was a backward pass."""
+"""The end of a process that used the device."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ def _autograd_threads() -> bool:
         except OSError:  # a thread that has ended
             continue
     return False
+
+
+def end() -> None:
+    """Wait for the devices, and for the threads of backward passes."""
+    from xpu_runtime import process
+
+    process.wait_for_end()
+    let_autograd_finish()
 
 
 def let_autograd_finish() -> None:

@@ -72,9 +72,7 @@ class _XPUGraph:
         self._graph.replay(_current_stream())
 
     def reset(self) -> None:
-        """Drop the recording and give its memory back."""
-        if self._stream is not None:
-            self._stream.synchronize()
+        """Drop the recording; its memory is the common pool's again once no replay uses it."""
         self._graph.reset()
         self._pool = None
 

@@ -31,7 +31,7 @@ class _XPUMemPool:
     ) -> None:
         import xpu_runtime
 
-        self._pool = xpu_runtime.memory.Pool()
+        self._pool = xpu_runtime.memory.Pool(give_back=True)
         self._allocator = allocator
         _living[self._pool.id] = self
         if use_on_oom:

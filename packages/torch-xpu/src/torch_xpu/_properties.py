@@ -49,6 +49,12 @@ class _XpuDeviceProperties:
         self.gpu_subslice_count = info["slices"] * info["subslices_per_slice"]
         self.uuid = uuid.UUID(info["uuid"]) if info["uuid"] else None
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _XpuDeviceProperties) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.uuid))  # type: ignore[attr-defined]
+
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"_XpuDeviceProperties({fields})"

@@ -13,10 +13,13 @@ import torch
 from . import (
     _allocators,
     _bridge,
+    _comm,
     _cuda_wheel,
+    _dlpack,
     _exit,
     _graphs,
     _history,
+    _inductor,
     _mem_pool,
     _memory,
     _nested,
@@ -71,9 +74,9 @@ def _set_device(device: int) -> None:
     _bridge.exchange_device(device)
 
 
-def _let_autograd_finish() -> None:
+def _end() -> None:
     if _bridge.is_loaded():
-        _exit.let_autograd_finish()
+        _exit.end()
 
 
 def _is_capturing() -> bool:
@@ -128,14 +131,18 @@ _NAMES: dict[str, Any] = {
 
 def install() -> None:
     """Set the names and let the modules of ``torch.xpu`` bind them again; each keeps its identity."""
-    for name, value in _NAMES.items():
+    # Beside CUDA these are CUDA's.
+    names = _NAMES if _bridge.beside_cuda else _NAMES | _comm.NAMES
+    for name, value in names.items():
         setattr(torch._C, name, value)
     # torch.xpu binds names of its parts, and the parts some of its own.
     for name in ("streams", "graphs", "", "memory", "random", ""):
         importlib.reload(importlib.import_module(f"torch.xpu.{name}".rstrip(".")))
     _profiler.install()
+    _dlpack.install()
     _cuda_wheel.install()
-    atexit.register(_let_autograd_finish)
+    _inductor.install()
+    atexit.register(_end)
     # PyTorch's own asks the management library of GPUs, which few have installed.
     torch.xpu.device_memory_used = _memory.used
     torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary

@@ -1,9 +1,13 @@
 // From PJRT's threads into Python's compiler.
+#include <malloc.h>
 #include <pybind11/embed.h>
+
+#include <chrono>
 
 #include "exec/executable.h"
 #include "exec/program.h"
 #include "xpu/error.h"
+#include "xpu/log.h"
 
 namespace xla_xpu {
 namespace {
@@ -24,18 +28,33 @@ std::string message_of(py::error_already_set& error) {
   return message.empty() ? error.what() : message;
 }
 
-std::shared_ptr<const Executable> call(const char* function, auto... texts) {
-  std::shared_ptr<const Executable> made;
-  {
-    py::gil_scoped_acquire gil;
-    try {
-      auto result = py::module_::import("xla_xpu.compiler").attr(function)(py::bytes(texts)...);
-      made = result.template cast<std::shared_ptr<Executable>>();
-    } catch (py::error_already_set& error) {
-      throw CompileFailure(code_of(error), message_of(error));
-    }
-  }
+using Made = std::shared_ptr<const Executable>;
+
+Made prepared(Made made) {
   for (int device : made->devices) made->program->prepare(device);
+  return made;
+}
+
+Made made_by(const char* function, auto... texts) {
+  py::gil_scoped_acquire gil;
+  try {
+    auto result = py::module_::import("xla_xpu.compiler").attr(function)(py::bytes(texts)...);
+    return result.template cast<std::shared_ptr<Executable>>();
+  } catch (py::error_already_set& error) {
+    throw CompileFailure(code_of(error), message_of(error));
+  }
+}
+
+// A compilation this long has had the vendor's compilers at work, on many threads. What they freed the C
+// library keeps, for each thread apart: some 200 MB after every dozen of programs.
+constexpr auto long_compilation = std::chrono::milliseconds(150);
+
+Made call(const char* function, auto... texts) {
+  auto begin = std::chrono::steady_clock::now();
+  auto made = prepared(made_by(function, texts...));
+#ifdef __GLIBC__
+  if (std::chrono::steady_clock::now() - begin > long_compilation) malloc_trim(0);
+#endif
   return made;
 }
 
@@ -54,7 +73,17 @@ std::size_t Value::bytes() const {
 
 std::shared_ptr<const Executable> compile(std::string_view program, std::string_view format,
                                           std::string_view options) {
-  return call("compile", program, format, options);
+  try {
+    return call("compile", program, format, options);
+  } catch (const xpu::CompileError& error) {
+    xpu::log(
+        xpu::LogLevel::warning,
+        xpu::join(
+            "jax: the vendor's compiler fails on a program's kernels, so each of its operations is now a "
+            "kernel of its own. ",
+            error.what()));
+  }
+  return call("compile_apart", program, format, options);
 }
 
 std::shared_ptr<const Executable> load(std::string_view serialized, std::string_view options) {

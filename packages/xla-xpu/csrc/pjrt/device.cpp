@@ -98,7 +98,8 @@ void memory_stats(PJRT_Device_MemoryStats_Args& args) {
   args.bytes_limit_is_set = true;
   args.bytes_reserved_is_set = false;
   args.peak_bytes_reserved_is_set = false;
-  args.bytes_reservable_limit_is_set = false;
+  args.bytes_reservable_limit = args.bytes_limit;  // nothing of it is kept for others
+  args.bytes_reservable_limit_is_set = true;
   args.largest_free_block_bytes_is_set = false;
   args.pool_bytes = reserved.current;
   args.pool_bytes_is_set = true;

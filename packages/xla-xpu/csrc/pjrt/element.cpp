@@ -50,6 +50,33 @@ std::size_t element_bytes(int type) {
   }
 }
 
+int part_of_byte(int type) {
+  switch (type) {
+    case PJRT_Buffer_Type_S4:
+      return -4;
+    case PJRT_Buffer_Type_S2:
+      return -2;
+    case PJRT_Buffer_Type_S1:
+      return -1;
+    case PJRT_Buffer_Type_U4:
+    case PJRT_Buffer_Type_F4E2M1FN:
+      return 4;
+    case PJRT_Buffer_Type_U2:
+      return 2;
+    case PJRT_Buffer_Type_U1:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+void fill_bytes(void* data, std::size_t count, int bits) {
+  auto* bytes = static_cast<unsigned char*>(data);
+  const int mask = (1 << (bits < 0 ? -bits : bits)) - 1, sign = bits < 0 ? (mask + 1) / 2 : 0;
+  for (std::size_t i = 0; i < count; ++i)
+    bytes[i] = static_cast<unsigned char>(((bytes[i] & mask) ^ sign) - sign);
+}
+
 std::size_t array_bytes(int type, std::span<const std::int64_t> dims) {
   std::size_t bytes = element_bytes(type);
   for (auto dim : dims)

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "pjrt/entry.h"
 #include "xpu/device.h"
 #include "xpu/process.h"
@@ -25,7 +23,7 @@ Platform::Platform() : process_(getpid()) {
   version_ =
       xpu::join("PJRT ", PJRT_API_MAJOR, ".", PJRT_API_MINOR, ", ", first.backend, " ", first.driver_version);
   // Threads must not be inside the vendor libraries when those are torn down.
-  std::atexit([] { get().stop(); });
+  xpu::at_end([] { get().stop(); });
 }
 
 void Platform::drain() {

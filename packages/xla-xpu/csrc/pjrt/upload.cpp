@@ -19,9 +19,13 @@ struct Source {
   const void* data;
   std::size_t item, bytes;
   std::span<const std::int64_t> dims, strides;  // strides in bytes
+  int part;                                     // of a byte that an element takes
 
-  bool dense() const { return is_dense(item, dims, strides); }
-  void write(void* dst) const { gather(dst, data, item, dims, strides); }
+  bool as_wanted() const { return !part && is_dense(item, dims, strides); }
+  void write(void* dst) const {
+    gather(dst, data, item, dims, strides);
+    if (part) fill_bytes(dst, bytes, part);
+  }
 };
 
 struct Uploaded {
@@ -45,7 +49,7 @@ Uploaded upload(Storage& to, Memory& memory, const Source& source, int semantics
     source.write(to.data());
     return {Moment::past(), Moment::past()};
   }
-  if (source.bytes <= staged_bytes || !source.dense()) return stage(to, memory, source);
+  if (source.bytes <= staged_bytes || !source.as_wanted()) return stage(to, memory, source);
   auto stream = memory.device->stream;
   xpu::copy(stream, to.data(), source.data, source.bytes);
   auto copied = Moment::on(stream);
@@ -68,7 +72,7 @@ void buffer_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a host array of ", dims.size(), " dimensions comes with ",
            strides.size(), " strides");
   auto storage = Storage::make(memory, bytes);
-  Source source{args.data, item, bytes, dims, strides};
+  Source source{args.data, item, bytes, dims, strides, part_of_byte(type)};
   auto done = upload(*storage, memory, source, static_cast<int>(args.host_buffer_semantics));
   auto event = std::make_unique<PJRT_Event>(done.released);
   args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), std::move(done.ready));

@@ -27,8 +27,4 @@ XPU_API void clear_cache();
 XPU_API void force_candidate(const std::string& name);
 XPU_API std::string forced_candidate();
 
-/// Waits for what oneDNN may still be doing on the host's threads. To be called before the process ends,
-/// which takes the library's static objects from under it.
-XPU_API void finish();
-
 }  // namespace xpu::dnn

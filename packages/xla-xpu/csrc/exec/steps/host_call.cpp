@@ -27,11 +27,13 @@ std::size_t bytes_of(const Operand& operand) {
 }
 
 // The function gets the inputs' memory as bytes-like objects and fills the outputs'. Operands are contiguous.
+// One with a device is called on that one of the program's only, and leaves the others' outputs as they are.
 class HostCallStep final : public Step {
  public:
   explicit HostCallStep(const Fields& fields)
       : name_(fields.get<std::string>("name")),
         calls_(host_calls_of(name_)),
+        device_(fields.get<int>("device", -1)),
         function_(fields.get<py::object>("function").release().ptr()),
         out_(fields.operands("out")),
         in_(fields.operands("in")) {}
@@ -43,6 +45,7 @@ class HostCallStep final : public Step {
 
   void list_queueing(std::vector<const Step*>&) const override {}
   void run(Frame& frame) const override {
+    if (device_ >= 0 && frame.number != device_) return;
     std::vector<Pinned> ins, outs;
     for (auto& operand : in_) {
       auto& memory = ins.emplace_back(bytes_of(operand));
@@ -77,6 +80,7 @@ class HostCallStep final : public Step {
 
   std::string name_;
   std::atomic<std::uint64_t>& calls_;
+  int device_;
   PyObject* function_;
   std::vector<Operand> out_, in_;
 };

@@ -14,6 +14,13 @@ def compile(code: bytes, format: bytes, options: bytes) -> Any:
     return executables.compile(code, format.decode(), options)
 
 
+def compile_apart(code: bytes, format: bytes, options: bytes) -> Any:
+    """The same with a kernel for each operation."""
+    from . import executables
+
+    return executables.compile(code, format.decode(), options, apart=True)
+
+
 def load(serialized: bytes, options: bytes) -> Any:
     """The executable that was serialized."""
     from . import executables

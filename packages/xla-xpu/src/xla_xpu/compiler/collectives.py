@@ -14,7 +14,7 @@ import numpy as np
 
 from .failures import Unsupported
 from .graph import Graph, Node, Value
-from .types import Type
+from .types import ELEMENTS, Type
 
 Expansion = Callable[["Expander", Node], list[Value]]
 EXPANSIONS: dict[str, Expansion] = {}
@@ -164,20 +164,9 @@ def _folded(expander: Expander, rows: Value, region: Graph) -> Value:
     """Rows combined in their order."""
     shape = rows.shape[1:]
 
-    def row(number: int) -> Value:
-        one = expander.add(
-            "slice",
-            [rows],
-            Type(rows.type.element, (1, *shape)),
-            start_indices=[number, *(0 for _ in shape)],
-            limit_indices=[number + 1, *shape],
-            strides=[1] * (len(shape) + 1),
-        )
-        return expander.reshape(one, shape)
-
-    result = row(0)
+    result = _row(expander, rows, 0)
     for number in range(1, rows.shape[0]):
-        result = _applied(expander, region, [result, row(number)], shape)
+        result = _applied(expander, region, [result, _row(expander, rows, number)], shape)
     return result
 
 
@@ -280,6 +269,84 @@ def collective_broadcast(expander: Expander, node: Node) -> list[Value]:
     (value,) = node.inputs
     row = expander.reshape(value, (1, *value.shape))
     return [expander.reshape(expander.exchange(row, sources, 1), value.shape)]
+
+
+@expansion("custom_call@ragged_all_to_all")
+def ragged_all_to_all(expander: Expander, node: Node) -> list[Value]:
+    """Of everybody's array the rows for this device, as many as each says and to where it says."""
+    operand, result, *numbers = node.inputs
+    attributes = node.attributes["backend_config"]
+    groups = expander.groups(Node("all_to_all", [], [], {**attributes, **_among(attributes)}))
+    size = _size(groups)
+    whole = _gathered(expander, operand, groups)
+    begins, counts, ends = (
+        _dealt(expander, _split(expander, each, 0, size), groups) for each in numbers[:3]
+    )
+    for sender in range(size):
+        array = _row(expander, whole, sender)
+        for piece in range(begins.shape[1]):
+            begin, count, to = (
+                expander.reshape(_row(expander, _row(expander, each, sender), piece), ())
+                for each in (begins, counts, ends)
+            )
+            result = _moved(expander, array, result, begin, count, to)
+    return [result]
+
+
+def _among(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The channel as other collectives have it."""
+    return {"channel_handle": f"handle = {attributes.get('channel_id', 0)},"}
+
+
+def _row(expander: Expander, rows: Value, number: int) -> Value:
+    shape = rows.shape[1:]
+    one = expander.add(
+        "slice",
+        [rows],
+        Type(rows.type.element, (1, *shape)),
+        start_indices=[number, *(0 for _ in shape)],
+        limit_indices=[number + 1, *shape],
+        strides=[1] * (len(shape) + 1),
+    )
+    return expander.reshape(one, shape)
+
+
+def _moved(
+    expander: Expander, source: Value, target: Value, begin: Value, count: Value, to: Value
+) -> Value:
+    """``target`` with ``count`` rows of ``source`` in it, from ``begin`` on, at ``to``."""
+    rows, index = target.shape[0], begin.type.element
+    places = Type(index, (rows,))
+    truths = Type(ELEMENTS["i1"], (rows,))
+
+    def wide(value: Value, type: Type, dims: list[int]) -> Value:
+        return expander.add("broadcast_in_dim", [value], type, broadcast_dimensions=dims)
+
+    at = expander.add("iota", [], places, iota_dimension=0)
+    within = expander.add("subtract", [at, wide(to, places, [])], places)
+    limit = wide(count, places, [])
+    zero = expander.add("constant", [], places, value=np.zeros(1, index.numpy))
+    after = expander.add("compare", [within, zero], truths, comparison_direction="GE")
+    before = expander.add("compare", [within, limit], truths, comparison_direction="LT")
+    chosen = expander.add("and", [after, before], truths)
+    of = expander.add("add", [within, wide(begin, places, [])], places)
+    numbers = {
+        "offset_dims": list(range(1, len(target.shape))),
+        "collapsed_slice_dims": [0],
+        "operand_batching_dims": [],
+        "start_indices_batching_dims": [],
+        "start_index_map": [0],
+        "index_vector_dim": 1,
+    }
+    taken = expander.add(
+        "gather",
+        [source, of],
+        target.type,
+        dimension_numbers=numbers,
+        slice_sizes=[1, *source.shape[1:]],
+    )
+    mask = wide(chosen, Type(truths.element, target.shape), [0])
+    return expander.add("select", [mask, taken, target], target.type)
 
 
 @expansion("partition_id")

@@ -83,7 +83,10 @@ TABLE: dict[str, Rule] = {
     "shift_right_logical": _call("shift_right_logical", 2),
     "select": _rule("select({0}, {1}, {2})"),
     "clamp": _rule(
-        float="clamp({1}, {0}, {2})", int="clamp({1}, {0}, {2})", bool="({1} || {0}) && {2}"
+        float="clamp({1}, {0}, {2})",
+        int="clamp({1}, {0}, {2})",
+        bool="({1} || {0}) && {2}",
+        complex="{1}.re <= {0}.re ? {0} : {1}.re > {2}.re ? {2} : {1}",
     ),
     "abs": _rule(int="abs({0})", uint="{0}", float="abs({0})", complex="abs({0})"),
     "negate": _rule(float="-{0}", complex="-{0}", int="neg({0})"),

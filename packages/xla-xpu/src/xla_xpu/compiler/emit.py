@@ -29,6 +29,8 @@ Key = tuple[Value, Coordinates]
 MOST_BUFFERS = 36
 # Statements beyond which a kernel takes too long to compile.
 _MOST_LINES = 600
+# Conditions and loops within one another.
+_DEEPEST = 8
 
 
 class TooLarge(Exception):
@@ -56,6 +58,9 @@ class Emitter:
     known: dict[Key, str] = field(default_factory=dict)
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
     names: int = 0
+    depth: int = 0
+    # Statements and loads that each value took that is computed here and has no memory.
+    work: dict[Value, int] = field(default_factory=dict)
     registers: dict[Value, Callable[[Coordinates], str]] = field(default_factory=dict)
     stores: list[tuple[int, View]] = field(default_factory=list)  # what statements write themselves
     complex: bool = False
@@ -66,12 +71,17 @@ class Emitter:
     def value(self, value: Value, at: Coordinates) -> str:
         """The name of a value's element."""
         goal = (value, at)
+        self.depth += 1
         stack: list[Key] = [goal]
+        begun: dict[Key, int] = {}
         while stack:
             key = stack[-1]
             if key in self.known:
                 stack.pop()
                 continue
+            if self.depth > _DEEPEST and self._computes(key[0]):
+                raise NeedsMemory(key[0])
+            begun.setdefault(key, len(self.lines) + len(self.loads))
             needs = self._needs(*key)
             if len(self.lines) > _MOST_LINES:
                 raise TooLarge
@@ -81,7 +91,17 @@ class Emitter:
                 continue
             stack.pop()
             self.known[key] = self._define(*key, [self.known[need] for need in needs])
+            if self._computes(key[0]):
+                done = len(self.lines) + len(self.loads) - begun[key]
+                self.work[key[0]] = max(done, self.work.get(key[0], 0))
+        self.depth -= 1
         return self.known[goal]
+
+    def _computes(self, value: Value) -> bool:
+        """Whether a value is one that statements make."""
+        if value.node is None or value in self.registers or value.op in ("constant", "iota"):
+            return False
+        return value.op not in views.VIEWS and self.place(value) is None
 
     def position(self, at: Affine) -> str:
         """What stands for a position until the loops are known."""

@@ -15,15 +15,18 @@ from jaxlib.xla_client import CompileOptions
 from xpu_runtime import cache
 
 from .. import _plugin
+from ..rules import inspection
 from . import host, lowerings  # noqa: F401
 from .collectives import Expander
 from .devices import assignment_of, target_of
+from .export import text_of
 from .failures import Invalid
 from .finish import finish
-from .graph import Graph, Value
+from .graph import Graph, Value, taken_apart
 from .lower import Lowerer
 from .read import graph_of, main_of, parse
 from .simplify import simplify
+from .spmd import custom
 from .spmd.partition import needs_partition, partition
 from .widen import widen
 
@@ -33,18 +36,28 @@ VERSION = 6
 _LONG = 20_000
 
 
-def compile(code: bytes, format: str, options: bytes) -> Any:
-    """An executable of PJRT's program; what an earlier process made of the same program is used again."""
+# Custom calls of functions that the compiler calls: what becomes of them is not said by the program.
+_OF_THIS_PROCESS = (inspection.TARGET, custom.TARGET)
+
+
+def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> Any:
+    """An executable of PJRT's program; what an earlier process made of the same program is used again.
+
+    ``apart``: anew, with a kernel for each operation, where the vendor's compiler refuses larger ones.
+    """
     if format != "mlir":
         raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
     wanted = CompileOptions.ParseFromString(options)
+    if wanted.env_option_overrides:
+        host.refuse_unknown_options(tuple(map(str, dict(wanted.env_option_overrides))))
     key = _key(code, wanted)
-    serialized = cache.read(key, "plan")
+    private = any(target.encode() in code for target in _OF_THIS_PROCESS)
+    serialized = None if private or apart else cache.read(key, "plan")
     if serialized is not None:
         return _executable(json.loads(serialized), serialized)
-    saved = _compiled(code, wanted, key)
+    saved = _compiled(code, wanted, key, apart)
     serialized = _serialized(saved)
-    if serialized:
+    if serialized and not private:
         cache.write(key, "plan", serialized)
     return _executable(saved, serialized)
 
@@ -65,8 +78,17 @@ def _compiler_digest() -> bytes:
     return digest.digest()
 
 
-def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
-    """All that is saved of an executable."""
+def _compiled(code: bytes, wanted: Any, key: str, apart: bool) -> dict[str, Any]:
+    """All that is saved of an executable; nothing else is left."""
+    lowerer = Lowerer(target_of(assignment_of(wanted)[0]), apart)
+    with taken_apart():
+        try:
+            return _planned(code, wanted, key, lowerer)
+        finally:
+            vars(lowerer).clear()
+
+
+def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, Any]:
     devices = assignment_of(wanted)
     if len(code) > _LONG:
         _plugin.expect_builds(devices[0])
@@ -79,7 +101,6 @@ def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
     widen(graph)
     simplify(graph)
-    lowerer = Lowerer(target_of(devices[0]))
     lowerer.program(graph)
     given = _donated(main_of(module))
     plan = finish(lowerer, given)
@@ -87,7 +108,7 @@ def _compiled(code: bytes, wanted: Any, key: str) -> dict[str, Any]:
         "version": VERSION,
         "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
         "fingerprint": key,
-        "text": str(module),
+        "text": text_of(module),
         "parameters": _values(graph.parameters, main_of(module), "arg_attrs", shardings[0]),
         "outputs": _values(graph.results, main_of(module), "res_attrs", shardings[1]),
         "donated": list(given),

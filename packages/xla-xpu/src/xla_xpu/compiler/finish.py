@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
+from functools import partial
+from math import prod
 from typing import Any
 
 from . import loops, memory, tasks
 from .lower import Lowerer
-from .plan import Buffer, Step, View
+from .plan import MOST_DIMENSIONS, Buffer, Step, View, groups_of, joined
 from .row_loops import row_kernel
 from .rows import RowTask
+from .types import row_major
 
 # Kernels that are compiled together: most of what a compilation costs does not depend on how many there are.
 TOGETHER = 8
@@ -17,7 +21,8 @@ TOGETHER = 8
 
 def finish(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
     """The final form of what was lowered; see memory.reuse_donated for ``donated``."""
-    tasks.merge_tasks(lowerer.steps, lowerer.known_at)
+    if not lowerer.apart:
+        tasks.merge_tasks(lowerer.steps, lowerer.known_at)
     tasks.drop_unread(lowerer.steps, lowerer.known_at)
     kernels = Kernels(lowerer)
     memory.merge_copies(lowerer.steps)
@@ -88,7 +93,7 @@ class Kernels:
 
 
 def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str, Any]:
-    fields = {key: _field(value, numbers) for key, value in step.fields.items()}
+    fields = {key: _field(value, numbers) for key, value in _few_dimensions(step).items()}
     if step in kernels.of:
         fields |= kernels.fields(step, numbers)
     if step.bodies:
@@ -100,6 +105,50 @@ def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str,
             if len(bodies) == 2:
                 fields["condition"] = bodies[0]
     return {"step": step.name, **fields}
+
+
+# Steps whose views all have one shape, and those that take arrays that lie in order.
+_OF_ONE_SHAPE, _DENSE = ("copy", "fill"), ("exchange", "host_call")
+
+
+def _few_dimensions(step: Step) -> dict[str, Any]:
+    """A step's fields, with no more dimensions than the runtime needs to know of."""
+    found = {key: value for key, value in step.fields.items() if isinstance(value, View)}
+    if step.name in _OF_ONE_SHAPE:
+        views = list(found.values())
+        return step.fields | dict(zip(found, joined(views, groups_of(views)), strict=True))
+    views = [*found.values(), *(v for key in _LISTS for v in _listed(step.fields.get(key)))]
+    if step.name in _DENSE:
+        return {key: _each(value, _flat) for key, value in step.fields.items()}
+    if step.name in _ALONG and any(len(view.shape) > MOST_DIMENSIONS for view in views):
+        around = partial(_around, step.fields["dim"])
+        return {key: _each(value, around) for key, value in step.fields.items()} | {"dim": 1}
+    return step.fields
+
+
+# Steps along a dimension; arrays of very many dimensions they get row-major.
+_ALONG = ("sort", "comparison_sort", "scan", "topk", "fft")
+_LISTS = ("in", "out")
+
+
+def _listed(value: Any) -> list[View]:
+    return [v for v in value if isinstance(v, View)] if isinstance(value, list) else []
+
+
+def _each(value: Any, change: Callable[[View], View]) -> Any:
+    if _listed(value):
+        return [change(view) for view in value]
+    return change(value) if isinstance(value, View) else value
+
+
+def _flat(view: View) -> View:
+    return view.with_layout((view.type.count,), (1,))
+
+
+def _around(dim: int, view: View) -> View:
+    """What is before a dimension, the dimension, and what is after it."""
+    shape = (prod(view.shape[:dim]), view.shape[dim], prod(view.shape[dim + 1 :]))
+    return view.with_layout(shape, row_major(shape))
 
 
 def _field(value: Any, numbers: dict[Buffer, int]) -> Any:

@@ -58,6 +58,12 @@ def stored_values(graph: Graph, absorbs: Callable[[Node], bool]) -> set[Value]:
     return stored
 
 
+def computed_values(graph: Graph) -> set[Value]:
+    """All that functions of elements give, but for what is one number throughout."""
+    outputs = {node.output for node in graph.nodes if node.op in elementwise.OPERATIONS}
+    return {value for value in outputs if not is_splat(value)}
+
+
 def _cheap(value: Value, depth: int = 4) -> bool:
     if value.node is None or value.op not in FUSIBLE:
         return True  # in memory

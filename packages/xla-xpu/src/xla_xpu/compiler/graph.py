@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +49,8 @@ class Node:
         self.outputs = [Value(type, self, index) for index, type in enumerate(types)]
         self.attributes = attributes or {}
         self.regions = regions or []
+        if (made := getattr(_compiling, "nodes", None)) is not None:
+            made.append(self)
 
     @property
     def output(self) -> Value:
@@ -60,6 +64,25 @@ class Node:
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(repr, self.inputs))})"
+
+
+_compiling = threading.local()
+
+
+@contextmanager
+def taken_apart() -> Iterator[None]:
+    """Nodes made in here by this thread refer to nothing afterwards: they and their values go at once.
+
+    A node has its results and a result its node, which only Python's collector would find otherwise.
+    """
+    outside, _compiling.nodes = getattr(_compiling, "nodes", None), []
+    try:
+        yield
+    finally:
+        for node in _compiling.nodes:
+            node.inputs = node.outputs = node.regions = []
+            node.attributes = {}
+        _compiling.nodes = outside
 
 
 @dataclass

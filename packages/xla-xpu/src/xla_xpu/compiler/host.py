@@ -77,6 +77,37 @@ def _program(text: str) -> Callable[[Arrays], Any]:
     return run
 
 
+@lru_cache
+def refuse_unknown_options(names: tuple[str, ...]) -> None:
+    """An error for options of the compiler that XLA has none of; all others mean nothing to this one."""
+    for name in names:
+        if not _is_option(name):
+            raise Invalid(f"No such compile option: {name!r}")
+
+
+def _is_option(name: str) -> bool:
+    """Whether JAX's own compiler knows it: it names what it does not know before all else."""
+    options = xla_client.CompileOptions()
+    options.env_option_overrides = [(name, "")]
+    client = _client()
+    devices = xla_client.DeviceList((client.devices()[0],))
+    try:
+        client.compile_and_load(_NOTHING, devices, options)
+    except xla_client.XlaRuntimeError as error:
+        return "No such compile option" not in str(error)
+    return True
+
+
+_NOTHING = b"""
+module @nothing {
+  func.func public @main() -> tensor<i1> {
+    %0 = stablehlo.constant dense<true> : tensor<i1>
+    return %0 : tensor<i1>
+  }
+}
+"""
+
+
 @cache
 def _client() -> Any:
     """A client of our own: JAX may have been told not to use its CPU backend."""

@@ -10,10 +10,10 @@ import numpy as np
 from . import elementwise, views
 from .emit import FUSIBLE, MOST_BUFFERS, Emitter, NeedsMemory, TooLarge
 from .failures import Unsupported
-from .fuse import stored_values
+from .fuse import computed_values, stored_values
 from .graph import Graph, Node, Value
 from .loops import Output, Target
-from .plan import Buffer, Step, View, make_step
+from .plan import MOST_DIMENSIONS, Buffer, Step, View, groups_of, make_step
 from .space import counters
 from .splats import is_splat, splat
 from .tasks import Goal, make_task
@@ -53,10 +53,14 @@ def check(node: Node) -> None:
 
 
 class Lowerer:
-    """The plan so far. ``steps`` is the list that is being written: the program's, or a body's."""
+    """The plan so far. ``steps`` is the list that is being written: the program's, or a body's.
 
-    def __init__(self, target: Target) -> None:
+    ``apart``: every operation is a kernel of its own.
+    """
+
+    def __init__(self, target: Target, apart: bool = False) -> None:
         self.target = target
+        self.apart = apart
         self.views: dict[Value, View] = {}
         # A kernel may be written anew when more is in memory than when it was queued: see known_at.
         self.clock = 0
@@ -65,6 +69,7 @@ class Lowerer:
         self.constants: list[tuple[Buffer, np.ndarray]] = []
         self.steps: list[Step] = []
         self.main = self.steps
+        self.placing = False
         self.refusals: list[str] = []
         self.users: dict[Value, list[Node]] = {}  # in the graphs begun so far
         self.goals: dict[
@@ -130,34 +135,58 @@ class Lowerer:
 
     def known(self, value: Value) -> View | None:
         """Where a value lies, if it does."""
-        if value in self.views:
-            return self.views[value]
-        node = value.node
-        if node is None:
-            return None
-        view = None
-        if node.op == "constant" and not is_splat(value):
-            array = node.attributes["value"]
+        chain = []
+        while value not in self.views and value.node and value.op in views.VIEWS:
+            chain.append(value)
+            value = value.node.inputs[0]
+        if value.op == "constant" and not is_splat(value) and value not in self.views:
+            assert value.node
+            array = value.node.attributes["value"]
             buffer = self.buffer("constant", array.nbytes)
             self.constants.append((buffer, array))
-            view = View.whole(buffer, value.type)
-        elif node.op in views.VIEWS and (source := self.known(node.inputs[0])):
-            view = views.view_of(node, source)
-            self.since[value] = self.since.get(node.inputs[0], 0)
-        if view is not None:
-            self.views[value] = view
+            self.views[value] = View.whole(buffer, value.type)
+        view = self.views.get(value)
+        for outer in reversed(chain):
+            if view is None:
+                return None
+            assert outer.node
+            view = views.view_of(outer.node, view)
+            if view is not None:
+                self.views[outer], self.since[outer] = view, self.since.get(value, 0)
         return view
 
     def place(self, value: Value) -> View:
         """Where a value lies; computes it first when it has no memory yet."""
         view = self.known(value)
+        if view is None and self.placing:
+            raise NeedsMemory(value)  # before what is being computed can go on
         if view is None:
-            self.compute(value)
+            filled = self._compute_in_turn(value)
             view = self.known(value)
-            if is_splat(value) and self.steps is not self.main:
-                del self.views[value]  # it is filled where this body runs, and nowhere else
+            if self.steps is not self.main:
+                for number in filled:  # where this body runs, and nowhere else
+                    del self.views[number]
         assert view is not None, value
         return view
+
+    def _compute_in_turn(self, value: Value) -> list[Value]:
+        """Computes a value after what it needs in memory; returns the numbers arrays were filled with."""
+        waiting, filled = [value], []
+        self.placing = True
+        try:
+            while waiting:
+                if self.known(waiting[-1]) is None:
+                    try:
+                        self.compute(waiting[-1])
+                    except NeedsMemory as missing:
+                        waiting.append(missing.value)
+                        continue
+                    if is_splat(waiting[-1]):
+                        filled.append(waiting[-1])
+                waiting.pop()
+        finally:
+            self.placing = False
+        return filled
 
     def dense(self, value: Value) -> View:
         """The same, row-major."""
@@ -168,10 +197,23 @@ class Lowerer:
         self.copy(copy, view)
         return copy
 
+    def few(self, value: Value) -> View:
+        """Where a value lies; one of more dimensions than the runtime takes, row-major."""
+        return self.place(value) if len(value.shape) <= MOST_DIMENSIONS else self.dense(value)
+
     def copy(self, out: View, source: View) -> None:
         """Queue a copy."""
-        if out.type.bytes:
+        if not out.type.bytes:
+            return
+        if len(groups_of([out, source])) <= MOST_DIMENSIONS:
             self.add(make_step("copy", {"in": source}, {"out": out}))
+            return
+        emitter, at = Emitter(self.known), counters(out.shape)
+        whole = Node("convert", [Value(source.type, None, 0)], [out.type])
+        name = elementwise.expression(whole, [emitter.load(source, at)])
+        emitter.complex = "complex" in (source.element.kind, out.element.kind)
+        name = emitter.define(out.element.math, name)
+        self.add_kernel(emitter, [Output(name, out)])
 
     def copy_to(self, buffer: Buffer, value: Value) -> None:
         """Make sure that a value lies in a buffer."""
@@ -191,6 +233,8 @@ class Lowerer:
         """Queue what a graph computes, all but values that nobody stored."""
         self.users |= graph.users()
         stored = stored_values(graph, lambda node: node.op in ABSORBING)
+        if self.apart:
+            stored |= computed_values(graph)
         for node in graph.nodes:
             try:
                 check(node)
@@ -281,20 +325,28 @@ class Lowerer:
             except NeedsMemory as missing:
                 self.place(missing.value)
             except TooLarge:
-                self._store_some(values)
+                self._store_some(values, emitter)
 
-    def _store_some(self, values: list[Value]) -> None:
-        """Gives memory to operands of a computation that reads too much."""
+    def _store_some(self, values: list[Value], emitter: Emitter) -> None:
+        """Gives memory to some of what too large a computation needs: the largest part that is not."""
+        computed = [
+            (work, -number, value)
+            for number, (value, work) in enumerate(emitter.work.items())
+            if value not in values and self.known(value) is None
+        ]
+        if computed:
+            self.place(max(computed)[-1])
+            return
         seen, level = set(values), list(values)
         while level:
             operands = [v for value in level if value.node for v in value.node.inputs]
             level = [v for v in dict.fromkeys(operands) if v not in seen and self.known(v) is None]
             seen.update(level)
-            computed = [
+            of_level = [
                 v for v in level if v.op not in views.VIEWS and v.op not in ("constant", "iota")
             ]
-            if computed:
-                for value in computed:
+            if of_level:
+                for value in of_level:
                     self.place(value)
                 return
         raise Unsupported(f"{values[0]} reads more arrays than a kernel can")
@@ -302,10 +354,11 @@ class Lowerer:
     def _concatenate(self, value: Value) -> None:
         node = value.node
         assert node
+        parts = [self.place(part) for part in node.inputs]
         out, dim, begin = self.result(value), node.attributes["dimension"], 0
-        for part in node.inputs:
+        for part in parts:
             start = tuple(begin if d == dim else 0 for d in range(len(part.shape)))
-            self.copy(out.slice(start, part.shape), self.place(part))
+            self.copy(out.slice(start, part.shape), part)
             begin += part.shape[dim]
 
     def start(self, out: View, value: Value) -> None:

@@ -147,29 +147,29 @@ def _writes(step: Step, buffer: Buffer) -> bool:
 def lives(steps: list[Step]) -> dict[Buffer, Life]:
     """When each temporary is needed; what enters a loop, or goes round in it, lives through all of it."""
     found: dict[Buffer, Life] = {}
-    position = 0
-
-    def visit(block: list[Step]) -> None:
-        nonlocal position
-        for step in block:
-            begin = position
-            position += 1
-            _touch(found, step, begin)
-            if not step.bodies:
-                continue
-            known = set(found)
-            for body in step.bodies:
-                visit(body)
-            for inner in step.all_steps():
-                for buffer in (*inner.reads, *inner.writes):
-                    root = buffer.root
-                    if root in known or (step.name == "loop" and _first_is_read(step, root)):
-                        found[root].first = min(found[root].first, begin)
-                        found[root].last = max(found[root].last, position)
-            position += 1
-
-    visit(steps)
+    _live(steps, 0, found)
     return found
+
+
+def _live(block: list[Step], position: int, found: dict[Buffer, Life]) -> int:
+    """The lives in a block that begins at a position; returns where it ends."""
+    for step in block:
+        begin = position
+        position += 1
+        _touch(found, step, begin)
+        if not step.bodies:
+            continue
+        known = set(found)
+        for body in step.bodies:
+            position = _live(body, position, found)
+        for inner in step.all_steps():
+            for buffer in (*inner.reads, *inner.writes):
+                root = buffer.root
+                if root in known or (step.name == "loop" and _first_is_read(step, root)):
+                    found[root].first = min(found[root].first, begin)
+                    found[root].last = max(found[root].last, position)
+        position += 1
+    return position
 
 
 def _touch(found: dict[Buffer, Life], step: Step, position: int) -> None:

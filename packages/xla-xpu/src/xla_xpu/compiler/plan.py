@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from .types import Element, Type, row_major
@@ -107,6 +108,33 @@ def reshaped_strides(
         steps = [stride * step for step in row_major(tuple(group))]
         result.extend(steps)
     return tuple(result) if at == len(old) else None
+
+
+# Dimensions of an array that the runtime takes.
+MOST_DIMENSIONS = 12
+
+
+def groups_of(views: list[View], apart: Collection[int] = ()) -> list[list[int]]:
+    """The dimensions of views of one shape, but those of one element; what lies as one in all is together.
+
+    What is ``apart`` is not put together with what is not.
+    """
+    groups: list[list[int]] = []
+    shape = views[0].shape
+    for dim in (d for d, size in enumerate(shape) if size != 1):
+        last = groups[-1][-1] if groups else -1
+        one = last >= 0 and (last in apart) == (dim in apart)
+        if one and all(v.strides[last] == v.strides[dim] * shape[dim] for v in views):
+            groups[-1].append(dim)
+        else:
+            groups.append([dim])
+    return groups
+
+
+def joined(views: list[View], groups: list[list[int]]) -> list[View]:
+    """The views with each group as one dimension."""
+    sizes = tuple(prod(views[0].shape[dim] for dim in group) for group in groups)
+    return [v.with_layout(sizes, tuple(v.strides[group[-1]] for group in groups)) for v in views]
 
 
 @dataclass(eq=False)

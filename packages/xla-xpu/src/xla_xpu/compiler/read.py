@@ -97,7 +97,9 @@ def _forget_shardings(op: ir.Operation) -> None:
     for region in op.regions:
         for block in region:
             for inner in list(block):
-                if inner.operation.name in _SHARDING:
+                if inner.operation.name == "sdy.sharding_group":
+                    inner.operation.erase()
+                elif inner.operation.name in _SHARDING:
                     inner.operation.result.replace_all_uses_with(inner.operation.operands[0])
                     inner.operation.erase()
                 else:

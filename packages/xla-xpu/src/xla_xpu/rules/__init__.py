@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from . import callbacks, foreign, linear_algebra
+from . import callbacks, foreign, inspection, linear_algebra
 
 
 def apply() -> None:
     """Registers all of them; the platform must be registered already."""
     callbacks.apply()
+    inspection.apply()
     linear_algebra.apply()
     foreign.apply()

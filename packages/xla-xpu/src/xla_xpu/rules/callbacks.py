@@ -16,7 +16,10 @@ from jax._src.lib.mlir.dialects import hlo
 from jax._src.sharding_impls import SdyArray, SdyArrayList
 
 TARGET = "xpu_python_callback"
-"""The custom call; its configuration is the callback's number."""
+"""The custom call; its configuration is the callback's number, and ``PARTS`` when it is for those."""
+
+PARTS = "parts"
+"""Of several devices each calls it with the parts of arrays that it has."""
 
 _numbers = itertools.count()
 _callbacks: WeakValueDictionary[int, Callback] = WeakValueDictionary()
@@ -102,10 +105,10 @@ def _emit(
         TARGET,
         result_types=[hlo.TokenType.get(), *types] if token else types,
         operands=[token, *operands] if token else operands,
-        backend_config=str(wrapped.number),
+        backend_config=f"{wrapped.number} {PARTS}" if partitioned else str(wrapped.number),
         has_side_effect=has_side_effect,
     )
-    if sharding is not None:
+    if sharding is not None and not partitioned:
         if token and types and isinstance(sharding, SdyArrayList):
             # One for each result; the token is where they are.
             of_token = SdyArray(

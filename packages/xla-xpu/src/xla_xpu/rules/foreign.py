@@ -15,6 +15,9 @@ from .on_host import lower_on_host
 _PREFIX = "xpu."
 _registered: set[str] = set()
 
+UNREGISTERED = "xpu_unregistered_function"
+"""The custom call of a function that was not there; its configuration is the function's name."""
+
 
 def apply() -> None:
     """Takes what ``jax.ffi.register_ffi_target(..., platform="xpu")`` registers, before or from now on."""
@@ -32,11 +35,14 @@ def _take(name: str, function: Any, platform: str, api_version: int, traits: Any
 def _rule(ctx: mlir.LoweringRuleContext, *operands: Any, **parameters: Any) -> Sequence[Any]:
     name = parameters["target_name"]
     if name not in _registered:
-        raise NotImplementedError(
-            f"ffi_call: no function {name!r} is registered for xpu; register it with "
-            f"jax.ffi.register_ffi_target({name!r}, function, platform='xpu'). "
-            "It is called with arrays in host memory."
-        )
+        # As on every platform, the program can be made, and looked at, before there is a function.
+        return mlir.custom_call(
+            UNREGISTERED,
+            result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in ctx.avals_out],
+            operands=operands,
+            backend_config=name,
+            has_side_effect=True,
+        ).results
     parameters["target_name"] = _PREFIX + name
     return lower_on_host(
         ctx,

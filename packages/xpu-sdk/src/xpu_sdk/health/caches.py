@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from .. import show
@@ -26,13 +27,21 @@ def check() -> Iterator[Finding]:
     yield _rights(folder)
     if not folder.is_dir():
         return
-    files = [path for path in folder.iterdir() if path.suffix in (".spv", ".bin", ".plan")]
-    taken = sum(path.stat().st_size for path in files)
-    yield Finding("cached kernels", "ok", f"{len(files)} files, {show.size(taken)}")
+    taken = _sizes(folder)
+    yield Finding("cached kernels", "ok", f"{len(taken)} files, {show.size(sum(taken))}")
     yield _soundness()
     free = shutil.disk_usage(folder).free
     if free < 64 * 2**20:
         yield Finding("disk", "fail", f"{show.size(free)} free at {folder}", "xpu-sdk cache clear")
+
+
+def _sizes(folder: Path) -> list[int]:
+    sizes = []
+    for path in folder.iterdir():
+        if path.suffix in (".spv", ".bin", ".plan"):
+            with suppress(FileNotFoundError):  # another process may make room
+                sizes.append(path.stat().st_size)
+    return sizes
 
 
 def chosen_folder() -> Path | None:

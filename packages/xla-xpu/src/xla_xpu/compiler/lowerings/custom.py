@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..failures import Unsupported
 from ..graph import Node
 from ..lower import Lowerer, lowering
 from ..plan import make_step
@@ -24,8 +25,25 @@ def host_program(lowerer: Lowerer, node: Node) -> None:
 @lowering("custom_call@xpu_python_callback")
 def python_callback(lowerer: Lowerer, node: Node) -> None:
     """A function of the user's."""
-    number = int(node.attributes["backend_config"])
-    _host_call(lowerer, node, "python callback (host)", callback=number)
+    number = int(node.attributes["backend_config"].split()[0])
+    _host_call(
+        lowerer,
+        node,
+        "python callback (host)",
+        callback=number,
+        device=node.attributes.get("device", -1),
+    )
+
+
+@lowering("custom_call@xpu_unregistered_function")
+def unregistered(lowerer: Lowerer, node: Node) -> None:
+    """A function of the XLA FFI that nobody has registered."""
+    name = node.attributes["backend_config"]
+    raise Unsupported(
+        f"ffi_call: no function {name!r} is registered for xpu; register it with "
+        f"jax.ffi.register_ffi_target({name!r}, function, platform='xpu') before the program is lowered. "
+        "It is called with arrays in host memory."
+    )
 
 
 def _host_call(lowerer: Lowerer, node: Node, name: str, **what: object) -> None:

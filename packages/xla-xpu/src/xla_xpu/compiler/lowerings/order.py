@@ -35,7 +35,7 @@ def sort(lowerer: Lowerer, node: Node) -> None:
     more = {"indices": outs[1]} if positions else {}
     step = make_step(
         "sort",
-        {"in": lowerer.place(node.inputs[0])},
+        {"in": lowerer.few(node.inputs[0])},
         {"values": outs[0], **more},
         dim=dim,
         descending=order == "GT",
@@ -61,7 +61,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
         results += [Value(part, None, 0) for _ in range(2)]
         names += [f"{element.math}({side}{at}, {side}{at + 1})" for side in "ab"]
     lines, (result,) = region_text(node.regions[0], names)
-    views = [lowerer.place(value) for value in operands]
+    views = [lowerer.few(value) for value in operands]
     outs = [lowerer.result(value) for value in results]
     less, complex = as_expression(lines, result), len(operands) > len(node.inputs)
     lowerer.add(
@@ -139,7 +139,7 @@ def approximate_top_k(lowerer: Lowerer, node: Node) -> None:
 
 
 def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
-    source = lowerer.place(node.inputs[0])
+    source = lowerer.few(node.inputs[0])
     values, indices = (lowerer.result(value) for value in node.outputs)
     if values.type.count:
         views = {"values": values, "indices": indices}
@@ -151,7 +151,7 @@ def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
 def fft(lowerer: Lowerer, node: Node) -> None:
     """One dimension after the other, the last one first where it is real."""
     kind, lengths = node.attributes["fft_type"], node.attributes["fft_length"]
-    source = lowerer.place(node.inputs[0])
+    source = lowerer.few(node.inputs[0])
     out = lowerer.result(node.output)
     if not out.type.count:
         return

@@ -6,7 +6,7 @@ import math
 
 from ..graph import Node
 from ..lower import Lowerer, lowering
-from ..plan import View, make_step, reshaped_strides
+from ..plan import MOST_DIMENSIONS, View, make_step, reshaped_strides
 from ..types import ELEMENTS, Type, row_major
 from .complex_products import of_parts
 
@@ -16,6 +16,9 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
     """Batched matrix products of views: dimensions are put in order by strides, and joined."""
     if node.output.type.element.kind == "complex" and node.output.type.count:
         of_parts(lowerer, node, dot_general)
+        return
+    if node.output.type.element.kind in ("int", "uint") and node.output.type.element.size == 1:
+        _wrapped(lowerer, node)
         return
     numbers = node.attributes["dot_dimension_numbers"]
     left, right = (lowerer.place(value) for value in node.inputs)
@@ -33,6 +36,10 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
     a = _matrices(lowerer, left, [batch_l, free_l, inner_l], (*batch, rows, depth))
     b = _matrices(lowerer, right, [batch_r, inner_r, free_r], (*batch, depth, columns))
     a, b = (_as_wide(lowerer, view, out) for view in (a, b))
+    if len(batch) + 2 > MOST_DIMENSIONS:
+        batch = (math.prod(batch),)
+        a = _in_order(lowerer, a, (*batch, rows, depth))
+        b = _in_order(lowerer, b, (*batch, depth, columns))
     shape = (*batch, rows, columns)
     if out.dense:
         c = out.with_layout(shape, row_major(shape))
@@ -48,6 +55,21 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
     c = lowerer.new(Type(out.element, shape))
     lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
     lowerer.copy(out, c.with_layout(out.shape, row_major(out.shape)))
+
+
+def _wrapped(lowerer: Lowerer, node: Node) -> None:
+    """Bytes, and integers of fewer bits, wrap; the runtime's own results of bytes would saturate."""
+    byte, out = ELEMENTS["i8"], node.output.type
+    # The lowest bits of a product are those of the factors' lowest bits, with or without a sign.
+    bytes = [
+        value
+        if value.type.element == byte
+        else Node("convert", [value], [Type(byte, value.shape)]).output
+        for value in node.inputs
+    ]
+    sums = Node("dot_general", bytes, [Type(ELEMENTS["i32"], out.shape)], node.attributes)
+    dot_general(lowerer, sums)
+    lowerer.views[node.output] = lowerer.place(Node("convert", [sums.output], [out]).output)
 
 
 def _turned(numbers: tuple[int, ...]) -> tuple[int, ...]:
@@ -73,6 +95,14 @@ def _matrices(lowerer: Lowerer, view: View, order: list[list[int]], shape: tuple
             return copy.with_layout(shape, Type(view.element, shape).strides)
         strides += part
     return view.with_layout(shape, tuple(strides))
+
+
+def _in_order(lowerer: Lowerer, view: View, shape: tuple[int, ...]) -> View:
+    """The view, copied where it is not row-major, in another shape."""
+    copy = view if view.dense else lowerer.new(view.type)
+    if copy is not view:
+        lowerer.copy(copy, view)
+    return copy.with_layout(shape, row_major(shape))
 
 
 def _as_wide(lowerer: Lowerer, view: View, out: View) -> View:

@@ -14,7 +14,7 @@ from ..emit import Emitter, NeedsMemory, TooLarge
 from ..graph import Graph, Node, Value
 from ..loops import Output
 from ..lower import Lowerer, lowering
-from ..plan import View, make_step
+from ..plan import MOST_DIMENSIONS, View, groups_of, joined, make_step
 from ..regions import reducer_of, region_text
 from ..rows import Fold, task_of_fold
 from ..space import counters
@@ -120,6 +120,20 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reads views
     lines, names, views = _inputs(lowerer, inputs)
+    dims, results = list(node.attributes["dimensions"]), outs
+    if len(views[0].shape) > MOST_DIMENSIONS:
+        groups = groups_of(views, dims)
+        dims = [
+            number
+            for number, group in enumerate(groups)
+            if group[0] in node.attributes["dimensions"]
+        ]
+        if len(groups) > MOST_DIMENSIONS or not dims:
+            _in_loops(lowerer, node)
+            return
+        views = joined(views, groups)
+        kept = tuple(size for dim, size in enumerate(views[0].shape) if dim not in dims)
+        results = [out.with_layout(kept, row_major(kept)) for out in outs]
     complex = any(e.kind == "complex" for e in (*elements, *(v.element for v in views)))
     fields: dict[str, Any] = {"name": _COMMON.get(reducer)}
     as_it_is = [line.partition(" = ")[2] for line in lines] in ([], ["a0;"])
@@ -134,9 +148,8 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             "outputs": outputs or left,
             "headers": headers_of(update, complex),
         }
-    dims = list(node.attributes["dimensions"])
     step = make_step(
-        "reduce", {"in": views}, {"out": outs}, dims=dims, compute=_compute(elements), **fields
+        "reduce", {"in": views}, {"out": results}, dims=dims, compute=_compute(elements), **fields
     )
     step.reads = [view.buffer for view in views]
     lowerer.add(step)

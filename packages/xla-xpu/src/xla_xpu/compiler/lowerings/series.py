@@ -69,15 +69,32 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 
 def _over_trips(value: Value, known: dict[Value, np.ndarray]) -> np.ndarray | None:
     """What a scalar that only depends on the counter is in each round."""
-    if value in known:
-        return known[value]
+    waiting = [value]
+    while waiting:
+        missing = [] if waiting[-1] in known else _operands(waiting[-1], known)
+        if missing is None:
+            return None
+        if missing:
+            waiting += missing
+        else:
+            waiting.pop()
+    return known[value]
+
+
+def _operands(value: Value, known: dict[Value, np.ndarray]) -> list[Value] | None:
+    """What is to be known before a scalar, which is if there is nothing; None when it never can be."""
     if value.shape or value.node is None or value.type.element.kind not in ("int", "uint", "bool"):
         return None
     if (number := splat(value)) is not None:
-        return np.asarray(int(number))
-    operands = [_over_trips(operand, known) for operand in value.node.inputs]
-    if any(operand is None for operand in operands):
+        known[value] = np.asarray(int(number))
+        return []
+    if value.op != "compare" and value.op not in _ARITHMETIC:
         return None
-    if value.op == "compare":
-        return _COMPARISONS[value.node.attributes["comparison_direction"]](*operands)
-    return _ARITHMETIC[value.op](*operands) if value.op in _ARITHMETIC else None
+    missing = [operand for operand in value.node.inputs if operand not in known]
+    if not missing:
+        if value.op == "compare":
+            compute = _COMPARISONS[value.node.attributes["comparison_direction"]]
+        else:
+            compute = _ARITHMETIC[value.op]
+        known[value] = compute(*(known[operand] for operand in value.node.inputs))
+    return missing

@@ -83,7 +83,7 @@ def _scan(
     element = source.type.element
     lines, (result,) = region_text(region, ["a", "b"])
     number = splat(start)
-    view = lowerer.place(source)
+    view = lowerer.few(source)
     out, combine = lowerer.new(source.type), as_expression(lines, result)
     lowerer.add(
         make_step(

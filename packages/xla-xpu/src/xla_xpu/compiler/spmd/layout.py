@@ -58,11 +58,33 @@ def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
     return made
 
 
-def op_sharding(layout: Layout) -> bytes:
-    """A serialized xla.OpSharding."""
+def op_sharding(layout: Layout, along: Parts) -> bytes:
+    """A serialized xla.OpSharding; ``along``: see ``Meshes.unreduced``."""
+    proto = proto_of(layout) if count(along) == 1 else _proto_of_summands(layout, along)
+    return bytes(proto.SerializeToString()) or _REPLICATED
+
+
+def _proto_of_summands(layout: Layout, along: Parts) -> OpSharding:
+    proto = OpSharding()
+    if count(along) == len(along):
+        proto.type = OpSharding.Type.UNREDUCED
+        return proto
+    proto.type = OpSharding.Type.OTHER
+    counts = [*map(count, layout), count(along)]
+    repeats = len(along) // math.prod(counts)
+    tiles = list(zip(*layout, along, strict=True))
+    proto.tile_assignment_devices = sorted(range(len(along)), key=lambda device: tiles[device])
+    proto.tile_assignment_dimensions = [*counts, repeats] if repeats > 1 else counts
+    kinds = [OpSharding.Type.UNREDUCED, OpSharding.Type.REPLICATED]
+    proto.last_tile_dims = kinds[: 2 if repeats > 1 else 1]
+    return proto
+
+
+def proto_of(layout: Layout) -> OpSharding:
+    """Of arrays as they are, as an object."""
     proto = OpSharding()
     if all(count(parts) == 1 for parts in layout):
-        return _REPLICATED
+        return proto
     holders: dict[tuple[int, ...], list[int]] = {}
     for partition, tile in enumerate(zip(*layout, strict=True)):
         holders.setdefault(tile, []).append(partition)
@@ -72,4 +94,4 @@ def op_sharding(layout: Layout) -> bytes:
     proto.tile_assignment_dimensions = [*counts, repeats] if repeats > 1 else counts
     proto.tile_assignment_devices = [p for tile in sorted(holders) for p in holders[tile]]
     proto.replicate_on_last_tile_dim = repeats > 1
-    return bytes(proto.SerializeToString())
+    return proto

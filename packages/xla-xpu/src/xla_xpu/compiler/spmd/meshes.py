@@ -20,10 +20,14 @@ class Meshes:
     def __init__(self, module: ir.Module, partitions: int) -> None:
         self.partitions = partitions
         self.axes: dict[str, dict[str, Axis]] = {}
+        self.single: dict[str, int] = {}  # the one partition of a mesh that has no axes
         for op in module.body.operations:
             if op.operation.name == "sdy.mesh":
                 name = ir.StringAttr(op.attributes["sym_name"]).value
                 self.axes[name] = self._read(op.attributes["mesh"])
+                device = _single(op.attributes["mesh"])
+                if device is not None:
+                    self.single[name] = device
 
     def _read(self, attribute: ir.Attribute) -> dict[str, Axis]:
         dialect: Any = stablehlo if stablehlo.MeshAttr.isinstance(attribute) else sdy
@@ -49,8 +53,6 @@ class Meshes:
         """Of a sharding; ``without`` some of its axes."""
         sharding = sdy.TensorShardingAttr(attribute)
         axes = self._mesh(sharding.mesh_or_ref)
-        if len(sharding.unreduced_axes):
-            raise Unsupported("arrays that are still to be summed over axes of a mesh")
         layout = []
         for dim in sharding.dimension_shardings:
             parts = whole(self.partitions)
@@ -62,10 +64,33 @@ class Meshes:
             layout.append(parts)
         return tuple(layout)
 
+    def only_device(self, attribute: Any) -> int | None:
+        """The partition that has all of the values of such a sharding to itself."""
+        each = sdy.TensorShardingPerValueAttr(attribute).shardings
+        mesh: Any = sdy.TensorShardingAttr(each[0]).mesh_or_ref if len(each) else None
+        if isinstance(mesh, ir.FlatSymbolRefAttr):
+            return self.single.get(mesh.value)
+        return None if mesh is None else _single(mesh)
+
     def layouts(self, attribute: Any, without: frozenset[str] = frozenset()) -> list[Layout]:
         """Of shardings of several values."""
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
         return [self.layout(sharding, without) for sharding in each]
+
+    def unreduced(self, attribute: Any) -> Parts:
+        """Which of the arrays still to be summed each partition has; one for all when there is one."""
+        sharding = sdy.TensorShardingAttr(attribute)
+        axes = self._mesh(sharding.mesh_or_ref)
+        along = whole(self.partitions)
+        for axis in map(sdy.AxisRefAttr, sharding.unreduced_axes):
+            size, _, places = _part_of(axes[axis.name], axis.sub_axis_info)
+            along = tuple(a * size + place for a, place in zip(along, places, strict=True))
+        return along
+
+    def summands(self, attribute: Any) -> list[Parts]:
+        """The same of several values."""
+        each = sdy.TensorShardingPerValueAttr(attribute).shardings
+        return [self.unreduced(sharding) for sharding in each]
 
     def scope(self, shardings: list[Any], manual: frozenset[str], outer: Parts) -> Parts:
         """A number for each place on the manual axes, within that of an outer scope."""
@@ -96,6 +121,11 @@ class Meshes:
         if isinstance(reference, ir.FlatSymbolRefAttr):
             return self.axes[reference.value]
         return self._read(reference)
+
+
+def _single(mesh: ir.Attribute) -> int | None:
+    of_one: Any = sdy.MeshAttr(mesh)
+    return of_one.device_ids[0] if len(of_one.device_ids) and not len(of_one.axes) else None
 
 
 def _part_of(axis: Axis, info: Any) -> tuple[int, int, Parts]:

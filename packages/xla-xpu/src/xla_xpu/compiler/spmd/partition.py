@@ -10,7 +10,7 @@ from jaxlib.mlir import ir, passmanager
 from ..failures import Unsupported
 from ..graph import Graph
 from ..read import graph_of, main_of
-from .layout import Layout, op_sharding
+from .layout import Layout, Parts, op_sharding, whole
 from .meshes import Meshes, usable
 from .spread import Spreader
 
@@ -59,8 +59,28 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
             (_layouts(main, "res_attrs", graph.results, spreader), graph.results),
         )
     )
-    local = spreader.program(graph, given, wanted)
-    return Partitioned(local, list(map(op_sharding, given)), list(map(op_sharding, wanted)))
+    summands = [
+        _unreduced(main, name, values, spreader)
+        for name, values in (("arg_attrs", graph.parameters), ("res_attrs", graph.results))
+    ]
+    local = spreader.program(graph, given, wanted, *summands)
+    shardings = (
+        list(map(op_sharding, layouts, along))
+        for layouts, along in zip((given, wanted), summands, strict=True)
+    )
+    return Partitioned(local, *shardings)
+
+
+def _unreduced(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Parts]:
+    """Of each value, which of the arrays that it is the sum of a partition has."""
+    if name not in main.attributes:
+        return [whole(spreader.meshes.partitions)] * len(values)
+    return [
+        spreader.meshes.unreduced(names["sdy.sharding"])
+        if "sdy.sharding" in names
+        else whole(spreader.meshes.partitions)
+        for names in map(ir.DictAttr, ir.ArrayAttr(main.attributes[name]))
+    ]
 
 
 def _layouts(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Layout]:

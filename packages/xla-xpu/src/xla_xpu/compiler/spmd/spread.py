@@ -6,18 +6,22 @@ which one. Shardy's propagation says which layouts are wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from jaxlib.mlir.dialects import sdy
+from jaxlib.xla_client import HloSharding
 
+from ...rules import inspection
+from ...rules.callbacks import PARTS
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..splats import is_splat
-from ..types import ELEMENTS, Type
+from ..types import ELEMENTS, TOKEN, Type
+from . import custom
 from .factors import factors_of
-from .layout import Layout, Parts, count, groups, independent, local_shape, refines, whole
+from .layout import Layout, Parts, count, groups, independent, local_shape, proto_of, refines, whole
 from .meshes import Meshes, usable
 
 Spread = Callable[["Spreader", Node], None]
@@ -35,8 +39,18 @@ class Spreader:
         self.choices: dict[tuple[int, ...], Value] = {}
         self.nodes: list[Node] = []
 
-    def program(self, graph: Graph, given: list[Layout], wanted: list[Layout]) -> Graph:
-        """The local graph of one whose parameters and results have these layouts."""
+    def program(
+        self,
+        graph: Graph,
+        given: list[Layout],
+        wanted: list[Layout],
+        summed: Sequence[Parts] = (),
+        left: Sequence[Parts] = (),
+    ) -> Graph:
+        """The local graph of one whose parameters and results have these layouts.
+
+        ``summed`` and ``left``: those that come, or go, as arrays still to be summed. Inside all are sums.
+        """
         parameters = []
         for value, layout in zip(graph.parameters, given, strict=True):
             local = Value(self.type(value, layout), None, value.index)
@@ -46,8 +60,13 @@ class Spreader:
         # What a region makes for itself is not seen outside.
         moved, self.moved = self.moved, dict(self.moved)
         choices, self.choices = self.choices, dict(self.choices)
+        for value, along in zip(graph.parameters, summed, strict=False):
+            local, layout = self.at[value]
+            self.at[value] = (self.sum_of(local, layout, along), layout)
         self.run(graph)
         results = [self.held(v, to) for v, to in zip(graph.results, wanted, strict=True)]
+        if left:
+            results = [self.summand(v, along) for v, along in zip(results, left, strict=True)]
         made, self.nodes = self.nodes, outside
         self.moved, self.choices = moved, choices
         return Graph(parameters, made, results)
@@ -74,7 +93,7 @@ class Spreader:
     def wanted(self, node: Node) -> list[Layout]:
         """What Shardy wants the results to be like."""
         attribute = node.attributes.get("sdy.sharding")
-        if attribute is None:
+        if attribute is None or not node.outputs:
             return [self.nothing(value) for value in node.outputs]
         layouts = self.meshes.layouts(attribute)
         return [self.fit(layout, v) for layout, v in zip(layouts, node.outputs, strict=True)]
@@ -92,6 +111,25 @@ class Spreader:
         if (value, target) not in self.moved:
             self.moved[value, target] = self._move(local, layout, target)
         return self.moved[value, target]
+
+    def sum_of(self, local: Value, layout: Layout, along: Parts) -> Value:
+        """The sum of what devices with different numbers have."""
+        if count(along) == 1:
+            return local
+        return _combined(self, local, layout, [along], "add")
+
+    def summand(self, local: Value, along: Parts) -> Value:
+        """Arrays whose sum a value is: the first device of each sum has all of it, the others zeros."""
+        if count(along) == 1:
+            return local
+        zero = self.add("constant", [], Type(_I32, ()), value=np.zeros(1, np.int32))
+        number = self._choice(along)
+        first = self.add(
+            "compare", [number, zero], Type(ELEMENTS["i1"], ()), comparison_direction="EQ"
+        )
+        nothing = np.zeros(1, local.type.element.numpy)
+        zeros = self.add("constant", [], local.type, value=nothing)
+        return self.add("select", [first, local, zeros], local.type)
 
     def _move(self, local: Value, layout: Layout, target: Layout) -> Value:
         now = list(layout)
@@ -281,7 +319,8 @@ def _constant(spreader: Spreader, node: Node) -> None:
 def _move(spreader: Spreader, node: Node) -> None:
     """A sharding that the program asks for."""
     (value,) = node.inputs
-    target = spreader.fit(spreader.meshes.layout(node.attributes["sharding"]), value)
+    sharding = node.attributes.get("sharding") or node.attributes["out_sharding"]
+    target = spreader.fit(spreader.meshes.layout(sharding), value)
     spreader.at[node.output] = (spreader.held(value, target), target)
 
 
@@ -329,6 +368,7 @@ def _manual(spreader: Spreader, node: Node) -> None:
     manual = frozenset(sdy.ManualAxesAttr(node.attributes["manual_axes"]))
     (region,) = node.regions
     free = spreader.meshes.layouts(given, manual)
+    unreduced = spreader.meshes.summands(given)
     for value, inner, outside, inside in zip(
         node.inputs, region.parameters, spreader.meshes.layouts(given), free, strict=True
     ):
@@ -336,7 +376,8 @@ def _manual(spreader: Spreader, node: Node) -> None:
         fitting = spreader.type(inner, inside).shape == local.shape
         if not fitting:
             raise Unsupported(f"shard_map over an array {value.type} that its mesh does not divide")
-        spreader.at[inner] = (local, inside)
+        along = unreduced.pop(0)
+        spreader.at[inner] = (spreader.summand(local, along), inside)
     outer = spreader.scope
     spreader.scope = spreader.meshes.scope([given, taken], manual, outer)
     spreader.run(region)
@@ -347,10 +388,74 @@ def _manual(spreader: Spreader, node: Node) -> None:
         )
     ]
     spreader.scope = outer
-    for value, result, layout in zip(
-        node.outputs, results, spreader.meshes.layouts(taken), strict=True
+    for value, result, layout, along in zip(
+        node.outputs,
+        results,
+        spreader.meshes.layouts(taken),
+        spreader.meshes.summands(taken),
+        strict=True,
     ):
+        spreader.at[value] = (spreader.sum_of(result, layout, along), layout)
+
+
+def _callback(spreader: Spreader, node: Node) -> None:
+    """A function of the host: for the parts of every device, or once, for all of them."""
+    attribute = node.attributes.get("sdy.sharding")
+    one = None if attribute is None else spreader.meshes.only_device(attribute)
+    if PARTS in node.attributes["backend_config"]:
+        inputs = [spreader.at[value][0] for value in node.inputs]
+    else:
+        inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
+    types = [value.type for value in node.outputs]
+    call = Node(node.op, inputs, types, dict(node.attributes), where=node.where)
+    spreader.nodes.append(call)
+    results = call.outputs
+    if one is not None:
+        call.attributes["device"] = one
+        others = [number for number in range(spreader.meshes.partitions) if number != one]
+        results = [
+            value
+            if value.type.element is TOKEN
+            else spreader.add("collective_broadcast", [value], value.type, groups=[[one, *others]])
+            for value in call.outputs
+        ]
+    for value, result in zip(node.outputs, results, strict=True):
+        spreader.at[value] = (result, spreader.nothing(value))
+
+
+def _by_its_own_rule(spreader: Spreader, node: Node) -> None:
+    """A function of the user's that brings the program of each device with it."""
+    graph, given, taken = custom.partitioned(
+        node,
+        [spreader.at[value][1] for value in node.inputs],
+        spreader.wanted(node),
+        spreader.meshes.partitions,
+    )
+    parts = [spreader.held(value, to) for value, to in zip(node.inputs, given, strict=True)]
+    known = dict(zip(graph.parameters, parts, strict=True))
+    _replace(graph, known)
+    spreader.nodes += graph.nodes
+    for value, result, layout in zip(node.outputs, graph.results, taken, strict=True):
         spreader.at[value] = (result, layout)
+
+
+def _replace(graph: Graph, known: dict[Value, Value]) -> None:
+    """Other values in place of what a graph reads."""
+    for node in graph.nodes:
+        node.inputs = [known.get(value, value) for value in node.inputs]
+        for region in node.regions:
+            _replace(region, known)
+    graph.results = [known.get(value, value) for value in graph.results]
+
+
+def _inspect(spreader: Spreader, node: Node) -> None:
+    """Tells a function how an array is spread; of the device's program nothing is left."""
+    (value,) = node.inputs
+    if count(spreader.scope) > 1:
+        sharding = HloSharding.manual()
+    else:
+        sharding = HloSharding.from_proto(proto_of(spreader.at[value][1]))
+    inspection.tell(int(node.attributes["backend_config"]), sharding)
 
 
 def _refused(spreader: Spreader, node: Node) -> None:
@@ -361,11 +466,16 @@ _SPECIAL: dict[str, Spread] = {
     "constant": _constant,
     "sdy.reshard": _move,
     "sdy.sharding_constraint": _move,
+    "sdy.all_reduce": _move,
+    "sdy.reduce_scatter": _move,
     "sdy.propagation_barrier": _identity,
     "sdy.sharding_group": lambda spreader, node: None,
     "while": _loop,
     "case": _branch,
     "if": _branch,
     "sdy.manual_computation": _manual,
+    "custom_call@xpu_python_callback": _callback,
+    f"custom_call@{inspection.TARGET}": _inspect,
+    f"custom_call@{custom.TARGET}": _by_its_own_rule,
     "sdy.named_computation": _refused,
 }

@@ -1,0 +1,98 @@
+#include "compile/cache_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "compile/sha256.h"
+
+namespace xpu {
+namespace {
+
+constexpr std::string_view magic = "XPUCACHE1\n";
+constexpr std::size_t digest_size = 32, head_size = magic.size() + digest_size;
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  operator int() const { return descriptor_; }
+  bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
+
+  bool write(const void* data, std::size_t size) {
+    for (auto* at = static_cast<const char*>(data); size > 0;) {
+      auto written = ::write(descriptor_, at, size);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      at += written;
+      size -= static_cast<std::size_t>(written);
+    }
+    return true;
+  }
+
+  /// False when it cannot be read to its end.
+  bool read(Bytes& all) {
+    for (std::size_t used = 0;;) {
+      if (used == all.size()) all.resize(all.size() + 65536);
+      auto got = ::read(descriptor_, all.data() + used, all.size() - used);
+      if (got < 0 && errno == EINTR) continue;
+      if (got > 0) {
+        used += static_cast<std::size_t>(got);
+        continue;
+      }
+      all.resize(used);
+      return got == 0;
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+bool is_sound(const Bytes& all) {
+  if (all.size() < head_size || std::memcmp(all.data(), magic.data(), magic.size()) != 0) return false;
+  auto digest = Sha256().add(all.data() + head_size, all.size() - head_size).digest();
+  return std::memcmp(digest.data(), all.data() + magic.size(), digest_size) == 0;
+}
+
+}  // namespace
+
+CacheFile read_cache_file(const std::string& path, bool own) {
+  // Not to wait for the other end of a pipe.
+  File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file < 0) return {{}, errno == ELOOP ? "is a link to itself" : ""};
+  struct stat about;
+  if (fstat(file, &about) != 0) return {};
+  if (!S_ISREG(about.st_mode)) return {{}, "is not a file"};
+  if (own && about.st_uid != geteuid()) return {{}, "belongs to somebody else"};
+  Bytes all(static_cast<std::size_t>(about.st_size) + 1);  // one more finds the end at the first reading
+  if (!file.read(all) || !is_sound(all)) return {{}, "is damaged"};
+  all.erase(all.begin(), all.begin() + head_size);
+  return {std::move(all), ""};
+}
+
+int write_cache_file(const std::string& path, const Bytes& payload) {
+  std::string beside = path + ".XXXXXX" + unfinished;
+  File file(mkostemps(beside.data(), static_cast<int>(std::strlen(unfinished)), O_CLOEXEC));
+  if (file < 0) return errno;
+  auto digest = Sha256().add(payload.data(), payload.size()).digest();
+  bool written = file.write(magic.data(), magic.size()) && file.write(digest.data(), digest.size()) &&
+                 file.write(payload.data(), payload.size()) && file.close() &&
+                 std::rename(beside.c_str(), path.c_str()) == 0;
+  if (written) return 0;
+  int failed = errno;
+  unlink(beside.c_str());
+  return failed;
+}
+
+}  // namespace xpu

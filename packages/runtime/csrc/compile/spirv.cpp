@@ -1,0 +1,204 @@
+#include "compile/spirv.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <span>
+
+#include "xpu/error.h"
+
+namespace xpu {
+namespace {
+
+// Numbers of the SPIR-V specification.
+constexpr std::uint32_t magic = 0x07230203, largest_bound = 0x3fffff;
+enum Instruction : std::uint32_t {
+  op_entry_point = 15,
+  op_type_bool = 20,
+  op_type_int = 21,
+  op_type_float = 22,
+  op_type_vector = 23,
+  op_type_array = 28,
+  op_type_struct = 30,
+  op_type_pointer = 32,
+  op_constant = 43,
+  op_function = 54,
+  op_function_parameter = 55,
+  op_decorate = 71,
+};
+enum : std::uint32_t { model_kernel = 6 };
+enum : std::uint32_t { in_function = 7, in_cross_workgroup = 5, in_constant = 0 };
+enum : std::uint32_t { decoration_packed = 10, decoration_parameter = 38, by_value = 2 };
+
+using Words = std::span<const std::uint32_t>;
+
+struct Layout {
+  std::uint32_t size = 0, alignment = 1;
+};
+
+std::uint32_t round_up(std::uint32_t size, std::uint32_t to) {
+  return (size + to - 1) / to * to;
+}
+
+class Reader {
+ public:
+  explicit Reader(Words words) : words_(words) {}
+
+  Signatures read() {
+    header();
+    for (std::size_t at = 5; at < words_.size();) {
+      std::size_t count = words_[at] >> 16;
+      expect<UsageError>(count > 0 && count <= words_.size() - at, "SPIR-V: word ", at,
+                         " begins an instruction of ", count, " words, and ", words_.size() - at,
+                         " are left");
+      instruction(words_[at] & 0xffff, words_.subspan(at + 1, count - 1));
+      at += count;
+    }
+    expect<UsageError>(!names_.empty(), "SPIR-V: the module has no kernels");
+    Signatures all;
+    for (auto& [function, name] : names_) {
+      expect<UsageError>(parameters_.count(function), "SPIR-V: the kernel \"", name, "\" has no function");
+      for (auto [id, type] : parameters_[function]) all[name].push_back(parameter(id, type));
+      all[name];  // also of a kernel without parameters
+    }
+    return all;
+  }
+
+ private:
+  struct Type {
+    std::uint32_t instruction;
+    Words operands;
+  };
+
+  void header() const {
+    expect<UsageError>(words_.size() >= 5 && words_[0] == magic,
+                       "SPIR-V: got a file that begins otherwise, "
+                       "expected the number 0x07230203 and a header of five words");
+    expect<UsageError>(words_[1] >> 16 == 1 && (words_[1] & 0xff) == 0, "SPIR-V: got version word ",
+                       words_[1], ", expected a version 1");
+    expect<UsageError>(words_[3] > 0 && words_[3] <= largest_bound && words_[4] == 0,
+                       "SPIR-V: got a bound of ", words_[3], " and schema ", words_[4],
+                       ", expected a bound of 1 to ", largest_bound, " and schema 0");
+  }
+
+  void instruction(std::uint32_t code, Words words) {
+    switch (code) {
+      case op_entry_point:
+        if (need(words, 3) && words[0] == model_kernel) names_[words[1]] = text(words, 2);
+        break;
+      case op_type_bool:
+      case op_type_int:
+      case op_type_float:
+      case op_type_vector:
+      case op_type_array:
+      case op_type_struct:
+      case op_type_pointer:
+        if (need(words, 1)) types_[words[0]] = {code, words.subspan(1)};
+        break;
+      case op_constant:
+        if (need(words, 3)) constants_[words[1]] = words[2];
+        break;
+      case op_decorate:
+        if (need(words, 2) && words[1] == decoration_packed) packed_.insert(words[0]);
+        if (words[1] == decoration_parameter && need(words, 3) && words[2] == by_value)
+          by_value_.insert(words[0]);
+        break;
+      case op_function:
+        if (need(words, 4)) parameters_[function_ = words[1]];
+        break;
+      case op_function_parameter:
+        if (need(words, 2)) parameters_[function_].push_back({words[1], words[0]});
+        break;
+      default:
+        break;
+    }
+  }
+
+  static bool need(Words words, std::size_t count) {
+    expect<UsageError>(words.size() >= count, "SPIR-V: an instruction has ", words.size(),
+                       " operands, and needs ", count);
+    return true;
+  }
+
+  static std::string text(Words words, std::size_t at) {
+    auto* begin = reinterpret_cast<const char*>(words.data() + at);
+    return {begin, strnlen(begin, (words.size() - at) * 4)};
+  }
+
+  Parameter parameter(std::uint32_t id, std::uint32_t type) const {
+    auto found = types_.find(type);
+    if (found == types_.end()) return {0, false};
+    auto& [code, operands] = found->second;
+    if (code != op_type_pointer) return {layout(type, 0).size, false};
+    if (operands.size() < 2) return {0, false};
+    if (operands[0] == in_function && by_value_.count(id)) return {layout(operands[1], 0).size, false};
+    bool device_memory = operands[0] == in_cross_workgroup || operands[0] == in_constant;
+    return device_memory ? Parameter{8, true} : Parameter{0, false};
+  }
+
+  // As C lays it out; size 0 for what this does not know. A type of a type, and so on, ends somewhere.
+  Layout layout(std::uint32_t id, int depth) const {
+    auto found = types_.find(id);
+    if (found == types_.end() || depth > 64) return {};
+    auto& [code, operands] = found->second;
+    auto operand = [&, &operands = operands](std::size_t i) { return i < operands.size() ? operands[i] : 0; };
+    switch (code) {
+      case op_type_bool:
+        return {1, 1};
+      case op_type_int:
+      case op_type_float:
+        return {operand(0) / 8, std::max(operand(0) / 8, 1u)};
+      case op_type_pointer:
+        return {8, 8};
+      case op_type_vector: {
+        auto size = layout(operand(0), depth + 1).size * (operand(1) == 3 ? 4 : operand(1));
+        return {size, std::max(size, 1u)};
+      }
+      case op_type_array: {
+        auto length = constants_.find(operand(1));
+        auto element = layout(operand(0), depth + 1);
+        return {length == constants_.end() ? 0 : element.size * length->second, element.alignment};
+      }
+      case op_type_struct:
+        return members(operands, packed_.count(id) > 0, depth);
+      default:
+        return {};
+    }
+  }
+
+  Layout members(Words types, bool packed, int depth) const {
+    Layout whole;
+    for (auto type : types) {
+      auto member = layout(type, depth + 1);
+      if (member.size == 0) return {};
+      if (packed) member.alignment = 1;
+      whole.size = round_up(whole.size, member.alignment) + member.size;
+      whole.alignment = std::max(whole.alignment, member.alignment);
+    }
+    whole.size = round_up(whole.size, whole.alignment);
+    return whole;
+  }
+
+  Words words_;
+  std::map<std::uint32_t, std::string> names_;
+  std::map<std::uint32_t, Type> types_;
+  std::map<std::uint32_t, std::uint32_t> constants_;
+  std::set<std::uint32_t> packed_, by_value_;
+  struct Given {
+    std::uint32_t id, type;
+  };
+  std::map<std::uint32_t, std::vector<Given>> parameters_;
+  std::uint32_t function_ = 0;
+};
+
+}  // namespace
+
+Signatures read_signatures(const Bytes& spirv) {
+  expect<UsageError>(spirv.size() % 4 == 0, "SPIR-V: got ", spirv.size(), " bytes, expected whole words");
+  std::vector<std::uint32_t> words(spirv.size() / 4);
+  if (!words.empty()) std::memcpy(words.data(), spirv.data(), spirv.size());
+  return Reader(words).read();
+}
+
+}  // namespace xpu

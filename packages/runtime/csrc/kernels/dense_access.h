@@ -1,0 +1,29 @@
+// Walks of more dimensions than kernels are built for, over row-major stand-ins.
+#pragma once
+
+#include "kernels/dense.h"
+#include "kernels/indexed.h"
+
+namespace xpu::kernels {
+
+/// The walk has more dimensions than a kernel takes, and its tensors leave gaps.
+bool needs_dense(const IndexedAccess& access);
+
+/// The same walk over row-major copies, which few dimensions describe.
+class DenseAccess {
+ public:
+  enum class Writes { moved, target };
+
+  DenseAccess(Stream stream, const IndexedAccess& access, Writes writes);
+  const IndexedAccess& access() const { return access_; }
+  /// Copies what was written to where it is wanted.
+  void finish();
+
+ private:
+  Stream stream_;
+  IndexedAccess access_;
+  Temporary target_, moved_, index_[IndexedAccess::max_indices];
+  Tensor wanted_, made_;
+};
+
+}  // namespace xpu::kernels

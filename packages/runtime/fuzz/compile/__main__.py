@@ -1,0 +1,11 @@
+"""Random expressions of the device library's functions, each in one kernel and function by function."""
+
+import os
+
+os.environ.setdefault("XPU_VALUES", "1")
+
+from expression import make
+from xpu_testing import fuzzing
+
+if __name__ == "__main__":
+    fuzzing.main(make)

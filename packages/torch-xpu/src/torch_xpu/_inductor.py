@@ -1,0 +1,94 @@
+"""``torch.compile`` with Inductor, which has no way to make code for xpu without an adapter.
+
+Graphs with tensors on xpu run uncompiled, with one warning; graphs of other devices are compiled as ever.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from . import _after_import
+
+_MISSING = (
+    "no adapter of Inductor's for xpu is installed (neither a scheduling registered for xpu "
+    "nor Triton with a backend for Intel GPUs)"
+)
+
+
+def _adapted() -> bool:
+    """Whether Inductor can make code for xpu: by an adapter's scheduling, or by Triton as it comes."""
+    from torch._inductor.codegen import common
+
+    scheduling = common.get_scheduling_for_device("xpu")
+    # Stock's own wants Triton.
+    if scheduling is not None and not scheduling.__module__.startswith("torch."):
+        return True
+    try:
+        from triton.backends import backends
+    except ImportError:
+        return False
+    return "intel" in backends
+
+
+def _values(model: torch.fx.GraphModule, inputs: Sequence[Any]) -> Iterator[Any]:
+    yield from inputs
+    yield from model.parameters()
+    yield from model.buffers()
+    for node in model.graph.nodes:
+        seen = node.meta.get("val", node.meta.get("example_value"))
+        yield from seen if isinstance(seen, (tuple, list)) else (seen,)
+
+
+def _is_on_xpu(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "xpu"
+
+
+@functools.cache
+def _warn() -> None:
+    warnings.warn(
+        f"torch.compile: {_MISSING}. Graphs with tensors on xpu run uncompiled, as with backend='eager'.",
+        stacklevel=2,
+    )
+
+
+def _with_uncompiled_xpu(compile_fx: Any) -> None:
+    stock = compile_fx.compile_fx
+
+    @functools.wraps(stock)
+    def run_or_compile(
+        model_: Any, example_inputs_: Sequence[Any], *args: Any, **named: Any
+    ) -> Any:
+        if not any(map(_is_on_xpu, _values(model_, example_inputs_))) or _adapted():
+            return stock(model_, example_inputs_, *args, **named)
+        if compile_fx.V.aot_compilation:
+            raise NotImplementedError(
+                f"torch._inductor: {_MISSING}, so that no package can be made of a model on xpu. "
+                "Save it with torch.export.save(), or compile it for the CPU."
+            )
+        _warn()
+        return model_.forward
+
+    compile_fx.compile_fx = run_or_compile
+
+
+def _with_flex_attention_of_the_cpu(flex_cpu: Any) -> None:
+    """Stock makes no code for the CPU where there is an xpu."""
+    flex_cpu.check_cpu_supported = lambda: (
+        torch.cpu._is_avx2_supported() and os.getenv("ATEN_CPU_CAPABILITY") != "default"
+    )
+
+
+def install() -> None:
+    """Costs nothing until Inductor is imported."""
+    _after_import.change(
+        {
+            "torch._inductor.compile_fx": _with_uncompiled_xpu,
+            "torch._inductor.kernel.flex.flex_cpu": _with_flex_attention_of_the_cpu,
+        }
+    )

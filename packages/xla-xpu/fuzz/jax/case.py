@@ -1,0 +1,174 @@
+"""One random program, made and judged from its number alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "xpu,cpu")
+sys.path.insert(0, str(Path(__file__).parent))
+
+import control  # noqa: F401
+import jax
+import jax.numpy as jnp
+import numpy as np
+import reductions  # noqa: F401
+from operations import OPERATIONS
+from values import Value, random_array, random_dtype, random_shape
+
+# The widest difference, in parts of the largest number of a result.
+TOLERANCES = {"float64": 1e-9, "complex128": 1e-9, "float32": 2e-4, "complex64": 2e-4}
+HALF = 3e-2
+# How much further apart than what a small change of the arguments makes.
+_SENSITIVE = 4
+
+
+class Different(Exception):
+    """The two sides do not agree."""
+
+
+class Case:
+    """The program of a number: arguments, and a function of them; ``names`` are the operations it has."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        rng = np.random.default_rng([7, number])
+        self.wide = bool(rng.random() < 0.2)
+        self.arguments = []
+        for _ in range(int(rng.integers(1, 4))):
+            dtype = random_dtype(rng, self.wide)
+            self.arguments.append(random_array(rng, random_shape(rng), dtype))
+        self.length = int(rng.integers(1, 14))
+        self.differentiated = bool(rng.random() < 0.15)
+        self.names: list[str] = []
+
+    def __call__(self, *arguments: Any) -> list[Any]:
+        """Traced on either side alike: what is chosen depends on shapes and dtypes only."""
+        rng = np.random.default_rng([8, self.number])
+        pool = [Value(jnp.asarray(argument), True) for argument in arguments]
+        names = list(OPERATIONS)
+        weights = np.array([weight for _, weight in OPERATIONS.values()])
+        used: list[str] = []
+
+        def pick() -> Value:
+            recent = max(1, min(4, len(pool)))
+            if rng.random() < 0.6:
+                return pool[-int(rng.integers(1, recent + 1))]
+            return pool[int(rng.integers(0, len(pool)))]
+
+        for _ in range(self.length):
+            name = str(rng.choice(names, p=weights / weights.sum()))
+            made = OPERATIONS[name][0](rng, pick)
+            if made is not None and made.array.size <= 40_000:
+                pool.append(made)
+                used.append(name)
+        self.names = used
+        made = pool[len(arguments) :]
+        return [value.array for value in made[-3:]] or [pool[-1].array]
+
+    def function(self) -> Callable[..., Any]:
+        """What is compiled: the program, or its gradient by the first float it takes."""
+        floats = [
+            index
+            for index, argument in enumerate(self.arguments)
+            if jnp.issubdtype(argument.dtype, jnp.floating)
+        ]
+        if not self.differentiated or not floats:
+            return self
+
+        def total(x: Any, *rest: Any) -> Any:
+            arguments = list(rest)
+            arguments.insert(floats[0], x)
+            results = [r for r in self(*arguments) if jnp.issubdtype(r.dtype, jnp.floating)]
+            return sum((r.astype(jnp.float32).sum() for r in results), start=jnp.float32(0))
+
+        def gradient(*arguments: Any) -> list[Any]:
+            rest = list(arguments)
+            first = rest.pop(floats[0])
+            return [jax.grad(total)(first, *rest)]
+
+        return gradient
+
+
+def run(case: Case, platform: str, arguments: list[np.ndarray]) -> list[np.ndarray]:
+    """What a platform makes of it."""
+    print(f"on {platform}", flush=True)  # for who sees the process end
+    device = jax.devices(platform)[0]
+    with jax.default_device(device):
+        return [np.asarray(r) for r in jax.jit(case.function())(*jax.device_put(arguments, device))]
+
+
+def judge(number: int) -> str:
+    """Runs a case on both; returns "skipped: why" where JAX itself has no answer. Raises what is wrong."""
+    case = Case(number)
+    with jax.enable_x64(case.wide), np.errstate(all="ignore"):
+        try:
+            expected = run(case, "cpu", case.arguments)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is nothing to compare
+            return f"skipped: {type(error).__name__} on the CPU: {str(error)[:100]}"
+        got = run(case, "xpu", case.arguments)
+        narrowest = _narrowest(case)
+        try:
+            compare(got, expected, [0.0] * len(got), narrowest)
+        except Different:
+            compare(got, expected, _apart(case, expected, narrowest), narrowest)
+    return "passed"
+
+
+def _narrowest(case: Case) -> float:
+    """The tolerance of the narrowest floats in which anything is computed."""
+    text = str(jax.make_jaxpr(case.function())(*case.arguments))
+    if "f16[" in text:
+        return HALF
+    return TOLERANCES["float32" if "f32[" in text or "c64[" in text else "float64"]
+
+
+def _apart(case: Case, expected: list[np.ndarray], narrowest: float) -> list[float]:
+    """How far apart results are, in parts of their largest, when arguments change a little."""
+    moved = []
+    for argument in case.arguments:
+        if jnp.issubdtype(argument.dtype, jnp.inexact):
+            epsilon = max(narrowest / 16, float(jnp.finfo(argument.dtype).eps))
+            argument = (argument * (1 + 2 * epsilon)).astype(argument.dtype)
+        moved.append(argument)
+    apart = []
+    for one, other in zip(expected, run(case, "cpu", moved), strict=True):
+        if one.dtype.kind in "biu" or not one.size:
+            apart.append(0.0)
+            continue
+        wide = np.complex128 if one.dtype.kind == "c" else np.float64
+        finite = np.isfinite(one.astype(wide)) & np.isfinite(other.astype(wide))
+        difference = np.abs(one.astype(wide) - other.astype(wide))[finite]
+        apart.append(_SENSITIVE * float(difference.max(initial=0)))
+    return apart
+
+
+def compare(
+    got: list[np.ndarray], expected: list[np.ndarray], apart: list[float], narrowest: float
+) -> None:
+    """Raises ``Different`` where they differ by more than their dtypes allow, and than ``apart``."""
+    for index, (one, other, more) in enumerate(zip(got, expected, apart, strict=True)):
+        what = f"result {index}, {other.dtype}{list(other.shape)}"
+        if (one.dtype, one.shape) != (other.dtype, other.shape):
+            raise Different(f"{what}: got {one.dtype}{list(one.shape)}")
+        if one.dtype.kind in "biu":
+            if not np.array_equal(one, other):
+                raise Different(f"{what}: {_first(one, other, one != other)}")
+            continue
+        wide = np.complex128 if one.dtype.kind == "c" else np.float64
+        a, b = one.astype(wide), other.astype(wide)
+        with np.errstate(all="ignore"):
+            finite = np.isfinite(b)
+            scale = float(np.abs(b[finite]).max(initial=1.0))
+            allowed = max(narrowest, TOLERANCES.get(one.dtype.name, HALF)) * scale + more
+            same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= allowed)
+        if not np.all(same):
+            raise Different(f"{what}: {_first(one, other, ~same)}")
+
+
+def _first(one: np.ndarray, other: np.ndarray, wrong: np.ndarray) -> str:
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{int(wrong.sum())} of {wrong.size} differ, first at {at}: got {one[at]}, expected {other[at]}"
