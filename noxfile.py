@@ -114,6 +114,13 @@ def workloads(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def soak(session: nox.Session) -> None:
+    """Memory over thousands of steps, and arrays of more than 2**31 elements. 16 GB; not in the gate."""
+    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
+    run_suite(session, device_environment(session), package.path / "soak", ["-s", *session.posargs])
+
+
+@nox.session(venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
     """Measure us beside a named peer in one run: nox -s bench -- AREA [--json FILE]."""
     environment = Environment("bench")
@@ -134,10 +141,13 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def sanitize(session: nox.Session) -> None:
-    """The C++ tests under ASan+UBSan and TSan; the suites under UR's validation layer."""
+    """The C++ tests under ASan+UBSan and TSan; the suites under UR's validation layer; or what is named."""
+    chosen = session.posargs or [*sanitizers.CHECKS, "validation"]
     for checks in sanitizers.CHECKS:
-        sanitizers.run(session, checks)
-    validation.run(session, device_environment(session))
+        if checks in chosen:
+            sanitizers.run(session, checks)
+    if "validation" in chosen:
+        validation.run(session, device_environment(session))
 
 
 @nox.session(default=False)

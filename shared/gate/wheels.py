@@ -24,6 +24,7 @@ NOT_IN_WHEEL = {
     "benchmarks",
     "workloads",
     "fuzz",
+    "soak",
     "build",
     "__pycache__",
     ".pytest_cache",

@@ -48,6 +48,15 @@ class Bare:
         self.library = matmul_library()
         self.bench = ctypes.c_void_p(self.library.matmul_open(dtype.encode(), ctypes.c_int64(n)))
 
+    @classmethod
+    def possible(cls, dtype: str) -> bool:
+        """Whether oneDNN has it for the first device."""
+        sides = cls(dtype, 8)
+        if sides.bench.value is None:
+            return False
+        sides.close()
+        return True
+
     def time(self, side: str, calls: int, host: bool = False) -> float:
         call = getattr(self.library, f"matmul_{side}")
         return call(self.bench, ctypes.c_int(calls), ctypes.c_bool(host))
@@ -189,7 +198,8 @@ def cases() -> Iterator[Case]:
     yield call_overhead()
     for dtype in ("f32", "bf16", "f16", "i8"):
         for n in SIZES:
-            yield beside_primitive(dtype, n)
+            if Bare.possible(dtype):
+                yield beside_primitive(dtype, n)
             yield beside_torch(dtype, n)
     for what in ("forward", "data", "weights"):
         for dtype in ("f32", "bf16"):

@@ -1,7 +1,7 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -22,19 +22,25 @@ void look_for_signals() {
   if (PyErr_CheckSignals()) throw py::error_already_set();
 }
 
-std::atomic<std::size_t> held{0};
-
 // A thread that comes back to an interpreter that has ended is ended by it, which C++ on its stack turns into
 // the end of the process. So Python's own threads stay here; nobody waits for them.
 void hold() {
   if (!PyGILState_GetThisThreadState()) return;
   if (PyGILState_Check()) PyEval_SaveThread();
-  ++held;
+  note_held_thread();
   while (true) pause();
 }
 
-std::size_t other_threads() {
-  return py::len(py::module_::import("threading").attr("enumerate")()) - 1;
+// Python's own threads besides this one that may come back to the interpreter from what they do with a device.
+bool others_at_work() {
+  auto at_work = threads_at_work(std::chrono::seconds(2));
+  std::erase(at_work, gettid());
+  if (at_work.empty()) return false;
+  for (auto thread : py::module_::import("threading").attr("enumerate")()) {
+    auto id = thread.attr("native_id");
+    if (!id.is_none() && std::ranges::find(at_work, id.cast<int>()) != at_work.end()) return true;
+  }
+  return false;
 }
 
 // While there is an interpreter that can be interrupted: the end itself waits without.
@@ -48,13 +54,13 @@ void wait_for_end() {
       if (PyErr_CheckSignals()) throw py::error_already_set();
   };
   wait();
-  auto others = is_initialized() ? other_threads() : 0;
-  if (others == 0) return;
+  if (!is_initialized()) return;
   hold_threads(hold);
-  {
+  if (!others_at_work()) return;
+  auto until = std::chrono::steady_clock::now() + std::chrono::seconds(4);  // a loaded machine is slow to come to it
+  while (others_at_work() && std::chrono::steady_clock::now() < until) {
     py::gil_scoped_release release;
-    constexpr int most = 200;  // milliseconds; not every thread uses a device
-    for (int i = 0; i < most && held < others; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   wait();
 }

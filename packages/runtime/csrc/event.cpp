@@ -10,6 +10,7 @@
 #include "memory/strict.h"
 #include "startup.h"
 #include "stream_state.h"
+#include "using_threads.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -96,6 +97,7 @@ void Event::synchronize() const {
   if (!recorded()) return;
   startup::require_not_forked();
   if (!query()) {
+    using_threads::Wait wait;
     strict::Window window;
     guarded("waiting for an event", [&] {
       if (state_->last_of_cpu_queue()) {

@@ -8,6 +8,7 @@
 #include "memory/strict.h"
 #include "startup.h"
 #include "stream_state.h"
+#include "using_threads.h"
 #include "xpu/event.h"
 #include "xpu/graph.h"
 
@@ -35,6 +36,7 @@ void wait_interruptibly(Stream stream) {
   if (state.below && !compute_along(state)) return;
   Event end;
   end.record(stream);
+  using_threads::Wait wait;
   strict::Window window;
   while (!end.reached_within(between_questions)) ask();
   note_ended(state, queued);

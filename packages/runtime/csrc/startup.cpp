@@ -10,6 +10,7 @@
 
 #include "compile/folders.h"
 #include "env.h"
+#include "using_threads.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 #include "xpu/process.h"
@@ -92,6 +93,7 @@ void require_not_forked() {
 }
 
 void require_usable() {
+  using_threads::note();
   if (state.load(std::memory_order_relaxed) == State::usable) [[likely]]
     return;
   if (state == State::ending)

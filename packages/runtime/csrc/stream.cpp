@@ -13,6 +13,7 @@
 #include "opencl.h"
 #include "startup.h"
 #include "stream_state.h"
+#include "using_threads.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -101,6 +102,7 @@ void wait_for_all(StreamState& stream, sycl::queue& queue, cl_command_queue belo
 }  // namespace
 
 void finish(StreamState& stream) {
+  using_threads::Wait wait;
   std::unique_lock order(stream.order);  // another thread may give the stream another queue
   auto queue = stream.queue;
   auto below = stream.below;

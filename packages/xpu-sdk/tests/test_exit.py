@@ -13,8 +13,6 @@ ENDED = [
     for second, work in enumerate(WORKS)
     for half in (0, len(ENDINGS) // 2)
 ]
-# With a thread in PyTorch as the interpreter ends, stock PyTorch aborts each time; here rarely, not never.
-ENDED = [one for one in ENDED if one[0] == "jax" or one[2] != "thread alive"]
 
 
 @pytest.mark.parametrize(("frameworks", "work", "ending"), ENDED)

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "using_threads.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -88,6 +89,7 @@ HelperProcess::~HelperProcess() {
 }
 
 HelperProcess::Reply HelperProcess::ask(const Order& order) {
+  using_threads::Wait wait;
   bool told = send(socket_, order);
   if (!ready_) ready_ = receive_ready(socket_);
   if (!ready_) return {Fate::unusable, {}, ""};

@@ -23,5 +23,9 @@ XPU_API void at_end(std::function<void()> action);
 XPU_API bool end_soon(std::chrono::milliseconds most);
 /// From now on every other thread that is about to queue work calls `hold` first, which need not return.
 XPU_API void hold_threads(void (*hold)());
+/// The system's ids of the threads that wait for work or queued some lately, and are not held.
+XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);
+/// For `hold` to call, when it will not return.
+XPU_API void note_held_thread();
 
 }  // namespace xpu

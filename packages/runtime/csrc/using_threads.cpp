@@ -1,0 +1,84 @@
+#include "using_threads.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "xpu/process.h"
+
+namespace xpu {
+namespace using_threads {
+namespace {
+
+struct Thread;
+struct All {
+  std::mutex mutex;
+  std::vector<Thread*> threads;
+};
+// Never destroyed: threads end after static objects have.
+All& all() {
+  static auto* one = new All;
+  return *one;
+}
+
+/// Of the kernel's last tick, a few milliseconds old: a tenth of what the exact time costs.
+std::int64_t milliseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+struct Thread {
+  int id = gettid();
+  std::atomic<std::int64_t> last{0};
+  std::atomic<bool> held{false};
+  std::atomic<int> waits{0};
+
+  bool at_work(std::int64_t since) const { return !held && (waits > 0 || last >= since); }
+
+  Thread() {
+    std::lock_guard lock(all().mutex);
+    all().threads.push_back(this);
+  }
+  ~Thread() {
+    std::lock_guard lock(all().mutex);
+    std::erase(all().threads, this);
+  }
+};
+thread_local Thread self;
+
+}  // namespace
+
+void note() {
+  self.last.store(milliseconds_now(), std::memory_order_relaxed);
+}
+
+Wait::Wait() {
+  ++self.waits;
+}
+Wait::~Wait() {
+  note();
+  --self.waits;
+}
+
+}  // namespace using_threads
+
+std::vector<int> threads_at_work(std::chrono::milliseconds lately) {
+  auto since = using_threads::milliseconds_now() - lately.count();
+  auto& all = using_threads::all();
+  std::vector<int> ids;
+  std::lock_guard lock(all.mutex);
+  for (auto* thread : all.threads)
+    if (thread->at_work(since)) ids.push_back(thread->id);
+  return ids;
+}
+
+void note_held_thread() {
+  using_threads::self.held = true;
+}
+
+}  // namespace xpu
