@@ -31,7 +31,8 @@ void hold() {
   while (true) pause();
 }
 
-// Python's own threads besides this one that may come back to the interpreter from what they do with a device.
+// Python's own threads besides this one that may come back to the interpreter from what they do with a
+// device.
 bool others_at_work() {
   auto at_work = threads_at_work(std::chrono::seconds(2));
   std::erase(at_work, gettid());
@@ -57,7 +58,8 @@ void wait_for_end() {
   if (!is_initialized()) return;
   hold_threads(hold);
   if (!others_at_work()) return;
-  auto until = std::chrono::steady_clock::now() + std::chrono::seconds(4);  // a loaded machine is slow to come to it
+  auto until =
+      std::chrono::steady_clock::now() + std::chrono::seconds(4);  // a loaded machine is slow to come to it
   while (others_at_work() && std::chrono::steady_clock::now() < until) {
     py::gil_scoped_release release;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -10,8 +10,8 @@
 #include "memory/strict.h"
 #include "startup.h"
 #include "stream_state.h"
-#include "using_threads.h"
 #include "sycl_error.h"
+#include "using_threads.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

@@ -32,6 +32,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="run one test of N, and on a virtual GPU all those of f64",
     )
+    parser.addoption("--times", type=int, default=1, metavar="N", help="run each test N times")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    times = metafunc.config.getoption("--times")
+    if times > 1:
+        metafunc.fixturenames.append("time_of_many")
+        metafunc.parametrize("time_of_many", range(times), ids=str)
 
 
 def pytest_configure(config: pytest.Config) -> None:
