@@ -142,3 +142,9 @@ def test_margin_losses_of_nothing(loss, dtype):
     assert loss(x, target).isnan().item()
     x.requires_grad_()
     assert torch.autograd.grad(loss(x, target), x)[0].shape == x.shape
+
+
+def test_zeta_of_large_numbers():
+    q = torch.tensor([3.5e37, 1e20, 9e18, 64.0])
+    on_both(torch.special.zeta, torch.tensor([2.0, 1.5, 3.0, 20.0]), q)
+    on_both(torch.special.zeta, torch.tensor([2.0, 2.5, 2.9, 4.0]), q.flip(0))
