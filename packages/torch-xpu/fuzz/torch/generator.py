@@ -56,6 +56,13 @@ class View:
         return True
 
     @property
+    def expanded(self) -> bool:
+        """What PyTorch refuses to write; what shares memory otherwise it writes in any order."""
+        return any(
+            stride == 0 and size > 1 for size, stride in zip(self.size, self.stride, strict=True)
+        )
+
+    @property
     def shares_memory(self) -> bool:
         """Two of its elements may lie at one place."""
         dims = sorted(
