@@ -112,3 +112,60 @@ def test_faults_elsewhere_go_to_the_handler_before(child):
     assert done.exit_code == -signal.SIGSEGV
     assert "xpu strict memory" not in done.err
     assert "Fatal Python error" in done.err
+
+
+# From now on the kernel refuses the calling thread this protection of device memory, as when a process
+# has too many mappings: a filter of its system calls that knows the upper half of the address.
+REFUSE = """
+import struct, sys
+def refuse(protection):
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 5, 10), (0x20, 0, 0, 20), (0x15, 0, 3, array.pointer >> 32)]
+    steps += [(0x20, 0, 0, 32), (0x15, 0, 1, protection), (0x06, 0, 0, 0x5000C), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+    prctl = ctypes.CDLL(None).prctl
+    if prctl(38, 1, 0, 0, 0) or prctl(22, 2, program, 0, 0):
+        print("no filters here")
+        sys.exit()
+"""
+
+
+def refused(child, code: str) -> str:
+    done = child(SETUP + REFUSE + code, env={"XPU_STRICT_MEMORY": "1"})
+    done.check()
+    if "no filters here" in done.out:
+        pytest.skip("system calls cannot be filtered here")
+    return done.err
+
+
+def test_memory_that_cannot_be_closed_is_reported(child):
+    text = refused(
+        child,
+        """
+run('if (i < 1000) p0[i] = 1;', 16, array)
+refuse(0)
+run('if (i < 1000) p0[i] += 1;', 16, array)
+assert (array.numpy() == 2).all()
+del array
+""",
+    )
+    assert "strict memory: memory could not be closed" in text
+    assert "Cannot allocate memory" in text
+
+
+def test_memory_that_cannot_be_opened_is_an_error(child):
+    text = refused(
+        child,
+        """
+run('if (i < 1000) p0[i] = 1;', 16, array)
+refuse(3)
+try:
+    run('if (i < 1000) p0[i] += 1;', 16, array)
+except xr.OutOfMemory as error:
+    assert "strict memory cannot be opened" in str(error), error
+else:
+    raise AssertionError("nothing was raised")
+del array
+""",
+    )
+    assert "freed memory could not be looked at" in text

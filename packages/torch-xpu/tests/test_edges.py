@@ -7,10 +7,10 @@ import torch.nn.functional as F
 pytestmark = pytest.mark.values
 
 
-def on_both(function, *tensors):
+def on_both(function, *tensors, **tolerance):
     got, expected = function(*(t.to("xpu") for t in tensors)), function(*tensors)
     assert got.dtype == expected.dtype
-    torch.testing.assert_close(got.cpu(), expected, equal_nan=True)
+    torch.testing.assert_close(got.cpu(), expected, equal_nan=True, **tolerance)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32], ids=str)
@@ -95,3 +95,56 @@ def test_triangles_that_are_negative_views():
         )
 
     on_both(solved, a, b)
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 3), (2, 6, 3, 4), (0, 6, 3), (1, 6, 0, 2)], ids=str)
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+def test_channel_shuffle(shape, groups):
+    x = torch.arange(torch.Size(shape).numel()).float().view(shape)
+    on_both(lambda t: F.channel_shuffle(t, groups), x)
+    on_both(lambda t: F.channel_shuffle(t.transpose(0, 1), groups), x.transpose(0, 1))
+    if len(shape) == 4:
+        on_both(
+            lambda t: F.channel_shuffle(t, groups), x.contiguous(memory_format=torch.channels_last)
+        )
+
+
+def test_channel_shuffle_refuses():
+    for shape, groups in [((2, 6, 3), 4), ((2, 6), 2), ((2, 6, 3), 0)]:
+        with pytest.raises(RuntimeError, match=r"channel_shuffle|[Nn]umber of (groups|channels)"):
+            F.channel_shuffle(torch.zeros(shape, device="xpu"), groups)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_gated_units_have_a_gradient(dtype, dim):
+    def gradient(x, direction):
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad(F.glu(x, dim), x, direction)[0]
+
+    x = torch.linspace(-9, 9, 4 * 6 * 8).view(4, 6, 8).to(dtype)
+    direction = torch.linspace(-2, 2, x.numel() // 2).to(dtype)
+    direction = direction.view([n // 2 if d == dim % 3 else n for d, n in enumerate(x.shape)])
+    rounding = {"rtol": 1e-2, "atol": 1e-2} if dtype == torch.float16 else {}
+    on_both(gradient, x, direction, **rounding)
+    on_both(gradient, x.transpose(1, 2).contiguous().transpose(1, 2), direction, **rounding)
+    on_both(gradient, x, direction[:1, :1, :1].expand(direction.shape), **rounding)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("loss", [F.multilabel_margin_loss, F.multi_margin_loss])
+def test_margin_losses_of_nothing(loss, dtype):
+    """The CPU leaves what it gives as it found it; these are the sum and the mean of no numbers."""
+    x = torch.zeros(0, 4, dtype=dtype, device="xpu")
+    target = torch.zeros((0, 4) if loss is F.multilabel_margin_loss else 0, device="xpu").long()
+    assert loss(x, target, reduction="none").shape == (0,)
+    assert loss(x, target, reduction="sum").item() == 0
+    assert loss(x, target).isnan().item()
+    x.requires_grad_()
+    assert torch.autograd.grad(loss(x, target), x)[0].shape == x.shape
+
+
+def test_zeta_of_large_numbers():
+    q = torch.tensor([3.5e37, 1e20, 9e18, 64.0])
+    on_both(torch.special.zeta, torch.tensor([2.0, 1.5, 3.0, 20.0]), q)
+    on_both(torch.special.zeta, torch.tensor([2.0, 2.5, 2.9, 4.0]), q.flip(0))

@@ -37,6 +37,33 @@ def test_an_index_out_of_range_is_reported_at_the_next_wait():
         torch.xpu.synchronize()
 
 
+def test_what_index_select_refuses():
+    x, place = torch.zeros(3, 4, device="xpu"), torch.zeros(1, dtype=torch.int64, device="xpu")
+    with pytest.raises(IndexError, match="supposed to be a vector"):
+        x.index_select(0, place.view(1, 1))
+    with pytest.raises(IndexError, match="out of range"):
+        x[:0].index_select(0, place)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        x.index_select(2, place)
+    with pytest.raises(RuntimeError, match="int32 or int64"):
+        x.index_select(0, place.float())
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("index", [-1, 3])
+def test_an_index_out_of_range_is_a_runtime_error(index):
+    """It is found by the device, long after the call; it names what it was."""
+    x, place = torch.zeros(3, 4, device="xpu"), torch.tensor([0, index], device="xpu")
+    for call in (
+        lambda: x.index_select(0, place),
+        lambda: x.gather(0, place.view(2, 1)),
+        lambda: x.index_add(0, place, torch.ones(2, 4, device="xpu")),
+    ):
+        with pytest.raises(RuntimeError, match=f"{index} is out of range") as caught:
+            call().cpu()
+        assert not isinstance(caught.value, IndexError)
+
+
 @pytest.mark.values
 def test_deterministic_accumulation():
     torch.manual_seed(2)
@@ -136,3 +163,122 @@ def test_rows_of_bounded_norm(dtype):
         ).cpu(), weight.cpu()
 
     torch.testing.assert_close(rows("xpu"), rows("cpu"))
+
+
+# Several of their elements are one place in memory.
+EXPANDED = {
+    "rows": lambda x: x.view(1, 6).expand(4, 6),
+    "columns": lambda x: x.view(6, 1).expand(6, 4),
+    "both": lambda x: x.view(1, 2, 1, 3).expand(3, 2, 4, 3),
+    "one": lambda x: x[:1].expand(5),
+}
+
+
+@pytest.mark.values
+@pytest.mark.filterwarnings("ignore:.*on expanded tensors is deprecated")
+@pytest.mark.parametrize("name", EXPANDED)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.int64, torch.bool, torch.complex64], ids=str
+)
+def test_writes_to_expanded_tensors(name, dtype):
+    def written(device, write):
+        x = torch.arange(6).to(dtype).to(device)
+        write(EXPANDED[name](x))
+        return x.cpu()
+
+    def indices(t):
+        return tuple(torch.tensor([0, -1], device=t.device) for _ in range(min(t.dim(), 2)))
+
+    def values(t):
+        chosen = t[indices(t)]
+        return (torch.arange(chosen.numel()).view(chosen.shape) + 7).to(t)
+
+    def mask(t):
+        return torch.arange(t.size(0), device=t.device) % 3 == 1
+
+    for write in (
+        lambda t: t.index_put_(indices(t)[:1], t.new_full((), 5)),
+        lambda t: t.index_put_(indices(t)[-1:], values(t)[-1], accumulate=False),
+        lambda t: t.index_put_(indices(t), values(t)),
+        lambda t: t.index_put_(indices(t), values(t), accumulate=True),
+        lambda t: t.index_put_((mask(t),), t.new_full((1,), 3), accumulate=True),
+        lambda t: t.__setitem__(mask(t), 3),
+        lambda t: t.index_fill_(0, indices(t)[0], 3),
+        lambda t: t.index_fill_(-1, indices(t)[0][1:], 3),
+        lambda t: t.index_fill_(0, indices(t)[0][:0], 3),
+    ):
+        torch.testing.assert_close(written("xpu", write), written("cpu", write))
+
+
+@pytest.mark.parametrize("operator", ["index_put_", "index_fill_"])
+def test_writes_to_expanded_tensors_are_deprecated(operator):
+    x, place = torch.zeros(1, device="xpu").expand(3), torch.tensor([1], device="xpu")
+    write = {
+        "index_put_": lambda: x.index_put_((place,), torch.ones(1, device="xpu")),
+        "index_fill_": lambda: x.index_fill_(0, place, 1),
+    }[operator]
+    with pytest.warns(UserWarning, match=f"Use of {operator} on expanded tensors is deprecated"):
+        write()
+
+
+@pytest.mark.values
+def test_an_index_out_of_range_of_an_expanded_tensor():
+    x, place = torch.zeros(1, device="xpu").expand(3), torch.tensor([3], device="xpu")
+    with (
+        pytest.warns(UserWarning, match="expanded"),
+        pytest.raises(RuntimeError, match="3 is out of range"),
+    ):
+        x.index_fill_(0, place, 1).cpu()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64], ids=str)
+@pytest.mark.parametrize("ends", [(-5, 5), (0.9, 3.1), (2.5, 7), (0, 100), (100, -3)], ids=str)
+@pytest.mark.parametrize("steps", [0, 1, 2, 7, 31])
+def test_whole_numbers_at_equal_distances(dtype, ends, steps):
+    """The ends become whole numbers first, and those below zero wrap where there are none."""
+    got = torch.linspace(*ends, steps, dtype=dtype, device="xpu")
+    torch.testing.assert_close(got.cpu(), torch.linspace(*ends, steps, dtype=dtype))
+
+
+@pytest.mark.parametrize("ends", [(0, 300), (-2.5, 7)], ids=str)
+def test_ends_that_do_not_fit(ends):
+    with pytest.raises(RuntimeError, match="without overflow"):
+        torch.linspace(*ends, 4, dtype=torch.uint8, device="xpu")
+
+
+def test_a_factor_that_does_not_fit():
+    x, place = torch.ones(3, dtype=torch.float16, device="xpu"), torch.zeros(1, device="xpu").long()
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x.index_add_(0, place, x[:1].clone(), alpha=1e10)
+
+
+# NaN equals nothing, so that each row with one is a row of its own; in the order it is the largest.
+UNIQUE_ROWS = {
+    "nan": (
+        [[1.0, float("nan")], [0.0, 2.0], [1.0, float("nan")], [float("nan"), 0.0], [0.0, 2.0]],
+        [1, 0, 2, 3],
+        [1, 0, 2, 3, 0],
+        [2, 1, 1, 1],
+    ),
+    "zeros": ([[0.0, 1.0], [-0.0, 2.0], [0.0, 2.0], [-0.0, 1.0]], [0, 1], [0, 1, 1, 0], [2, 2]),
+    "all_nan": ([[float("nan")] * 2] * 3, [0, 1, 2], [0, 1, 2], [1, 1, 1]),
+}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", UNIQUE_ROWS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+def test_distinct_rows(name, dtype):
+    rows, order, inverse, counts = UNIQUE_ROWS[name]
+    x = torch.tensor(rows, dtype=dtype)
+    for moved in (x, x.t()):
+        dim = 0 if moved is x else 1
+        found, places, times = torch.unique(
+            moved.to("xpu"), dim=dim, return_inverse=True, return_counts=True
+        )
+        torch.testing.assert_close(
+            found.cpu(), moved.index_select(dim, torch.tensor(order)), equal_nan=True
+        )
+        assert places.tolist() == inverse
+        assert times.tolist() == counts

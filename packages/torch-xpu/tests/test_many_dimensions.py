@@ -1,5 +1,7 @@
 """As many dimensions as PyTorch allows: quantum circuits and tensor networks have one for each wire."""
 
+import math
+
 import pytest
 import torch
 
@@ -26,6 +28,25 @@ def zeros(x, *shape):
 def full_index(x, dim):
     index = zeros(x, *x.shape)
     return index.narrow(dim, 0, 1)
+
+
+def by_turns(x, first=0):
+    """An index of zeros and ones that broadcasts in every other dimension."""
+    shape = [n if d % 2 == first else 1 for d, n in enumerate(x.shape)]
+    return (torch.arange(math.prod(shape), device=x.device) % 2).view(shape)
+
+
+def full_by_turns(x, dim):
+    return by_turns(x).clamp(max=x.size(dim) - 1).expand(x.shape)
+
+
+def table_and_turns(x):
+    """A small matrix, and indices that make it one of many dimensions."""
+    return x.flatten()[:4].view(2, 2), (by_turns(x), by_turns(x, 1))
+
+
+def by_table(operation):
+    return lambda x: operation(*table_and_turns(x))
 
 
 OPERATIONS = {
@@ -62,6 +83,10 @@ OPERATIONS = {
     "gather_part": lambda x: shuffled(x).gather(
         2, full_index(shuffled(x), 2).narrow(x.dim() - 1, 0, 1)
     ),
+    "gather_by_turns": lambda x: shuffled(x).gather(2, full_by_turns(shuffled(x), 2)),
+    "scatter_add_by_turns": lambda x: shuffled(x.clone()).scatter_add_(
+        2, full_by_turns(shuffled(x), 2), shuffled(x)
+    ),
     "scatter": lambda x: shuffled(x.clone()).scatter_(2, full_index(shuffled(x), 2), 7.0),
     "scatter_add": lambda x: shuffled(x.clone()).scatter_add_(
         2, full_index(shuffled(x), 2), shuffled(x)
@@ -77,6 +102,12 @@ OPERATIONS = {
     ],
     "index_put": lambda x: shuffled(x.clone()).index_put_(
         tuple(zeros(x, 3) for _ in range(10)), torch.ones((), device=x.device), accumulate=True
+    ),
+    "index_by_turns": by_table(lambda table, turns: table[turns]),
+    "index_put_by_turns": by_table(
+        lambda table, turns: table.index_put_(
+            turns, torch.ones((), device=table.device), accumulate=True
+        )
     ),
     "mask": lambda x: shuffled(x)[shuffled(x) > 0],
     "nonzero": lambda x: shuffled(x > 1).nonzero(),
@@ -119,3 +150,17 @@ def test_indices_out_of_range():
     indices[4][1] = 2
     with pytest.raises(RuntimeError, match="out of range"):
         x[tuple(indices)].cpu()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize(
+    "operation",
+    ["scatter_add", "scatter_add_by_turns", "index_put", "index_put_by_turns", "index_add"],
+)
+def test_deterministic(operation):
+    """In a fixed order, over targets of many dimensions."""
+    torch.use_deterministic_algorithms(True)
+    try:
+        test_like_the_host(operation, "wires")
+    finally:
+        torch.use_deterministic_algorithms(False)

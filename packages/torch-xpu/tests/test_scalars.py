@@ -83,3 +83,45 @@ def test_integers_are_not_blended():
             torch.ones(2, dtype=torch.int32, device="xpu"),
             2,
         )
+
+
+@pytest.mark.parametrize("function", [torch.add, torch.sub])
+def test_a_factor_of_whole_numbers_is_whole(function):
+    """Also where the result is put into floats."""
+    x = torch.ones(3, dtype=torch.int8, device="xpu")
+    with pytest.raises(RuntimeError, match="must not be a floating point number"):
+        function(x, x, alpha=0.5, out=torch.empty(3, device="xpu"))
+
+
+OF_FLOATS = {
+    "std": lambda x, out: torch.std(x, out=out),
+    "var": lambda x, out: torch.var(x, 0, out=out),
+    "std_complex": lambda x, out: torch.std(torch.complex(x, x), 0, out=out),
+    "angle": lambda x, out: torch.angle(x, out=out),
+    "histc": lambda x, out: torch.histc(x, 4, out=out),
+    "log_sigmoid": lambda x, out: torch.ops.aten.log_sigmoid.out(x, out=out),
+    "kthvalue": lambda x, out: torch.kthvalue(x, 2, out=(out, out.clone())),
+    "median": lambda x, out: torch.median(x, 0, out=(out, out.clone())),
+    "mode": lambda x, out: torch.mode(x, out=(out, out.clone())),
+    "batch_norm": lambda x, out: torch.ops.aten.native_batch_norm.out(
+        x.view(1, 4),
+        None,
+        None,
+        None,
+        None,
+        True,
+        0.1,
+        1e-5,
+        out=out,
+        save_mean=out,
+        save_invstd=out,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_FLOATS)
+def test_floats_are_not_put_into_whole_numbers(name):
+    for device in ("cpu", "xpu"):
+        out = torch.zeros(4, dtype=torch.int64, device=device)
+        with pytest.raises(RuntimeError, match=r"(?i)dtype|type"):
+            OF_FLOATS[name](torch.arange(4.0, device=device), out)

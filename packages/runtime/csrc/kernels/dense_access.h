@@ -6,7 +6,8 @@
 
 namespace xpu::kernels {
 
-/// The walk has more dimensions than a kernel takes, and its tensors leave gaps.
+/// More dimensions than a kernel takes describe the walk or its target. Not asked again of what DenseAccess
+/// made.
 bool needs_dense(const IndexedAccess& access);
 
 /// The same walk over row-major copies, which few dimensions describe.
@@ -20,6 +21,8 @@ class DenseAccess {
   void finish();
 
  private:
+  void copy_indices();
+
   Stream stream_;
   IndexedAccess access_;
   Temporary target_, moved_, index_[IndexedAccess::max_indices];

@@ -56,14 +56,6 @@ bool has_rows(const Geometry& g) {
   return row;
 }
 
-// Points that differ in this dimension meet different elements.
-bool separates(const IndexedAccess& a, int d) {
-  if (a.walks[d] == IndexedAccess::nowhere) return false;
-  for (int k = 0; k < a.indices; ++k)
-    if (a.index[k].dim == a.walks[d]) return false;
-  return true;
-}
-
 Planned place_operands(const Walk& walk) {
   auto& a = walk.access;
   Planned p{};
@@ -227,6 +219,13 @@ IndexedAccess::Index& IndexedAccess::add_index(const Tensor& values, int dim) {
   added.dim = dim;
   added.last = target.shape[dim] - 1;
   return added;
+}
+
+bool separates(const IndexedAccess& a, int d) {
+  if (a.walks[d] == IndexedAccess::nowhere) return false;
+  for (int k = 0; k < a.indices; ++k)
+    if (a.index[k].dim == a.walks[d]) return false;
+  return true;
 }
 
 std::int64_t line_count(const IndexedAccess& a) {

@@ -34,6 +34,7 @@ struct IndexedAccess {
   bool wraps = false;  ///< negative indices count from the end
   bool skips = false;  ///< points whose index is `skip` are left out in silence
   std::int64_t skip = 0;
+  bool dense = false;  ///< of copies that few dimensions describe; see kernels/dense_access.h
 
   /// Another index; throws UsageError when there are too many.
   Index& add_index(const Tensor& values, int dim);
@@ -58,8 +59,9 @@ struct Walk {
 void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
                 const std::function<std::string()>& text);
 
-/// Points that differ in a dimension of the target that no index chooses never meet the same element. Those
-/// that agree in all such dimensions are a line.
+/// Points that differ in this dimension of the walk never meet the same element: no index chooses in it.
+bool separates(const IndexedAccess& access, int dim);
+/// Points that agree in all dimensions that separate are a line.
 std::int64_t line_count(const IndexedAccess& access);
 
 /// The target's shape allows no index at all, or there is nothing to do. Throws UsageError for the first.

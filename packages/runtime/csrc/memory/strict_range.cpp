@@ -30,6 +30,9 @@ constexpr unsigned char canary = 0xC5;
 // Freed stretches of up to this size cost less to change with their neighbours than to leave out.
 constexpr std::size_t near = 128 * 1024;
 
+constexpr const char* more_mappings =
+    ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count";
+
 std::atomic<Range*> the_range{nullptr};
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
@@ -54,6 +57,11 @@ std::uint8_t note_stack(void** into, std::size_t capacity) {
 bool intact(std::uintptr_t from, std::uintptr_t to) {
   return std::all_of(reinterpret_cast<unsigned char*>(from), reinterpret_cast<unsigned char*>(to),
                      [](unsigned char c) { return c == canary; });
+}
+
+// Where nothing may be thrown: a program's memory stays as it is, only less is found out about it.
+void report(const char* what) noexcept {
+  log(LogLevel::error, join("strict memory: ", what, ": ", std::strerror(errno), more_mappings));
 }
 
 void fill(std::uintptr_t from, std::uintptr_t to) {
@@ -90,18 +98,24 @@ Range::Range() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
   expect<OutOfMemory>(empty_file_ >= 0, "strict memory cannot make its empty file: ", std::strerror(errno));
 }
 
-void Range::protect(std::uintptr_t begin, std::size_t bytes, int protection) {
-  if (bytes == 0 || mprotect(reinterpret_cast<void*>(begin), bytes, protection) == 0) return;
-  fail<OutOfMemory>("strict memory: mprotect failed: ", std::strerror(errno),
-                    ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count");
+bool Range::protects(std::uintptr_t begin, std::size_t bytes, int protection) noexcept {
+  return bytes == 0 || mprotect(reinterpret_cast<void*>(begin), bytes, protection) == 0;
 }
 
-void Range::protect_live(int protection) {
+void Range::protect(std::uintptr_t begin, std::size_t bytes, int protection) {
+  expect<OutOfMemory>(protects(begin, bytes, protection),
+                      "strict memory: mprotect failed: ", std::strerror(errno), more_mappings);
+}
+
+// All of them, also when one cannot be; errno is of the last that could not.
+bool Range::protects_live(int protection) noexcept {
+  bool all = true;
   for (std::size_t i = 0; i < live_.size();) {
     std::uintptr_t begin = all_[live_[i]].begin, end = all_[live_[i]].end;
     while (++i < live_.size() && all_[live_[i]].begin - end <= near) end = all_[live_[i]].end;
-    protect(begin, end - begin, protection);
+    all = protects(begin, end - begin, protection) && all;
   }
+  return all;
 }
 
 void* Range::map_empty(std::uintptr_t begin, std::uintptr_t end) {
@@ -130,8 +144,7 @@ void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory
   a.frames = note_stack(a.stack, std::size(a.stack));
 
   expect<OutOfMemory>(map_empty(a.guard, a.end) != MAP_FAILED,
-                      "strict memory: mmap failed: ", std::strerror(errno),
-                      ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count");
+                      "strict memory: mmap failed: ", std::strerror(errno), more_mappings);
   protect(a.begin, pages, PROT_READ | PROT_WRITE);
   fill(a.begin, a.ptr);
   fill(a.ptr + bytes, a.guard);
@@ -146,27 +159,35 @@ void Range::deallocate(void* ptr) noexcept {
   std::lock_guard lock(mutex_);
   std::uint64_t serial = last_before(reinterpret_cast<std::uintptr_t>(ptr));
   Allocation& a = all_[serial];
-  protect(a.begin, a.guard - a.begin, PROT_READ | PROT_WRITE);
-  if (!intact(a.begin, a.ptr)) die_of_overwrite(a, serial, true);
-  if (!intact(a.ptr + a.bytes, a.guard)) die_of_overwrite(a, serial, false);
+  if (protects(a.begin, a.guard - a.begin, PROT_READ | PROT_WRITE)) {
+    if (!intact(a.begin, a.ptr)) die_of_overwrite(a, serial, true);
+    if (!intact(a.ptr + a.bytes, a.guard)) die_of_overwrite(a, serial, false);
+  } else {
+    report("freed memory could not be looked at for writes around it");
+  }
   a.freed = true;
   live_.erase(std::lower_bound(live_.begin(), live_.end(), serial));
-  if (map_empty(a.begin, a.end) == MAP_FAILED)
-    log(LogLevel::error, join("strict memory: freed pages could not be unmapped: ", std::strerror(errno)));
+  if (map_empty(a.begin, a.end) == MAP_FAILED) report("freed pages could not be unmapped");
 }
 
 void Range::open() {
   std::lock_guard lock(mutex_);
   if (windows_.load(std::memory_order_relaxed) == 0) {
     install_fault_handler();
-    protect_live(PROT_READ | PROT_WRITE);
+    if (!protects_live(PROT_READ | PROT_WRITE)) {
+      std::string why = std::strerror(errno);
+      if (!protects_live(PROT_NONE))
+        report("memory could not be closed, and host code that touches it is not seen");
+      fail<OutOfMemory>("strict memory cannot be opened for work on it: ", why, more_mappings);
+    }
   }
   ++windows_;
 }
 
 void Range::close() noexcept {
   std::lock_guard lock(mutex_);
-  if (--windows_ == 0) protect_live(PROT_NONE);
+  if (--windows_ == 0 && !protects_live(PROT_NONE))
+    report("memory could not be closed, and host code that touches it is not seen");
 }
 
 // The serial of the last allocation that begins at or before `address`; there must be one.

@@ -54,8 +54,10 @@ class Range {
 
  private:
   Range();
-  void protect(std::uintptr_t begin, std::size_t bytes, int protection);
-  void protect_live(int protection);
+  void protect(std::uintptr_t begin, std::size_t bytes, int protection);  ///< throws OutOfMemory
+  // False where the kernel refuses; errno says why.
+  bool protects(std::uintptr_t begin, std::size_t bytes, int protection) noexcept;
+  bool protects_live(int protection) noexcept;
   void* map_empty(std::uintptr_t begin, std::uintptr_t end);
   std::uint64_t last_before(std::uintptr_t address) const;
 

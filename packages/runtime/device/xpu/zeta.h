@@ -22,7 +22,9 @@ template <class T> XPU_FN T zeta_of(T s, T q) {
     if (i > 9 && __spirv_ocl_fabs(term) < __spirv_ocl_fabs(sum) * (T)1e-17) return sum;
   }
   T power = __spirv_ocl_pow(a, -s);
-  sum += a * power / (s - (T)1) + (T)0.5 * power;
+  // Of large q the integral is a number where q^-s is none any more.
+  T integral = power < (T)1e-30 ? __spirv_ocl_pow(a, (T)1 - s) : a * power;
+  sum += integral / (s - (T)1) + (T)0.5 * power;
   // Bernoulli numbers B2k over (2k)!
   constexpr T kBernoulli[] = {(T)(1.0 / 12),
                               (T)(-1.0 / 720),

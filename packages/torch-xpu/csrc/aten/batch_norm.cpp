@@ -9,6 +9,7 @@
 #include "ops/arguments.h"
 #include "ops/elementwise.h"
 #include "ops/reduce.h"
+#include "ops/structured.h"
 
 namespace torch_xpu {
 namespace {
@@ -178,7 +179,10 @@ Three batch_norm_backward(const Tensor& grad, const Tensor& x, MaybeTensor weigh
 
 using Outputs = std::tuple<Tensor&, Tensor&, Tensor&>;
 Outputs store(Three made, Tensor& out, Tensor& mean, Tensor& invstd) {
-  auto put = [](Tensor& to, const Tensor& from) { to.resize_(from.sizes()).copy_(from); };
+  auto put = [](Tensor& to, const Tensor& from) {
+    check_type(to, from.scalar_type());
+    to.resize_(from.sizes()).copy_(from);
+  };
   put(out, std::get<0>(made));
   put(mean, std::get<1>(made));
   put(invstd, std::get<2>(made));

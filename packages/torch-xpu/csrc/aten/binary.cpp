@@ -35,14 +35,22 @@ using at::Tensor;
 using at::TensorIterator;
 using at::TensorIteratorBase;
 
+// PyTorch's own check asks the output's dtype, here as on CUDA: a factor is brought to the inputs'.
+void check_factor(const TensorIteratorBase& iter, const Scalar& alpha) {
+  TORCH_CHECK(alpha.isIntegral(true) || !at::isIntegralType(iter.common_dtype(), true),
+              "For integral input tensors, argument alpha must not be a floating point number.");
+}
+
 void add(TensorIteratorBase& iter, const Tensor&, const Tensor&, const Scalar& alpha) {
   static const Pointwise sum("add", {.real = {"a + b"}}), scaled("add_scaled", {.real = {"a + p * b"}});
+  check_factor(iter, alpha);
   alpha.equal(1) ? sum(iter) : scaled(iter, alpha);
 }
 
 void sub(TensorIteratorBase& iter, const Tensor&, const Tensor&, const Scalar& alpha) {
   static const Pointwise difference("sub", {.real = {"a - b"}}),
       scaled("sub_scaled", {.real = {"a - p * b"}});
+  check_factor(iter, alpha);
   alpha.equal(1) ? difference(iter) : scaled(iter, alpha);
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include "ops/pointwise_table.h"
+#include "ops/structured.h"
 
 namespace torch_xpu {
 namespace {
@@ -35,21 +36,24 @@ Tensor& abs_out(const Tensor& self_, Tensor& out) {
   return out;
 }
 
+at::ScalarType type_of_angle(const Tensor& self) {
+  auto type = self.scalar_type();
+  if (self.is_complex()) return c10::toRealValueType(type);
+  return c10::isIntegralType(type, true) ? c10::typeMetaToScalarType(c10::get_default_dtype()) : type;
+}
+
 Tensor& angle_out(const Tensor& self_, Tensor& out) {
   static const Pointwise kernel("angle", {.real = {"a != a ? a : a < T(0) ? T(3.141592653589793) : T(0)"},
                                           .complex = {"xpu::angle(a)"}});
   auto guard = guard_for(self_, out);
+  check_holds(out, type_of_angle(self_));
   auto self = widened(self_);
   auto iter = mixed(out, {self});
   kernel(iter, {}, self.is_complex() ? self.scalar_type() : out.scalar_type());
   return out;
 }
 Tensor angle(const Tensor& self) {
-  auto type = self.is_complex() ? c10::toRealValueType(self.scalar_type())
-              : c10::isIntegralType(self.scalar_type(), true)
-                  ? c10::typeMetaToScalarType(c10::get_default_dtype())
-                  : self.scalar_type();
-  auto out = at::empty_like(self, self.options().dtype(type));
+  auto out = at::empty_like(self, self.options().dtype(type_of_angle(self)));
   return angle_out(self, out);
 }
 

@@ -15,6 +15,7 @@
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/kernels.h"
+#include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/device.h"
 
@@ -136,6 +137,7 @@ Tensor histogram(const Tensor& self, std::int64_t bins, const Scalar& low, const
 Tensor& histogram_out(const Tensor& self, std::int64_t bins, const Scalar& low, const Scalar& high,
                       Tensor& out) {
   check_one_device(self, out);
+  check_type(out, self.scalar_type());
   auto made = histogram(self, bins, low, high);
   at::native::resize_output(out, made.sizes());
   return out.copy_(made);

@@ -1,9 +1,13 @@
 // Advanced indexing, and take and put over all elements.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/native/TensorAdvancedIndexingUtils.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -146,12 +150,41 @@ Tensor& index_out(const Tensor& self, const Indices& indices, Tensor& out) {
   return out;
 }
 
+Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bool accumulate, bool);
+
+// Several elements of an expanded tensor are one place in memory. What comes is brought to elements of their
+// own first; to a place goes their sum, or the last of those that something came to.
+void index_put_expanded(const Tensor& self, const Indices& indices, const Tensor& values, bool accumulate) {
+  auto place = each_once(self);
+  at::DimVector shown, order;
+  for (std::int64_t d = 0; d < self.dim(); ++d) (place.size(d) == self.size(d) ? order : shown).push_back(d);
+  auto apart = at::zeros(self.sizes(), self.options());
+  index_put(apart, indices, values, accumulate, false);
+  if (accumulate) {
+    place.add_(apart.sum(at::IntArrayRef(shown), true, self.scalar_type()));
+    return;
+  }
+  std::int64_t times = 1;
+  for (auto d : shown) times *= self.size(d);
+  auto kept = static_cast<std::int64_t>(order.size());
+  order.append(shown.begin(), shown.end());
+  auto in_lines = [&](const Tensor& t) { return t.permute(order).flatten(kept); };
+  auto longs = self.options().dtype(at::kLong);
+  auto came = at::zeros(self.sizes(), longs.dtype(at::kBool));
+  index_put(came, indices, at::ones({}, came.options()), false, false);
+  auto last = (in_lines(came) * at::arange(1, times + 1, longs)).amax(-1, true);
+  auto chosen = in_lines(apart).gather(-1, (last - 1).clamp_min(0));
+  auto line = in_lines(place);
+  line.copy_(at::where(last > 0, chosen, line));
+}
+
 Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bool accumulate, bool) {
   auto guard = guard_for(self);
   TORCH_CHECK_INDEX(values.scalar_type() == self.scalar_type(),
                     "Index put requires the source and destination dtypes match, got ", self.scalar_type(),
                     " for the destination and ", values.scalar_type(), " for the source.");
-  if (at::has_internal_overlap(self) == at::MemOverlap::Yes)
+  bool expanded_memory = at::has_internal_overlap(self) == at::MemOverlap::Yes;
+  if (expanded_memory)
     TORCH_WARN(
         "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing "
         "this operation.");
@@ -163,6 +196,14 @@ Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bo
   TORCH_CHECK(values.device() == self.device() || values.dim() == 0, "expected all tensors on ",
               self.device(), ", got values on ", values.device());
   at::assert_no_overlap(self, local);
+  if (expanded_memory) {
+    // Moved as bytes what has no other operators.
+    auto bytes = [&](const Tensor& t) {
+      return !accumulate && at::isFloat8Type(t.scalar_type()) ? t.view(at::kByte) : t;
+    };
+    index_put_expanded(bytes(self), indices, bytes(local), accumulate);
+    return self;
+  }
   auto tensors = expanded(self, indices);
   check_not_empty(self, tensors);
   if (too_many(tensors)) {

@@ -13,6 +13,7 @@
 
 #include "device/errors.h"
 #include "ops/indexing.h"
+#include "ops/scalar_fits.h"
 #include "ops/small_floats.h"
 #include "ops/structured.h"
 
@@ -33,6 +34,7 @@ void combine(const Tensor& out, std::int64_t dim, const Tensor& index, const Ten
 
 void index_add(auto& op, const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source,
                const at::Scalar& alpha) {
+  check_fits(alpha, self.scalar_type());
   begin_with(op.output(), self);
   combine(op.output(), dim, index, alpha.equal(1) ? source : at::mul(source, alpha).to(source.scalar_type()),
           Combine::add);
@@ -83,6 +85,7 @@ void index_reduce(auto& op, const Tensor& self, std::int64_t dim, const Tensor& 
 
 void select_into(const Tensor& out, const Tensor& self, std::int64_t dim, const Tensor& index) {
   if (out.numel() == 0) return;
+  TORCH_CHECK_INDEX(self.numel() > 0, "index_select(): index out of range for a dimension of size 0");
   translated([&] {
     xpu::kernels::index_select(stream_of(self), line_view(movable(out)), line_view(movable(self)),
                                wrapped(dim, self), line_view(index), index_options());
@@ -123,6 +126,21 @@ Tensor& index_select_out(const Tensor& self, std::int64_t dim, const Tensor& ind
   return out;
 }
 
+Tensor& index_fill_scalar(Tensor& self, std::int64_t dim, const Tensor& index, const at::Scalar& value);
+
+// Elements of an expanded tensor that are one place in memory take the value together.
+void index_fill_expanded(const Tensor& self, std::int64_t dim, const Tensor& index, const at::Scalar& value) {
+  auto place = each_once(self);
+  if (place.size(dim) == self.size(dim)) {
+    index_fill_scalar(place, dim, index, value);
+    return;
+  }
+  // Any index fills the one place; a line of the dimension's size finds those out of range.
+  auto line = at::empty({self.size(dim)}, self.options());
+  index_fill_scalar(line, 0, index, value);
+  place.fill_(value);
+}
+
 Tensor& index_fill_scalar(Tensor& self, std::int64_t dim, const Tensor& index, const at::Scalar& value) {
   auto guard = guard_for(self, index);
   check_one_device(self, index);
@@ -131,12 +149,17 @@ Tensor& index_fill_scalar(Tensor& self, std::int64_t dim, const Tensor& index, c
   TORCH_CHECK(at::isComplexType(self.scalar_type()) || !value.isComplex(),
               "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   at::assert_no_overlap(self, index);
-  if (at::has_internal_overlap(self) == at::MemOverlap::Yes)
+  auto d = wrapped(dim, self);
+  bool expanded = at::has_internal_overlap(self) == at::MemOverlap::Yes;
+  if (expanded)
     TORCH_WARN(
         "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing "
         "this operation.");
-  auto d = wrapped(dim, self);
   if (index.numel() == 0 || self.numel() == 0) return self;
+  if (expanded) {
+    index_fill_expanded(self, d, index, value);
+    return self;
+  }
   auto values = spread(value, self, d, index);
   // As in Python, negative indices count from the end.
   std::vector<xpu::Tensor> indices(static_cast<std::size_t>(d) + 1);

@@ -207,6 +207,7 @@ std::tuple<Tensor&, Tensor&> log_sigmoid_out(const Tensor& self, Tensor& out, Te
       {.name = "log_sigmoid", .outputs = {"xpu::log_sigmoid(a0)"}, .headers = {"math", "exp"}});
   auto guard = guard_for(self);
   check_one_device(self, out);
+  check_type(out, self.scalar_type());
   at::native::resize_output(out, self.sizes());
   elementwise(kernel, {out}, {self});
   return {out, buffer};

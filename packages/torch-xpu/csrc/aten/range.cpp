@@ -1,13 +1,17 @@
 // Numbers in a row, computed from their places.
 #include <ATen/Dispatch.h>
+#include <ATen/Dispatch_v2.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/RangeUtils.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/tensor.h"
+#include "xpu/device.h"
 #include "xpu/kernels/elementwise.h"
 
 namespace torch_xpu {
@@ -67,9 +71,20 @@ Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, Te
   return out;
 }
 
-Complex number(const Scalar& s) {
+// An end as the output holds it; numbers below zero wrap where it has none, and what does not fit raises.
+Complex end_in(at::ScalarType type, const Scalar& s) {
+  if (at::isIntegralType(type, false))
+    return AT_DISPATCH_V2(type, "linspace_xpu",
+                          AT_WRAP([&] { return Complex(static_cast<double>(s.to<scalar_t>())); }),
+                          AT_EXPAND(AT_INTEGRAL_TYPES_V2));
   auto z = s.toComplexDouble();
   return {z.real(), z.imag()};
+}
+
+// Steps between whole numbers want more digits than the numbers have; f32 where the device has no f64.
+xpu::DType step_type(const Tensor& out) {
+  if (!at::isIntegralType(out.scalar_type(), true)) return dtype_of(out.scalar_type());
+  return xpu::device_info(out.get_device()).fp64 ? xpu::DType::f64 : xpu::DType::f32;
 }
 
 // From both ends to the middle, so that the last is `end` exactly.
@@ -78,10 +93,10 @@ void spaced(const Elementwise& rule, const Scalar& start, const Scalar& end, std
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
   auto guard = guard_for(out);
   if (out.numel() != steps) out.resize_({steps});
-  Complex first = number(start), last = number(end);
-  Complex step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
   auto type = out.scalar_type();
-  auto compute = at::isIntegralType(type, true) ? xpu::DType::f32 : dtype_of(type);
+  Complex first = end_in(type, start), last = end_in(type, end);
+  Complex step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
+  auto compute = step_type(out);
   fill_line(out, [&](const xpu::Tensor& to) {
     auto stream = stream_of(out);
     auto run = [&](const xpu::Tensor& part, Complex from, Complex by) {
@@ -89,8 +104,10 @@ void spaced(const Elementwise& rule, const Scalar& start, const Scalar& end, std
       if (part.numel()) rule(stream, std::span(&part, 1), {}, numbers, compute);
     };
     auto lower = to, upper = to;
-    lower.shape[0] = steps - steps / 2;
-    upper.shape[0] = steps / 2;
+    // As PyTorch: where the two ways round differently, the middle is the last one's, but one alone the
+    // first's.
+    lower.shape[0] = std::max<std::int64_t>(steps / 2, steps == 1);
+    upper.shape[0] = steps - lower.shape[0];
     upper.data = static_cast<char*>(to.data) + (steps - 1) * static_cast<std::int64_t>(out.element_size());
     upper.strides[0] = -1;
     run(lower, first, step);

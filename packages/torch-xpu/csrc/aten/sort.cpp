@@ -56,6 +56,7 @@ void check_dim(const char* name, const Tensor& self, std::int64_t dim) {
 
 TwoOut store(Two made, bool keepdim, std::int64_t dim, Tensor& values, Tensor& indices) {
   auto put = [&](Tensor& to, Tensor from) {
+    check_type(to, from.scalar_type());
     if (!keepdim && from.dim()) from = from.squeeze(dim);
     at::native::resize_output(to, from.sizes());
     to.copy_(from);

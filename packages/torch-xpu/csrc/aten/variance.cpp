@@ -9,6 +9,7 @@
 #include <torch/library.h>
 #include "ops/arguments.h"
 #include "ops/reduce.h"
+#include "ops/structured.h"
 
 namespace torch_xpu {
 namespace {
@@ -59,6 +60,7 @@ template <bool root>
 Tensor& spread_out(const Tensor& self, OptionalIntArrayRef dims, Correction correction, bool keepdim,
                    Tensor& out) {
   check_one_device(self, out);
+  check_holds(out, c10::toRealValueType(self.scalar_type()));
   auto fresh = spread<root>(self, dims, correction, keepdim);
   at::native::resize_output(out, fresh.sizes());
   return out.copy_(fresh);

@@ -17,6 +17,16 @@ void check_overlap(const at::Tensor& output, const at::Tensor& input) {
   at::assert_no_partial_overlap(output, input);
 }
 
+void check_holds(const at::Tensor& output, at::ScalarType results) {
+  TORCH_CHECK(at::canCast(results, output.scalar_type()), "result type ", results,
+              " can't be cast to the desired output type ", output.scalar_type());
+}
+
+void check_type(const at::Tensor& output, at::ScalarType results) {
+  TORCH_CHECK(results == output.scalar_type(), "Expected out tensor to have dtype ", results, ", but got ",
+              output.scalar_type(), " instead");
+}
+
 void make_output(at::Tensor& output, at::IntArrayRef sizes, at::IntArrayRef strides,
                  const at::TensorOptions& options) {
   if (!output.defined()) {

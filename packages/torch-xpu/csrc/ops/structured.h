@@ -18,6 +18,11 @@ namespace torch_xpu {
 void make_output(at::Tensor& output, at::IntArrayRef sizes, at::IntArrayRef strides,
                  const at::TensorOptions& options);
 
+/// For operators that are not structured: throws unless `output` may be given results of the type, or is of
+/// it.
+void check_holds(const at::Tensor& output, at::ScalarType results);
+void check_type(const at::Tensor& output, at::ScalarType results);
+
 /// Throws where `output` writes an element twice, or shares a part of its memory with `input`.
 void check_overlap(const at::Tensor& output, const at::Tensor& input);
 

@@ -70,7 +70,7 @@ class Case:
             # What is written twice depends on the order, unless that is refused.
             "i": operator.inplace is not None
             and isinstance(first, View)
-            and (not first.shares_memory or (operator.overlaps and 0 in first.stride)),
+            and (not first.shares_memory or (operator.overlaps and first.expanded)),
             "o": operator.takes_out,
             "g": any(view.dtype in DIFFERENTIABLE for view in self._generator.views),
         }
@@ -225,7 +225,7 @@ class Case:
                 dtype = WIDE.get(dtype, dtype) if wide else dtype
             apart = not self._operator.overlaps or draw.chance(0.9)
             view = draw.tensor(shape, dtype, "normal", contiguous=style != "strided", apart=apart)
-            if view.shares_memory and 0 not in view.stride:
+            if view.shares_memory and not view.expanded:
                 view = draw.tensor(shape, dtype, "normal", contiguous=True)
             whole = elements(draw.storages[-1]).to(device)
             storages.append(whole)

@@ -56,6 +56,13 @@ class View:
         return True
 
     @property
+    def expanded(self) -> bool:
+        """What PyTorch refuses to write; what shares memory otherwise it writes in any order."""
+        return any(
+            stride == 0 and size > 1 for size, stride in zip(self.size, self.stride, strict=True)
+        )
+
+    @property
     def shares_memory(self) -> bool:
         """Two of its elements may lie at one place."""
         dims = sorted(
@@ -91,11 +98,13 @@ class Generator:
     def size(self, least: int = 0, most: int = 65) -> int:
         return self.pick(*(size for size in SIZES if least <= size <= most))
 
-    def shape(self, least: int = 0, most: int = 13, elements: int = MOST_ELEMENTS) -> list[int]:
-        """Few dimensions mostly, and up to ``most``; seldom one long dimension."""
+    def shape(
+        self, least: int = 0, most: int = 13, elements: int = MOST_ELEMENTS, long: bool = True
+    ) -> list[int]:
+        """Few dimensions mostly, and up to ``most``; seldom one long dimension, if there may be one."""
         ranks = [0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, self.random.randint(7, 13)]
         rank = self.pick(*([rank for rank in ranks if least <= rank <= most] or [least]))
-        if least <= 1 <= most and self.chance(0.02):
+        if long and least <= 1 <= most and self.chance(0.02):
             return [self.pick(1023, 4096, 5000, 16385, 70000)]
         shape: list[int] = []
         for _ in range(rank):

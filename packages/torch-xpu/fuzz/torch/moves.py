@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 import torch
-from generator import ALL, NUMBERS, Generator
+from generator import ALL, NUMBERS, Generator, View
 from operator_line import Arguments, lines
 
 
-def some(g: Generator, least: int = 0, most: int = 13, apart: bool = False):
-    return g.tensor(g.shape(least, most), g.pick(*ALL), apart=apart)
+def some(
+    g: Generator, least: int = 0, most: int = 13, apart: bool = False, long: bool = True
+) -> View:
+    return g.tensor(g.shape(least, most, long=long), g.pick(*ALL), apart=apart)
 
 
 def with_dim(g: Generator) -> Arguments:
@@ -144,7 +146,7 @@ def triangles(g: Generator) -> Arguments:
 
 
 def embedded(g: Generator) -> Arguments:
-    a = some(g, 1, 5)
+    a = some(g, 1, 5, long=False)
     return [a], {"offset": g.pick(0, 1, -2)}
 
 
@@ -258,7 +260,9 @@ OPERATORS = [
     *lines("diagonal", diagonals, **views),
     *lines("diagonal_copy", diagonals, **promises),
     *lines("tril triu", triangles, **promises),
-    *lines("diag diagflat", lambda g: ([some(g, 1, 2), g.pick(0, 1, -2)], {}), **promises),
+    *lines(
+        "diag diagflat", lambda g: ([some(g, 1, 2, long=False), g.pick(0, 1, -2)], {}), **promises
+    ),
     *lines("diag_embed", embedded, **promises),
     *lines("Tensor.unfold unfold_copy", windows, **views),
     *lines("clone Tensor.contiguous", clones, **views),
