@@ -28,7 +28,7 @@ Key = tuple[Value, Coordinates]
 # Arrays a kernel reads and writes.
 MOST_BUFFERS = 36
 # Statements beyond which a kernel takes too long to compile.
-_MOST_LINES = 600
+MOST_LINES = 600
 # Conditions and loops within one another.
 _DEEPEST = 8
 
@@ -73,7 +73,9 @@ class Emitter:
         goal = (value, at)
         self.depth += 1
         stack: list[Key] = [goal]
+        # Where the statements of each began, and how many of those that are not done will have one.
         begun: dict[Key, int] = {}
+        unwritten = 0
         while stack:
             key = stack[-1]
             if key in self.known:
@@ -81,9 +83,14 @@ class Emitter:
                 continue
             if self.depth > _DEEPEST and self._computes(key[0]):
                 raise NeedsMemory(key[0])
-            begun.setdefault(key, len(self.lines) + len(self.loads))
+            if key not in begun:
+                begun[key] = len(self.lines) + len(self.loads)
+                unwritten += self._computes(key[0])
+                if unwritten > MOST_LINES:
+                    # Too large for sure: better found out now than after all below it is written.
+                    raise NeedsMemory(key[0])
             needs = self._needs(*key)
-            if len(self.lines) > _MOST_LINES:
+            if len(self.lines) > MOST_LINES:
                 raise TooLarge
             missing = [need for need in needs if need not in self.known]
             if missing:
@@ -92,6 +99,7 @@ class Emitter:
             stack.pop()
             self.known[key] = self._define(*key, [self.known[need] for need in needs])
             if self._computes(key[0]):
+                unwritten -= 1
                 done = len(self.lines) + len(self.loads) - begun[key]
                 self.work[key[0]] = max(done, self.work.get(key[0], 0))
         self.depth -= 1

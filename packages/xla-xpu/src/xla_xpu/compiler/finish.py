@@ -58,7 +58,7 @@ class Kernels:
         self.of: dict[Step, loops.Kernel] = {}
         self.names: dict[str, str] = {}
         complex: set[str] = set()
-        for step in memory.order(lowerer.steps):
+        for step in (inner for top in lowerer.steps for inner in top.all_steps()):
             if isinstance(step, tasks.Task):
                 if isinstance(step, RowTask):
                     made = row_kernel(step, lowerer.target)
@@ -77,12 +77,13 @@ class Kernels:
                 named = [text.replace("NAME", self.names[text], 1) for text in group]
                 self.modules |= dict.fromkeys(group, loops.source(named, kind))
         self.sources = list(dict.fromkeys(self.modules.values()))
+        self.numbers = {source: number for number, source in enumerate(self.sources)}
 
     def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
         """What the plugin needs to launch a task's kernel."""
         made = self.of[step]
         return {
-            "source": self.sources.index(self.modules[made.text]),
+            "source": self.numbers[self.modules[made.text]],
             "name": self.names[made.text],
             "groups": made.groups,
             "group": made.group,
@@ -108,7 +109,7 @@ def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str,
 
 
 # Steps whose views all have one shape, and those that take arrays that lie in order.
-_OF_ONE_SHAPE, _DENSE = ("copy", "fill"), ("exchange", "host_call")
+_OF_ONE_SHAPE, _DENSE = ("copy", "fill"), ("exchange", "host_call", "buffer_call")
 
 
 def _few_dimensions(step: Step) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .emit import Emitter, NeedsMemory, TooLarge
+from .emit import MOST_LINES, Emitter, NeedsMemory, TooLarge
 from .graph import Value
 from .loops import Output
 from .plan import Buffer, Step, View
@@ -85,16 +85,16 @@ def _merge_back(steps: list[Step], at: int, known: Known, conflicts: _Conflicts)
     """Merge a task with the nearest earlier one that takes it; returns where the next one to look at is."""
     second = steps[at]
     assert isinstance(second, Task)
+    between, up = _Touched(set(), set()), True
     for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
         first = steps[back]
-        if not isinstance(first, Task) or not first.open:
-            continue
-        between = steps[back + 1 : at]
-        up = not any(conflicts.between(step, second) for step in between)
-        if not up and any(conflicts.between(step, first) for step in between):
-            continue
-        merged = _merged(first, second, known)
+        merged = None
+        free = up or not between.conflicts(conflicts.of(first))
+        if free and isinstance(first, Task) and first.open:
+            merged = _merged(first, second, known)
         if merged is None:
+            up = up and not conflicts.of(first).conflicts(conflicts.of(second))
+            between.add(conflicts.of(first))
             continue
         del steps[at]
         if up:
@@ -106,23 +106,35 @@ def _merge_back(steps: list[Step], at: int, known: Known, conflicts: _Conflicts)
     return at
 
 
+@dataclass(frozen=True)
+class _Touched:
+    """The buffers that steps write, and all that they use."""
+
+    written: set[Buffer]
+    used: set[Buffer]
+
+    def conflicts(self, other: _Touched) -> bool:
+        """Whether the two may not change places."""
+        return not (self.written.isdisjoint(other.used) and other.written.isdisjoint(self.used))
+
+    def add(self, other: _Touched) -> None:
+        self.written.update(other.written)
+        self.used.update(other.used)
+
+
 class _Conflicts:
-    """Which steps may not change places, by the buffers that each writes and uses."""
+    """What each step touches."""
 
     def __init__(self) -> None:
-        self.buffers: dict[Step, tuple[set[Buffer], set[Buffer]]] = {}
+        self.known: dict[Step, _Touched] = {}
 
-    def between(self, one: Step, other: Step) -> bool:
-        (written, used), (other_written, other_used) = self._of(one), self._of(other)
-        return not (written.isdisjoint(other_used) and other_written.isdisjoint(used))
-
-    def _of(self, step: Step) -> tuple[set[Buffer], set[Buffer]]:
-        if step not in self.buffers:
+    def of(self, step: Step) -> _Touched:
+        if step not in self.known:
             every = list(step.all_steps())
             written = {buffer.root for inner in every for buffer in inner.writes}
             read = {buffer.root for inner in every for buffer in inner.reads}
-            self.buffers[step] = written, written | read
-        return self.buffers[step]
+            self.known[step] = _Touched(written, written | read)
+        return self.known[step]
 
 
 def _merged(first: Task, second: Task, known: Known) -> Task | None:
@@ -137,6 +149,9 @@ def _merged(first: Task, second: Task, known: Known) -> Task | None:
     if isinstance(first, RowTask) or isinstance(second, RowTask):
         return merged_rows(first, second, made | second.made(), known)
     if first.shape != second.shape:
+        return None
+    # What two computations have in common is in memory: together they would be too large.
+    if min(len(task.emitter.lines) for task in (first, second)) > MOST_LINES // 2:
         return None
     goals = [*first.goals, *second.goals]
     try:
