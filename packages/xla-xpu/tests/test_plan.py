@@ -1,5 +1,7 @@
 """What the compiler decides about memory, on plans made by hand."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -71,6 +73,20 @@ def test_a_result_is_made_where_it_belongs():
     merge_copies(steps)
     assert [step.name for step in steps] == ["work"]
     assert made.buffer.root is out.buffer
+
+
+def test_a_long_chain_of_copies_takes_no_longer_for_each():
+    value = view()
+    steps = [use([], [value])]
+    for number in range(3000):
+        following = view("output" if number == 2999 else "temporary")
+        steps += [copy(following, value), use([following], [following])]
+        value = following
+    started = time.perf_counter()
+    merge_copies(steps)
+    assert time.perf_counter() - started < 5
+    assert [step.name for step in steps] == ["work"] * 3001
+    assert {step.writes[0].root for step in steps} == {value.buffer}
 
 
 def test_a_state_is_changed_in_place_only_where_nobody_wants_the_old_one():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from . import elementwise, views
 from .affine import Affine, Coordinates, dot
@@ -68,13 +69,22 @@ class Emitter:
         False  # has positions that are no plain reads: counters as numbers, conditions
     )
 
+    def copy(self, place: Callable[[Value], View | None]) -> Emitter:
+        """The same so far, to go on with."""
+        copied = {
+            field.name: copy(getattr(self, field.name))
+            for field in fields(self)
+            if field.name != "place"
+        }
+        return Emitter(place, **copied)
+
     def value(self, value: Value, at: Coordinates) -> str:
         """The name of a value's element."""
         goal = (value, at)
         self.depth += 1
         stack: list[Key] = [goal]
-        # Where the statements of each began, and how many of those that are not done will have one.
-        begun: dict[Key, int] = {}
+        # Where the statements of each began, and whether it has any; how many of those are not written yet.
+        begun: dict[Key, tuple[int, bool]] = {}
         unwritten = 0
         while stack:
             key = stack[-1]
@@ -84,8 +94,8 @@ class Emitter:
             if self.depth > _DEEPEST and self._computes(key[0]):
                 raise NeedsMemory(key[0])
             if key not in begun:
-                begun[key] = len(self.lines) + len(self.loads)
-                unwritten += self._computes(key[0])
+                begun[key] = len(self.lines) + len(self.loads), self._computes(key[0])
+                unwritten += begun[key][1]
                 if unwritten > MOST_LINES:
                     # Too large for sure: better found out now than after all below it is written.
                     raise NeedsMemory(key[0])
@@ -98,9 +108,10 @@ class Emitter:
                 continue
             stack.pop()
             self.known[key] = self._define(*key, [self.known[need] for need in needs])
-            if self._computes(key[0]):
+            begin, computes = begun[key]
+            if computes:
                 unwritten -= 1
-                done = len(self.lines) + len(self.loads) - begun[key]
+                done = len(self.lines) + len(self.loads) - begin
                 self.work[key[0]] = max(done, self.work.get(key[0], 0))
         self.depth -= 1
         return self.known[goal]

@@ -153,9 +153,8 @@ def _merged(first: Task, second: Task, known: Known) -> Task | None:
     # What two computations have in common is in memory: together they would be too large.
     if min(len(task.emitter.lines) for task in (first, second)) > MOST_LINES // 2:
         return None
-    goals = [*first.goals, *second.goals]
     try:
-        task = write_goals(goals, made | second.made(), known)
+        task = write_goals(second.goals, made | second.made(), known, after=first)
     except (NeedsMemory, TooLarge):
         return None
     # Computing something twice is no gain.
@@ -169,8 +168,13 @@ def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
     return [buffer for buffer in written if buffer.root in roots]
 
 
-def write_goals(goals: list[Goal], made: set[Buffer], known: Known) -> Task:
-    """One task; what it makes itself it does not read."""
+def write_goals(
+    goals: list[Goal], made: set[Buffer], known: Known, after: Task | None = None
+) -> Task:
+    """One task; what it makes itself it does not read.
+
+    ``after``: a task that is written already, and touches nothing that these goals write.
+    """
 
     time = 0
 
@@ -178,13 +182,14 @@ def write_goals(goals: list[Goal], made: set[Buffer], known: Known) -> Task:
         view = known(value, time)
         return None if view is None or view.buffer.root in made else view
 
-    emitter, outputs = Emitter(place), []
+    emitter = after.emitter.copy(place) if after else Emitter(place)
+    outputs = list(after.outputs) if after else []
     for goal in goals:
         time = goal.time
         outputs.append(goal.write(emitter))
     for output in outputs:
         emitter.argument(output.view.buffer, output.view.element)
-    return make_task(goals, emitter, outputs)
+    return make_task([*after.goals, *goals] if after else goals, emitter, outputs)
 
 
 def drop_unread(steps: list[Step], known: Known) -> None:
