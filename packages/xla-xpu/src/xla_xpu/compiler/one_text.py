@@ -19,8 +19,9 @@ _MANY = 9
 # Arguments that a kernel may have.
 _MOST = 40
 
-_PLACE = re.compile(r"(?<=\[)[^\[\]]*(?=\])")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+# The number that is added, last, to what the loops' counters say of a place in an array.
+_NUMBER = re.compile(r"\b(x\d+\[(?:[^\[\]]* \+ )?)(-?\d+)\]")
+_MARK = "#]"
 
 
 def share(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
@@ -29,8 +30,7 @@ def share(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
     alike: dict[K, str] = {}
     room: dict[str, int] = {}
     for key, kernel in kernels.items():
-        numbers: list[str] = []
-        alike[key] = _PLACE.sub(lambda place, n=numbers: _without(place[0], n), kernel.text)
+        alike[key], numbers = _without_numbers(kernel.text)
         groups.setdefault(alike[key], {})[kernel.text] = numbers
         room[alike[key]] = _MOST - len(kernel.arguments) - len(kernel.sizes)
     shared = {
@@ -45,14 +45,15 @@ def share(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
     return made
 
 
-def _without(place: str, numbers: list[str]) -> str:
-    """A place with a mark for each number in it; the numbers are added to a list."""
+def _without_numbers(text: str) -> tuple[str, list[str]]:
+    """A text with a mark for each number of its places, and the numbers."""
+    numbers: list[str] = []
 
-    def mark(number: re.Match[str]) -> str:
-        numbers.append(number[0])
-        return "#"
+    def mark(found: re.Match[str]) -> str:
+        numbers.append(found[2])
+        return found[1] + _MARK
 
-    return _NUMBER.sub(mark, place)
+    return _NUMBER.sub(mark, text), numbers
 
 
 class _Form:
@@ -83,6 +84,6 @@ def _shared(text: str, all_numbers: list[list[str]], room: int) -> _Form | None:
     if len(names) > room:
         return None
     rest = iter(written)
-    text = _PLACE.sub(lambda place: re.sub("#", lambda _: next(rest), place[0]), text)
+    text = re.sub(re.escape(_MARK), lambda _: f"{next(rest)}]", text)
     parameters = "".join(f", i64 {name}" for name in names.values())
     return _Form(text.replace(") {", f"{parameters}) {{", 1), arguments)
