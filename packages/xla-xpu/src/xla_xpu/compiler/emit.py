@@ -97,8 +97,12 @@ class Emitter:
                 begun[key] = len(self.lines) + len(self.loads), self._computes(key[0])
                 unwritten += begun[key][1]
                 if unwritten > MOST_LINES:
-                    # Too large for sure: better found out now than after all below it is written.
-                    raise NeedsMemory(key[0])
+                    # Too large for sure: better found out now than after all below it is written. With what
+                    # else a kernel has in it, such as loads, so many of them do fit.
+                    path = [
+                        k[0] for k, (_, makes) in begun.items() if makes and k not in self.known
+                    ]
+                    raise NeedsMemory(path[MOST_LINES * 3 // 4])
             needs = self._needs(*key)
             if len(self.lines) > MOST_LINES:
                 raise TooLarge
