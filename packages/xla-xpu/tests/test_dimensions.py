@@ -59,3 +59,80 @@ def test_dimensions_of_one_element():
 
 def test_reversed_order_of_a_million():
     beside_cpu(lambda x: jnp.transpose(x), np.arange(2**20, dtype=np.float32).reshape([2] * 20))
+
+
+# Ten dimensions, and an array of indices for each; some count from the end, some are beyond it.
+TEN = X.reshape([2] * 5 + [4] * 5)
+PLACES = [
+    np.random.default_rng(dim).integers(-size - 1, size + 1, (3, 5)).astype(np.int32)
+    for dim, size in enumerate(TEN.shape)
+]
+VALUES = np.arange(15, dtype=np.float32).reshape(3, 5)
+WINDOWS = lax.ScatterDimensionNumbers(
+    update_window_dims=(1, 2),
+    inserted_window_dims=tuple(range(2, 10)),
+    scatter_dims_to_operand_dims=tuple(reversed(range(10))),
+)
+
+INDEXED = {
+    "all": lambda x: (x[*PLACES], x.at[*PLACES].get(mode="clip")),
+    "filled": lambda x: x.at[*PLACES].get(mode="fill", fill_value=7),
+    "most": lambda x: (x[*PLACES[:9]], x[*PLACES[:4], :, *PLACES[5:]]),
+    "set": lambda x: x.at[*PLACES].set(3.0),
+    "add": lambda x: x.at[*PLACES].add(VALUES),
+    "largest": lambda x: x.at[*PLACES[:9]].max(VALUES[..., None]),
+    "multiply": lambda x: x.at[*PLACES[:4], :, *PLACES[5:]].multiply(VALUES[..., None]),
+    "gradient": jax.grad(lambda x: (x[*PLACES] * VALUES).sum()),
+    "of another type": lambda x: x.at[*(place.astype(np.uint8) for place in PLACES)].add(VALUES),
+    "windows": lambda x: lax.scatter_add(
+        x,
+        jnp.stack([jnp.array([1, 0, 3, 0])] * 9 + [jnp.array([0, 1, 0, 0])], 1),
+        jnp.ones((4, 1, 2)),
+        WINDOWS,
+    ),
+    "one of many each": jax.vmap(lambda x: x[*PLACES[1:]]),
+    "one of many each, added": jax.vmap(lambda x: x.at[*PLACES[1:]].add(VALUES)),
+    "by an index of many dimensions": lambda x: (
+        x.reshape(-1)[PLACES[0].reshape([3, 5] + [1] * 12)],
+        x.reshape(-1).at[PLACES[0].reshape([3, 5] + [1] * 12)].add(2.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_indices_of_many_components(name):
+    beside_cpu(INDEXED[name], TEN)
+
+
+def test_windows_without_an_index(xpu):
+    """Of as many dimensions as the runtime takes. JAX's CPU adds one window of the three."""
+    none, dims = np.zeros((3, 0), np.int32), tuple(range(1, 13))
+    taken = lax.GatherDimensionNumbers(dims, (), ())
+    added = lax.ScatterDimensionNumbers(dims, (), ())
+
+    def both(x):
+        windows = lax.gather(x, none, taken, (1,) * 12)
+        return windows, lax.scatter_add(x, none, windows, added)
+
+    x = X.reshape([2] * 9 + [4] * 3)
+    expected = x.copy()
+    expected[(0,) * 12] *= 4
+    windows, total = jax.jit(both)(jax.device_put(x, xpu))
+    np.testing.assert_array_equal(windows.reshape(-1), [x[(0,) * 12]] * 3)
+    np.testing.assert_allclose(total, expected, rtol=1e-6)
+
+
+def test_an_unsigned_index_beyond_all_signed_ones(child):
+    child(
+        """
+        import jax, numpy as np
+        from jax import lax
+        x, far = np.arange(4.0), np.array([2**63 + 1, 1], np.uint64)
+        taken = lax.GatherDimensionNumbers((), (0,), (0,))
+        def last(x, far):
+            return lax.gather(x, far[:, None], taken, (1,), mode="clip")
+        got = jax.jit(last)(*jax.device_put((x, far)))
+        np.testing.assert_array_equal(got, [3, 1])
+        """,
+        env={"JAX_ENABLE_X64": "1"},
+    ).check()

@@ -49,6 +49,30 @@ def test_long_programs(program):
     beside_cpu(program, X)
 
 
+def updated(count):
+    def program(x):
+        for number in range(count):
+            at = x.at[number]
+            x = at.set(x[-number] * 0.5) if number % 2 else at.add(x[number * 3 % 50])
+        return x
+
+    return program
+
+
+def test_updates_in_a_row():
+    beside_cpu(updated(150), np.arange(400, dtype=np.float32))
+
+
+def test_what_differs_in_places_has_one_kernel(xpu):
+    x = jax.device_put(np.arange(400, dtype=np.float32), xpu)
+
+    def code(count):
+        made = jax.jit(updated(count)).lower(x).compile()
+        return made.memory_analysis().generated_code_size_in_bytes
+
+    assert code(120) < 1.2 * code(60)
+
+
 def test_views_of_views(xpu):
     # JAX's CPU ends the process.
     np.testing.assert_array_equal(jax.jit(turned)(jax.device_put(X, xpu)).reshape(-1), X + 1)

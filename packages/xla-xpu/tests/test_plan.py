@@ -1,5 +1,7 @@
 """What the compiler decides about memory, on plans made by hand."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,8 +9,9 @@ import pytest
 from beside import beside_cpu
 
 from xla_xpu.compiler.affine import Affine, dot
-from xla_xpu.compiler.loops import join
+from xla_xpu.compiler.loops import Kernel, join
 from xla_xpu.compiler.memory import assign, merge_copies
+from xla_xpu.compiler.one_text import share
 from xla_xpu.compiler.plan import Buffer, Step, View, make_step, reshaped_strides
 from xla_xpu.compiler.types import ELEMENTS, Type
 
@@ -73,6 +76,20 @@ def test_a_result_is_made_where_it_belongs():
     assert made.buffer.root is out.buffer
 
 
+def test_a_long_chain_of_copies_takes_no_longer_for_each():
+    value = view()
+    steps = [use([], [value])]
+    for number in range(3000):
+        following = view("output" if number == 2999 else "temporary")
+        steps += [copy(following, value), use([following], [following])]
+        value = following
+    started = time.perf_counter()
+    merge_copies(steps)
+    assert time.perf_counter() - started < 5
+    assert [step.name for step in steps] == ["work"] * 3001
+    assert {step.writes[0].root for step in steps} == {value.buffer}
+
+
 def test_a_state_is_changed_in_place_only_where_nobody_wants_the_old_one():
     def body_of(*middle, in_place):
         state, new = view(), view()
@@ -135,3 +152,23 @@ def test_gradients_of_products_are_not_copied():
     jax.block_until_ready(gradient(w, x))
     kinds = [record.kind.name for record in xr.trace.stop()]
     assert "copy" not in kinds
+
+
+def test_kernels_that_differ_in_places_have_one_text():
+    def kernel(number, factor=4):
+        text = (
+            "XPU_KERNEL(1) NAME(global<float> x0, global<const float> x1, i64 count) {\n"
+            f"  float s[16]; x0[e + {number}] = x1[{number}] * s[3] + x1[d0 * {factor} + -7];\n"
+            "  if (e < count) {}\n}\n"
+        )
+        return Kernel(text, 1, 1, 1, [], [99], [])
+
+    many = {number: kernel(number) for number in range(20)} | {99: kernel(1, factor=5)}
+    shared = share(many)
+    assert len({shared[number].text for number in range(20)}) == 1
+    assert "i64 count, i64 place0) {" in shared[7].text
+    assert "x0[e + place0] = x1[place0] * s[3] + x1[d0 * 4 + -7]" in shared[7].text
+    assert shared[7].sizes == [99, 7]
+    assert shared[99] is many[99]
+    few = {number: kernel(number) for number in range(3)}
+    assert share(few) == few

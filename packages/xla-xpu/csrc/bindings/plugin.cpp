@@ -6,7 +6,9 @@
 #include "pjrt/dlpack.h"
 #include "pjrt/platform.h"
 #include "xpu/abi.h"
+#include "xpu/copy.h"
 #include "xpu/module.h"
+#include "xpu/stream.h"
 
 namespace xla_xpu {
 
@@ -14,14 +16,25 @@ namespace py = pybind11;
 
 namespace {
 
-py::capsule capsule(std::uintptr_t pointer, const std::vector<std::int64_t>& shape, int code, int bits,
-                    int device_type, int device) {
-  auto* tensor = to_dlpack(reinterpret_cast<void*>(pointer), shape, code, bits, device_type, device);
+py::capsule capsule(void* tensor) {
   // A consumer renames the capsule and owns the tensor from then on.
   return py::capsule(tensor, "dltensor", [](PyObject* capsule) {
     if (!PyCapsule_IsValid(capsule, "dltensor")) return;
     drop_dlpack(PyCapsule_GetPointer(capsule, "dltensor"));
   });
+}
+
+void* at(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+using Shape = std::vector<std::int64_t>;
+
+// On the stream that is current, and waits: the host's memory may be anybody's.
+void copy(int device, std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
+  auto stream = xpu::current_stream(device);
+  xpu::copy(stream, at(to), at(from), bytes);
+  stream.synchronize();
 }
 
 }  // namespace
@@ -34,9 +47,23 @@ void bind_plugin(py::module_& m) {
   m.def("expect_builds", &xpu::expect_builds, py::arg("device"),
         "Several threads will want kernels soon: a helper that builds some of them may start meanwhile.");
   m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
-  m.def("to_dlpack", &capsule, py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"),
-        py::arg("device_type"), py::arg("device"),
-        "A DLPack capsule that shares the memory of the array whose address `pointer` is.");
+  m.def(
+      "to_dlpack",
+      [](std::uintptr_t pointer, const Shape& shape, int code, int bits, int device_type, int device) {
+        return capsule(to_dlpack(at(pointer), shape, code, bits, device_type, device));
+      },
+      py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"), py::arg("device_type"),
+      py::arg("device"), "A DLPack capsule that shares the memory of the array whose address `pointer` is.");
+  m.def(
+      "borrowed_dlpack",
+      [](std::uintptr_t pointer, const Shape& shape, int code, int bits, int device) {
+        return capsule(borrowed_dlpack(at(pointer), shape, code, bits, device));
+      },
+      py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"), py::arg("device"),
+      "A DLPack capsule of memory on a device that its owner takes back whatever becomes of the capsule.");
+  m.def("copy", &copy, py::arg("device"), py::arg("to"), py::arg("source"), py::arg("bytes"),
+        py::call_guard<py::gil_scoped_release>(),
+        "Copies between two addresses in the turn of the thread's current stream, and waits for it.");
 }
 
 }  // namespace xla_xpu

@@ -3,9 +3,11 @@
 #include <pybind11/embed.h>
 
 #include <chrono>
+#include <set>
 
 #include "exec/executable.h"
 #include "exec/program.h"
+#include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -30,8 +32,11 @@ std::string message_of(py::error_already_set& error) {
 
 using Made = std::shared_ptr<const Executable>;
 
+// What is compiled for devices that are not here is tried on the first: they are to be like it.
 Made prepared(Made made) {
-  for (int device : made->devices) made->program->prepare(device);
+  std::set<int> devices;
+  for (int device : made->devices) devices.insert(device < xpu::device_count() ? device : 0);
+  for (int device : devices) made->program->prepare(device);
   return made;
 }
 

@@ -31,6 +31,7 @@ std::unique_ptr<Step> make_branch(const Fields& fields);
 std::unique_ptr<Step> make_exchange(const Fields& fields);
 std::unique_ptr<Step> make_number(const Fields& fields);
 std::unique_ptr<Step> make_host_call(const Fields& fields);
+std::unique_ptr<Step> make_buffer_call(const Fields& fields);
 std::unique_ptr<Step> make_cholesky(const Fields& fields);
 std::unique_ptr<Step> make_lu(const Fields& fields);
 std::unique_ptr<Step> make_solve_triangle(const Fields& fields);

@@ -6,10 +6,7 @@
 
 #include "pjrt/device.h"
 #include "pjrt/platform.h"
-
-struct PJRT_TopologyDescription {
-  std::vector<PJRT_DeviceDescription*> descriptions;
-};
+#include "pjrt/topology.h"
 
 struct PJRT_Client {
   PJRT_Client();

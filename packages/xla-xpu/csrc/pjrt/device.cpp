@@ -6,7 +6,7 @@
 
 PJRT_DeviceDescription::PJRT_DeviceDescription(int id)
     : id(id), debug_string(xpu::join("xpu:", id)), to_string(xpu::join("XpuDevice(id=", id, ")")) {
-  const auto& info = xpu::device_info(id);
+  const auto& info = xpu::device_info(id < xpu::device_count() ? id : 0);
   kind = info.name;
   attributes.add("vendor", info.vendor);
   attributes.add("backend", info.backend);

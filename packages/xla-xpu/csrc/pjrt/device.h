@@ -10,6 +10,7 @@
 #include "xpu/device.h"
 #include "xpu/stream.h"
 
+/// Of a device of this machine; one with a number beyond those is like the first.
 struct PJRT_DeviceDescription {
   explicit PJRT_DeviceDescription(int id);
 

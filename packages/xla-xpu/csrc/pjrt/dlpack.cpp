@@ -43,13 +43,8 @@ void order_after_the_array(Storage& storage, int device) {
   storage.used_on(consumer);
 }
 
-}  // namespace
-
-void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
-                int device) {
-  auto storage = Storage::find(data);
-  xpu::expect<xpu::UsageError>(storage || !data, "to_dlpack: no array of this process is at ", data);
-  if (storage && device_type == oneapi_device) order_after_the_array(*storage, device);
+void* exported(std::shared_ptr<Storage> storage, void* data, const std::vector<std::int64_t>& shape, int code,
+               int bits, Device device) {
   auto* made = new Export;
   made->storage = std::move(storage);
   made->shape = shape;
@@ -57,7 +52,7 @@ void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, in
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0; stride *= shape[i]) made->strides[i] = stride;
   made->tensor = {data,
-                  {device_type, device},
+                  device,
                   static_cast<std::int32_t>(shape.size()),
                   {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1},
                   made->shape.data(),
@@ -66,6 +61,20 @@ void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, in
   made->context = nullptr;
   made->deleter = [](ManagedTensor* tensor) { delete static_cast<Export*>(tensor); };
   return static_cast<ManagedTensor*>(made);
+}
+
+}  // namespace
+
+void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
+                int device) {
+  auto storage = Storage::find(data);
+  xpu::expect<xpu::UsageError>(storage || !data, "to_dlpack: no array of this process is at ", data);
+  if (storage && device_type == oneapi_device) order_after_the_array(*storage, device);
+  return exported(std::move(storage), data, shape, code, bits, {device_type, device});
+}
+
+void* borrowed_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device) {
+  return exported(nullptr, data, shape, code, bits, {oneapi_device, device});
 }
 
 void drop_dlpack(void* managed_tensor) {

@@ -10,6 +10,8 @@ namespace xla_xpu {
 /// on its current stream from now on comes after what made the array. Throws for an address that is unknown.
 void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
                 int device);
+/// The same of memory on a device that its owner takes back whatever becomes of the tensor.
+void* borrowed_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device);
 /// Calls the tensor's deleter.
 void drop_dlpack(void* managed_tensor);
 

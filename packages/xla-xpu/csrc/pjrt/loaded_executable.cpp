@@ -9,7 +9,7 @@ namespace {
 PJRT_LoadedExecutable* loaded(const PJRT_Client& client, std::shared_ptr<const Executable> executable,
                               std::string_view options) {
   return new PJRT_LoadedExecutable{
-      std::make_shared<LoadedProgram>(client, std::move(executable), std::string(options))};
+      std::make_shared<LoadedProgram>(&client, std::move(executable), std::string(options))};
 }
 
 void compile_program(PJRT_Client_Compile_Args& args) {

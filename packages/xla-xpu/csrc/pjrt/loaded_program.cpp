@@ -37,7 +37,7 @@ Texts shardings_of(const std::vector<Value>& values) {
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Executable> made,
+LoadedProgram::LoadedProgram(const PJRT_Client* client, std::shared_ptr<const Executable> made,
                              std::string given)
     : executable(std::move(made)),
       options(std::move(given)),
@@ -50,7 +50,7 @@ LoadedProgram::LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Ex
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program has ", e.devices.size(), " devices for ",
            e.replicas, " replicas of ", e.partitions, " partitions");
   for (std::size_t i = 0; i < e.devices.size(); ++i) {
-    devices.push_back(client.device(e.devices[i]));
+    if (client) devices.push_back(client->device(e.devices[i]));
     int n = static_cast<int>(i);
     logical_ids.push_back({n / e.partitions, n % e.partitions});
   }
@@ -59,8 +59,9 @@ LoadedProgram::LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Ex
     output_dims.insert(output_dims.end(), output.dims.begin(), output.dims.end());
     output_ranks.push_back(output.dims.size());
   }
-  for (const auto* values : {&e.parameters, &e.outputs})
-    for (const auto& value : *values) memory_of(*devices.front(), value.memory_kind);
+  if (client)
+    for (const auto* values : {&e.parameters, &e.outputs})
+      for (const auto& value : *values) memory_of(*devices.front(), value.memory_kind);
   parameter_kinds = kinds_of(e.parameters);
   output_kinds = kinds_of(e.outputs);
   parameter_shardings = shardings_of(e.parameters);

@@ -26,8 +26,9 @@ struct Texts {
 
 /// Immutable, and shared by the handles of one executable.
 struct LoadedProgram {
-  /// Throws when the executable asks for devices or memories that are not there.
-  LoadedProgram(const PJRT_Client& client, std::shared_ptr<const Executable> executable, std::string options);
+  /// Throws when the executable asks for devices or memories that are not there. Without a client it is
+  /// loaded nowhere, and has no devices.
+  LoadedProgram(const PJRT_Client* client, std::shared_ptr<const Executable> executable, std::string options);
 
   std::shared_ptr<const Executable> executable;
   std::string options;  ///< the serialized CompileOptionsProto

@@ -1,16 +1,62 @@
-// A client's devices as something to compile for.
+#include "pjrt/topology.h"
+
+#include <algorithm>
+#include <charconv>
+
 #include "pjrt/client.h"
 #include "pjrt/entry.h"
+#include "pjrt/loaded_program.h"
 
 namespace xla_xpu {
+
+std::unique_ptr<PJRT_TopologyDescription> topology_of(std::string_view name) {
+  constexpr int most = 4096;
+  int here = Platform::get().device_count(), count = here;
+  const auto& platform = Platform::get().name();
+  if (!name.empty() && name != platform) {
+    bool counts = name.starts_with(platform + ":");
+    const char *begin = name.data() + std::min(name.size(), platform.size() + 1),
+               *end = name.data() + name.size();
+    auto [at, error] = std::from_chars(begin, end, count);
+    if (!counts || error != std::errc() || at != end || count < 1 || count > most)
+      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "there is no topology \"", name, "\" of xpu; \"\" is the ",
+             here, here == 1 ? " device" : " devices",
+             " here, \"xpu:8\" is eight that are like the first here");
+  }
+  auto made = std::make_unique<PJRT_TopologyDescription>();
+  for (int id = 0; id < count; ++id) {
+    made->owned.push_back(std::make_unique<PJRT_DeviceDescription>(id));
+    made->descriptions.push_back(made->owned.back().get());
+  }
+  return made;
+}
+
 namespace {
+
+// The same for machines on which a program compiled here runs.
+std::uint64_t fingerprint_of(const PJRT_TopologyDescription& topology) {
+  std::string text = Platform::get().version();
+  for (const auto* description : topology.descriptions) text += "\n" + description->kind;
+  std::uint64_t hash = 14695981039346656037u;
+  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
+  return hash;
+}
+
+void create(PJRT_TopologyDescription_Create_Args& args) {
+  if (args.num_options)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a topology of xpu has no option \"",
+           std::string_view(args.create_options->name, args.create_options->name_size), "\"");
+  args.topology =
+      topology_of({static_cast<const char*>(args.topology_name), args.topology_name_size}).release();
+}
 
 void of_client(PJRT_Client_TopologyDescription_Args& args) {
   args.topology = &args.client->topology;
 }
 
-// It goes with its client.
-void destroy(PJRT_TopologyDescription_Destroy_Args&) {}
+void destroy(PJRT_TopologyDescription_Destroy_Args& args) {
+  if (args.topology && !args.topology->owned.empty()) delete args.topology;
+}
 
 void platform_name(PJRT_TopologyDescription_PlatformName_Args& args) {
   give(Platform::get().name(), args.platform_name, args.platform_name_size);
@@ -31,18 +77,52 @@ void attributes(PJRT_TopologyDescription_Attributes_Args& args) {
   args.num_attributes = 0;
 }
 
-// The same for machines on which a program compiled here runs.
 void fingerprint(PJRT_TopologyDescription_Fingerprint_Args& args) {
-  std::string text = Platform::get().version();
-  for (const auto* description : args.topology->descriptions) text += "\n" + description->kind;
-  std::uint64_t hash = 14695981039346656037u;
-  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
-  args.fingerprint = hash;
+  args.fingerprint = fingerprint_of(*args.topology);
+}
+
+std::string text_of(const PJRT_TopologyDescription& topology) {
+  return xpu::join(Platform::get().name(), ":", topology.descriptions.size(), " ", fingerprint_of(topology));
+}
+
+void serialize(PJRT_TopologyDescription_Serialize_Args& args) {
+  auto* text = new std::string(text_of(*args.topology));
+  give(*text, args.serialized_bytes, args.serialized_bytes_size);
+  args.serialized_topology = text;
+  args.serialized_topology_deleter =
+      reinterpret_cast<void*>(+[](void* text) { delete static_cast<std::string*>(text); });
+}
+
+void deserialize(PJRT_TopologyDescription_Deserialize_Args& args) {
+  std::string_view text(static_cast<const char*>(args.serialized_topology), args.serialized_topology_size);
+  auto made = topology_of(text.substr(0, text.find(' ')));
+  if (text != text_of(*made))
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a topology of devices or drivers that are not those here");
+  args.topology = made.release();
+}
+
+// What is loaded afterwards, by PJRT_Executable_DeserializeAndLoad, where the devices are.
+void compile_ahead(PJRT_Compile_Args& args) {
+  // A client holds Python's lock here, and waits for this thread. See xla_xpu/_patches.py.
+  if (args.client)
+    refuse(PJRT_Error_Code_UNIMPLEMENTED,
+           "programs for a topology of xpu are compiled by its own client, not by that of other devices");
+  std::string_view options(static_cast<const char*>(args.compile_options), args.compile_options_size);
+  const auto& program = *args.program;
+  auto made = compile({program.code, program.code_size}, {program.format, program.format_size}, options);
+  auto count = static_cast<int>(args.topology->descriptions.size());
+  for (int device : made->devices)
+    if (device < 0 || device >= count)
+      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program is for device ", device, " of a topology of ",
+             count);
+  args.executable =
+      new PJRT_Executable{std::make_shared<LoadedProgram>(nullptr, std::move(made), std::string(options))};
 }
 
 }  // namespace
 
 void install_topology(PJRT_Api& api) {
+  api.PJRT_TopologyDescription_Create = entry<create>;
   api.PJRT_Client_TopologyDescription = entry<of_client>;
   api.PJRT_TopologyDescription_Destroy = entry<destroy>;
   api.PJRT_TopologyDescription_PlatformName = entry<platform_name>;
@@ -50,6 +130,9 @@ void install_topology(PJRT_Api& api) {
   api.PJRT_TopologyDescription_GetDeviceDescriptions = entry<descriptions>;
   api.PJRT_TopologyDescription_Attributes = entry<attributes>;
   api.PJRT_TopologyDescription_Fingerprint = entry<fingerprint>;
+  api.PJRT_TopologyDescription_Serialize = entry<serialize>;
+  api.PJRT_TopologyDescription_Deserialize = entry<deserialize>;
+  api.PJRT_Compile = entry<compile_ahead>;
 }
 
 }  // namespace xla_xpu

@@ -1,41 +1,38 @@
-"""One random program, made and judged from its number alone."""
+"""A random program, made and judged from random numbers alone."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
+from random import Random
 from typing import Any
 
-os.environ.setdefault("JAX_PLATFORMS", "xpu,cpu")
-sys.path.insert(0, str(Path(__file__).parent))
-
 import control  # noqa: F401
+import elementwise  # noqa: F401
+import indices  # noqa: F401
 import jax
 import jax.numpy as jnp
 import numpy as np
 import reductions  # noqa: F401
+import structure  # noqa: F401
 from operations import OPERATIONS
 from values import Value, random_array, random_dtype, random_shape
+from xpu_testing.fuzzing import PASSED, REFUSED, Difference
 
 # The widest difference, in parts of the largest number of a result.
 TOLERANCES = {"float64": 1e-9, "complex128": 1e-9, "float32": 2e-4, "complex64": 2e-4}
 HALF = 3e-2
 # How much further apart than what a small change of the arguments makes.
 _SENSITIVE = 4
-
-
-class Different(Exception):
-    """The two sides do not agree."""
+# How much of a program is shown.
+_MOST_TEXT = 4000
 
 
 class Case:
-    """The program of a number: arguments, and a function of them; ``names`` are the operations it has."""
+    """A program: arguments, and a function of them; ``names`` are the operations it has."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        rng = np.random.default_rng([7, number])
+    def __init__(self, random: Random) -> None:
+        self.number = random.getrandbits(62)
+        rng = np.random.default_rng([7, self.number])
         self.wide = bool(rng.random() < 0.2)
         self.arguments = []
         for _ in range(int(rng.integers(1, 4))):
@@ -44,6 +41,14 @@ class Case:
         self.length = int(rng.integers(1, 14))
         self.differentiated = bool(rng.random() < 0.15)
         self.names: list[str] = []
+
+    @property
+    def subject(self) -> str:
+        return "gradient" if self.differentiated else "program"
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.arguments)
+        return f"{self.length} operations from {arguments}{' with x64' if self.wide else ''}"
 
     def __call__(self, *arguments: Any) -> list[Any]:
         """Traced on either side alike: what is chosen depends on shapes and dtypes only."""
@@ -92,8 +97,24 @@ class Case:
 
         return gradient
 
+    def run(self) -> str:
+        """Runs it on both. What is wrong says which operations there were, and the whole program."""
+        with jax.enable_x64(self.wide), np.errstate(all="ignore"):
+            try:
+                return judge(self)
+            except Exception as error:
+                text = f"of {', '.join(self.names)}\n{self.jaxpr()[:_MOST_TEXT]}"
+                if isinstance(error, Difference):
+                    raise Difference(f"{error}\n{text}") from None
+                error.add_note(text)
+                raise
 
-def run(case: Case, platform: str, arguments: list[np.ndarray]) -> list[np.ndarray]:
+    def jaxpr(self) -> str:
+        """The program as JAX has it."""
+        return str(jax.make_jaxpr(self.function())(*self.arguments))
+
+
+def on(platform: str, case: Case, arguments: list[np.ndarray]) -> list[np.ndarray]:
     """What a platform makes of it."""
     print(f"on {platform}", flush=True)  # for who sees the process end
     device = jax.devices(platform)[0]
@@ -101,26 +122,32 @@ def run(case: Case, platform: str, arguments: list[np.ndarray]) -> list[np.ndarr
         return [np.asarray(r) for r in jax.jit(case.function())(*jax.device_put(arguments, device))]
 
 
-def judge(number: int) -> str:
-    """Runs a case on both; returns "skipped: why" where JAX itself has no answer. Raises what is wrong."""
-    case = Case(number)
-    with jax.enable_x64(case.wide), np.errstate(all="ignore"):
-        try:
-            expected = run(case, "cpu", case.arguments)
-        except Exception as error:  # noqa: BLE001 - whatever it is, there is nothing to compare
-            return f"skipped: {type(error).__name__} on the CPU: {str(error)[:100]}"
-        got = run(case, "xpu", case.arguments)
-        narrowest = _narrowest(case)
-        try:
-            compare(got, expected, [0.0] * len(got), narrowest)
-        except Different:
-            compare(got, expected, _apart(case, expected, narrowest), narrowest)
-    return "passed"
+def judge(case: Case) -> str:
+    """Raises what differs."""
+    try:
+        expected = on("cpu", case, case.arguments)
+    except Exception:  # noqa: BLE001 - whatever it is, there is nothing to compare
+        return _without_reference(case)
+    got = on("xpu", case, case.arguments)
+    narrowest = _narrowest(case)
+    try:
+        compare(got, expected, [0.0] * len(got), narrowest)
+    except Difference:
+        compare(got, expected, _apart(case, expected, narrowest), narrowest)
+    return PASSED
+
+
+def _without_reference(case: Case) -> str:
+    try:
+        on("xpu", case, case.arguments)
+    except Exception:  # noqa: BLE001 - one that JAX itself refuses, mostly
+        return REFUSED
+    return PASSED
 
 
 def _narrowest(case: Case) -> float:
     """The tolerance of the narrowest floats in which anything is computed."""
-    text = str(jax.make_jaxpr(case.function())(*case.arguments))
+    text = case.jaxpr()
     if "f16[" in text:
         return HALF
     return TOLERANCES["float32" if "f32[" in text or "c64[" in text else "float64"]
@@ -135,7 +162,7 @@ def _apart(case: Case, expected: list[np.ndarray], narrowest: float) -> list[flo
             argument = (argument * (1 + 2 * epsilon)).astype(argument.dtype)
         moved.append(argument)
     apart = []
-    for one, other in zip(expected, run(case, "cpu", moved), strict=True):
+    for one, other in zip(expected, on("cpu", case, moved), strict=True):
         if one.dtype.kind in "biu" or not one.size:
             apart.append(0.0)
             continue
@@ -153,10 +180,10 @@ def compare(
     for index, (one, other, more) in enumerate(zip(got, expected, apart, strict=True)):
         what = f"result {index}, {other.dtype}{list(other.shape)}"
         if (one.dtype, one.shape) != (other.dtype, other.shape):
-            raise Different(f"{what}: got {one.dtype}{list(one.shape)}")
+            raise Difference(f"{what}: got {one.dtype}{list(one.shape)}")
         if one.dtype.kind in "biu":
             if not np.array_equal(one, other):
-                raise Different(f"{what}: {_first(one, other, one != other)}")
+                raise Difference(f"{what}: {_first(one, other, one != other)}")
             continue
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
         a, b = one.astype(wide), other.astype(wide)
@@ -166,7 +193,7 @@ def compare(
             allowed = max(narrowest, TOLERANCES.get(one.dtype.name, HALF)) * scale + more
             same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= allowed)
         if not np.all(same):
-            raise Different(f"{what}: {_first(one, other, ~same)}")
+            raise Difference(f"{what}: {_first(one, other, ~same)}")
 
 
 def _first(one: np.ndarray, other: np.ndarray, wrong: np.ndarray) -> str:

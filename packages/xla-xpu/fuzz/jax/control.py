@@ -5,8 +5,9 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from elementwise import SMOOTH
 from jax import lax
-from operations import SMOOTH, Pick, operation
+from operations import Pick, operation
 from values import Value, bounded, real_float
 
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from operations import Pick, _alike, _fitted, operation
+from operations import Pick, alike, fitted, operation
 from values import MOST, Value, bounded, real_float
 
 
@@ -124,7 +124,7 @@ def own_reduction(rng: np.random.Generator, pick: Pick) -> Value | None:
 
 @operation(2.5)
 def product(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = _alike(rng, pick(), pick())
+    a, b = alike(rng, pick(), pick())
     if a.kind == "bool" or max(a.rank, b.rank) > 5:
         return None
     if a.kind != "int":
@@ -134,32 +134,32 @@ def product(rng: np.random.Generator, pick: Pick) -> Value | None:
     if roll < 0.35 and a.rank:
         dim = int(rng.integers(0, a.rank))
         columns = int(rng.integers(0, 9))
-        other = _fitted(b.array, (a.shape[dim], columns))
+        other = fitted(b.array, (a.shape[dim], columns))
         if a.array.size * max(1, columns) > 8 * MOST:
             return None
         contracted = (((dim,), (0,)), ((), ()))
         return Value(lax.dot_general(a.array, other, contracted), exact)
     if roll < 0.7 and a.rank >= 2:
         batch, size = a.shape[:-1], a.shape[-1]
-        other = _fitted(b.array, (*batch[:-1], size, int(rng.integers(1, 8))))
+        other = fitted(b.array, (*batch[:-1], size, int(rng.integers(1, 8))))
         return Value(jnp.matmul(a.array, other), exact)
     if a.rank:
-        other = _fitted(b.array, a.shape)
+        other = fitted(b.array, a.shape)
         return Value(jnp.einsum("...i,...i->...", a.array, other), exact)
     return None
 
 
 @operation(1)
 def convolution(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = _alike(rng, pick(), pick())
+    a, b = alike(rng, pick(), pick())
     if a.kind == "bool" or a.array.size == 0:
         return None
     spatial = int(rng.integers(1, 3))
     groups = int(rng.choice([1, 1, 2]))
     shape = (2, 2 * groups, *(int(n) for n in rng.integers(1, 9, spatial)))
     window = tuple(int(n) for n in rng.integers(1, 4, spatial))
-    x = _fitted(a.array, shape)
-    w = _fitted(b.array, (2 * groups, 2, *window))
+    x = fitted(a.array, shape)
+    w = fitted(b.array, (2 * groups, 2, *window))
     if a.kind != "int":
         x, w = bounded(x), bounded(w)
     result = lax.conv_general_dilated(
@@ -203,7 +203,7 @@ def softmax(rng: np.random.Generator, pick: Pick) -> Value | None:
 def factored(rng: np.random.Generator, pick: Pick) -> Value | None:
     value = real_float(pick())
     size = int(rng.integers(1, 7))
-    matrix = bounded(_fitted(value.array, (2, size, size)).astype(jnp.float32))
+    matrix = bounded(fitted(value.array, (2, size, size)).astype(jnp.float32))
     spd = matrix @ jnp.swapaxes(matrix, -1, -2) + size * 4 * jnp.eye(size, dtype=jnp.float32)
     roll = rng.random()
     if roll < 0.4:

@@ -18,6 +18,12 @@ def to_dlpack(
 ) -> Any:
     """A DLPack capsule that shares the memory of the array whose address ``pointer`` is."""
 
+def borrowed_dlpack(pointer: int, shape: Sequence[int], code: int, bits: int, device: int) -> Any:
+    """A DLPack capsule of memory on a device that its owner takes back whatever becomes of the capsule."""
+
+def copy(device: int, to: int, source: int, bytes: int) -> None:
+    """Copies between two addresses in the turn of the thread's current stream, and waits for it."""
+
 class Value:
     """An array as a program takes or gives it; ``type`` is PJRT's number."""
 

@@ -1,8 +1,8 @@
 // Calls a Python function with copies of arrays in host memory: callbacks, and what has no device algorithm.
 #include "exec/host_calls.h"
+#include "exec/python_function.h"
 #include "exec/steps.h"
 #include "xpu/copy.h"
-#include "xpu/error.h"
 #include "xpu/host_memory.h"
 
 namespace xla_xpu {
@@ -31,17 +31,11 @@ std::size_t bytes_of(const Operand& operand) {
 class HostCallStep final : public Step {
  public:
   explicit HostCallStep(const Fields& fields)
-      : name_(fields.get<std::string>("name")),
-        calls_(host_calls_of(name_)),
+      : function_(fields),
+        calls_(host_calls_of(function_.name())),
         device_(fields.get<int>("device", -1)),
-        function_(fields.get<py::object>("function").release().ptr()),
         out_(fields.operands("out")),
         in_(fields.operands("in")) {}
-  ~HostCallStep() override {
-    if (!Py_IsInitialized()) return;
-    py::gil_scoped_acquire gil;
-    Py_DECREF(function_);
-  }
 
   void list_queueing(std::vector<const Step*>&) const override {}
   void run(Frame& frame) const override {
@@ -62,7 +56,6 @@ class HostCallStep final : public Step {
 
  private:
   void call(const std::vector<Pinned>& ins, const std::vector<Pinned>& outs) const {
-    py::gil_scoped_acquire gil;
     auto views = [](const std::vector<Pinned>& all, bool read_only) {
       py::list list;
       for (auto& memory : all)
@@ -70,18 +63,12 @@ class HostCallStep final : public Step {
             py::memoryview::from_memory(memory.data(), static_cast<py::ssize_t>(memory.bytes()), read_only));
       return list;
     };
-    try {
-      auto function = py::reinterpret_borrow<py::object>(function_);
-      function(views(ins, true), views(outs, false));
-    } catch (py::error_already_set& error) {
-      xpu::fail<xpu::Error>(name_, ": ", error.what());
-    }
+    function_.call([&] { return py::make_tuple(views(ins, true), views(outs, false)); });
   }
 
-  std::string name_;
+  PythonFunction function_;
   std::atomic<std::uint64_t>& calls_;
   int device_;
-  PyObject* function_;
   std::vector<Operand> out_, in_;
 };
 

@@ -26,6 +26,7 @@ std::unique_ptr<Step> make_step(const Fields& fields) {
       {"loop", make_loop},
       {"branch", make_branch},
       {"host_call", make_host_call},
+      {"buffer_call", make_buffer_call},
       {"cholesky", make_cholesky},
       {"lu", make_lu},
       {"solve_triangle", make_solve_triangle},

@@ -10,10 +10,15 @@ import xpu_runtime
 from .loops import Target
 
 
+def standing_for(device: int) -> int:
+    """A device; in place of one that is not on this machine the first, which it is to be like."""
+    return device if device < xpu_runtime.device_count() else 0
+
+
 @cache
 def target_of(device: int) -> Target:
     """What kernels must know of a device."""
-    info = xpu_runtime.Device(device)
+    info = xpu_runtime.Device(standing_for(device))
     return Target(
         lanes=info.sub_group_size,
         units=info.max_compute_units,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from . import elementwise, views
 from .affine import Affine, Coordinates, dot
@@ -28,7 +29,7 @@ Key = tuple[Value, Coordinates]
 # Arrays a kernel reads and writes.
 MOST_BUFFERS = 36
 # Statements beyond which a kernel takes too long to compile.
-_MOST_LINES = 600
+MOST_LINES = 600
 # Conditions and loops within one another.
 _DEEPEST = 8
 
@@ -68,12 +69,23 @@ class Emitter:
         False  # has positions that are no plain reads: counters as numbers, conditions
     )
 
+    def copy(self, place: Callable[[Value], View | None]) -> Emitter:
+        """The same so far, to go on with."""
+        copied = {
+            field.name: copy(getattr(self, field.name))
+            for field in fields(self)
+            if field.name != "place"
+        }
+        return Emitter(place, **copied)
+
     def value(self, value: Value, at: Coordinates) -> str:
         """The name of a value's element."""
         goal = (value, at)
         self.depth += 1
         stack: list[Key] = [goal]
-        begun: dict[Key, int] = {}
+        # Where the statements of each began, and whether it has any; how many of those are not written yet.
+        begun: dict[Key, tuple[int, bool]] = {}
+        unwritten = 0
         while stack:
             key = stack[-1]
             if key in self.known:
@@ -81,9 +93,18 @@ class Emitter:
                 continue
             if self.depth > _DEEPEST and self._computes(key[0]):
                 raise NeedsMemory(key[0])
-            begun.setdefault(key, len(self.lines) + len(self.loads))
+            if key not in begun:
+                begun[key] = len(self.lines) + len(self.loads), self._computes(key[0])
+                unwritten += begun[key][1]
+                if unwritten > MOST_LINES:
+                    # Too large for sure: better found out now than after all below it is written. With what
+                    # else a kernel has in it, such as loads, so many of them do fit.
+                    path = [
+                        k[0] for k, (_, makes) in begun.items() if makes and k not in self.known
+                    ]
+                    raise NeedsMemory(path[MOST_LINES * 3 // 4])
             needs = self._needs(*key)
-            if len(self.lines) > _MOST_LINES:
+            if len(self.lines) > MOST_LINES:
                 raise TooLarge
             missing = [need for need in needs if need not in self.known]
             if missing:
@@ -91,8 +112,10 @@ class Emitter:
                 continue
             stack.pop()
             self.known[key] = self._define(*key, [self.known[need] for need in needs])
-            if self._computes(key[0]):
-                done = len(self.lines) + len(self.loads) - begun[key]
+            begin, computes = begun[key]
+            if computes:
+                unwritten -= 1
+                done = len(self.lines) + len(self.loads) - begin
                 self.work[key[0]] = max(done, self.work.get(key[0], 0))
         self.depth -= 1
         return self.known[goal]

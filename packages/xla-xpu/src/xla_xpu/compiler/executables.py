@@ -18,7 +18,7 @@ from .. import _plugin
 from ..rules import inspection
 from . import host, lowerings  # noqa: F401
 from .collectives import Expander
-from .devices import assignment_of, target_of
+from .devices import assignment_of, standing_for, target_of
 from .export import text_of
 from .failures import Invalid
 from .finish import finish
@@ -91,7 +91,7 @@ def _compiled(code: bytes, wanted: Any, key: str, apart: bool) -> dict[str, Any]
 def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, Any]:
     devices = assignment_of(wanted)
     if len(code) > _LONG:
-        _plugin.expect_builds(devices[0])
+        _plugin.expect_builds(standing_for(devices[0]))
     module = parse(code)
     if needs_partition(module, wanted.num_partitions):
         parts = partition(module, wanted.num_partitions)
@@ -179,7 +179,7 @@ def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, An
             fields["pattern"] = bytes.fromhex(step["pattern"])
         if "source" in step and step["step"] == "kernel":
             fields["source"] = sources[step["source"]]
-        if step["step"] == "host_call":
+        if step["step"] in ("host_call", "buffer_call"):
             fields["function"] = host.function_of(step)
         for name in ("body", "condition"):
             if name in step:

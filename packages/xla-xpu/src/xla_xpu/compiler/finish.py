@@ -10,6 +10,7 @@ from typing import Any
 
 from . import loops, memory, tasks
 from .lower import Lowerer
+from .one_text import share
 from .plan import MOST_DIMENSIONS, Buffer, Step, View, groups_of, joined
 from .row_loops import row_kernel
 from .rows import RowTask
@@ -55,34 +56,37 @@ class Kernels:
     """The kernels of all tasks, the same ones once, in modules."""
 
     def __init__(self, lowerer: Lowerer) -> None:
-        self.of: dict[Step, loops.Kernel] = {}
-        self.names: dict[str, str] = {}
-        complex: set[str] = set()
-        for step in memory.order(lowerer.steps):
+        made: dict[Step, loops.Kernel] = {}
+        complex: set[Step] = set()
+        for step in (inner for top in lowerer.steps for inner in top.all_steps()):
             if isinstance(step, tasks.Task):
                 if isinstance(step, RowTask):
-                    made = row_kernel(step, lowerer.target)
+                    made[step] = row_kernel(step, lowerer.target)
                 else:
-                    made = loops.kernel(step.emitter, step.outputs, lowerer.target)
-                self.of[step] = made
-                step.in_place = made.in_place
-                self.names.setdefault(made.text, f"fused_{len(self.names)}")
+                    made[step] = loops.kernel(step.emitter, step.outputs, lowerer.target)
+                step.in_place = made[step].in_place
                 if step.emitter.complex:
-                    complex.add(made.text)
+                    complex.add(step)
+        self.of = share(made)
+        self.names: dict[str, str] = {}
+        for kernel in self.of.values():
+            self.names.setdefault(kernel.text, f"fused_{len(self.names)}")
+        of_complex = {self.of[step].text for step in complex}
         self.modules: dict[str, str] = {}  # of each text
         for kind in (False, True):
-            texts = [text for text in self.names if (text in complex) == kind]
+            texts = [text for text in self.names if (text in of_complex) == kind]
             for begin in range(0, len(texts), TOGETHER):
                 group = texts[begin : begin + TOGETHER]
                 named = [text.replace("NAME", self.names[text], 1) for text in group]
                 self.modules |= dict.fromkeys(group, loops.source(named, kind))
         self.sources = list(dict.fromkeys(self.modules.values()))
+        self.numbers = {source: number for number, source in enumerate(self.sources)}
 
     def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
         """What the plugin needs to launch a task's kernel."""
         made = self.of[step]
         return {
-            "source": self.sources.index(self.modules[made.text]),
+            "source": self.numbers[self.modules[made.text]],
             "name": self.names[made.text],
             "groups": made.groups,
             "group": made.group,
@@ -108,7 +112,7 @@ def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str,
 
 
 # Steps whose views all have one shape, and those that take arrays that lie in order.
-_OF_ONE_SHAPE, _DENSE = ("copy", "fill"), ("exchange", "host_call")
+_OF_ONE_SHAPE, _DENSE = ("copy", "fill"), ("exchange", "host_call", "buffer_call")
 
 
 def _few_dimensions(step: Step) -> dict[str, Any]:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from jax._src import core
 from jax._src.sharding_impls import SingleDeviceSharding
 from jaxlib import _jax, lapack, xla_client
 
+from ..rules.buffer_callbacks import buffer_callback_of
 from ..rules.callbacks import callback_of
 from .failures import Invalid
 from .types import ELEMENTS
 
+T = TypeVar("T")
 Arrays = list[np.ndarray]
 HostFunction = Callable[[list[memoryview], list[memoryview]], None]
 
 
-def function_of(step: dict[str, Any]) -> HostFunction:
-    """What a step calls with the memory of its operands and of its results."""
+def function_of(step: dict[str, Any]) -> Callable[..., None]:
+    """What a step calls."""
+    if step["step"] == "buffer_call":
+        return _here(buffer_callback_of(step["callback"]))
+    return _on_host(step)
+
+
+def _on_host(step: dict[str, Any]) -> HostFunction:
+    """With the memory of its operands and of its results."""
     call = _program(step["program"]) if "program" in step else _callback(step["callback"])
     inputs, results = step["inputs"], step["results"]
 
@@ -42,14 +51,19 @@ def _arrays(types: Sequence[tuple[str, list[int]]], memory: list[memoryview]) ->
 
 
 def _callback(number: int) -> Callable[[Arrays], Any]:
-    callback = callback_of(number)
+    callback = _here(callback_of(number))
+    # The function may keep what it gets.
+    return lambda arrays: callback(*(array.copy() for array in arrays))
+
+
+def _here(callback: T | None) -> T:
+    """The callback, if it is there."""
     if callback is None:
         raise Invalid(
             "the program calls a Python function that this process does not have: "
             "programs with callbacks cannot be saved; compile this one where it is traced"
         )
-    # The function may keep what it gets.
-    return lambda arrays: callback(*(array.copy() for array in arrays))
+    return callback
 
 
 @lru_cache(256)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
+import numpy as np
+
 from .plan import Buffer, Step
+from .uses import Uses, any_between
 
 # What the runtime's pool aligns to, and the longest vector.
 ALIGNMENT = 64
@@ -18,33 +22,33 @@ class Life:
     last: int
 
 
-def order(steps: list[Step]) -> list[Step]:
-    """All steps as they run, a loop before its body."""
-    return [inner for step in steps for inner in step.all_steps()]
-
-
 def merge_copies(steps: list[Step]) -> None:
     """Makes one of two buffers where a copy between them would move what nobody else needs."""
-    while _merge_in(steps, order(steps)):
+    uses = Uses(steps)
+    while _merge_in(steps, 0, len(uses.steps), uses):
         pass
 
 
-def _merge_in(block: list[Step], whole: list[Step]) -> bool:
+def _merge_in(block: list[Step], begin: int, end: int, uses: Uses) -> bool:
+    """Of a block whose steps have the numbers from ``begin`` to ``end``."""
+    gone: set[Step] = set()
     merged = False
     for step in block:
-        for body in step.bodies:
-            merged |= _merge_in(body, whole)
-    for step in list(block):
+        for body in filter(None, step.bodies):
+            merged |= _merge_in(body, uses.number[body[0]], uses.end[body[-1]], uses)
+    for step in block:
         if step.name != "copy" or not _is_move(step):
             continue
         out, source = step.writes[0].root, step.reads[0].root
         if out is not source:
-            if not _may_merge(block, step, whole):
+            if not _may_merge(step, begin, end, uses):
                 continue
-            source.same_as = out
-        block.remove(step)
-        merged = True
-    return merged
+            uses.join(source, out)
+        uses.forget(step)
+        gone.add(step)
+    if gone:
+        block[:] = [step for step in block if step not in gone]
+    return merged or bool(gone)
 
 
 def _is_move(step: Step) -> bool:
@@ -53,7 +57,7 @@ def _is_move(step: Step) -> bool:
     return same and out.dense and source.dense and out.offset == source.offset == 0
 
 
-def _may_merge(block: list[Step], copy: Step, whole: list[Step]) -> bool:
+def _may_merge(copy: Step, begin: int, end: int, uses: Uses) -> bool:
     """Whether ``source`` can be made where ``out`` is.
 
     It must be made and used in the block of the copy only, and between its first write and the copy nobody
@@ -66,22 +70,18 @@ def _may_merge(block: list[Step], copy: Step, whole: list[Step]) -> bool:
         or source.bytes != out.bytes
     ):
         return False
-    at = block.index(copy)
-    before = [s for top in block[:at] for s in top.all_steps()]
-    after = [s for top in block[at + 1 :] for s in top.all_steps()]
-    inside = {id(step) for step in (*before, copy, *after)}
-    if any(_touches(step, source) for step in whole if id(step) not in inside):
+    at, touched = uses.number[copy], uses.touched[source]
+    first = touched[0]
+    if first < begin or touched[-1] >= end or first == at:
         return False
-    making = [number for number, step in enumerate(before) if _touches(step, source)]
-    if not making or not _writes(before[making[0]], source):
+    if not _writes(uses.steps[first], source) or not _makes_of(uses.steps[first], source, out):
         return False
-    if not _makes_of(before[making[0]], source, out):
+    if any_between(uses.touched[out], first + 1, at):
         return False
-    if any(_touches(step, out) for step in before[making[0] + 1 :]):
+    if any_between(uses.written.get(source, []), at + 1, end):
         return False
-    if any(_writes(step, source) for step in after):
-        return False
-    return not (any(_reads(s, source) for s in after) and any(_writes(s, out) for s in after))
+    read_on = any_between(uses.read.get(source, []), at + 1, end)
+    return not (read_on and any_between(uses.written.get(out, []), at + 1, end))
 
 
 def _makes_of(step: Step, source: Buffer, out: Buffer) -> bool:
@@ -103,33 +103,29 @@ def reuse_donated(
     parameters = {b.place: b for b in buffers if b.kind == "parameter"}
     outputs = {b.place: b for b in buffers if b.kind == "output" and b.root is b and b.bytes}
     pairs = []
+    uses = Uses(steps)
     for place, wanted in donated.items():
         for number in [wanted] if wanted is not None else list(outputs):
-            if number in outputs and _may_reuse(steps, parameters[place], outputs[number]):
-                outputs.pop(number).same_as = parameters[place]
+            if number in outputs and _may_reuse(steps, uses, parameters[place], outputs[number]):
+                uses.join(outputs.pop(number), parameters[place])
                 pairs.append((number, place))
                 break
     merge_copies(steps)  # of an argument to the output that now is the same
     return pairs
 
 
-def _may_reuse(steps: list[Step], parameter: Buffer, output: Buffer) -> bool:
+def _may_reuse(steps: list[Step], uses: Uses, parameter: Buffer, output: Buffer) -> bool:
     """Whether nobody wants what the parameter held once the output is being made."""
-    if parameter.bytes != output.bytes:
+    if parameter.bytes != output.bytes or output not in uses.touched:
         return False
-    making = [number for number, step in enumerate(steps) if _any_touches(step, output)]
-    if not making:
+    made = uses.touched[output][0]
+    first = steps[bisect_right(steps, made, key=uses.number.__getitem__) - 1]
+    wanted = uses.touched.get(parameter, [])
+    if any_between(wanted, uses.end[first]):
         return False
-    first = steps[making[0]]
-    if any(_any_touches(step, parameter) for step in steps[making[0] + 1 :]):
-        return False
-    return not _any_touches(first, parameter) or (
+    return not any_between(wanted, uses.number[first]) or (
         not first.bodies and _makes_of(first, output, parameter)
     )
-
-
-def _any_touches(step: Step, buffer: Buffer) -> bool:
-    return any(_touches(inner, buffer) for inner in step.all_steps())
 
 
 def _touches(step: Step, buffer: Buffer) -> bool:
@@ -159,15 +155,13 @@ def _live(block: list[Step], position: int, found: dict[Buffer, Life]) -> int:
         _touch(found, step, begin)
         if not step.bodies:
             continue
-        known = set(found)
         for body in step.bodies:
             position = _live(body, position, found)
-        for inner in step.all_steps():
-            for buffer in (*inner.reads, *inner.writes):
-                root = buffer.root
-                if root in known or (step.name == "loop" and _first_is_read(step, root)):
-                    found[root].first = min(found[root].first, begin)
-                    found[root].last = max(found[root].last, position)
+        for root, read_first in _inside(step).items():
+            # What was there before, and what goes round.
+            if found[root].first <= begin or (step.name == "loop" and read_first):
+                found[root].first = min(found[root].first, begin)
+                found[root].last = max(found[root].last, position)
         position += 1
     return position
 
@@ -178,34 +172,33 @@ def _touch(found: dict[Buffer, Life], step: Step, position: int) -> None:
         life.last = max(life.last, position)
 
 
-def _first_is_read(loop: Step, buffer: Buffer) -> bool:
-    for step in loop.all_steps():
-        if _reads(step, buffer):
-            return True
-        if _writes(step, buffer):
-            return False
-    return False
+def _inside(step: Step) -> dict[Buffer, bool]:
+    """What a step and its bodies touch, and whether it is read before anything else."""
+    found: dict[Buffer, bool] = {}
+    for inner in step.all_steps():
+        for buffer in inner.reads:
+            found.setdefault(buffer.root, True)
+        for buffer in inner.writes:
+            found.setdefault(buffer.root, False)
+    return found
 
 
 def assign(buffers: list[Buffer], steps: list[Step]) -> int:
     """Offsets for temporaries, the largest first, each in the lowest gap; returns the bytes they take."""
     life = lives(steps)
     temporaries = [b for b in buffers if b.kind == "temporary" and b.root is b and b in life]
-    placed: list[tuple[Buffer, Life]] = []
-    total = 0
-    for buffer in sorted(temporaries, key=lambda b: -b.bytes):
-        own = life[buffer]
-        others = sorted(
-            (b.place, b.place + b.bytes)
-            for b, other in placed
-            if own.first <= other.last and other.first <= own.last
-        )
+    temporaries.sort(key=lambda b: -b.bytes)
+    first = np.array([life[b].first for b in temporaries], np.int64)
+    last = np.array([life[b].last for b in temporaries], np.int64)
+    begins, ends = np.zeros_like(first), np.zeros_like(first)
+    for number, buffer in enumerate(temporaries):
+        others = np.flatnonzero((first[:number] <= last[number]) & (last[:number] >= first[number]))
+        others = others[np.lexsort((ends[others], begins[others]))]
         place = 0
-        for begin, end in others:
+        for begin, end in zip(begins[others].tolist(), ends[others].tolist(), strict=True):
             if place + buffer.bytes <= begin:
                 break
             place = max(place, -(-end // ALIGNMENT) * ALIGNMENT)
         buffer.place = place
-        placed.append((buffer, own))
-        total = max(total, place + buffer.bytes)
-    return total
+        begins[number], ends[number] = place, place + buffer.bytes
+    return int(ends.max(initial=0))

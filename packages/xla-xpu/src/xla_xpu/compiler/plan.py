@@ -21,10 +21,14 @@ class Buffer:
 
     @property
     def root(self) -> Buffer:
+        root = self
+        while root.same_as:
+            root = root.same_as
+        # The way is made short for the next time: a long program may make one of thousands of buffers.
         buffer = self
-        while buffer.same_as:
-            buffer = buffer.same_as
-        return buffer
+        while buffer.same_as and buffer.same_as is not root:
+            buffer.same_as, buffer = root, buffer.same_as
+        return root
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import elementwise
+from . import elementwise, futures
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .literals import array_of
@@ -53,6 +53,7 @@ def inline(module: ir.Module) -> None:
             for old, new in zip(call.results, results, strict=True):
                 old.replace_all_uses_with(new)
             call.operation.erase()
+    futures.resolve(functions["main"].operation)
     with module.context:
         passes = passmanager.PassManager.parse("builtin.module(symbol-dce,canonicalize,cse)")
         passes.run(module.operation)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .emit import Emitter, NeedsMemory, TooLarge
+from .emit import MOST_LINES, Emitter, NeedsMemory, TooLarge
 from .graph import Value
 from .loops import Output
 from .plan import Buffer, Step, View
@@ -85,16 +85,16 @@ def _merge_back(steps: list[Step], at: int, known: Known, conflicts: _Conflicts)
     """Merge a task with the nearest earlier one that takes it; returns where the next one to look at is."""
     second = steps[at]
     assert isinstance(second, Task)
+    between, up = _Touched(set(), set()), True
     for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
         first = steps[back]
-        if not isinstance(first, Task) or not first.open:
-            continue
-        between = steps[back + 1 : at]
-        up = not any(conflicts.between(step, second) for step in between)
-        if not up and any(conflicts.between(step, first) for step in between):
-            continue
-        merged = _merged(first, second, known)
+        merged = None
+        free = up or not between.conflicts(conflicts.of(first))
+        if free and isinstance(first, Task) and first.open:
+            merged = _merged(first, second, known)
         if merged is None:
+            up = up and not conflicts.of(first).conflicts(conflicts.of(second))
+            between.add(conflicts.of(first))
             continue
         del steps[at]
         if up:
@@ -106,23 +106,35 @@ def _merge_back(steps: list[Step], at: int, known: Known, conflicts: _Conflicts)
     return at
 
 
+@dataclass(frozen=True)
+class _Touched:
+    """The buffers that steps write, and all that they use."""
+
+    written: set[Buffer]
+    used: set[Buffer]
+
+    def conflicts(self, other: _Touched) -> bool:
+        """Whether the two may not change places."""
+        return not (self.written.isdisjoint(other.used) and other.written.isdisjoint(self.used))
+
+    def add(self, other: _Touched) -> None:
+        self.written.update(other.written)
+        self.used.update(other.used)
+
+
 class _Conflicts:
-    """Which steps may not change places, by the buffers that each writes and uses."""
+    """What each step touches."""
 
     def __init__(self) -> None:
-        self.buffers: dict[Step, tuple[set[Buffer], set[Buffer]]] = {}
+        self.known: dict[Step, _Touched] = {}
 
-    def between(self, one: Step, other: Step) -> bool:
-        (written, used), (other_written, other_used) = self._of(one), self._of(other)
-        return not (written.isdisjoint(other_used) and other_written.isdisjoint(used))
-
-    def _of(self, step: Step) -> tuple[set[Buffer], set[Buffer]]:
-        if step not in self.buffers:
+    def of(self, step: Step) -> _Touched:
+        if step not in self.known:
             every = list(step.all_steps())
             written = {buffer.root for inner in every for buffer in inner.writes}
             read = {buffer.root for inner in every for buffer in inner.reads}
-            self.buffers[step] = written, written | read
-        return self.buffers[step]
+            self.known[step] = _Touched(written, written | read)
+        return self.known[step]
 
 
 def _merged(first: Task, second: Task, known: Known) -> Task | None:
@@ -138,9 +150,11 @@ def _merged(first: Task, second: Task, known: Known) -> Task | None:
         return merged_rows(first, second, made | second.made(), known)
     if first.shape != second.shape:
         return None
-    goals = [*first.goals, *second.goals]
+    # What two computations have in common is in memory: together they would be too large.
+    if min(len(task.emitter.lines) for task in (first, second)) > MOST_LINES // 2:
+        return None
     try:
-        task = write_goals(goals, made | second.made(), known)
+        task = write_goals(second.goals, made | second.made(), known, after=first)
     except (NeedsMemory, TooLarge):
         return None
     # Computing something twice is no gain.
@@ -154,8 +168,13 @@ def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
     return [buffer for buffer in written if buffer.root in roots]
 
 
-def write_goals(goals: list[Goal], made: set[Buffer], known: Known) -> Task:
-    """One task; what it makes itself it does not read."""
+def write_goals(
+    goals: list[Goal], made: set[Buffer], known: Known, after: Task | None = None
+) -> Task:
+    """One task; what it makes itself it does not read.
+
+    ``after``: a task that is written already, and touches nothing that these goals write.
+    """
 
     time = 0
 
@@ -163,13 +182,14 @@ def write_goals(goals: list[Goal], made: set[Buffer], known: Known) -> Task:
         view = known(value, time)
         return None if view is None or view.buffer.root in made else view
 
-    emitter, outputs = Emitter(place), []
+    emitter = after.emitter.copy(place) if after else Emitter(place)
+    outputs = list(after.outputs) if after else []
     for goal in goals:
         time = goal.time
         outputs.append(goal.write(emitter))
     for output in outputs:
         emitter.argument(output.view.buffer, output.view.element)
-    return make_task(goals, emitter, outputs)
+    return make_task([*after.goals, *goals] if after else goals, emitter, outputs)
 
 
 def drop_unread(steps: list[Step], known: Known) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from . import callbacks, foreign, inspection, linear_algebra
+from . import buffer_callbacks, callbacks, collectives, foreign, inspection, linear_algebra
 
 
 def apply() -> None:
     """Registers all of them; the platform must be registered already."""
     callbacks.apply()
+    buffer_callbacks.apply()
+    collectives.apply()
     inspection.apply()
     linear_algebra.apply()
     foreign.apply()

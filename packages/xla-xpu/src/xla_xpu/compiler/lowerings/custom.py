@@ -35,6 +35,26 @@ def python_callback(lowerer: Lowerer, node: Node) -> None:
     )
 
 
+@lowering("custom_call@xpu_buffer_callback")
+def buffer_callback(lowerer: Lowerer, node: Node) -> None:
+    """A function of the user's that is given the arrays where they lie."""
+    number, *same = node.attributes["backend_config"].split()
+    views = [lowerer.dense(value) for value in node.inputs]
+    outs = [lowerer.result(value) for value in node.outputs]
+    step = make_step(
+        "buffer_call",
+        {"in": views},
+        {"out": outs},
+        name="python buffer callback",
+        callback=int(number),
+    )
+    for given, taken in (map(int, pair.split(":")) for pair in same):
+        # The result is what the argument was until the function changes it.
+        lowerer.copy(outs[taken], views[given])
+        step.reads.append(outs[taken].buffer)
+    lowerer.add(step)
+
+
 @lowering("custom_call@xpu_unregistered_function")
 def unregistered(lowerer: Lowerer, node: Node) -> None:
     """A function of the XLA FFI that nobody has registered."""

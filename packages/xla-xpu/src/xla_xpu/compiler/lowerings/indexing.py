@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from ..affine import Affine
+from ..affine import Affine, Coordinates
 from ..elementwise import headers_of
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
@@ -17,6 +19,9 @@ from ..regions import as_expression, reducer_of, region_text
 from ..space import counters
 from ..tasks import Goal
 from ..types import ELEMENTS, Element, Type, row_major
+
+# Components of an index that the runtime takes.
+_MOST_COMPONENTS = 8
 
 
 @lowering("dynamic_update_slice", absorbs=True)
@@ -46,56 +51,53 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
     lowerer.add_kernel(emitter, [output], [Goal(write, update.shape, lowerer.clock)])
 
 
-def _places(lowerer: Lowerer, indices: Value) -> View:
-    """Indices in a type that the runtime takes."""
-    if indices.type.element.name == "ui64":
-        wide = Type(ELEMENTS["i64"], indices.shape)
-        indices = Node("convert", [indices], [wide]).output
-    return lowerer.place(indices)
+def _too_many(arrays: Iterable[Value | View], components: int) -> bool:
+    """Whether the runtime takes fewer dimensions than these, or fewer components of an index."""
+    # Where there is no component it gives the array a dimension more.
+    most = MOST_DIMENSIONS if components else MOST_DIMENSIONS - 1
+    return components > _MOST_COMPONENTS or any(len(array.shape) > most for array in arrays)
 
 
 @lowering("gather")
 def gather(lowerer: Lowerer, node: Node) -> None:
     """Windows of an array."""
-    if any(len(v.shape) > MOST_DIMENSIONS for v in (*node.inputs, node.output)):
+    operand, indices = node.inputs
+    numbers = dict(node.attributes["dimension_numbers"])
+    many = _too_many((operand, indices, node.output), len(numbers["start_index_map"]))
+    if many or indices.type.element.name == "ui64":
         _gather_in_a_kernel(lowerer, node)
         return
-    operand, indices = lowerer.place(node.inputs[0]), _places(lowerer, node.inputs[1])
+    reads = {"in": lowerer.place(operand), "indices": lowerer.place(indices)}
     out = lowerer.result(node.output)
     if out.type.count:
-        numbers = dict(node.attributes["dimension_numbers"])
         sizes = list(node.attributes["slice_sizes"])
-        lowerer.add(
-            make_step(
-                "gather",
-                {"in": operand, "indices": indices},
-                {"out": out},
-                slice_sizes=sizes,
-                **numbers,
-            )
-        )
+        lowerer.add(make_step("gather", reads, {"out": out}, slice_sizes=sizes, **numbers))
 
 
 def _gather_in_a_kernel(lowerer: Lowerer, node: Node) -> None:
-    """For each element of the result, where it is from: shapes of any number of dimensions."""
+    """For each element of the result, where it is from: any number of dimensions and of components."""
     operand, indices = node.inputs
     numbers, sizes = node.attributes["dimension_numbers"], node.attributes["slice_sizes"]
-    at, vector = counters(node.output.shape), numbers["index_vector_dim"]
-    batch = [c for dim, c in enumerate(at) if dim not in numbers["offset_dims"]]
-    gone = {*numbers["collapsed_slice_dims"], *numbers["operand_batching_dims"]}
+    walk = _Walk(
+        counters(node.output.shape),
+        len(operand.shape),
+        indices,
+        numbers["offset_dims"],
+        numbers["collapsed_slice_dims"],
+        dict(
+            zip(
+                numbers["operand_batching_dims"],
+                numbers["start_indices_batching_dims"],
+                strict=True,
+            )
+        ),
+        numbers["index_vector_dim"],
+    )
 
     def write(emitter: Emitter) -> str:
-        inside = [Affine()] * len(operand.shape)
-        kept = [dim for dim in range(len(operand.shape)) if dim not in gone]
-        for dim, offset in zip(kept, numbers["offset_dims"], strict=True):
-            inside[dim] = at[offset]
-        for dim, own in zip(
-            numbers["operand_batching_dims"], numbers["start_indices_batching_dims"], strict=True
-        ):
-            inside[dim] = batch[own if own < vector else own - 1]
+        inside = walk.inside()
         for number, dim in enumerate(numbers["start_index_map"]):
-            place = [*batch[:vector], Affine(number), *batch[vector:]][: len(indices.shape)]
-            start = emitter.value(indices, tuple(place))
+            start = walk.component(emitter, number)
             room = operand.shape[dim] - sizes[dim]
             name = emitter.define("i64", clamped(start, indices.type.element, room))
             inside[dim] = inside[dim] + Affine.of(name)
@@ -108,6 +110,50 @@ def _gather_in_a_kernel(lowerer: Lowerer, node: Node) -> None:
         lowerer.add_kernel(emitter, [Output(name, out)])
 
 
+@dataclass(frozen=True)
+class _Walk:
+    """The windows' elements, and where each is in the array of ``rank`` dimensions that indices choose from.
+
+    ``windows``: the dimensions of the walk that are in a window; ``missing``: those of the array that are in
+    none. ``batching``: of the array, and which of the indices' they go along with.
+    """
+
+    at: Coordinates
+    rank: int
+    indices: Value
+    windows: list[int]
+    missing: list[int]
+    batching: dict[int, int]
+    vector: int
+
+    @property
+    def batch(self) -> list[Affine]:
+        """Which index it is."""
+        return [place for dim, place in enumerate(self.at) if dim not in self.windows]
+
+    @property
+    def window(self) -> dict[int, int]:
+        """For each dimension of the array that windows have, the one of the walk."""
+        gone = {*self.missing, *self.batching}
+        kept = [dim for dim in range(self.rank) if dim not in gone]
+        return dict(zip(kept, self.windows, strict=True))
+
+    def inside(self) -> list[Affine]:
+        """Where an element is if its index is zero."""
+        inside, batch = [Affine()] * self.rank, self.batch
+        for dim, own in self.window.items():
+            inside[dim] = self.at[own]
+        for dim, own in self.batching.items():
+            inside[dim] = batch[own if own < self.vector else own - 1]
+        return inside
+
+    def component(self, emitter: Emitter, number: int) -> str:
+        """The name of a component of an element's index."""
+        batch, vector = self.batch, self.vector
+        place = [*batch[:vector], Affine(number), *batch[vector:]][: len(self.indices.shape)]
+        return emitter.value(self.indices, tuple(place))
+
+
 @lowering("scatter")
 def scatter(lowerer: Lowerer, node: Node) -> None:
     """Windows brought to an array's copy, which goes where it can be spared."""
@@ -115,17 +161,22 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
         raise Unsupported("a scatter of several arrays at once is not supported on xpu")
     operand, indices, updates = node.inputs
     source, values = lowerer.place(operand), lowerer.place(updates)
-    places = _places(lowerer, indices)
+    places = _signed(lowerer, indices)
     out = lowerer.result(node.output)
     lowerer.copy(out, source)
-    if not updates.type.count:
+    if not (updates.type.count and operand.type.count):
         return
     numbers = dict(node.attributes["scatter_dimension_numbers"])
     numbers["scatter_dims_to_operand_dims"] = numbers.pop("scattered_dims_to_operand_dims")
-    target = out
-    if max(len(out.shape), len(values.shape)) > MOST_DIMENSIONS:
+    target, components = out, len(numbers["scatter_dims_to_operand_dims"])
+    if _too_many([target, values], 1):
         values = lowerer.dense(updates)
         target, values, numbers = _with_whole_windows(target, values, numbers)
+    if _too_many([target, values, places], components):
+        places, numbers = _places_of_elements(lowerer, node)
+        target, values = (
+            view.with_layout((view.type.count,), (1,)) for view in (out, lowerer.dense(updates))
+        )
     step = make_step(
         "scatter",
         {"indices": places, "updates": values},
@@ -136,6 +187,68 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
     )
     step.reads.append(out.buffer)
     lowerer.add(step)
+
+
+def _signed(lowerer: Lowerer, indices: Value) -> View:
+    """Indices in a type that the runtime takes; what is too large for it is out of range in any."""
+    if indices.type.element.name == "ui64":
+        wide = Type(ELEMENTS["i64"], indices.shape)
+        indices = Node("convert", [indices], [wide]).output
+    return lowerer.place(indices)
+
+
+def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, Any]]:
+    """For each element of a scatter's updates its place in the array: an index of one component.
+
+    It is out of range for all of a window that is not wholly in the array: none of that is written.
+    """
+    operand, indices, updates = node.inputs
+    numbers = node.attributes["scatter_dimension_numbers"]
+    walk = _Walk(
+        counters(updates.shape),
+        len(operand.shape),
+        indices,
+        numbers["update_window_dims"],
+        numbers["inserted_window_dims"],
+        dict(
+            zip(
+                numbers["input_batching_dims"],
+                numbers["scatter_indices_batching_dims"],
+                strict=True,
+            )
+        ),
+        numbers["index_vector_dim"],
+    )
+    strides, window = operand.type.strides, walk.window
+    sign = "(u64)" if indices.type.element.kind == "uint" else "(u64)(i64)"
+
+    def write(emitter: Emitter) -> str:
+        emitter.irregular = True
+        # Not one position: it may be further than the counters, which are as wide as this kernel needs.
+        place = [
+            f"(i64)({emitter.position(at)}) * {stride}l"
+            for at, stride in zip(walk.inside(), strides, strict=True)
+        ]
+        within = []
+        for number, dim in enumerate(numbers["scattered_dims_to_operand_dims"]):
+            start = walk.component(emitter, number)
+            size = updates.shape[window[dim]] if dim in window else 1
+            within.append(f"{sign}{start} <= {operand.shape[dim] - size}ul")
+            place.append(f"(i64){start} * {strides[dim]}l")
+        return emitter.define("i64", f"{' && '.join(within) or 'true'} ? {' + '.join(place)} : -1l")
+
+    emitter, name = lowerer.emit(write, [node.output])
+    places = lowerer.new(Type(ELEMENTS["i64"], updates.shape))
+    lowerer.add_kernel(emitter, [Output(name, places)])
+    flat = {
+        "update_window_dims": [],
+        "inserted_window_dims": [0],
+        "input_batching_dims": [],
+        "scatter_indices_batching_dims": [],
+        "scatter_dims_to_operand_dims": [0],
+        "index_vector_dim": 1,
+    }
+    return places.with_layout((updates.type.count,), (1,)), flat
 
 
 def _with_whole_windows(

@@ -10,6 +10,7 @@ from jaxlib.mlir import ir, passmanager
 from ..failures import Unsupported
 from ..graph import Graph
 from ..read import graph_of, main_of
+from . import alike, calls, control, moves  # noqa: F401
 from .layout import Layout, Parts, op_sharding, whole
 from .meshes import Meshes, usable
 from .spread import Spreader

@@ -1,0 +1,76 @@
+"""Functions of Python that a program calls, or that are called while it is compiled."""
+
+from __future__ import annotations
+
+from jaxlib.xla_client import HloSharding
+
+from ...rules import inspection
+from ...rules.callbacks import PARTS
+from ..graph import Graph, Node, Value
+from ..types import TOKEN
+from . import custom
+from .layout import count, proto_of
+from .spread import Spreader, spreads
+
+
+@spreads("custom_call@xpu_python_callback", "custom_call@xpu_buffer_callback")
+def callback(spreader: Spreader, node: Node) -> None:
+    """A function of the host: for the parts of every device, or once, for all of them."""
+    attribute = node.attributes.get("sdy.sharding")
+    one = None if attribute is None else spreader.meshes.only_device(attribute)
+    if PARTS in node.attributes["backend_config"]:
+        inputs = [spreader.at[value][0] for value in node.inputs]
+    else:
+        inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
+    types = [value.type for value in node.outputs]
+    call = Node(node.op, inputs, types, dict(node.attributes), where=node.where)
+    spreader.nodes.append(call)
+    results = call.outputs
+    if one is not None:
+        call.attributes["device"] = one
+        others = [number for number in range(spreader.meshes.partitions) if number != one]
+        results = [
+            value
+            if value.type.element is TOKEN
+            else spreader.add("collective_broadcast", [value], value.type, groups=[[one, *others]])
+            for value in call.outputs
+        ]
+    for value, result in zip(node.outputs, results, strict=True):
+        spreader.at[value] = (result, spreader.nothing(value))
+
+
+@spreads(f"custom_call@{custom.TARGET}")
+def by_its_own_rule(spreader: Spreader, node: Node) -> None:
+    """A function of the user's that brings the program of each device with it."""
+    graph, given, taken = custom.partitioned(
+        node,
+        [spreader.at[value][1] for value in node.inputs],
+        spreader.wanted(node),
+        spreader.meshes.partitions,
+    )
+    parts = [spreader.held(value, to) for value, to in zip(node.inputs, given, strict=True)]
+    known = dict(zip(graph.parameters, parts, strict=True))
+    _replace(graph, known)
+    spreader.nodes += graph.nodes
+    for value, result, layout in zip(node.outputs, graph.results, taken, strict=True):
+        spreader.at[value] = (result, layout)
+
+
+def _replace(graph: Graph, known: dict[Value, Value]) -> None:
+    """Other values in place of what a graph reads."""
+    for node in graph.nodes:
+        node.inputs = [known.get(value, value) for value in node.inputs]
+        for region in node.regions:
+            _replace(region, known)
+    graph.results = [known.get(value, value) for value in graph.results]
+
+
+@spreads(f"custom_call@{inspection.TARGET}")
+def inspect(spreader: Spreader, node: Node) -> None:
+    """Tells a function how an array is spread; of the device's program nothing is left."""
+    (value,) = node.inputs
+    if count(spreader.scope) > 1:
+        sharding = HloSharding.manual()
+    else:
+        sharding = HloSharding.from_proto(proto_of(spreader.at[value][1]))
+    inspection.tell(int(node.attributes["backend_config"]), sharding)

@@ -1,0 +1,45 @@
+"""Where values lie: constants, and shardings that the program asks for."""
+
+from __future__ import annotations
+
+from ..failures import Unsupported
+from ..graph import Node
+from ..splats import is_splat
+from .spread import Spreader, spreads
+
+
+@spreads("constant")
+def constant(spreader: Spreader, node: Node) -> None:
+    """One number is the same in every part; other constants all devices have all of."""
+    (wanted,) = spreader.wanted(node)
+    layout = wanted if is_splat(node.output) else spreader.nothing(node.output)
+    value = node.attributes["value"]
+    local = spreader.add("constant", [], spreader.type(node.output, layout), value=value)
+    spreader.at[node.output] = (local, layout)
+
+
+@spreads("sdy.reshard", "sdy.sharding_constraint", "sdy.all_reduce", "sdy.reduce_scatter")
+def move(spreader: Spreader, node: Node) -> None:
+    """A sharding that the program asks for."""
+    (value,) = node.inputs
+    sharding = node.attributes.get("sharding") or node.attributes["out_sharding"]
+    target = spreader.fit(spreader.meshes.layout(sharding), value)
+    spreader.at[node.output] = (spreader.held(value, target), target)
+
+
+@spreads("sdy.propagation_barrier")
+def identity(spreader: Spreader, node: Node) -> None:
+    """Nothing of its own."""
+    for value, output in zip(node.inputs, node.outputs, strict=True):
+        spreader.at[output] = spreader.at[value]
+
+
+@spreads("sdy.sharding_group")
+def group(spreader: Spreader, node: Node) -> None:
+    """Heard by Shardy's propagation."""
+
+
+@spreads("sdy.named_computation")
+def refused(spreader: Spreader, node: Node) -> None:
+    """What no program of JAX has here."""
+    raise Unsupported(f"{node.op} in a program over several devices is not supported on xpu")

@@ -1,0 +1,182 @@
+"""``jax.experimental.buffer_callback``: Python functions that are given the device's own memory.
+
+Nothing waits for them to be called, nor after it: what a function queues through DLPack, on the stream that
+is current, comes in its turn. Only what it asks for as a NumPy array is copied.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+import xpu_runtime
+from jax._src import core, tree_util
+from jax._src.interpreters import mlir
+
+from .. import _plugin
+from .._dlpack import CPU, ONEAPI, type_of
+from .later import when_imported
+
+TARGET = "xpu_buffer_callback"
+"""The custom call; its configuration is the callback's number, and ``input:output`` of those that are one."""
+
+Aval = tuple[tuple[int, ...], np.dtype]
+_numbers = itertools.count()
+_callbacks: WeakValueDictionary[int, BufferCallback] = WeakValueDictionary()
+
+
+class Buffer:
+    """An array in the device's memory, for as long as the function that was given it runs."""
+
+    def __init__(self, address: int, aval: Aval, device: int, writeable: bool) -> None:
+        self.shape, self.dtype = aval
+        self.writeable = writeable
+        self._address, self._device = address, device
+        self._copy: np.ndarray | None = None
+        self._lent = self._ended = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"Buffer({self.dtype.name}{list(self.shape)} on xpu:{self._device})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """A copy; what is written to that of a result goes to the device when the function returns."""
+        self._check()
+        if copy is False:
+            raise ValueError(
+                f"{self} is no memory of the host, so there is no array without a copy"
+            )
+        if self._lent and self.writeable:
+            raise BufferError(f"{self} was exported by DLPack: it cannot be a NumPy array as well")
+        if self._copy is None:
+            self._copy = np.empty(self.shape, self.dtype)
+            if self._copy.nbytes:
+                here = self._copy.ctypes.data
+                _plugin.copy(self._device, here, self._address, self._copy.nbytes)
+            self._copy.flags.writeable = self.writeable
+        return self._copy if dtype is None else self._copy.astype(dtype, copy=False)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return ONEAPI, self._device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The memory itself. ``stream`` is not needed: see ``xla_xpu._dlpack.export``."""
+        self._check()
+        here = self.__dlpack_device__()
+        if dl_device is not None and tuple(dl_device) == (CPU, 0) and copy is not False:
+            return self.__array__().__dlpack__(max_version=max_version)
+        if copy or (dl_device is not None and tuple(dl_device) != here):
+            raise BufferError(f"{self} is exported where it is only, and not copied")
+        if self._copy is not None and self.writeable:
+            raise BufferError(f"{self} is a NumPy array already: it cannot be exported as well")
+        self._lent = True
+        return _plugin.borrowed_dlpack(
+            self._address, self.shape, *type_of(self.dtype), self._device
+        )
+
+    def _check(self) -> None:
+        if self._ended:
+            raise RuntimeError(f"{self}: the callback that it was given to has ended")
+
+    def _end(self) -> None:
+        self._ended = True
+
+    def _write_back(self) -> None:
+        if self.writeable and self._copy is not None and self._copy.nbytes:
+            _plugin.copy(self._device, self._address, self._copy.ctypes.data, self._copy.nbytes)
+
+
+class ExecutionContext:
+    """What a function is told of where it is called."""
+
+    def __init__(self, stage: Any, device: int) -> None:
+        self.stage = stage
+        self._device = device
+
+    @property
+    def stream(self) -> int:
+        """The address of the ``sycl::queue`` that the program's work goes to."""
+        return xpu_runtime.current_stream(self._device).queue_pointer
+
+
+class BufferCallback:
+    """A function of buffers. Programs find it by its number, and keep it as long as they can run."""
+
+    def __init__(
+        self, function: Callable[..., Any], stage: Any, given: list[Aval], taken: list[Aval]
+    ) -> None:
+        self.function, self.stage, self.given, self.taken = function, stage, given, taken
+        self.number = next(_numbers)
+        _callbacks[self.number] = self
+
+    def __call__(self, device: int, given: list[int], taken: list[int]) -> None:
+        """Calls it with the buffers at these addresses."""
+        inputs = [Buffer(a, aval, device, False) for a, aval in zip(given, self.given, strict=True)]
+        results = [Buffer(a, aval, device, True) for a, aval in zip(taken, self.taken, strict=True)]
+        try:
+            self.function(ExecutionContext(self.stage, device), results, inputs)
+            for buffer in results:
+                buffer._write_back()
+        finally:
+            for buffer in (*inputs, *results):
+                buffer._end()
+
+
+def buffer_callback_of(number: int) -> BufferCallback | None:
+    """The callback of this number, if a program of this process has it."""
+    return _callbacks.get(number)
+
+
+def apply() -> None:
+    """Registers the primitive, where JAX has it."""
+    when_imported("jax._src.buffer_callback", _register)
+
+
+def _register(module: Any) -> None:
+    def rule(
+        ctx: mlir.LoweringRuleContext,
+        *operands: Any,
+        callback: Callable[..., Any],
+        in_tree: Any,
+        out_tree: Any,
+        has_side_effect: bool,
+        input_output_aliases: Sequence[tuple[int, int]],
+        **_: Any,
+    ) -> Sequence[Any]:
+        def function(context: Any, results: list[Buffer], inputs: list[Buffer]) -> None:
+            arguments, named = tree_util.tree_unflatten(in_tree, inputs)
+            taken = tree_util.tree_unflatten(out_tree, results)
+            if callback(context, taken, *arguments, **named) is not None:
+                raise ValueError("buffer_callback callback must not return any values.")
+
+        stage = module.ExecutionStage.EXECUTE
+        wrapped = BufferCallback(function, stage, _avals(ctx.avals_in), _avals(ctx.avals_out))
+        ctx.module_context.add_keepalive(wrapped)
+        same = (f"{given}:{taken}" for given, taken in input_output_aliases)
+        return mlir.custom_call(
+            TARGET,
+            result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in ctx.avals_out],
+            operands=operands,
+            backend_config=" ".join([str(wrapped.number), *same]),
+            has_side_effect=has_side_effect,
+        ).results
+
+    mlir.register_lowering(module.buffer_callback_p, rule, platform="xpu")
+
+
+def _avals(avals: Sequence[Any]) -> list[Aval]:
+    physical = map(core.physical_aval, avals)
+    return [(tuple(aval.shape), np.dtype(aval.dtype)) for aval in physical]
