@@ -21,3 +21,15 @@ def splat(value: Value) -> np.generic | None:
         return None
     assert value.node
     return value.node.attributes["value"].reshape(-1)[0]
+
+
+def counted_dimension(value: Value) -> int | None:
+    """The dimension along which the value counts from zero, as one of argmax's inputs; None for others."""
+    along = None
+    while value.node and value.op == "broadcast_in_dim" and value.node.inputs[0].op == "iota":
+        along = value.node.attributes["broadcast_dimensions"]
+        value = value.node.inputs[0]
+    if value.node is None or value.op != "iota":
+        return None
+    dim = value.node.attributes["iota_dimension"]
+    return dim if along is None else along[dim]

@@ -10,6 +10,7 @@ from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
 from ..regions import as_expression, region_text
+from ..splats import counted_dimension
 from ..types import Type
 from .complex_products import part_of
 
@@ -25,7 +26,7 @@ def sort(lowerer: Lowerer, node: Node) -> None:
     order = _plain_order(node.regions[0])
     positions = (
         len(node.inputs) == 2
-        and _counts(node.inputs[1], dim)
+        and counted_dimension(node.inputs[1]) == dim
         and node.inputs[1].type.element.name in ("i32", "i64")
     )
     if not order or not (len(node.inputs) == 1 or positions):
@@ -111,15 +112,6 @@ def _canonical(value: Value) -> Value | None:
     return value
 
 
-def _counts(value: Value, dim: int) -> bool:
-    node = value.node
-    while node and node.op == "broadcast_in_dim" and node.inputs[0].op == "iota":
-        inner = node.inputs[0].node
-        assert inner
-        return node.attributes["broadcast_dimensions"][inner.attributes["iota_dimension"]] == dim
-    return node is not None and node.op == "iota" and node.attributes["iota_dimension"] == dim
-
-
 @lowering("composite@chlo.top_k")
 def top_k(lowerer: Lowerer, node: Node) -> None:
     """The largest, along the last dimension."""
@@ -131,7 +123,7 @@ def approximate_top_k(lowerer: Lowerer, node: Node) -> None:
     """Exactly: no device has a faster way that is less exact."""
     dim = node.attributes["mhlo.backend_config"]["reduction_dim"]
     (comparator,) = node.attributes["called_computations"]
-    if len(node.inputs) != 4 or not _counts(node.inputs[1], dim):
+    if len(node.inputs) != 4 or counted_dimension(node.inputs[1]) != dim:
         raise Unsupported(
             "ApproxTopK of anything but numbers and their positions is not supported on xpu"
         )

@@ -18,7 +18,7 @@ from ..plan import MOST_DIMENSIONS, View, groups_of, joined, make_step
 from ..regions import reducer_of, region_text
 from ..rows import Fold, task_of_fold
 from ..space import counters
-from ..splats import splat
+from ..splats import counted_dimension, splat
 from ..tasks import Known
 from ..types import Element, Type, row_major
 from .window_loops import Window, add_loops
@@ -119,8 +119,9 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             return
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reads views
-    lines, names, views = _inputs(lowerer, inputs)
     dims, results = list(node.attributes["dimensions"]), outs
+    places = _places(inputs, dims)
+    lines, names, views = _inputs(lowerer, inputs, places)
     if len(views[0].shape) > MOST_DIMENSIONS:
         groups = groups_of(views, dims)
         dims = [
@@ -147,6 +148,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             "update": update,
             "outputs": outputs or left,
             "headers": headers_of(update, complex),
+            "uses_index": "index" in update,
         }
     step = make_step(
         "reduce", {"in": views}, {"out": results}, dims=dims, compute=_compute(elements), **fields
@@ -204,13 +206,32 @@ def _assignments(
     return text + "".join(f"s{k} = {prefix}{k};\n" for k in range(len(left))) + "}"
 
 
-def _inputs(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View]]:
+def _places(inputs: list[Value], dims: list[int]) -> dict[Value, str]:
+    """The inputs that count along what is reduced, as those of argmax do: from an element's place there."""
+    shape = inputs[0].shape
+    if len(shape) > MOST_DIMENSIONS:
+        return {}
+    places = {}
+    for value in inputs:
+        along = counted_dimension(value)
+        if along is not None and along in dims and value.type.element.kind in ("int", "uint"):
+            inside = math.prod(shape[dim] for dim in dims if dim > along)
+            place = "index" if inside == 1 else f"index / {inside}"
+            if along != min(dims):
+                place += f" % {shape[along]}"
+            places[value] = f"({value.type.element.math})({place})"
+    return places if len(places) < len(inputs) else {}
+
+
+def _inputs(
+    lowerer: Lowerer, inputs: list[Value], places: dict[Value, str]
+) -> tuple[list[str], list[str], list[View]]:
     """Statements that compute an element of each input from elements a0, a1, ... of views."""
     shape = inputs[0].shape
     while True:
         emitter = Emitter(lowerer.known, _MOST_OPERANDS - len(inputs))
         try:
-            names = [emitter.value(value, counters(shape)) for value in inputs]
+            names = [places.get(v) or emitter.value(v, counters(shape)) for v in inputs]
         except NeedsMemory as missing:
             lowerer.place(missing.value)
             continue
