@@ -88,7 +88,9 @@ def batch_norm(g: Generator) -> Arguments:
     channels, dtype = g.size(1, 9), g.pick(*FLOATS)
     rest = [g.size(1, 9) for _ in range(g.below(4))]
     a = g.tensor([g.size(2, 9), channels, *rest], dtype, "normal")
-    mean, variance = g.tensor([channels], dtype, "normal"), g.tensor([channels], dtype, "positive")
+    # They are written in training.
+    mean = g.tensor([channels], dtype, "normal", apart=True)
+    variance = g.tensor([channels], dtype, "positive", apart=True)
     weight, bias = _affine(g, [channels], dtype)
     named = {"training": g.chance(0.5), "momentum": g.pick(0.1, 0.5), "eps": g.pick(1e-5, 1e-2)}
     return [a, mean, variance, weight, bias], named

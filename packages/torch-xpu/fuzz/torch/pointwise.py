@@ -240,9 +240,15 @@ OPERATORS = [
     ),
     *lines(SPECIAL, unary_float, slack=64, **promises),
     *lines("special.log_ndtr", unary_float, slack=64, doubles=1e-9, **promises),
-    *lines("lgamma special.gammaln", unary_float, slack=64, doubles=1e-8, **promises),
-    # Its roots below zero are where two larger numbers cancel.
-    *lines("digamma special.psi", unary_float, slack=64, around=1.0, doubles=1e-8, **promises),
+    # Their roots below zero are where two larger numbers cancel.
+    *lines(
+        "digamma lgamma special.psi special.gammaln",
+        unary_float,
+        slack=64,
+        around=1.0,
+        doubles=1e-8,
+        **promises,
+    ),
     *lines(OSCILLATING, unary_float, slack=64, around=1.0, doubles=1e-5, **promises),
     *lines("sinc special.sinc", unary, around=1.0, **promises),
     *lines("logit", with_number([None, 0.1, 1e-6]), **promises),
