@@ -94,3 +94,27 @@ def test_distances_of_points():
 def test_one_element_is_no_reduction():
     x = np.arange(12, dtype=np.float32).reshape(3, 1, 4)
     beside_cpu(lambda x: (x.sum(1), x.max((1,)), x.min(1, keepdims=True)), x)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2])
+def test_counts_along_what_is_reduced_take_no_memory(axis):
+    x = np.random.default_rng(0).integers(0, 50, (37, 53, 11)).astype(np.uint8)
+    compiled = jax.jit(lambda x: jnp.argmax(x, axis)).lower(x).compile()
+    assert compiled.memory_analysis().temp_size_in_bytes < x.nbytes
+    np.testing.assert_array_equal(compiled(x), np.argmax(x, axis))
+
+
+def test_counts_along_one_of_the_reduced_dimensions():
+    def largest(x):
+        counts = jax.lax.broadcasted_iota(jnp.int32, x.shape, 1)
+
+        def better(one, other):
+            first = (one[0] > other[0]) | ((one[0] == other[0]) & (one[1] < other[1]))
+            return tuple(jnp.where(first, a, b) for a, b in zip(one, other, strict=True))
+
+        return jax.lax.reduce((x, counts), (jnp.float32(-jnp.inf), jnp.int32(0)), better, (0, 1))
+
+    x = np.random.default_rng(0).standard_normal((37, 53, 11), dtype=np.float32)
+    most, place = jax.jit(largest)(x)
+    np.testing.assert_array_equal(most, x.max((0, 1)))
+    np.testing.assert_array_equal(place, x.reshape(-1, 11).argmax(0) % 53)
