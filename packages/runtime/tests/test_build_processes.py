@@ -149,7 +149,7 @@ def test_it_is_no_child_of_ours(run):
 # A kernel that takes seconds to build, and one who kills whoever builds it, as often as is said.
 SLOW = """
     import threading, time
-    body = "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {time.time()}f);" for k in range(400))
+    body = "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {time.time()}f);" for k in range(1200))
     slow = f"#include <xpu/core.h>\\nXPU_KERNEL(1) slow(xpu::global<float> y) {{ {body} }}"
     killed = []
 
