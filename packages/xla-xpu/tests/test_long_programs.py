@@ -30,7 +30,7 @@ def joined(x):
 
 def sliced(x):
     start = 0
-    for _ in range(120):
+    for _ in range(80):
         part = lax.dynamic_slice(x, (start,), (2,))
         start = part[0].astype(int) % 2
         x = jnp.concatenate([part, part + 1])
