@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from pathlib import Path
 
@@ -30,5 +32,9 @@ def let_autograd_finish() -> None:
     They do it after ``backward()`` has returned and need the interpreter for it. Python ends a thread that
     asks for a finalizing interpreter, and C++ ends the process for that.
     """
-    if _autograd_threads():
-        time.sleep(0.02)
+    if not _autograd_threads():
+        return
+    time.sleep(0.02)
+    if threading.active_count() > 1:
+        # The hook of a backward pass that another thread began may be held: its end is not to be waited for.
+        os.environ.setdefault("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT", "0")
