@@ -34,7 +34,7 @@ void hold() {
 // Python's own threads besides this one that may come back to the interpreter from what they do with a
 // device.
 bool others_at_work() {
-  auto at_work = threads_at_work(std::chrono::seconds(2));
+  auto at_work = threads_at_work(std::chrono::seconds(1));
   std::erase(at_work, gettid());
   if (at_work.empty()) return false;
   for (auto thread : py::module_::import("threading").attr("enumerate")()) {

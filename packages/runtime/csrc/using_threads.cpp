@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "startup.h"
 #include "xpu/process.h"
 
 namespace xpu {
@@ -68,6 +69,7 @@ Wait::~Wait() {
 }  // namespace using_threads
 
 std::vector<int> threads_at_work(std::chrono::milliseconds lately) {
+  if (startup::unusable()) return {};  // a forked child has none of its parent's threads
   auto since = using_threads::milliseconds_now() - lately.count();
   auto& all = using_threads::all();
   std::vector<int> ids;

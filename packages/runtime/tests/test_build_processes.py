@@ -201,6 +201,7 @@ def test_the_death_of_two_is_an_error_that_names_the_signal_and_the_source(run, 
     """,
         XPU_CACHE_SIZE=cache,
         XPU_BUILD_PROCESSES="1",
+        XPU_DUMP_KERNELS="",
         TMPDIR=str(tmp_path),
     )
     assert "signal 9 (SIGKILL)" in out

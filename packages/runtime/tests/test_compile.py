@@ -1,6 +1,5 @@
-"""Kernels from source: right results, three caches, errors that help."""
+"""Kernels from source: right results, errors that help."""
 
-import os
 import struct
 import threading
 import time
@@ -10,16 +9,6 @@ import pytest
 import sources
 
 pytestmark = pytest.mark.usefixtures("device")
-
-BUILD = """
-    import sys, time
-    import xpu_runtime as xr
-    xr.device_count()
-    source = sys.stdin.read() if False else {source!r}
-    begin = time.perf_counter()
-    xr.compile(source).kernel("saxpy")
-    print(time.perf_counter() - begin)
-"""
 
 
 @pytest.mark.values
@@ -251,136 +240,6 @@ def test_arguments_of_another_width_are_refused(xr):
                 xr.UsageError, match=f"argument {index}: got .*, expected {expected}"
             ):
                 xr.launch(kernel, 1, 1, [*right[:index], other, *right[index + 1 :]])
-
-
-@pytest.mark.image_cache
-def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
-    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
-    code = BUILD.format(source=sources.SAXPY + f"// {time.time()}\n")
-    cold = float(child(code, env=env).check().out)
-    kept = sorted(p.suffix for p in (tmp_path / "kernels").iterdir())
-    assert ".spv" in kept
-    warm = float(child(code, env=env).check().out)
-    assert warm < cold / 2
-
-
-@pytest.mark.image_cache
-@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "foreign"])
-def test_a_damaged_cache_file_is_a_miss_and_one_warning(child, tmp_path, damage):
-    folder = tmp_path / "kernels"
-    code = BUILD.format(source=sources.SAXPY + f"// {damage}\n")
-    child(code, env={"XPU_CACHE_DIR": str(folder)}).check()
-    for path in folder.iterdir():
-        data = path.read_bytes()
-        broken = {
-            "truncate": data[: len(data) // 2],
-            "flip": data[:-1] + bytes([data[-1] ^ 1]),
-            "empty": b"",
-            "foreign": b"something else altogether" * 10,
-        }
-        path.write_bytes(broken[damage])
-    again = child(code, env={"XPU_CACHE_DIR": str(folder)}).check()
-    assert again.err.count("is damaged") == 1
-    assert "is damaged" not in child(code, env={"XPU_CACHE_DIR": str(folder)}).check().err
-
-
-@pytest.mark.image_cache
-def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
-    folder = tmp_path / "kernels"
-    folder.mkdir()
-    os.chmod(folder, 0o777)
-    result = child(BUILD.format(source=sources.SAXPY), env={"XPU_CACHE_DIR": str(folder)}).check()
-    assert "chmod 700" in result.err
-    assert not list(folder.iterdir())
-
-
-@pytest.mark.image_cache
-def test_a_full_disk_is_a_warning(child, tmp_path):
-    # A folder under a plain file can be neither made nor written, whoever the user is.
-    (tmp_path / "file").write_text("")
-    result = child(
-        BUILD.format(source=sources.SAXPY),
-        env={"XPU_CACHE_DIR": str(tmp_path / "file" / "kernels")},
-    )
-    assert "kernel cache is off" in result.check().err
-
-
-@pytest.mark.image_cache
-def test_writes_that_fail_are_a_warning(child, tmp_path):
-    limit = """
-    import resource, signal
-    import xpu_runtime as xr
-    xr.device_count()
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
-    """
-    code = limit + BUILD.format(source=sources.SAXPY)
-    result = child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
-    assert "going on without it" in result.err
-    assert not list((tmp_path / "kernels").iterdir())
-
-
-@pytest.mark.image_cache
-def test_least_recently_used_files_make_room(child, tmp_path):
-    folder = tmp_path / "kernels"
-    folder.mkdir(mode=0o700)
-    old = folder / ("0" * 64 + ".bin")
-    old.write_bytes(bytes(100_000))
-    os.utime(old, (1, 1))
-    env = {"XPU_CACHE_DIR": str(folder), "XPU_CACHE_SIZE": "50K"}
-    child(BUILD.format(source=sources.SAXPY), env=env).check()
-    assert not old.exists()
-
-
-@pytest.mark.image_cache
-def test_two_writers_at_once(child, tmp_path):
-    import concurrent.futures
-
-    code = BUILD.format(source=sources.SAXPY + "// two\n")
-    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for result in pool.map(lambda _: child(code, env=env), range(2)):
-            assert "kernel cache" not in result.check().err
-
-
-def test_cache_module(xr):
-    kinds = ("SPIR-V", "native", "plan")
-    assert set(xr.cache.stats()) == {
-        f"{kind} {what}" for kind in kinds for what in ("files", "bytes")
-    }
-    assert xr.cache.verify() == []
-
-
-def test_adapters_keep_plans_there(child, tmp_path):
-    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
-    child(
-        "import xpu_runtime as xr; xr.cache.write('mine', 'plan', bytes(range(256)))", env=env
-    ).check()
-    read = "import xpu_runtime as xr; print(xr.cache.read({!r}, 'plan') == bytes(range(256)))"
-    assert child(read.format("mine"), env=env).check().out.strip() == "True"
-    assert child(read.format("other"), env=env).check().out.strip() == "False"
-    (kept,) = (tmp_path / "kernels").glob("*.plan")
-    kept.write_bytes(kept.read_bytes()[:-1])
-    result = child(read.format("mine"), env=env).check()
-    assert result.out.strip() == "False"
-    assert "damaged" in result.err
-    assert child(
-        "import xpu_runtime as xr; assert xr.cache.read('mine', 'plan') is None",
-        env=env | {"XPU_CACHE_SIZE": "0"},
-    ).check()
-
-
-@pytest.mark.image_cache
-@pytest.mark.cpu_device
-def test_common_kernels_ship_with_the_wheel(child, tmp_path):
-    code = """
-        import xpu_runtime as xr
-        assert any(xr.cache.shipped().glob("*.spv"))
-        xr.kernels.fill(xr.empty((64, 64)).transpose(), 1)
-        xr.synchronize()
-        assert "libsycl-jit" not in open("/proc/self/maps").read()
-    """
-    child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
 
 
 def test_a_forked_child_may_drop_kernels(child):

@@ -56,3 +56,20 @@ def test_work_that_does_not_end(child):
     )
     assert done.exit_code == 1
     assert "has not ended in time" in done.err
+
+
+@pytest.mark.values
+def test_a_forked_child_waits_for_none_of_its_parents_threads(child):
+    """Which queued work a moment ago, and are not there."""
+    seconds = child(
+        """
+        import os, sys, time, torch
+        (torch.ones(1000, device="xpu") + 1).sum().item()
+        begin = time.monotonic()
+        if (pid := os.fork()) == 0:
+            sys.exit(3)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+        print(time.monotonic() - begin)
+        """
+    )
+    assert float(seconds.check().out) < 1.5  # a wait for them would be more
