@@ -113,3 +113,16 @@ def test_exponentials_of_all_sizes():
     close(torch.linalg.matrix_exp(a.to("xpu")), torch.linalg.matrix_exp(a))
     endless = torch.full((2, 2), float("inf")).to("xpu")
     assert not torch.linalg.matrix_exp(endless).isfinite().any()
+
+
+@pytest.mark.parametrize("name", ["cholesky", "cholesky_inverse"])
+def test_results_go_into_what_can_hold_them(name):
+    spd = positive(torch.randn(7, 7))
+    for dtype in (torch.float64, torch.complex64):
+        expected, got = (
+            getattr(torch, name)(spd.to(device), out=torch.empty(7, 7, dtype=dtype, device=device))
+            for device in ("cpu", "xpu")
+        )
+        torch.testing.assert_close(got.cpu(), expected, rtol=1e-3, atol=1e-4, check_stride=False)
+    with pytest.raises(RuntimeError, match="safely castable"):
+        getattr(torch, name)(spd.to("xpu"), out=torch.empty(7, 7, dtype=torch.int32, device="xpu"))

@@ -125,3 +125,17 @@ def test_floats_are_not_put_into_whole_numbers(name):
         out = torch.zeros(4, dtype=torch.int64, device=device)
         with pytest.raises(RuntimeError, match=r"(?i)dtype|type"):
             OF_FLOATS[name](torch.arange(4.0, device=device), out)
+
+
+def test_what_is_refused_leaves_the_running_statistics():
+    x, mean, var = (torch.ones(shape, device="xpu") for shape in ((5, 4), 4, 4))
+    outs = {
+        name: torch.empty(0, device="xpu", dtype=torch.int64)
+        for name in ("save_mean", "save_invstd")
+    }
+    with pytest.raises(RuntimeError):
+        torch.ops.aten.native_batch_norm.out(
+            x * 3, None, None, mean, var, True, 0.1, 1e-5, out=torch.empty_like(x), **outs
+        )
+    torch.testing.assert_close(mean, torch.ones(4, device="xpu"))
+    torch.testing.assert_close(var, torch.ones(4, device="xpu"))

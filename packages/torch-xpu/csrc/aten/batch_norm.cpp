@@ -178,11 +178,14 @@ Three batch_norm_backward(const Tensor& grad, const Tensor& x, MaybeTensor weigh
 }
 
 using Outputs = std::tuple<Tensor&, Tensor&, Tensor&>;
+// Refused before anything is written: the running statistics are, too.
+void check_outputs(const Tensor& x, const Tensor& out, const Tensor& mean, const Tensor& invstd) {
+  check_type(out, x.scalar_type());
+  check_type(mean, statistics_type(x));
+  check_type(invstd, statistics_type(x));
+}
 Outputs store(Three made, Tensor& out, Tensor& mean, Tensor& invstd) {
-  auto put = [](Tensor& to, const Tensor& from) {
-    check_type(to, from.scalar_type());
-    to.resize_(from.sizes()).copy_(from);
-  };
+  auto put = [](Tensor& to, const Tensor& from) { to.resize_(from.sizes()).copy_(from); };
   put(out, std::get<0>(made));
   put(mean, std::get<1>(made));
   put(invstd, std::get<2>(made));
@@ -192,6 +195,7 @@ Outputs store(Three made, Tensor& out, Tensor& mean, Tensor& invstd) {
 Outputs batch_norm_out(const Tensor& x, MaybeTensor weight, MaybeTensor bias, MaybeTensor running_mean,
                        MaybeTensor running_var, bool training, double momentum, double epsilon, Tensor& out,
                        Tensor& mean, Tensor& invstd) {
+  check_outputs(x, out, mean, invstd);
   return store(batch_norm(x, weight, bias, running_mean, running_var, training, momentum, epsilon), out, mean,
                invstd);
 }
@@ -202,6 +206,7 @@ Three legit(const Tensor& x, MaybeTensor weight, MaybeTensor bias, Tensor& runni
 Outputs legit_out(const Tensor& x, MaybeTensor weight, MaybeTensor bias, Tensor& running_mean,
                   Tensor& running_var, bool training, double momentum, double epsilon, Tensor& out,
                   Tensor& mean, Tensor& invstd) {
+  check_outputs(x, out, mean, invstd);
   return store(batch_norm(x, weight, bias, running_mean, running_var, training, momentum, epsilon), out, mean,
                invstd);
 }
@@ -211,6 +216,7 @@ Three no_stats(const Tensor& x, MaybeTensor weight, MaybeTensor bias, bool train
 }
 Outputs no_stats_out(const Tensor& x, MaybeTensor weight, MaybeTensor bias, bool training, double momentum,
                      double epsilon, Tensor& out, Tensor& mean, Tensor& invstd) {
+  check_outputs(x, out, mean, invstd);
   return store(batch_norm(x, weight, bias, {}, {}, training, momentum, epsilon), out, mean, invstd);
 }
 // The last result is cuDNN's memory between the passes: there is none.

@@ -42,8 +42,7 @@ Tensor factor_of(const Tensor& self, bool upper) {
 Tensor& factor_of_out(const Tensor& self, bool upper, Tensor& out) {
   auto guard = guard_for(self);
   check_one_device(self, out);
-  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "cholesky: expected a result of dtype ",
-              self.scalar_type(), ", got ", out.scalar_type());
+  at::native::checkLinalgCompatibleDtype("cholesky", out, self);
   auto factor = factor_of(self, upper);
   at::native::resize_output(out, factor.sizes());
   return out.copy_(factor);

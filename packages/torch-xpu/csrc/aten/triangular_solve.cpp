@@ -71,24 +71,22 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& factor, bool upper) {
   return out;
 }
 
+Tensor cholesky_inverse(const Tensor& factor, bool upper) {
+  auto guard = guard_for(factor);
+  at::native::squareCheckInputs(factor, "cholesky_inverse");
+  auto out = factor.new_zeros(factor.sizes());
+  if (out.numel() == 0) return out;
+  out.diagonal(0, -2, -1).fill_(1);
+  solve_by_factor(factor, out, upper);
+  return out;
+}
 Tensor& cholesky_inverse_out(const Tensor& factor, bool upper, Tensor& out) {
   auto guard = guard_for(factor);
   check_one_device(factor, out);
-  at::native::squareCheckInputs(factor, "cholesky_inverse");
-  TORCH_CHECK(out.scalar_type() == factor.scalar_type(), "cholesky_inverse: expected a result of dtype ",
-              factor.scalar_type(), ", got ", out.scalar_type());
-  auto given = out.is_same(factor) ? factor.clone() : factor;
-  at::native::resize_output(out, factor.sizes());
-  if (out.numel() == 0) return out;
-  out.zero_();
-  out.diagonal(0, -2, -1).fill_(1);
-  solve_by_factor(given, out, upper);
-  return out;
-}
-Tensor cholesky_inverse(const Tensor& factor, bool upper) {
-  auto guard = guard_for(factor);
-  auto out = at::empty({0}, factor.options());
-  return cholesky_inverse_out(factor, upper, out);
+  at::native::checkLinalgCompatibleDtype("cholesky_inverse", out, factor);
+  auto inverse = cholesky_inverse(factor, upper);
+  at::native::resize_output(out, inverse.sizes());
+  return out.copy_(inverse);
 }
 
 }  // namespace
