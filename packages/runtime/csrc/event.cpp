@@ -7,7 +7,7 @@
 #include "companion.h"
 #include "graph/gate.h"
 #include "graph/recording.h"
-#include "memory/strict.h"
+#include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"

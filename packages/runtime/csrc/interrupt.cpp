@@ -5,7 +5,7 @@
 
 #include "companion.h"
 #include "graph/gate.h"
-#include "memory/strict.h"
+#include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "using_threads.h"

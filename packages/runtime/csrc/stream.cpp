@@ -9,7 +9,7 @@
 #include "device_table.h"
 #include "graph/recording.h"
 #include "kept.h"
-#include "memory/strict.h"
+#include "memory/strict/strict.h"
 #include "opencl.h"
 #include "startup.h"
 #include "stream_state.h"

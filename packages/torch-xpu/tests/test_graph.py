@@ -72,16 +72,25 @@ def test_graphed_callable_trains():
         torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.values
 def test_pool_is_shared_between_graphs():
-    x = torch.ones(1000, device="xpu")
-    first, _ = captured(lambda t: t + 1, x)
+    """The second graph's memory is of the first one's pool, none of what the first still has."""
+    x = torch.ones(1 << 20, device="xpu")
+    first, y = captured(lambda t: (t + 1) * 2, x)
     second = torch.xpu.XPUGraph()
     with torch.xpu.graph(second, pool=first.pool()):
-        y = x * 3
+        z = (x + 2) * 3
     assert second.pool() == first.pool()
+    mine = {
+        block["address"]
+        for segment in torch.xpu.memory_snapshot(first.pool())
+        for block in segment["blocks"]
+    }
+    assert {y.data_ptr(), z.data_ptr()} <= mine
+    first.replay()
     second.replay()
-    torch.xpu.synchronize()
-    assert y.numel() == 1000
+    assert torch.equal(y.cpu(), torch.full((1 << 20,), 4.0))
+    assert torch.equal(z.cpu(), torch.full((1 << 20,), 9.0))
 
 
 def test_waiting_while_capturing_is_an_error():

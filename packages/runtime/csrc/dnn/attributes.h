@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dnn/epilogue.h"
+#include "dnn/epilogue/epilogue.h"
 #include "dnn/primitive.h"
 
 namespace xpu::dnn {

@@ -2,7 +2,7 @@
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
-#include "dnn/epilogue.h"
+#include "dnn/epilogue/epilogue.h"
 #include "dnn/primitive.h"
 #include "xpu/device.h"
 #include "xpu/dnn/normalization.h"

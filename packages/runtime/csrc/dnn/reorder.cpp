@@ -3,7 +3,7 @@
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
-#include "dnn/epilogue_step.h"
+#include "dnn/epilogue/epilogue_step.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {

@@ -10,7 +10,7 @@
 #include "graph/gate.h"
 #include "graph/recording.h"
 #include "kept.h"
-#include "memory/strict.h"
+#include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/dense.h"
-#include "kernels/indexed.h"
+#include "kernels/index/indexed.h"
 
 namespace xpu::kernels {
 

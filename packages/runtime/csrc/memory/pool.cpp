@@ -6,8 +6,8 @@
 
 #include "env.h"
 #include "kept.h"
-#include "memory/strict.h"
-#include "memory/strict_source.h"
+#include "memory/strict/source.h"
+#include "memory/strict/strict.h"
 #include "memory/units.h"
 #include "memory/usm_source.h"
 #include "stream_state.h"

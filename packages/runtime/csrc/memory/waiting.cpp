@@ -2,7 +2,7 @@
 
 #include <sycl/sycl.hpp>
 
-#include "memory/strict.h"
+#include "memory/strict/strict.h"
 #include "stream_state.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

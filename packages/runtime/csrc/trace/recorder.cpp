@@ -10,7 +10,7 @@
 #include <sycl/backend/opencl.hpp>
 
 #include "kept.h"
-#include "memory/strict.h"
+#include "memory/strict/strict.h"
 #include "opencl.h"
 #include "stream_state.h"
 #include "sycl_error.h"

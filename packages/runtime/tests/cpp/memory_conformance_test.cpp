@@ -14,7 +14,7 @@
 #include "memory/logging.h"
 #include "memory/notifying.h"
 #include "memory/statistics.h"
-#include "memory/strict_source.h"
+#include "memory/strict/source.h"
 #include "memory/usm_source.h"
 #include "xpu/copy.h"
 #include "xpu/device.h"

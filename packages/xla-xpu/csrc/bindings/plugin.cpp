@@ -3,8 +3,8 @@
 #include <pybind11/stl.h>
 
 #include "exec/host_calls.h"
-#include "pjrt/dlpack.h"
 #include "pjrt/platform.h"
+#include "pjrt/transfers/dlpack.h"
 #include "xpu/abi.h"
 #include "xpu/copy.h"
 #include "xpu/module.h"

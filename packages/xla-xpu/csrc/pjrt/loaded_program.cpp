@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "pjrt/error.h"
+#include "pjrt/extensions/protobuf.h"
 #include "pjrt/memory.h"
-#include "pjrt/protobuf.h"
 
 namespace xla_xpu {
 namespace {

@@ -75,8 +75,8 @@ class XPU_API Reduction {
   std::unique_ptr<State> state_;
 };
 
-/// The reductions everybody needs, by name; csrc/kernels/reductions.cpp is the list. Throws UsageError naming
-/// them.
+/// The reductions everybody needs, by name; csrc/kernels/reduce/reductions.cpp is the list. Throws UsageError
+/// naming them.
 XPU_API const Reduction& reduction(std::string_view name);
 XPU_API std::vector<std::string> reduction_names();
 

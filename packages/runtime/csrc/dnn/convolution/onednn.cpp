@@ -1,0 +1,260 @@
+#include "dnn/attributes.h"
+#include "dnn/candidates.h"
+#include "dnn/convolution/problem.h"
+#include "dnn/descriptor.h"
+#include "dnn/engine.h"
+#include "dnn/epilogue/epilogue_step.h"
+#include "dnn/math_type.h"
+#include "dnn/reorder_step.h"
+#include "xpu/device.h"
+
+namespace xpu::dnn {
+namespace {
+
+using dnnl::memory;
+
+struct Geometry {
+  memory::dims stride, dilation, padding_l, padding_r;
+  explicit Geometry(const ConvProblem& p) {
+    for (int d = 0; d < p.spatial; ++d) {
+      stride.push_back(p.stride[d]);
+      dilation.push_back(p.dilation[d] - 1);  // oneDNN counts the holes
+      padding_l.push_back(p.padding_l[d]);
+      // oneDNN wants the padding that the last window uses, which may be less than what was given.
+      auto reach = p.dilation[d] * (p.w.shape[2 + d] - 1) + 1;
+      padding_r.push_back((p.y.shape[2 + d] - 1) * p.stride[d] + reach - p.x.shape[2 + d] - p.padding_l[d]);
+    }
+  }
+};
+
+// The three tensors as given, and the layouts and type to offer oneDNN.
+struct Descriptors {
+  DType type;
+  memory::desc x, w, y, any_x, any_w, any_y;
+  Descriptors(const ConvProblem& p, DType type_)
+      : type(type_),
+        x(describe(p.x)),
+        w(describe(weights(p))),
+        y(describe(p.y)),
+        any_x(activation(p, p.x)),
+        any_w(in_type(any_layout(weights(p)), p.x.dtype, type)),
+        any_y(activation(p, p.y)) {}
+
+  static bool alike(const ConvProblem& p) { return p.x.dtype == p.w.dtype && p.x.dtype == p.y.dtype; }
+  // CPUs whose f16 products are as fast as f32's still have slow f16 convolutions.
+  static DType type_of(const ConvProblem& p) {
+    auto given = p.x.dtype, narrow = given == DType::f16 ? DType::bf16 : given;
+    if (!alike(p) || p.groups > 1) return given;
+    auto chosen = math_type(p.problem.device(), narrow, p.y.numel() / p.y.shape[1] * p.w.numel(),
+                            p.x.numel() + p.w.numel() + p.y.numel());
+    return chosen == narrow ? given : chosen;
+  }
+  static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
+  // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses
+  // its own.
+  memory::desc activation(const ConvProblem& p, const Tensor& t) const {
+    bool keep = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
+    return in_type(keep ? describe(t) : any_layout(t), p.x.dtype, type);
+  }
+};
+
+void check_problem(const ConvProblem& p) {
+  refuse_unless(refusal_of(p.problem.device()).empty(), refusal_of(p.problem.device()));
+  for (auto* t : {&p.x, &p.w, &p.y}) refuse_unless(t->numel() > 0, "an operand is empty");
+}
+
+dnnl::primitive_attr attributes_of(const ConvProblem& p) {
+  auto attributes = basic_attributes(p.options.deterministic);
+  if (p.options.allow_tf32) attributes.set_fpmath_mode(dnnl::fpmath_mode::tf32);
+  return attributes;
+}
+
+struct Pass {
+  const ConvProblem& p;
+  Plan& plan;
+  DType type = Descriptors::type_of(p);
+  Geometry geometry{p};
+  Descriptors d{p, type};
+  Place x{d.x, 0}, w{d.w, 1}, y{d.y, 2};
+  int device = p.problem.device();
+  const dnnl::engine& engine = engine_of(device);
+  static constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+
+  std::string add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive,
+                  Arguments arguments) {
+    auto name = fast_implementation(desc);
+    plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, primitive, std::move(arguments)));
+    return name;
+  }
+
+  Tensor split(Extra extra) const {
+    return extra.tensor && p.groups > 1 ? split_groups(*extra.tensor, p.groups)
+           : extra.tensor               ? *extra.tensor
+                                        : Tensor();
+  }
+  static Extra with(const Tensor& tensor, Extra extra) {
+    return {extra.tensor ? &tensor : nullptr, extra.operand};
+  }
+
+  // No description when there is no bias.
+  Place bias() const { return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand}; }
+  // oneDNN reads a bias as dense, whatever strides it is told.
+  memory::desc in_math_type(const memory::desc& bias) const {
+    if (bias.is_zero()) return bias;
+    memory::desc dense(bias.get_dims(), bias.get_data_type(), memory::format_tag::a);
+    return in_type(dense, p.x.dtype, d.type);
+  }
+
+  dnnl::convolution_forward::primitive_desc forward_desc(dnnl::prop_kind kind, const memory::desc& bias,
+                                                         const memory::desc& y_desc,
+                                                         const dnnl::primitive_attr& attributes) const {
+    auto& g = geometry;
+    if (bias.is_zero())
+      return {engine,   kind,       algorithm,   d.any_x,     d.any_w,   y_desc,
+              g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
+    return {engine, kind,     algorithm,  d.any_x,     d.any_w,     bias,
+            y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
+  }
+
+  // y = x * w. `to` is y itself or the place of bare sums.
+  std::string sum_y(const Place& to, const memory::desc& to_any, bool bare) {
+    auto attributes = attributes_of(p);
+    Arguments arguments;
+    memory::desc bias;
+    if (p.forward) {
+      add_quantization(attributes, arguments, DNNL_ARG_SRC, p.x, p.scale_src, p.zero_src);
+      auto scale = split(p.scale_weights), zero = split(p.zero_weights);
+      add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, Descriptors::weights(p),
+                       with(scale, p.scale_weights), with(zero, p.zero_weights));
+    }
+    if (p.forward && !bare) {
+      add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);
+      add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.y.ndim);
+      bias = in_math_type(this->bias().desc);
+    }
+    auto kind = blocks_are_best() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
+    auto desc = forward_desc(kind, bias, to_any, attributes);
+    fast_implementation(desc);
+    auto source = read_as(plan, device, x, desc.src_desc()),
+         weights = read_as(plan, device, w, desc.weights_desc());
+    if (!bias.is_zero()) {
+      auto read = read_as(plan, device, this->bias(), bias);
+      arguments.push_back({DNNL_ARG_BIAS, read.desc, read.operand});
+    }
+    bool reads = !bare && p.forward && reads_result(p.options.post_ops);
+    auto target = reads ? read_as(plan, device, to, desc.dst_desc()) : write_as(plan, to, desc.dst_desc());
+    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand},
+                                       {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
+                                       {DNNL_ARG_DST, target.desc, target.operand}});
+    auto name = add(desc, dnnl::convolution_forward(desc), std::move(arguments));
+    finish_write(plan, device, target, to);
+    return name;
+  }
+
+  // On a CPU a dense-channels image is reordered soonest to blocks, which oneDNN takes only for training.
+  bool blocks_are_best() const {
+    return d.any_x.get_format_kind() == memory::format_kind::any && is_float(p.x.dtype) &&
+           !device_info(device).is_gpu;
+  }
+
+  std::string sum_x(const Place& to, const memory::desc& to_any) {
+    auto attributes = attributes_of(p);
+    auto& g = geometry;
+    dnnl::convolution_forward::primitive_desc hint(engine, dnnl::prop_kind::forward_training, algorithm,
+                                                   to_any, d.any_w, d.any_y, g.stride, g.dilation,
+                                                   g.padding_l, g.padding_r, attributes);
+    dnnl::convolution_backward_data::primitive_desc desc(engine, algorithm, to_any, d.any_w, d.any_y,
+                                                         g.stride, g.dilation, g.padding_l, g.padding_r, hint,
+                                                         attributes);
+    fast_implementation(desc);
+    auto source = read_as(plan, device, y, desc.diff_dst_desc()),
+         weights = read_as(plan, device, w, desc.weights_desc());
+    auto target = write_as(plan, to, desc.diff_src_desc());
+    auto name = add(desc, dnnl::convolution_backward_data(desc),
+                    {{DNNL_ARG_DIFF_DST, source.desc, source.operand},
+                     {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
+                     {DNNL_ARG_DIFF_SRC, target.desc, target.operand}});
+    finish_write(plan, device, target, to);
+    return name;
+  }
+
+  std::string sum_w() {
+    auto attributes = attributes_of(p);
+    refuse_unless(!p.bias.tensor || !p.options.transposed,
+                  "the bias belongs to the other side of a transposed convolution");
+    auto bias = in_math_type(this->bias().desc);
+    auto hint = forward_desc(dnnl::prop_kind::forward_training, bias, d.any_y, attributes);
+    auto& g = geometry;
+    using Desc = dnnl::convolution_backward_weights::primitive_desc;
+    auto desc = bias.is_zero() ? Desc(engine, algorithm, d.any_x, d.any_w, d.any_y, g.stride, g.dilation,
+                                      g.padding_l, g.padding_r, hint, attributes)
+                               : Desc(engine, algorithm, d.any_x, d.any_w, bias, d.any_y, g.stride,
+                                      g.dilation, g.padding_l, g.padding_r, hint, attributes);
+    fast_implementation(desc);
+    auto source = read_as(plan, device, x, desc.src_desc()),
+         grad = read_as(plan, device, y, desc.diff_dst_desc());
+    auto target = write_as(plan, w, desc.diff_weights_desc());
+    Arguments arguments{{DNNL_ARG_SRC, source.desc, source.operand},
+                        {DNNL_ARG_DIFF_DST, grad.desc, grad.operand},
+                        {DNNL_ARG_DIFF_WEIGHTS, target.desc, target.operand}};
+    Place bias_target;
+    if (!bias.is_zero()) {
+      bias_target = write_as(plan, this->bias(), bias);
+      arguments.push_back({DNNL_ARG_DIFF_BIAS, bias, bias_target.operand});
+    }
+    auto name = add(desc, dnnl::convolution_backward_weights(desc), std::move(arguments));
+    finish_write(plan, device, target, w);
+    if (!bias.is_zero()) finish_write(plan, device, bias_target, this->bias());
+    return name;
+  }
+};
+
+}  // namespace
+
+namespace {
+
+std::string whole(const ConvProblem& p, Plan& plan, DType type) {
+  check_problem(p);
+  Pass pass{p, plan, type};
+  switch (p.sum) {
+    case ConvSum::y:
+      return pass.sum_y(pass.y, pass.d.any_y, false);
+    case ConvSum::w:
+      return pass.sum_w();
+    case ConvSum::x:
+      refuse_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work");
+      return pass.sum_x(pass.x, pass.d.any_x);
+  }
+  fail<InternalError>("unknown convolution pass");
+}
+
+}  // namespace
+
+std::string conv_onednn(const ConvProblem& p, Plan& plan) {
+  return whole(p, plan, Descriptors::type_of(p));
+}
+
+std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan) {
+  bool half = p.x.dtype == DType::f16 || p.x.dtype == DType::bf16;
+  refuse_unless(half && Descriptors::alike(p), "the operands are not all f16, or all bf16");
+  return whole(p, plan, DType::f32);
+}
+
+std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
+  check_problem(p);
+  refuse_unless(p.sum == ConvSum::y || !p.quantized(), "oneDNN sums no quantised transposed convolution");
+  int device = p.problem.device();
+  auto& result = p.result();
+  bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.quantized();
+  auto sums = row_major(result, integers ? DType::i32 : DType::f32);
+  int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
+  Place to{describe(sums), temporary};
+  Pass pass{p, plan};
+  auto name = p.sum == ConvSum::y ? pass.sum_y(to, any_layout(sums), true) : pass.sum_x(to, any_layout(sums));
+  bool whole = integers && p.options.post_ops.empty() && !is_float(result.dtype);
+  auto epilogue = conv_epilogue(p, whole ? "xpu::i32" : "float");
+  add_epilogue_step(plan, device, {sums, temporary}, {result, p.result_operand()}, epilogue);
+  return name;
+}
+
+}  // namespace xpu::dnn

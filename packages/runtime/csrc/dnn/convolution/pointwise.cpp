@@ -1,0 +1,103 @@
+// A 1x1 convolution of tensors with dense channels, as a product of matrices: the weights times each image.
+//
+// oneDNN's convolutions take such tensors only after a reorder to channels-last or blocks and back, which
+// costs more than the sums.
+#include "dnn/attributes.h"
+#include "dnn/candidates.h"
+#include "dnn/convolution/problem.h"
+#include "dnn/descriptor.h"
+#include "dnn/engine.h"
+#include "dnn/math_type.h"
+#include "dnn/reorder_step.h"
+#include "xpu/device.h"
+
+namespace xpu::dnn {
+namespace {
+
+using dnnl::memory;
+
+// With fewer columns than this the reorder is the cheaper way.
+constexpr std::int64_t least_columns = 192;
+
+// N C HW of N C [D [H]] W.
+Tensor as_matrices(const Tensor& t, const char* what) {
+  Tensor m = t;
+  m.ndim = 3;
+  m.shape[2] = 1;
+  m.strides[2] = 1;
+  for (int d = t.ndim - 1; d >= 2; --d) {
+    refuse_unless(t.shape[d] == 1 || t.strides[d] == m.shape[2], "the channels of ", what, " are not dense");
+    m.shape[2] *= t.shape[d];
+  }
+  return m;
+}
+
+Tensor weights_matrix(const ConvProblem& p, bool turned) {
+  Tensor m(nullptr, p.w.dtype, {1, p.w.shape[0], p.w.shape[1]});
+  m.strides[1] = p.w.strides[0];
+  m.strides[2] = p.w.strides[1];
+  if (turned) {
+    std::swap(m.shape[1], m.shape[2]);
+    std::swap(m.strides[1], m.strides[2]);
+  }
+  m.strides[0] = p.w.numel();
+  return m;
+}
+
+void check_problem(const ConvProblem& p) {
+  int device = p.problem.device();
+  refuse_unless(refusal_of(device).empty(), refusal_of(device));
+  refuse_unless(!device_info(device).is_gpu, "1x1 as a matrix product is for a CPU");
+  bool pointwise = p.groups == 1 && p.sum != ConvSum::w;
+  for (int d = 0; d < p.spatial; ++d)
+    pointwise &= p.w.shape[2 + d] == 1 && p.stride[d] == 1 && p.padding_l[d] == 0 && p.padding_r[d] == 0;
+  refuse_unless(pointwise, "not a 1x1 convolution");
+  refuse_unless(is_float(p.x.dtype) && is_float(p.w.dtype) && !p.quantized(), "not all floats");
+  for (auto& op : p.options.post_ops) refuse_unless(!p.forward || !op.operand, "a post-op has an operand");
+}
+
+}  // namespace
+
+std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
+  check_problem(p);
+  int device = p.problem.device();
+  auto x = as_matrices(p.x, "the source"), y = as_matrices(p.y, "the result");
+  refuse_unless(x.shape[2] >= least_columns, "images of ", x.shape[2], " elements reorder faster");
+  bool to_y = p.sum == ConvSum::y;
+  auto& right = to_y ? x : y;
+  auto& result = to_y ? y : x;
+  auto weights = weights_matrix(p, !to_y);
+  auto type = math_type(device, result.dtype, result.numel() * weights.shape[2],
+                        weights.numel() + right.numel() + result.numel());
+  auto seen = [&](const memory::desc& desc) { return in_type(desc, result.dtype, type); };
+  Place a{describe(weights), 1}, b{describe(right), to_y ? 0 : 2}, c{describe(result), p.result_operand()};
+  Arguments arguments;
+  auto attributes = basic_attributes(p.options.deterministic);
+  if (p.options.allow_tf32) attributes.set_fpmath_mode(dnnl::fpmath_mode::tf32);
+  if (p.forward) {
+    Tensor rows = p.bias.tensor ? *p.bias.tensor : Tensor();
+    if (p.bias.tensor) {
+      rows.ndim = 3;
+      rows.shape[1] = rows.shape[0];
+      rows.strides[1] = rows.strides[0];
+      rows.shape[0] = rows.shape[2] = 1;
+      rows.strides[2] = 1;
+    }
+    Extra bias{p.bias.tensor ? &rows : nullptr, p.bias.operand};
+    refuse_misread_operand(result, bias);
+    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, 3, bias);
+  }
+  dnnl::matmul::primitive_desc desc(engine_of(device), seen(a.desc), seen(b.desc), seen(c.desc), attributes);
+  auto name = fast_implementation(desc);
+  bool reads = p.forward && reads_result(p.options.post_ops);
+  auto left = read_as(plan, device, a, seen(a.desc)), images = read_as(plan, device, b, seen(b.desc)),
+       target = reads ? read_as(plan, device, c, seen(c.desc)) : write_as(plan, c, seen(c.desc));
+  arguments.insert(arguments.end(), {{DNNL_ARG_SRC, left.desc, left.operand},
+                                     {DNNL_ARG_WEIGHTS, images.desc, images.operand},
+                                     {DNNL_ARG_DST, target.desc, target.operand}});
+  plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
+  finish_write(plan, device, target, c);
+  return name;
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,168 @@
+#include "dnn/epilogue/epilogue.h"
+
+#include <cstdio>
+
+#include "dnn/candidates.h"
+#include "xpu/error.h"
+
+namespace xpu::dnn {
+namespace {
+
+std::string literal(float value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%af", static_cast<double>(value));
+  return text;
+}
+
+std::string eltwise(const PostOp& op) {
+  using K = PostOp::Kind;
+  auto a = literal(op.alpha), b = literal(op.beta);
+  switch (op.kind) {
+    case K::relu:
+      return join("v > 0 ? v : (T)", a, " * v");
+    case K::gelu_erf:
+      return "(T)0.5 * v * ((T)1 + xpu::erf(v * (T)0.70710678118654752))";
+    case K::gelu_tanh:
+      return "(T)0.5 * v * ((T)1 + xpu::tanh((T)0.79788456080286536 * (v + (T)0.044715 * v * v * v)))";
+    case K::silu:
+      return "v / ((T)1 + xpu::exp(-v))";
+    case K::tanh:
+      return "xpu::tanh(v)";
+    case K::sigmoid:
+      return "xpu::logistic(v)";
+    case K::abs:
+      return "xpu::abs(v)";
+    case K::sqrt:
+      return "xpu::sqrt(v)";
+    case K::square:
+      return "v * v";
+    case K::elu:
+      return join("v > 0 ? v : (T)", a, " * xpu::expm1(v)");
+    case K::clip:
+      return join("v < (T)", a, " ? (T)", a, " : v > (T)", b, " ? (T)", b, " : v");
+    case K::linear:
+      return join("(T)", a, " * v + (T)", b);
+    case K::hardswish:
+      return join("v * xpu::min_of(xpu::max_of((T)", a, " * v + (T)", b, ", (T)0), (T)1)");
+    default:
+      fail<InternalError>("not an elementwise post-op");
+  }
+}
+
+const char* includes_of(PostOp::Kind kind) {
+  using K = PostOp::Kind;
+  if (kind == K::gelu_erf) return "#include <xpu/erf.h>\n";
+  if (kind == K::gelu_tanh || kind == K::tanh) return "#include <xpu/hyperbolic.h>\n";
+  if (kind == K::silu || kind == K::sigmoid || kind == K::elu) return "#include <xpu/exp.h>\n";
+  return "";
+}
+
+}  // namespace
+
+// Aligned at the last dimension. `of` is the tensor whose elements share the operand's, when they may be
+// grouped.
+std::string Epilogue::element(Extra extra, const Tensor* of) {
+  auto& t = *extra.tensor;
+  int n = count_++, shift = ndim_ - t.ndim;
+  refuse_unless(shift >= 0, "an operand has more dimensions than the result");
+  std::vector<std::int64_t> where(2 * ndim_, 0);
+  for (int d = 0; d < ndim_; ++d) {
+    where[ndim_ + d] = 1;
+    if (d < shift || t.shape[d - shift] == 1) continue;
+    where[d] = t.strides[d - shift];
+    if (of) where[ndim_ + d] = of->shape[d] / t.shape[d - shift];
+  }
+  arguments_.operand(extra.operand).bytes(where.data(), where.size() * sizeof where[0]);
+  parameters_ +=
+      join(", xpu::global<const ", kernel_type(t.dtype), "> e", n, ", xpu::Broadcast<", ndim_, "> s", n);
+  names_ += join(", e", n, ", s", n);
+  return join("xpu::load_as<T>(e", n, ", s", n, ".at(index))");
+}
+
+void Epilogue::dequantize(const char* name, const Tensor& of, Extra scale, Extra zero_point) {
+  std::string body;
+  if (zero_point.tensor) body += join("  v = v - ", element(zero_point, &of), ";\n");
+  if (scale.tensor) body += join("  v = v * ", element(scale, &of), ";\n");
+  functions_ +=
+      join("XPU_FN T ", name, "(T v, const Index& index XPU_EXTRA_PARAMS) {\n", body, "  return v;\n}\n");
+}
+
+void Epilogue::binary(PostOp::Kind kind, Extra operand) {
+  if (!operand.tensor) return;
+  using K = PostOp::Kind;
+  auto w = element(operand, nullptr);
+  switch (kind) {
+    case K::add:
+      return step(join("v = v + ", w, ";"));
+    case K::sub:
+      return step(join("v = v - ", w, ";"));
+    case K::mul:
+      return step(join("v = v * ", w, ";"));
+    case K::div:
+      return step(join("v = v / ", w, ";"));
+    case K::max:
+      return step(join("v = xpu::max_of(v, ", w, ");"));
+    case K::min:
+      return step(join("v = xpu::min_of(v, ", w, ");"));
+    default:
+      fail<InternalError>("not a binary post-op");
+  }
+}
+
+void Epilogue::add_channel(Extra operand) {
+  if (!operand.tensor) return;
+  Tensor wide;
+  wide.dtype = operand.tensor->dtype;
+  wide.ndim = ndim_;
+  for (int d = 0; d < ndim_; ++d) wide.shape[d] = 1;
+  wide.shape[1] = operand.tensor->shape[0];
+  wide.strides[1] = operand.tensor->strides[0];
+  binary(PostOp::Kind::add, {&wide, operand.operand});
+}
+
+void Epilogue::apply(const PostOp& op, Extra operand) {
+  if (op.kind == PostOp::Kind::sum) {
+    reads_result_ = true;
+    return step(join("v = v + (T)", literal(op.alpha), " * before;"));
+  }
+  if (op.kind >= PostOp::Kind::add) {
+    refuse_unless(operand.tensor != nullptr, "a binary post-op has no operand");
+    return binary(op.kind, operand);
+  }
+  functions_ = includes_of(op.kind) + functions_;
+  step(join("v = ", eltwise(op), ";"));
+}
+
+void Epilogue::dequantize(const Tensor& of, Extra scale, Extra zero_point) {
+  if (zero_point.tensor) step(join("v = v - ", element(zero_point, &of), ";"));
+  if (scale.tensor) step(join("v = v * ", element(scale, &of), ";"));
+}
+
+void Epilogue::quantize(const Tensor& of, Extra scale, Extra zero_point) {
+  if (scale.tensor) step(join("v = v / ", element(scale, &of), ";"));
+  if (zero_point.tensor) step(join("v = __spirv_ocl_rint(v) + ", element(zero_point, &of), ";"));
+}
+
+std::string Epilogue::source() const {
+  std::string head =
+      join("#include <xpu/element.h>\n#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ",
+           names_, "\nusing T = ", type_, ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
+  // Includes must stand at the beginning of a line, outside functions: they lead the functions.
+  return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" +
+         steps_ + "  return v;\n}\n";
+}
+
+void Extras::add(Problem& problem, const std::vector<PostOp>& post_ops) {
+  expect<Unsupported>(post_ops.size() <= max_post_ops, problem.op(), ": got ", post_ops.size(),
+                      " post-ops, at most ", max_post_ops, " are taken");
+  problem.number(static_cast<std::int64_t>(post_ops.size()));
+  for (std::size_t i = 0; i < post_ops.size(); ++i) {
+    auto& op = post_ops[i];
+    problem.number(static_cast<std::int64_t>(op.kind));
+    problem.real(op.alpha);
+    problem.real(op.beta);
+    operands_[i] = add(problem, op.operand);
+  }
+}
+
+}  // namespace xpu::dnn

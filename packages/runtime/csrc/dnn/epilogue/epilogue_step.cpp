@@ -1,0 +1,49 @@
+#include "dnn/epilogue/epilogue_step.h"
+
+#include <algorithm>
+
+#include "compile/embedded.h"
+#include "kernels/dense.h"
+#include "xpu/error.h"
+
+namespace xpu::dnn {
+
+void add_epilogue_step(Plan& plan, int device, const View& from, const View& to, const Epilogue& epilogue) {
+  auto& c = to.tensor;
+  auto source =
+      epilogue.source() +
+      join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.tensor.dtype),
+           "\n#define XPU_NDIM ", c.ndim, "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+      std::string(kernel_source("epilogue.sycl"));
+  std::vector<std::int64_t> shape{c.numel()};
+  for (auto* part : {c.shape, from.tensor.strides, c.strides}) shape.insert(shape.end(), part, part + c.ndim);
+  KernelArguments arguments;
+  arguments.operand(from.operand, from.byte_offset).operand(to.operand, to.byte_offset);
+  arguments.bytes(shape.data(), shape.size() * sizeof shape[0]).append(epilogue.arguments());
+  constexpr std::int64_t group = 256, most_groups = 4096;
+  auto groups = std::min((c.numel() + group - 1) / group, most_groups);
+  auto kernel = build_kernel(device, source, "epilogue");
+  plan.add(std::make_unique<KernelStep>(kernel, NdRange::linear(groups, group), std::move(arguments)));
+}
+
+Tensor row_major(const Tensor& shape, DType dtype) {
+  return kernels::row_major(nullptr, dtype, shape);
+}
+
+Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
+  Tensor to = from;
+  std::int64_t last = 0;
+  for (int d = 0; d < from.ndim; ++d) last += (from.shape[d] - 1) * from.strides[d];
+  bool dense = last + 1 == from.numel();
+  if (!dense) to = row_major(from, dtype);
+  to.dtype = dtype;
+  int copy = plan.temporary(static_cast<std::size_t>(to.numel()) * size_of(dtype));
+  // Dense memory in whatever order is a row, whose elements need no division to be found.
+  auto seen = [&](const Tensor& t) { return dense ? Tensor(t.data, t.dtype, {t.numel()}) : t; };
+  add_epilogue_step(plan, device, {seen(from), operand}, {seen(to), copy},
+                    Epilogue(dense ? 1 : from.ndim, "float"));
+  operand = copy;
+  return to;
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "dnn/attributes.h"
+#include "dnn/candidates.h"
+#include "dnn/descriptor.h"
+#include "dnn/engine.h"
+#include "dnn/epilogue/epilogue_step.h"
+#include "dnn/math_type.h"
+#include "dnn/matmul/gemm_step.h"
+#include "dnn/matmul/problem.h"
+#include "dnn/matmul/small_weights.h"
+#include "dnn/reorder_step.h"
+#include "xpu/device.h"
+#include "xpu/dnn/plans.h"
+
+namespace xpu::dnn {
+namespace {
+
+Tensor transposed(Tensor t) {
+  std::swap(t.shape[t.ndim - 2], t.shape[t.ndim - 1]);
+  std::swap(t.strides[t.ndim - 2], t.strides[t.ndim - 1]);
+  return t;
+}
+
+bool column_major(const Tensor& t) {
+  return t.strides[t.ndim - 2] == 1 && t.shape[t.ndim - 2] != 1 && t.shape[t.ndim - 1] != 1 &&
+         t.strides[t.ndim - 1] != 1;
+}
+
+// oneDNN's fast code wants one of the last two dimensions dense.
+void check_strides(const Tensor& t, const char* name) {
+  bool dense = false;
+  for (int d = t.ndim - 2; d < t.ndim; ++d) dense |= t.strides[d] == 1 || t.shape[d] == 1;
+  refuse_unless(dense, "neither of the last two dimensions of ", name, " is dense");
+}
+
+dnnl::primitive_attr attributes_of(const MatmulProblem& p) {
+  auto attributes = basic_attributes(p.options.deterministic);
+  using Mode = dnnl::fpmath_mode;
+  bool integer_weights = is_float(p.a.dtype) && !is_float(p.b.dtype);
+  auto mode = p.a.dtype == DType::f16 ? Mode::f16 : p.a.dtype == DType::bf16 ? Mode::bf16 : Mode::strict;
+  if (integer_weights)
+    attributes.set_fpmath_mode(mode, true);
+  else if (p.options.allow_tf32)
+    attributes.set_fpmath_mode(Mode::tf32);
+  return attributes;
+}
+
+void add_operand_quantization(const MatmulProblem& p, dnnl::primitive_attr& attributes,
+                              Arguments& arguments) {
+  add_quantization(attributes, arguments, DNNL_ARG_SRC, p.a, p.scale_a, p.zero_a);
+  add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, p.b, p.scale_b, p.zero_b);
+}
+
+void check_problem(const MatmulProblem& p) {
+  auto refusal = onednn_matmul_refusal(p.problem.device());
+  refuse_unless(refusal.empty(), refusal);
+  refuse_unless(p.k() > 0, "nothing to sum over");
+  check_strides(p.a, "a");
+  check_strides(p.b, "b");
+}
+
+// One product as oneDNN is asked for it, which on a CPU may be in another type and layout than the tensors'.
+struct Product {
+  const MatmulProblem& p;
+  Plan& plan;
+  Place a, b, c;
+  std::optional<Place> bias;
+  int device = p.problem.device();
+  DType type = p.a.dtype != p.b.dtype ? p.a.dtype
+                                      : math_type(device, p.a.dtype, p.c.numel() * p.k(),
+                                                  p.a.numel() + p.b.numel() + p.c.numel());
+  bool floats = p.a.dtype == p.b.dtype && is_float(p.a.dtype);
+
+  std::string add(const dnnl::primitive_attr& attributes, Arguments arguments, bool reads_result) {
+    auto& engine = engine_of(device);
+    auto a_desc = seen(a), b_desc = blocks_pay() ? any_layout(seen(b)) : seen(b), c_desc = seen(c);
+    bool plain = !bias && !reads_result && arguments.empty() && attributes.get_post_ops().len() == 0;
+    if (plain && older_function_pays()) return add_older_function();
+    using Desc = dnnl::matmul::primitive_desc;
+    auto desc = bias ? Desc(engine, a_desc, b_desc, seen(*bias), c_desc, attributes)
+                     : Desc(engine, a_desc, b_desc, c_desc, attributes);
+    prefer_older_code(desc);
+    auto name = fast_implementation(desc);
+    auto read = [&](int id, const Place& from, const dnnl::memory::desc& as) {
+      auto place = read_as(plan, device, from, as);
+      arguments.push_back({id, place.desc, place.operand});
+      return place;
+    };
+    read(DNNL_ARG_SRC, a, a_desc);
+    read(DNNL_ARG_WEIGHTS, b, desc.weights_desc());
+    if (bias) read(DNNL_ARG_BIAS, *bias, seen(*bias));
+    auto target = reads_result ? read_as(plan, device, c, c_desc) : write_as(plan, c, c_desc);
+    arguments.push_back({DNNL_ARG_DST, target.desc, target.operand});
+    plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
+    finish_write(plan, device, target, c);
+    return name;
+  }
+
+ private:
+  dnnl::memory::desc seen(const Place& place) const { return in_type(place.desc, p.a.dtype, type); }
+  // On a CPU large products are quicker by other ways than the one oneDNN takes first (measured from 512 to
+  // 2048): floats with their weights reordered to blocks before, integers by its older code.
+  bool large_on_cpu(std::int64_t least_weights) const {
+    return !device_info(device).is_gpu && p.b.ndim == 2 && p.m() >= 512 && p.k() * p.n() >= least_weights;
+  }
+  bool older_function_pays() const {
+    if (p.options.deterministic || device_info(device).is_gpu) return false;
+    auto gemm = Gemm::of({seen(a), 0}, {seen(b), 0}, {seen(c), 0});
+    return gemm && gemm->pays();
+  }
+  std::string add_older_function() {
+    auto first = read_as(plan, device, a, seen(a)), second = read_as(plan, device, b, seen(b));
+    auto target = write_as(plan, c, seen(c));
+    plan.add(std::make_unique<GemmStep>(*Gemm::of(first, second, target)));
+    finish_write(plan, device, target, c);
+    return "gemm";
+  }
+  bool blocks_pay() const { return floats && type == DType::f32 && large_on_cpu(1 << 20); }
+  void prefer_older_code(dnnl::matmul::primitive_desc& desc) const {
+    if (is_float(p.a.dtype) || is_float(p.b.dtype) || !large_on_cpu(1 << 18)) return;
+    auto other = desc;
+    do {
+      if (std::string_view(other.impl_info_str()) == "gemm:jit") return void(desc = other);
+    } while (other.next_impl());
+  }
+};
+
+// On a CPU oneDNN multiplies many rows by integer weights at a third of the speed of floats: for them the
+// weights are made floats before.
+bool widens_weights(const MatmulProblem& p) {
+  if (device_info(p.problem.device()).is_gpu || p.m() < 64) return false;
+  if (!is_float(p.a.dtype) || size_of(p.a.dtype) < 2 || size_of(p.a.dtype) > 4) return false;
+  if (size_of(p.b.dtype) > 1 || is_float(p.b.dtype)) return false;
+  try {
+    SmallWeights w(p);
+  } catch (const Refusal&) {
+    return false;
+  }
+  return true;
+}
+
+// What oneDNN calls a bias differs along the columns only; another one is added after.
+bool along_columns(const Tensor& bias) {
+  for (int d = 0; d + 1 < bias.ndim; ++d)
+    if (bias.shape[d] != 1) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
+  check_problem(p);
+  check_strides(p.c, "c");
+  // A column-major result is the row-major one of the operands turned round.
+  bool turn = p.plain() && column_major(p.c);
+  Place a{describe(turn ? transposed(p.b) : p.a), turn ? 1 : 0},
+      b{describe(turn ? transposed(p.a) : p.b), turn ? 0 : 1}, c{describe(turn ? transposed(p.c) : p.c), 2};
+  Arguments arguments;
+  std::optional<DType> wide;
+  if (!turn && widens_weights(p)) {
+    wide = math_type(p.problem.device(), p.a.dtype, p.c.numel() * p.k(),
+                     p.a.numel() + p.b.numel() + p.c.numel());
+    b.desc = describe(widened(plan, p, *wide, b.operand));
+  }
+  auto attributes = wide ? basic_attributes(p.options.deterministic) : attributes_of(p);
+  if (wide)
+    add_quantization(attributes, arguments, DNNL_ARG_SRC, p.a, p.scale_a, p.zero_a);
+  else
+    add_operand_quantization(p, attributes, arguments);
+  add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
+  bool own_bias = p.bias.tensor && along_columns(*p.bias.tensor);
+  if (!own_bias) refuse_misread_operand(p.c, p.bias);
+  for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
+    refuse_misread_operand(p.c, p.post_ops.operand(i));
+  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim, own_bias ? Extra{} : p.bias);
+  std::optional<Place> bias;
+  if (own_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
+  Product product{p, plan, a, b, c, bias};
+  if (wide) {
+    product.type = *wide;
+    product.floats = true;
+  }
+  return product.add(attributes, std::move(arguments), reads_result(p.options.post_ops));
+}
+
+namespace {
+
+bool eight_bit_float(DType t) {
+  return t == DType::f8e4m3 || t == DType::f8e5m2;
+}
+
+// A scale that is one number along what is summed over can be applied to the sum.
+bool constant_along_k(Extra scale, int k_from_the_end) {
+  return !scale.tensor || scale.tensor->ndim == 0 ||
+         scale.tensor->shape[scale.tensor->ndim - k_from_the_end] == 1;
+}
+
+}  // namespace
+
+std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
+  check_problem(p);
+  int device = p.problem.device(), operand_a = 0, operand_b = 1;
+  bool integers = !is_float(p.a.dtype) && !is_float(p.b.dtype);
+  bool scales_later = constant_along_k(p.scale_a, 1) && constant_along_k(p.scale_b, 2) && !p.zero_a.tensor &&
+                      !p.zero_b.tensor;
+  // bf16 holds every fp8 number.
+  bool small_a = eight_bit_float(p.a.dtype), small_b = eight_bit_float(p.b.dtype);
+  auto wide = small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
+                                             p.a.numel() + p.b.numel() + p.c.numel())
+                                 : DType::bf16;
+  auto a = small_a ? converted(plan, device, p.a, operand_a, wide) : p.a;
+  auto b = small_b ? converted(plan, device, p.b, operand_b, wide) : p.b;
+  auto sums = row_major(p.c, integers && scales_later ? DType::i32 : DType::f32);
+  int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
+  Arguments arguments;
+  auto attributes = attributes_of(p);
+  if (!scales_later) add_operand_quantization(p, attributes, arguments);
+  Product product{p, plan, {describe(a), operand_a}, {describe(b), operand_b}, {describe(sums), temporary},
+                  {}};
+  auto name = product.add(attributes, std::move(arguments), false);
+  bool whole = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a && !p.options.b &&
+               !p.options.c && !is_float(p.c.dtype);
+  auto epilogue = matmul_epilogue(p, whole ? "xpu::i32" : "float", scales_later);
+  add_epilogue_step(plan, device, {sums, temporary}, {p.c, 2}, epilogue);
+  return name;
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,43 @@
+// A matmul made uniform: operands of equal rank, batches folded away where that changes nothing.
+#pragma once
+
+#include <optional>
+
+#include "dnn/epilogue/epilogue.h"
+#include "dnn/problem.h"
+#include "xpu/dnn/matmul.h"
+
+namespace xpu::dnn {
+
+struct MatmulProblem {
+  /// Throws UsageError for shapes and types that do not fit together.
+  MatmulProblem(int device, const Tensor& a, const Tensor& b, const Tensor& c, const MatmulOptions& options);
+
+  const MatmulOptions& options;
+  Tensor a, b, c;  ///< of one rank; a broadcast batch dimension has size 1
+  Problem problem;
+  Extras post_ops;
+  Extra bias, scale_a, zero_a, scale_b, zero_b, scale_c, zero_c;
+
+  std::int64_t m() const { return c.shape[c.ndim - 2]; }
+  std::int64_t n() const { return c.shape[c.ndim - 1]; }
+  std::int64_t k() const { return a.shape[a.ndim - 1]; }
+  bool plain() const {
+    return !options.bias && options.post_ops.empty() && !options.a && !options.b && !options.c;
+  }
+};
+
+/// The epilogue of the call: bias, post-ops, the result's quantisation. Before them, with `operand_scales`,
+/// the scales of a and b.
+Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
+
+/// A few rows by weights of eight or four bits, without a copy of the weights in another type.
+std::string matmul_rows(const MatmulProblem& p, Plan& plan);
+/// All of it in one primitive.
+std::string matmul_onednn(const MatmulProblem& p, Plan& plan);
+/// The sums by a primitive, the epilogue by a kernel.
+std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan);
+/// All of it in one kernel.
+std::string matmul_sycl(const MatmulProblem& p, Plan& plan);
+
+}  // namespace xpu::dnn

@@ -1,0 +1,66 @@
+#include "compile/embedded.h"
+#include "dnn/candidates.h"
+#include "dnn/matmul/problem.h"
+#include "dnn/matmul/small_weights.h"
+#include "xpu/device.h"
+#include "xpu/dnn/plans.h"
+
+namespace xpu::dnn {
+namespace {
+
+constexpr std::int64_t most_rows = 4, columns = 4;
+
+void check(const MatmulProblem& p) {
+  auto type = p.a.dtype;
+  refuse_unless(p.m() <= most_rows, "more than ", most_rows, " rows");
+  refuse_unless(is_float(type) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
+                "only floats of up to 32 bits by small weights");
+  // A GPU's oneDNN has kernels of its own for this; on a CPU it converts all weights first.
+  int device = p.problem.device();
+  refuse_unless(!device_info(device).is_gpu || !onednn_matmul_refusal(device).empty(),
+                "oneDNN's is meant for it");
+  bool along_rows = !p.scale_a.tensor || p.scale_a.tensor->ndim == 0 || p.scale_a.tensor->shape[1] == 1;
+  refuse_unless(along_rows && !p.zero_a.tensor, "a's scale changes along what is summed over");
+}
+
+}  // namespace
+
+std::string matmul_rows(const MatmulProblem& p, Plan& plan) {
+  SmallWeights w(p);
+  check(p);
+  int device = p.problem.device();
+  Epilogue epilogue(2, "float");
+  epilogue.multiply(p.scale_a);
+  epilogue.add(p.bias);
+  for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
+    epilogue.apply(p.options.post_ops[i], p.post_ops.operand(i));
+  epilogue.quantize(p.c, p.scale_c, p.zero_c);
+  auto lanes = device_info(device).sub_group_size;
+  std::string source =
+      epilogue.source() + w.defines(p) +
+      join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
+           "\n#define XPU_ROWS ", p.m(), "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+      std::string(kernel_source("matmul_rows.sycl"));
+
+  auto count = p.m() * p.k();
+  int rows = plan.temporary(static_cast<std::size_t>(count) * sizeof(float));
+  constexpr std::int64_t group = 256;
+  KernelArguments spread;
+  std::int64_t of_a[] = {count, p.k(), p.a.strides[0], p.a.strides[1]};
+  spread.operand(0).operand(rows).bytes(of_a, sizeof of_a);
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "spread_rows"),
+                                        NdRange::linear((count + group - 1) / group, group),
+                                        std::move(spread)));
+
+  std::int64_t shape[] = {p.n(),      p.k(),     w.groups,  w.each,         w.column,      w.scale[0],
+                          w.scale[1], w.zero[0], w.zero[1], p.c.strides[0], p.c.strides[1]};
+  KernelArguments arguments;
+  arguments.operand(rows).operand(1).operand(2);
+  w.add_operands(arguments, p, rows).bytes(shape, sizeof shape).append(epilogue.arguments());
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_rows"),
+                                        NdRange::linear((p.n() + columns - 1) / columns, lanes),
+                                        std::move(arguments)));
+  return "matmul_rows";
+}
+
+}  // namespace xpu::dnn

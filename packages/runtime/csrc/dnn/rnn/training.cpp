@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include "dnn/epilogue/epilogue_step.h"
+#include "dnn/rnn/layers.h"
+#include "dnn/rnn/problem.h"
+#include "kernels/temporary.h"
+
+namespace xpu::dnn {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::int64_t most_layers = 64;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+std::size_t bytes_of(const Tensor& t) {
+  return static_cast<std::size_t>(t.numel()) * size_of(t.dtype);
+}
+
+// Each layer's gates and states, then the results of all layers but the last.
+struct Parts {
+  const RnnTensors& all;
+  const RnnWorkspace& sizes;
+  char* memory;
+  std::int64_t layers;
+
+  void* workspace(std::int64_t layer) const { return memory + layer * sizes.layer_bytes; }
+  Tensor result(std::int64_t layer) const {
+    if (layer == layers - 1) return all.dst;
+    auto between = row_major(all.dst, all.dst.dtype);
+    between.data = memory + layers * sizes.layer_bytes + layer * aligned(bytes_of(between));
+    return between;
+  }
+  RnnTensors tensors(std::int64_t layer) const {
+    return one_layer(all, layer, layer ? result(layer - 1) : all.src, result(layer));
+  }
+  bool by_onednn(std::int64_t layer) const { return sizes.onednn >> layer & 1; }
+};
+
+std::int64_t checked_layers(const RnnTensors& all, const RnnOptions& options) {
+  auto layers = rnn_layers(all, options);
+  expect<Unsupported>(layers <= most_layers, "rnn: ", layers,
+                      " layers in one call to train, expected at most ", most_layers, "; split the call");
+  expect<UsageError>(all.dst.numel() > 0 && all.src.numel() > 0, "rnn: nothing to train with: the source is ",
+                     all.src, " and the result ", all.dst);
+  return layers;
+}
+
+std::vector<Candidate> backward_candidates(const RnnProblem& p, bool by_onednn) {
+  auto refuse = [](const char* maker) {
+    return [maker](Plan&) -> std::string {
+      throw Refusal{join("the workspace is laid out by the candidate ", maker)};
+    };
+  };
+  if (by_onednn)
+    return {{"onednn", [&p](Plan& plan) { return rnn_onednn_backward(p, plan); }},
+            {"sycl", refuse("onednn")}};
+  return {{"onednn", refuse("sycl")}, {"sycl", [&p](Plan& plan) { return rnn_sycl_backward(p, plan); }}};
+}
+
+}  // namespace
+
+RnnWorkspace rnn_workspace(int device, const RnnTensors& all, const RnnOptions& options) {
+  RnnWorkspace sizes;
+  Parts parts{all, sizes, nullptr, checked_layers(all, options)};
+  for (std::int64_t layer = 0; layer < parts.layers; ++layer) {
+    auto tensors = parts.tensors(layer);
+    RnnProblem p(device, tensors, options, RnnPass::training);
+    auto plan = find_plan(p.problem, [&p] { return rnn_candidates(p); });
+    sizes.layer_bytes = std::max(sizes.layer_bytes, aligned(plan->workspace_bytes));
+    sizes.onednn |= static_cast<std::uint64_t>(plan->candidate == "onednn") << layer;
+  }
+  auto between = aligned(bytes_of(row_major(all.dst, all.dst.dtype)));
+  sizes.bytes = static_cast<std::size_t>(parts.layers) * sizes.layer_bytes +
+                static_cast<std::size_t>(parts.layers - 1) * between;
+  return sizes;
+}
+
+void rnn_training(Stream stream, const RnnTensors& all, const RnnOptions& options, const RnnWorkspace& sizes,
+                  void* memory) {
+  Parts parts{all, sizes, static_cast<char*>(memory), checked_layers(all, options)};
+  for (std::int64_t layer = 0; layer < parts.layers; ++layer) {
+    auto tensors = parts.tensors(layer);
+    RnnProblem p(stream.device(), tensors, options, RnnPass::training, parts.workspace(layer));
+    auto plan = find_plan(p.problem, [&p] { return rnn_candidates(p); });
+    expect<UsageError>(
+        plan->workspace_bytes <= sizes.layer_bytes && (plan->candidate == "onednn") == parts.by_onednn(layer),
+        "rnn_training: the workspace was made for other tensors or another candidate; call rnn_workspace()");
+    plan->run(stream, p.problem);
+  }
+}
+
+void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& options, const RnnWorkspace& sizes,
+                  const void* memory, const RnnGradients& gradients) {
+  check_rnn_gradients(all, gradients);
+  Parts parts{all, sizes, static_cast<char*>(const_cast<void*>(memory)), checked_layers(all, options)};
+  // What one layer's backward leaves for that of the layer below.
+  kernels::Temporary halves[2];
+  auto given = gradients.dst;
+  for (std::int64_t layer = parts.layers - 1; layer >= 0; --layer) {
+    auto tensors = parts.tensors(layer);
+    auto wanted = one_layer(gradients, layer);
+    wanted.dst = given;
+    if (layer > 0) {
+      auto between = row_major(tensors.src, DType::f32);
+      auto& half = halves[layer % 2];
+      if (!half.data()) half = kernels::Temporary(stream, bytes_of(between));
+      between.data = half.data();
+      wanted.src = given = between;
+    }
+    RnnProblem p(stream.device(), tensors, options, RnnPass::backward, parts.workspace(layer), &wanted);
+    bool by_onednn = parts.by_onednn(layer);
+    p.problem.number(by_onednn);
+    auto plan = find_plan(p.problem, [&] { return backward_candidates(p, by_onednn); });
+    expect<UsageError>(plan->workspace_bytes <= sizes.layer_bytes,
+                       "rnn_backward: the workspace is of other tensors than these");
+    plan->run(stream, p.problem);
+  }
+}
+
+}  // namespace xpu::dnn

@@ -1,0 +1,80 @@
+// Long lines: a transform of n1 * n2 elements is n2 transforms of every n2-th element, a multiplication by
+// roots of unity, and n1 transforms of neighbours.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/fft/lines.h"
+#include "kernels/temporary.h"
+#include "kernels/tuning.h"
+
+namespace xpu::kernels {
+namespace {
+
+// The first of the two factors, or 1: near the square root where the other one then fits too, else the
+// largest that fits.
+std::int64_t first_factor(std::int64_t n, std::int64_t longest) {
+  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)) + 0.5);
+  for (std::int64_t f = std::min(root, longest); f > 1 && n / f <= longest; --f)
+    if (n % f == 0) return f;
+  for (std::int64_t f = std::min(longest, n - 1); f > 1; --f)
+    if (n % f == 0) return f;
+  return 1;
+}
+
+// Lines that are taken together should be neighbours, of which a GPU's local memory should hold a few.
+std::int64_t longest_step(const FftLines& t) {
+  auto longest = fft_longest(t.stream.device(), t.dtype);
+  return tuning(t.stream.device()).sub_groups > 1 ? std::max<std::int64_t>(longest / 4, 64) : longest;
+}
+
+// The CPU device does a block of lines at a time whether they are there or not.
+bool worth_splitting(const FftLines& t) {
+  auto& tune = tuning(t.stream.device());
+  return tune.sub_groups == 1 && t.lines() < tune.sub_group / 2 && t.n >= 512;
+}
+
+void fft_split(const FftLines& t, std::int64_t n1) {
+  std::int64_t n2 = t.n / n1;
+  Temporary memory(t.stream, static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));
+  FftLines first = t, second = t;
+  first.out = memory.data();
+  first.n = n1;
+  first.in_step = n2 * t.in_step;
+  first.out_step = 1;
+  first.swap_out = false;
+  first.scale = 1;
+  first.twiddle = t.n;
+  second.in = memory.data();
+  second.n = n2;
+  second.in_step = n1;
+  second.out_step = n1 * t.out_step;
+  second.swap_in = false;
+  first.dim_count = second.dim_count = 0;
+  first.add({n2, t.in_step, n1});
+  second.add({n1, 1, t.out_step});
+  std::int64_t step = t.n;
+  for (int d = 0; d < t.dim_count; ++d) {
+    auto& dim = t.dims[static_cast<std::size_t>(d)];
+    first.add({dim.size, dim.in, step});
+    second.add({dim.size, step, dim.out});
+    step *= dim.size;
+  }
+  fft_lines(first);
+  fft_any(second);
+}
+
+}  // namespace
+
+void fft_any(const FftLines& t) {
+  if (!fft_smooth(t.n)) return fft_chirp(t);
+  bool fits = fft_fits(t);
+  std::int64_t n1 = fits && !worth_splitting(t) ? 1 : first_factor(t.n, longest_step(t));
+  if (n1 == 1)
+    fft_lines(t);
+  else if (!fits && fft_fits_whole(t) && t.n / n1 <= longest_step(t))
+    fft_whole(t, n1);
+  else
+    fft_split(t, n1);
+}
+
+}  // namespace xpu::kernels

@@ -1,0 +1,177 @@
+#include "kernels/index/combine.h"
+
+#include <algorithm>
+
+#include "compile/embedded.h"
+#include "kernels/call.h"
+#include "kernels/dense_access.h"
+#include "kernels/dtype_text.h"
+#include "kernels/require.h"
+#include "kernels/tuning.h"
+
+namespace xpu::kernels {
+namespace {
+
+Combiner* built_in(const char* name, const char* expression, Atomic atomic) {
+  auto* made = new Combiner({name, expression, {"math", "integer", "limits"}});
+  made->state().atomic = atomic;
+  return made;
+}
+
+bool has_atomics(Stream stream, DType dtype, Atomic atomic) {
+  if (size_of(dtype) == 16) return atomic == Atomic::add && device_info(stream.device()).atomic64;
+  return size_of(dtype) != 8 || device_info(stream.device()).atomic64;
+}
+
+void check(Stream stream, const IndexedAccess& a, const Combiner::State& state) {
+  if (state.replaces) return;
+  DType dtype = a.target.dtype;
+  bool ordered = state.atomic == Atomic::minimum || state.atomic == Atomic::maximum;
+  expect<UsageError>(!is_complex(dtype) || !ordered, a.name, ": elements of ", name_of(dtype),
+                     " have no order; the combiner is ", state.expression.name);
+  expect<Unsupported>((dtype != DType::f64 && dtype != DType::c128) || device_info(stream.device()).fp64,
+                      a.name, ": ", device_info(stream.device()).name, " has no f64; convert to f32 first");
+}
+
+// An item that has a line to itself needs no atomics.
+constexpr const char* lines_text = R"(
+XPU_FN void meet(const Pointers& x, Index moved, Index target) {
+#if XPU_ROWS
+  auto bring = [&](i32 column) __attribute__((always_inline)) {
+    global<V> to = x.target + target + column;
+    *to = stored(combined(value_of(*to), value_of(x.moved[moved + column])));
+  };
+  i32 column = 0;
+  for (; column + XPU_SUB_GROUP <= x.columns; column += XPU_SUB_GROUP) bring(column + lane());
+  if (column + lane() < x.columns) bring(column + lane());
+#else
+  V next = stored(combined(value_of(x.target[target]), value_of(x.moved[moved])));
+#if XPU_LANES == 1  // all lanes store the same value, after all have read the old one
+  sub_group_barrier();
+  x.target[target] = next;
+  sub_group_barrier();
+#else
+  x.target[target] = next;
+#endif
+#endif
+}
+XPU_FN void miss(const Pointers&, Index) {}
+)";
+
+enum class Way { lines, groups, atomics };
+
+// A line shorter than this is walked in less time than sorting takes to start.
+constexpr std::int64_t short_line = 256;
+// As many lines as this keep a device busy enough.
+constexpr std::int64_t many_lines = 1024;
+// Grouping sorts the updates first: worth it when many elements come with each.
+constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
+
+// A core of a CPU brings values along a line several times as fast as it does by atomics, which wait for each
+// other, or as it sorts them; a GPU wants all its lanes busy.
+bool lines_fill(const Tuning& tune, std::int64_t lines, int fewer) {
+  if (tune.sub_groups > 1) return lines >= std::int64_t{tune.tiles} * tune.sub_group / fewer;
+  std::int64_t vectors = (lines + tune.sub_group - 1) / tune.sub_group;
+  return vectors * 64 >= tune.tiles;
+}
+
+// Whether a core of a CPU has lines of its own to walk from end to end, for which it need not look for its
+// place.
+bool in_long_lines(Stream stream, const IndexedAccess& a) {
+  auto& tune = tuning(stream.device());
+  std::int64_t lines = line_count(a);
+  return tune.sub_groups == 1 && window_size(a) == 1 && lines >= tune.tiles &&
+         a.moved.numel() >= lines * tune.sub_group;
+}
+
+Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& state, bool deterministic) {
+  std::int64_t lines = line_count(a), length = a.moved.numel() / lines;
+  // Rows are walked several at a time by the same vectors, so that fewer of them do.
+  int fewer = window_size(a) == lines ? 4 : 1;
+  // What the order depends on must not depend on the device.
+  if (deterministic) return lines >= many_lines / fewer || length <= short_line ? Way::lines : Way::groups;
+  auto& tune = tuning(stream.device());
+  if (lines_fill(tune, lines, fewer)) return Way::lines;
+  if (!has_atomics(stream, a.target.dtype, state.atomic))
+    return length <= short_line ? Way::lines : Way::groups;
+  // A GPU adds floats and words where they are.
+  bool native =
+      device_info(stream.device()).is_gpu && state.atomic == Atomic::add && size_of(a.target.dtype) == 4;
+  bool long_rows =
+      !native && window_size(a) >= window_worth_grouping && a.moved.numel() >= elements_worth_grouping;
+  return long_rows ? Way::groups : Way::atomics;
+}
+
+const char* atomic_name(Atomic atomic) {
+  static constexpr const char* names[] = {"ATOMIC_NONE", "ATOMIC_ADD", "ATOMIC_MINIMUM", "ATOMIC_MAXIMUM"};
+  return names[static_cast<int>(atomic)];
+}
+
+}  // namespace
+
+Combiner::Combiner(CombineExpression expression) : state_(std::make_unique<State>()) {
+  check_name(expression.name, "combiner");
+  state_->expression = std::move(expression);
+}
+Combiner::~Combiner() = default;
+
+const Combiner& combiner(Combine combine) {
+  static auto* const all = [] {
+    auto* replace = built_in("replace", "b", Atomic::none);
+    replace->state().replaces = true;
+    return new Combiner* [5] {
+      replace, built_in("add", "T(a + b)", Atomic::add), built_in("multiply", "T(a * b)", Atomic::none),
+          built_in("minimum", "xpu::minimum(a, b)", Atomic::minimum),
+          built_in("maximum", "xpu::maximum(a, b)", Atomic::maximum)
+    };
+  }();
+  return *all[static_cast<int>(combine)];
+}
+
+Combine combine_of(std::string_view name) {
+  constexpr std::string_view names[] = {"replace", "add", "multiply", "minimum", "maximum"};
+  auto found = std::find(std::begin(names), std::end(names), name);
+  expect<UsageError>(found != std::end(names), "combine: got \"", name,
+                     "\", expected replace, add, multiply, minimum or maximum");
+  return static_cast<Combine>(found - std::begin(names));
+}
+
+std::string arithmetic_text(const Combiner::State& state, DType dtype) {
+  if (state.replaces)
+    return "using T = V;\nXPU_FN T value_of(V x) { return x; }\nXPU_FN V stored(T x) { return x; }\n"
+           "XPU_FN T combined(T, T b) { return b; }\n";
+  std::string text;
+  for (auto& header : state.expression.headers) text += join("#include <xpu/", header, ".h>\n");
+  const char* cast = is_complex(dtype) ? "xpu::cast" : "xpu::to";
+  const char* loaded = dtype == DType::boolean ? "x != 0" : "x";
+  return text + join("using T = ", math_type(dtype), ";\nXPU_FN T value_of(V x) { return ", cast, "<T>(",
+                     loaded, "); }\nXPU_FN V stored(T x) { return (V)", cast, "<", value_type(dtype),
+                     ">(x); }\nXPU_FN T combined(T a, T b) { return ", state.expression.combine, "; }\n");
+}
+
+void combine(Stream stream, const IndexedAccess& access, const Combiner& combiner, bool deterministic) {
+  auto& state = combiner.state();
+  check(stream, access, state);
+  if (nothing_to_walk(access)) return;
+  if (needs_dense(access)) {
+    DenseAccess dense(stream, access, DenseAccess::Writes::target);
+    combine(stream, dense.access(), combiner, deterministic);
+    return dense.finish();
+  }
+  if (!deterministic && state.replaces && !in_long_lines(stream, access)) return put(stream, access);
+  switch (choose_way(stream, access, state, deterministic)) {
+    case Way::lines:
+      return queue_walk(
+          stream, {.name = "combine_lines", .access = access, .numbers = !state.replaces, .in_lines = true},
+          state.lines, [&] { return arithmetic_text(state, access.target.dtype) + lines_text; });
+    case Way::groups:
+      return combine_grouped(stream, access, state);
+    case Way::atomics:
+      return queue_walk(stream, {.name = "combine", .access = access, .numbers = true}, state.atomics, [&] {
+        return join(arithmetic_text(state, access.target.dtype), "#define COMBINE ",
+                    atomic_name(state.atomic), "\n", kernel_source("combine.sycl"));
+      });
+  }
+}
+
+}  // namespace xpu::kernels

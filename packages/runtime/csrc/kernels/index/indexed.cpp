@@ -1,0 +1,340 @@
+#include "kernels/index/indexed.h"
+#include "kept.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "compile/embedded.h"
+#include "kernels/call.h"
+#include "kernels/dense_access.h"
+#include "kernels/dtype_text.h"
+#include "kernels/require.h"
+#include "xpu/fault.h"
+
+namespace xpu::kernels {
+namespace {
+
+// The order of operands in the geometry.
+enum Operand { moved_operand, target_operand, first_index };
+
+// An element as bits: what moves whole.
+const char* word_type(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return "u8";
+    case 2:
+      return "u16";
+    case 4:
+      return "u32";
+    case 8:
+      return "u64";
+    default:
+      return "Array<u64, 2>";
+  }
+}
+
+// Stands for the bits in a kernel's key.
+DType word_dtype(std::size_t bytes) {
+  constexpr DType words[] = {DType::u8, DType::u16, DType::u32, DType::u64, DType::c128};
+  int i = 0;
+  while ((std::size_t{1} << i) < bytes) ++i;
+  return words[i];
+}
+
+struct Planned {
+  Geometry geometry, sequence;  // the sequence is of a line, or empty
+  std::size_t element;          // bytes
+  char *moved, *target;
+  std::int64_t step[IndexedAccess::max_indices];  // of the target, in elements
+};
+
+// The elements of the fastest dimension lie side by side and share their indices.
+bool has_rows(const Geometry& g) {
+  bool row = g.stride[moved_operand][0] == 1 && g.stride[target_operand][0] == 1;
+  for (int k = first_index; k < g.operands; ++k) row = row && g.stride[k][0] == 0;
+  return row;
+}
+
+Planned place_operands(const Walk& walk) {
+  auto& a = walk.access;
+  Planned p{};
+  auto& g = p.geometry;
+  // A walk that wants places sees the target as if it were row-major.
+  std::int64_t dense[Tensor::max_dims], next = 1;
+  for (int d = a.target.ndim - 1; d >= 0; --d) dense[d] = next, next *= a.target.shape[d];
+  const std::int64_t* strides = walk.places ? dense : a.target.strides;
+  g.operands = p.sequence.operands = first_index + a.indices;
+  for (int d = a.moved.ndim - 1; d >= 0; --d) {
+    auto& to = walk.in_lines && !separates(a, d) ? p.sequence : g;
+    to.size[to.dims] = a.moved.shape[d];
+    to.stride[moved_operand][to.dims] = a.moved.strides[d];
+    to.stride[target_operand][to.dims] = a.walks[d] == IndexedAccess::nowhere ? 0 : strides[a.walks[d]];
+    for (int k = 0; k < a.indices; ++k) to.stride[first_index + k][to.dims] = a.index[k].values.strides[d];
+    ++to.dims;
+  }
+  for (int k = 0; k < a.indices; ++k) p.step[k] = strides[a.index[k].dim];
+  simplify(g, walk.keep_order);
+  if (walk.in_lines) simplify(p.sequence, true);
+  p.element = size_of(a.moved.dtype);
+  auto first = [&](const Tensor& t, int operand) {
+    return static_cast<char*>(t.data) + g.offset[operand] * static_cast<std::int64_t>(size_of(t.dtype));
+  };
+  p.moved = first(a.moved, moved_operand);
+  p.target = walk.places ? nullptr : first(a.target, target_operand);
+  return p;
+}
+
+// Elements of a row become one larger element, unless the row would then be too short for `lanes`.
+void widen(Planned& p, int indices, std::size_t most, int lanes) {
+  auto& g = p.geometry;
+  bool row = has_rows(g), fills_lanes = g.size[0] >= lanes;
+  auto fits = [&](std::size_t bytes) {
+    auto ratio = static_cast<std::int64_t>(bytes / p.element);
+    auto whole = [&](std::int64_t n) { return n % ratio == 0; };
+    bool all = whole(g.size[0]) && (!fills_lanes || g.size[0] / ratio >= lanes) &&
+               reinterpret_cast<std::uintptr_t>(p.moved) % bytes == 0 &&
+               reinterpret_cast<std::uintptr_t>(p.target) % bytes == 0;
+    for (int d = 1; d < g.dims; ++d)
+      all = all && whole(g.stride[moved_operand][d]) && whole(g.stride[target_operand][d]);
+    for (int k = 0; k < indices; ++k) all = all && whole(p.step[k]);
+    return all;
+  };
+  std::size_t bytes = most;
+  while (bytes > p.element && !(row && fits(bytes))) bytes /= 2;
+  if (bytes <= p.element) return;
+  auto ratio = static_cast<std::int64_t>(bytes / p.element);
+  g.size[0] /= ratio;
+  for (int d = 1; d < g.dims; ++d) g.stride[moved_operand][d] /= ratio, g.stride[target_operand][d] /= ratio;
+  for (int k = 0; k < indices; ++k) p.step[k] /= ratio;
+  p.element = bytes;
+  simplify(g, true);
+}
+
+// A sequence reads its values and indices one after the other, and the indices count single elements of the
+// target.
+bool has_unit_steps(const Planned& p, int indices) {
+  auto& s = p.sequence;
+  bool unit = s.dims == 1 && s.stride[moved_operand][0] == 1 && s.stride[target_operand][0] == 0;
+  for (int k = 0; k < indices; ++k) unit = unit && s.stride[first_index + k][0] == 1 && p.step[k] == 1;
+  return unit;
+}
+
+// Offsets in one of the operands need more than 31 bits.
+bool reaches_far(const IndexedAccess& a) {
+  auto far = [](const Tensor& t) {
+    std::int64_t reach = 0;
+    for (int d = 0; d < t.ndim; ++d) reach += (t.shape[d] - 1) * std::abs(t.strides[d]);
+    return reach > 0x7fffffff || t.numel() > 0x7fffffff;
+  };
+  bool any = far(a.target) || far(a.moved);
+  for (int k = 0; k < a.indices; ++k) any = any || far(a.index[k].values);
+  return any;
+}
+
+std::uint64_t flags(const IndexedAccess& a) {
+  return static_cast<std::uint64_t>(a.out_of_range) | (a.wraps ? 4u : 0u) | (a.skips ? 8u : 0u);
+}
+
+// How the items of a walk in lines go along them.
+struct Sequence {
+  int dims = 0;           // 0: the walk is not in lines
+  bool together = false;  // all lanes take the same line
+  bool unit = false;      // see has_unit_steps
+  bool rows = false;      // the lines are pieces of rows
+
+  void add_to(KeyBits& key) const {
+    key.add(6, static_cast<std::uint64_t>(dims)).add(1, together).add(1, unit).add(1, rows);
+  }
+};
+
+std::string source_of(const Walk& walk, const Plan& plan, const Sequence& sequence, const Tuning& tuning,
+                      std::size_t element, const std::string& text) {
+  auto& a = walk.access;
+  auto& v = plan.variant;
+  std::string s = "#include <xpu/fault.h>\n#include <xpu/group.h>\n";
+  if (is_complex(a.moved.dtype) && walk.numbers) s += "#include <xpu/complex.h>\n";
+  auto line = [&](const auto&... parts) { s += join(parts..., "\n"); };
+  line("using namespace xpu;");
+  line("using V = ", walk.numbers ? storage_type(a.moved.dtype) : word_type(element), ";");
+  line("using Index = ", v.wide_index ? "i64" : "i32", ";");
+  const char* target = walk.places ? "i64" : "global<V>";
+  std::string declared = join("global<V> moved, ", target, " target"), names = "moved, target", fields, loads,
+              steps;
+  for (int k = 0; k < a.indices; ++k) {
+    auto type = join("global<const ", storage_type(a.index[k].values.dtype), ">");
+    declared += join(", ", type, " index", k);
+    names += join(", index", k);
+    fields += join(type, " index", k, "; ");
+    steps += join(" x.index", k, " += by[", first_index + k, "];");
+    loads += join(" values[", k, "] = (i64)x.index", k, "[at[", first_index + k, "]];");
+  }
+  line("#define XPU_NAME ", walk.name);
+  line("#define XPU_OPERANDS ", int{v.operands});
+  line("#define XPU_PATH ", static_cast<int>(v.path));
+  line("#define XPU_DIMS ", int{v.dims});
+  line("#define XPU_VECTOR 1");
+  line("#define XPU_LANES ", tuning.sub_group);
+  line("#define XPU_SUB_GROUPS ", tuning.sub_groups);
+  line("#define XPU_GATHERS ", v.gathers() ? 1 : 0);
+  std::string kinds;
+  for (int k = 0; k < v.operands; ++k) kinds += join(k ? ", " : "", v.kind(k));
+  line("#define XPU_KINDS ", kinds);
+  line("#define XPU_POINTERS ", declared, ", global<FaultRecord> record");
+  line("#define XPU_POINTER_NAMES ", names, ", record");
+  line("#define INDICES ", a.indices);
+  line("#define CLAMP ", a.out_of_range == OutOfRange::clamp ? 1 : 0);
+  line("#define FAULT ", a.out_of_range == OutOfRange::fault ? 1 : 0);
+  line("#define WRAPS ", a.wraps ? 1 : 0);
+  line("#define SKIPS ", a.skips ? 1 : 0);
+  line("#define SEQUENCE_DIMS ", sequence.dims);
+  line("#define UNIT_STEPS ", sequence.unit ? 1 : 0);
+  line("#define XPU_ROWS ", sequence.rows ? 1 : 0);
+  line("#define LOAD_INDICES(values, x, at)", loads);
+  line("struct Pointers { global<V> moved; ", target, " target; ", fields,
+       "global<FaultRecord> record; i32 columns; };");
+  line("XPU_FN void advance(Pointers& x, const i64* by) { x.moved += by[0]; x.target += by[1];", steps, " }");
+  s += text;
+  s += kernel_source("indexed.sycl");
+  s += kernel_source(sequence.rows ? "combine_rows.sycl" : "elementwise.sycl");
+  return s;
+}
+
+constexpr const char* take_text = R"(
+XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.moved[moved] = x.target[target]; }
+XPU_FN void miss(const Pointers&, Index) {}
+)";
+constexpr const char* put_text = R"(
+XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.target[target] = x.moved[moved]; }
+XPU_FN void miss(const Pointers&, Index) {}
+)";
+
+}  // namespace
+
+IndexedAccess::Index& IndexedAccess::add_index(const Tensor& values, int dim) {
+  expect<Unsupported>(indices < max_indices, name, ": got more than ", int{max_indices},
+                      " index tensors; join some of them into one flat index");
+  auto& added = index[indices++];
+  added.values = values;
+  added.dim = dim;
+  added.last = target.shape[dim] - 1;
+  return added;
+}
+
+bool separates(const IndexedAccess& a, int d) {
+  if (a.walks[d] == IndexedAccess::nowhere) return false;
+  for (int k = 0; k < a.indices; ++k)
+    if (a.index[k].dim == a.walks[d]) return false;
+  return true;
+}
+
+std::int64_t line_count(const IndexedAccess& a) {
+  std::int64_t count = 1;
+  for (int d = 0; d < a.moved.ndim; ++d)
+    if (separates(a, d)) count *= a.moved.shape[d];
+  return count;
+}
+
+bool nothing_to_walk(const IndexedAccess& a) {
+  if (a.moved.numel() == 0) return true;
+  if (a.target.numel() != 0) return false;
+  expect<UsageError>(a.out_of_range == OutOfRange::drop, a.name, ": ", a.target,
+                     " has no elements, so every index is out of range; got ", a.moved.numel(),
+                     " of them, expected none");
+  return true;
+}
+
+void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
+                const std::function<std::string()>& text) {
+  auto& a = walk.access;
+  int device = stream.device();
+  Tuning tune = tuning(device);
+  Planned p = place_operands(walk);
+  // A line is work enough: all of them at once.
+  if (walk.in_lines) tune.shortest = 1;
+  int lanes = tune.sub_group;
+  Sequence sequence;
+  if (walk.in_lines) {
+    sequence.dims = kernel_dims(p.sequence.dims, {1, 2, 4});
+    // A CPU reads a long line that lies in one piece faster than it gathers from several lines: all lanes
+    // take the same one together, which its compiler makes scalar code of.
+    bool apart = p.geometry.count == 1 || p.geometry.stride[moved_operand][0] != 1;
+    sequence.together = tune.sub_groups == 1 && apart && p.sequence.size[0] >= lanes &&
+                        p.sequence.stride[moved_operand][0] == 1;
+    sequence.unit = sequence.together && has_unit_steps(p, a.indices);
+    sequence.rows = !sequence.together && p.geometry.dims == 1 && has_rows(p.geometry);
+  }
+  if (sequence.together) tune.sub_group = 1;
+  if (!walk.numbers && !walk.places && !walk.in_lines)
+    widen(p, a.indices, std::max<std::size_t>(8, static_cast<std::size_t>(tune.lane_bytes)), tune.sub_group);
+  Variant v;
+  v.operands = static_cast<std::uint8_t>(p.geometry.operands);
+  v.dtype[moved_operand] = v.dtype[target_operand] = walk.numbers ? a.moved.dtype : word_dtype(p.element);
+  for (int k = 0; k < a.indices; ++k) v.dtype[first_index + k] = a.index[k].values.dtype;
+  v.wide_index = sequence.together || reaches_far(a);  // scalar code gains nothing from short offsets
+  // One look at the index serves a row: worth more than lanes that are all busy.
+  Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, walk.keep_order, tune.sub_group)
+                                   : plan_over(p.geometry, v, walk.keep_order);
+  expect<Unsupported>(!plan.too_wide(), a.name, ": got ", plan.geometry.dims,
+                      " dimensions that do not lie one inside the other, expected at most ",
+                      int{Geometry::most_dims}, "; make the tensors contiguous");
+  // A sub-group takes a piece of the rows, long where memory likes that, but no compute unit stays without
+  // any.
+  std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;
+  std::int64_t piece = std::clamp<std::int64_t>(vectors * 8 / tune.tiles, 1, tune.longest);
+  auto bits = plan.variant.key_bits(device);
+  sequence.add_to(bits);
+  KernelKey key = bits.add(4, flags(a)).key();
+  Kernel kernel = table.find_or_make(key, [&] {
+    return build_shared_kernel(device, source_of(walk, plan, sequence, tune, p.element, text()), walk.name);
+  });
+  Args args;
+  args.add(static_cast<void*>(p.moved));
+  walk.places ? args.add(p.geometry.offset[target_operand]) : args.add(static_cast<void*>(p.target));
+  for (int k = 0; k < a.indices; ++k)
+    add_pointer(args, a.name, a.index[k].values, p.geometry.offset[first_index + k]);
+  args.add(fault_record(device));
+  PackedStruct parameters;
+  for (int k = 0; k < a.indices; ++k)
+    parameters.add(a.target.shape[a.index[k].dim]).add(a.index[k].last).add(p.step[k]);
+  std::uint32_t code = a.out_of_range != OutOfRange::fault
+                           ? 0
+                           : fault_code(a.name, "index {a} is out of range for a dimension of size {b}");
+  parameters.add(a.skip).add(code).add(std::uint32_t{0});
+  if (walk.in_lines) {
+    int operands[Geometry::max_operands];
+    std::iota(operands, operands + p.sequence.operands, 0);
+    parameters.add(p.sequence.count)
+        .add_shape(p.sequence, sequence.dims, {operands, static_cast<std::size_t>(p.sequence.operands)});
+  }
+  parameters.pass(args);
+  NdRange range =
+      sequence.rows ? tile_range(tune, (vectors + piece - 1) / piece) : add_geometry(args, tune, plan);
+  if (sequence.rows) PackedStruct().add(columns).add(piece * tune.sub_group).pass(args);
+  if (sequence.together) range = NdRange::linear(range.global[0], static_cast<std::size_t>(lanes));
+  launch(stream, kernel, range, args, 2 * size_of(a.moved.dtype) * static_cast<std::size_t>(a.moved.numel()));
+}
+
+void take(Stream stream, const IndexedAccess& access) {
+  if (nothing_to_walk(access)) return;
+  if (needs_dense(access)) {
+    DenseAccess dense(stream, access, DenseAccess::Writes::moved);
+    take(stream, dense.access());
+    return dense.finish();
+  }
+  static auto& table = kept<KernelTable>();
+  queue_walk(stream, {"take", access}, table, [] { return take_text; });
+}
+
+void put(Stream stream, const IndexedAccess& access) {
+  if (nothing_to_walk(access)) return;
+  if (needs_dense(access)) {
+    DenseAccess dense(stream, access, DenseAccess::Writes::target);
+    put(stream, dense.access());
+    return dense.finish();
+  }
+  static auto& table = kept<KernelTable>();
+  queue_walk(stream, {"put", access}, table, [] { return put_text; });
+}
+
+}  // namespace xpu::kernels

@@ -1,0 +1,87 @@
+#include "kernels/sort/rows.h"
+#include "kept.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compile/embedded.h"
+#include "kernels/dtype_text.h"
+#include "kernels/tuning.h"
+#include "xpu/device.h"
+#include "xpu/error.h"
+
+namespace xpu::kernels {
+namespace {
+
+// As in kernels/sort_rows.sycl.
+struct Rows {
+  std::int64_t count, n, keep, each;
+  std::uint64_t flip;
+};
+
+constexpr int most_items = 8, few_items = 2, tile_digits = 16;
+// Elements a group of the CPU device should have, so that starting it does not cost more than sorting.
+constexpr std::int64_t shortest_work = 4096;
+
+}  // namespace
+
+SortShape sort_shape(int device, std::size_t element_bytes) {
+  auto& tune = tuning(device);
+  // Two copies of keys and 16-bit positions stay within the 64 KB that every device has.
+  if (tune.sub_groups == 1) return {1, 1, element_bytes > 4 ? 2048 : 4096};
+  int lanes = tune.sub_groups * tune.sub_group, items = most_items;
+  auto bytes = [&] {
+    return static_cast<std::size_t>(lanes) *
+           (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_digits * 4);
+  };
+  // The scans within a group and the digits of a pass need some local memory too.
+  while (items > 1 && bytes() + 4096 > device_info(device).local_memory) items /= 2;
+  return {lanes, items, static_cast<std::int64_t>(lanes) * items};
+}
+
+std::string sort_prelude(const RowSort& sort) {
+  static const char* const orders[] = {"xpu::kNumbers", "xpu::kValues", "xpu::kTotal"};
+  return join("#include <xpu/convert.h>\n#include <xpu/sort_key.h>\nusing T = ", value_type(sort.dtype),
+              ";\nusing POSITION = ", value_type(sort.index_dtype), ";\n#define ORDER ",
+              orders[static_cast<int>(sort.order)], "\n");
+}
+
+KernelKey sort_key(const RowSort& sort, int variant) {
+  return {static_cast<std::uint64_t>(sort.stream.device()),
+          static_cast<std::uint64_t>(sort.dtype) | static_cast<std::uint64_t>(sort.index_dtype) << 8 |
+              static_cast<std::uint64_t>(sort.order) << 16 | static_cast<std::uint64_t>(variant) << 32};
+}
+
+void sort_short_rows(const RowSort& sort, const SortShape& shape) {
+  static auto& kernels = kept<KernelTable>();
+  // The smallest group that holds a row; few or all of a lane's elements, as each number is a kernel of its
+  // own.
+  int lanes = shape.lanes, items = shape.items;
+  if (lanes > 1) {
+    int narrow = tuning(sort.stream.device()).sub_group;
+    while (lanes / 4 >= narrow && lanes / 4 * shape.items >= sort.n) lanes /= 4;
+    if (lanes * few_items >= sort.n) items = std::min(items, few_items);
+  }
+  Kernel kernel = kernels.find_or_make(sort_key(sort, lanes * 16 + items), [&] {
+    return build_shared_kernel(
+        sort.stream.device(),
+        join(sort_prelude(sort), "#define LANES ", lanes, "\n#define ITEMS ", items, "\n#define CAPACITY ",
+             shape.capacity, "\n", kernel_source("sort_rows.sycl")),
+        "sort_rows");
+  });
+  Rows rows{sort.count, sort.n, sort.keep, 1, sort.flip()};
+  if (lanes == 1) rows.each = std::max<std::int64_t>(1, shortest_work / sort.n);
+  auto groups = static_cast<std::size_t>((rows.count + rows.each - 1) / rows.each);
+  launch(sort.stream, kernel, NdRange::linear(groups, static_cast<std::size_t>(lanes)),
+         args(sort.in, sort.origin, sort.values, sort.indices, rows), sort.size() * size_of(sort.dtype));
+}
+
+void sort_rows(const RowSort& sort) {
+  auto shape = sort_shape(sort.stream.device(), size_of(sort.dtype));
+  if (sort.n <= shape.capacity)
+    sort_short_rows(sort, shape);
+  else
+    sort_long_rows(sort, shape);
+}
+
+}  // namespace xpu::kernels

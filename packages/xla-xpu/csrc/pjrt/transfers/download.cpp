@@ -1,0 +1,91 @@
+// Buffers are read by the host.
+#include <algorithm>
+
+#include "pjrt/buffer.h"
+#include "pjrt/element.h"
+#include "pjrt/entry.h"
+#include "pjrt/event.h"
+#include "pjrt/layout.h"
+#include "pjrt/transfers/gather.h"
+#include "xpu/copy.h"
+
+namespace xla_xpu {
+namespace {
+
+// The values in memory of the host in the order of the buffer, once the stream has passed.
+std::shared_ptr<Storage> on_host(PJRT_Buffer& buffer, const std::shared_ptr<Storage>& storage,
+                                 std::size_t bytes) {
+  if (buffer.memory.on_host()) return storage;
+  auto stream = buffer.memory.device->stream;
+  auto pinned = Storage::make(memory_of(*buffer.memory.device, name_of(MemoryKind::pinned_host)), bytes);
+  xpu::copy(stream, pinned->data(), storage->data(), bytes);
+  pinned->used_on(stream);
+  return pinned;
+}
+
+// Walks the source in the order the destination has: its slowest dimension first.
+void reorder(void* dst, const void* src, std::size_t item, const std::vector<std::int64_t>& dims,
+             const std::vector<std::int64_t>& strides) {
+  auto from = row_major_strides(item, dims);
+  std::vector<std::size_t> order(dims.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return strides[a] > strides[b]; });
+  std::vector<std::int64_t> sizes, steps;
+  for (auto axis : order) {
+    sizes.push_back(dims[axis]);
+    steps.push_back(from[axis]);
+  }
+  gather(dst, src, item, sizes, steps);
+}
+
+std::shared_ptr<Moment> download_reordered(PJRT_Buffer& buffer, const std::shared_ptr<Storage>& storage,
+                                           void* dst, std::size_t bytes, std::vector<std::int64_t> strides) {
+  auto host = on_host(buffer, storage, bytes);
+  auto copied = buffer.memory.on_host() ? buffer.ready : Moment::on(buffer.memory.device->stream);
+  auto done = Moment::promised();
+  copied->then([=, item = element_bytes(buffer.type), dims = buffer.dims,
+                strides = std::move(strides)](const std::exception_ptr& failure) {
+    if (!failure) reorder(dst, host->data(), item, dims, strides);
+    done->settle(failure);
+  });
+  return done;
+}
+
+std::shared_ptr<Moment> download(PJRT_Buffer& buffer, const std::shared_ptr<Storage>& storage, void* dst,
+                                 std::size_t bytes) {
+  auto stream = buffer.memory.device->stream;
+  buffer.ready->before(stream);
+  xpu::copy(stream, dst, storage->data(), bytes);
+  storage->used_on(stream);
+  return Moment::on(stream);
+}
+
+void to_host(PJRT_Buffer_ToHostBuffer_Args& args) {
+  auto& buffer = *args.src;
+  auto storage = buffer.storage();
+  std::size_t item = element_bytes(buffer.type), bytes = array_bytes(buffer.type, buffer.dims);
+  if (!args.dst) {
+    args.dst_size = bytes;
+    return;
+  }
+  if (args.dst_size < bytes)
+    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the array has ", bytes, " bytes, the destination ",
+           args.dst_size);
+  auto strides = strides_of(args.host_layout, item, buffer.dims);
+  std::shared_ptr<Moment> done;
+  if (!bytes)
+    done = Moment::past();
+  else if (is_dense(item, buffer.dims, strides))
+    done = download(buffer, storage, args.dst, bytes);
+  else
+    done = download_reordered(buffer, storage, args.dst, bytes, std::move(strides));
+  args.event = new PJRT_Event{std::move(done)};
+}
+
+}  // namespace
+
+void install_downloads(PJRT_Api& api) {
+  api.PJRT_Buffer_ToHostBuffer = entry<to_host>;
+}
+
+}  // namespace xla_xpu
