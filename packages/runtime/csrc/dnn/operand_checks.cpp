@@ -4,6 +4,19 @@
 #include "xpu/error.h"
 
 namespace xpu::dnn {
+namespace {
+
+void require_divides(const char* op, const char* of_what, const char* what,
+                     const std::optional<Tensor>& operand, const Tensor& of) {
+  if (!operand || operand->ndim == 0) return;
+  bool fits = operand->ndim == of.ndim;
+  for (int d = 0; fits && d < of.ndim; ++d)
+    fits = operand->shape[d] > 0 && of.shape[d] % operand->shape[d] == 0;
+  expect<UsageError>(fits, op, ": ", of_what, what, " is ", *operand, ", which does not divide the operand ",
+                     of);
+}
+
+}  // namespace
 
 void require_broadcasts(const char* op, const char* what, const std::optional<Tensor>& operand,
                         const Tensor& result) {
@@ -17,18 +30,9 @@ void require_broadcasts(const char* op, const char* what, const std::optional<Te
                      result);
 }
 
-void require_divides(const char* op, const char* what, const std::optional<Tensor>& operand,
-                     const Tensor& of) {
-  if (!operand || operand->ndim == 0) return;
-  bool fits = operand->ndim == of.ndim;
-  for (int d = 0; fits && d < of.ndim; ++d)
-    fits = operand->shape[d] > 0 && of.shape[d] % operand->shape[d] == 0;
-  expect<UsageError>(fits, op, ": ", what, " is ", *operand, ", which does not divide the operand ", of);
-}
-
 void require_fits(const char* op, const char* what, const Quantization& quantization, const Tensor& of) {
-  require_divides(op, join("the scale of ", what).c_str(), quantization.scale, of);
-  require_divides(op, join("the zero point of ", what).c_str(), quantization.zero_point, of);
+  require_divides(op, "the scale of ", what, quantization.scale, of);
+  require_divides(op, "the zero point of ", what, quantization.zero_point, of);
 }
 
 void require_fit(const char* op, const std::vector<PostOp>& post_ops, const Tensor& result) {

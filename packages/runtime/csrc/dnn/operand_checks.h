@@ -12,10 +12,7 @@ namespace xpu::dnn {
 /// Aligned at the last dimension, each size is 1 or the result's.
 void require_broadcasts(const char* op, const char* what, const std::optional<Tensor>& operand,
                         const Tensor& result);
-/// No dimension, or as many as the operand, each 1, the operand's size or a divisor of it.
-void require_divides(const char* op, const char* what, const std::optional<Tensor>& operand,
-                     const Tensor& of);
-/// Scale and zero point of `of`, called `what`.
+/// Scale and zero point of `of`, called `what`: no dimension, or as many as it, each a divisor of its size.
 void require_fits(const char* op, const char* what, const Quantization& quantization, const Tensor& of);
 /// The operands that post-ops need, and no others.
 void require_fit(const char* op, const std::vector<PostOp>& post_ops, const Tensor& result);
