@@ -58,38 +58,38 @@ IntArrayRef spatial(IntArrayRef sizes) {
 }
 
 template <Rule::Kind kind, class... S>
-void forward(auto& op, const Tensor& self, IntArrayRef, bool align_corners, const S&... scales) {
+void interpolate(auto& op, const Tensor& self, IntArrayRef, bool align_corners, const S&... scales) {
   auto& out = op.output();
   window_sum(out, self,
              rules_of(kind, spatial(self.sizes()), spatial(out.sizes()), align_corners, {scales...}, false));
 }
 template <Rule::Kind kind, class... S>
-void forward(auto& op, const Tensor& self, IntArrayRef sizes, const std::optional<double>& first,
-             const S&... scales) {
-  forward<kind>(op, self, sizes, false, first, scales...);
+void interpolate(auto& op, const Tensor& self, IntArrayRef sizes, const std::optional<double>& first,
+                 const S&... scales) {
+  interpolate<kind>(op, self, sizes, false, first, scales...);
 }
 
 template <Rule::Kind kind, class... S>
-void backward(auto& op, const Tensor& grad, IntArrayRef, IntArrayRef, bool align_corners,
-              const S&... scales) {
+void interpolate_backward(auto& op, const Tensor& grad, IntArrayRef, IntArrayRef, bool align_corners,
+                          const S&... scales) {
   auto& out = op.output();
   window_sum(out, grad,
              rules_of(kind, spatial(out.sizes()), spatial(grad.sizes()), align_corners, {scales...}, true));
 }
 template <Rule::Kind kind, class... S>
-void backward(auto& op, const Tensor& grad, IntArrayRef to, IntArrayRef from,
-              const std::optional<double>& first, const S&... scales) {
-  backward<kind>(op, grad, to, from, false, first, scales...);
+void interpolate_backward(auto& op, const Tensor& grad, IntArrayRef to, IntArrayRef from,
+                          const std::optional<double>& first, const S&... scales) {
+  interpolate_backward<kind>(op, grad, to, from, false, first, scales...);
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
-#define UPSAMPLE(name, kind)                                                                         \
-  structured<meta::structured_##name, KERNEL(forward<Rule::kind>)>(m, #name, #name ".out");          \
-  structured<meta::structured_##name##_backward, KERNEL(backward<Rule::kind>)>(m, #name "_backward", \
-                                                                               #name "_backward.grad_input")
+#define UPSAMPLE(name, kind)                                                                    \
+  structured<meta::structured_##name, KERNEL(interpolate<Rule::kind>)>(m, #name, #name ".out"); \
+  structured<meta::structured_##name##_backward, KERNEL(interpolate_backward<Rule::kind>)>(     \
+      m, #name "_backward", #name "_backward.grad_input")
   UPSAMPLE(upsample_nearest1d, nearest);
   UPSAMPLE(upsample_nearest2d, nearest);
   UPSAMPLE(upsample_nearest3d, nearest);
