@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from zlib import crc32
 
@@ -47,6 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
         leave_out_comparisons()
         # What is read back there is whatever was in memory, NaNs included.
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
+    # Where a script put the tests into its background, what they start would ignore Ctrl-C too.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(validation.variables(os.environ))  # before anything has started the runtime
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
