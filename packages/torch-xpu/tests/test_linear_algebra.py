@@ -115,6 +115,8 @@ def test_exponentials_of_all_sizes():
     assert not torch.linalg.matrix_exp(endless).isfinite().any()
 
 
+@pytest.mark.values
+@pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
 @pytest.mark.parametrize("name", ["cholesky", "cholesky_inverse"])
 def test_results_go_into_what_can_hold_them(name):
     spd = positive(torch.randn(7, 7))
