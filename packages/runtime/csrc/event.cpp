@@ -114,12 +114,14 @@ void Event::synchronize() const {
   throw_pending(state_->device);
 }
 
+// Asking again after a small part of the time that has gone by, a long wait ends hardly later for it.
 bool Event::reached_within(std::chrono::milliseconds most) const {
   using namespace std::chrono;
   auto begin = steady_clock::now();
-  for (auto pause = microseconds(20); !query(); pause = std::min(pause * 2, microseconds(1000))) {
-    if (steady_clock::now() - begin >= most) return false;
-    std::this_thread::sleep_for(pause);
+  while (!query()) {
+    auto waited = steady_clock::now() - begin;
+    if (waited >= most) return false;
+    std::this_thread::sleep_for(std::clamp<nanoseconds>(waited / 64, microseconds(10), milliseconds(1)));
   }
   return true;
 }
