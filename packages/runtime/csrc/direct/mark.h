@@ -3,6 +3,7 @@
 
 #include <CL/cl.h>
 
+#include <chrono>
 #include <utility>
 
 #include "xpu/sycl_fwd.h"
@@ -26,8 +27,10 @@ class Mark {
   explicit operator bool() const { return event_ != nullptr; }
 
   bool reached() const;
-  /// Sleeps. OpenCL's own wait computes along, and with what was queued after this too: see companion.h.
+  /// Sleep. OpenCL's own wait computes along, and with what was queued after this too: see companion.h.
   void wait() const;
+  /// At most so long; true when it is reached.
+  bool wait_for(std::chrono::milliseconds most) const;
   sycl::event as_sycl(const sycl::context& context) const;
 
  private:
