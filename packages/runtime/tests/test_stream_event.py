@@ -1,6 +1,7 @@
 """Streams and events, beyond what test_conformance.py shows."""
 
 import os
+import resource
 import threading
 import time
 
@@ -142,6 +143,25 @@ def test_a_host_that_waits_for_the_last_event_computes_along(xr):
         return time.thread_time() - own
 
     assert busy(lambda event: event.synchronize()) > 0.2 * busy(lambda _: stream.synchronize())
+
+
+@pytest.mark.cpu_device
+@pytest.mark.skipif(NOTHING_IS_QUEUED, reason="strict mode waits for every launch")
+def test_a_host_that_waits_for_much_does_not_keep_asking(xr):
+    """It looks at signals now and then; each time it wakes it takes a core from the work."""
+    if xr.generic_backend():
+        pytest.skip("only where there is a queue of OpenCL's below SYCL's")
+    kernel = xr.compile(sources.SLOW).kernel("slow")
+    # Not one of the pool: some are lent by now, and later tests would be given others.
+    x, stream = xr.zeros(1024), xr.default_stream()
+    xr.synchronize()
+    for _ in range(20):
+        xr.launch(kernel, 1024, 1, [x, np.int64(100_000)], stream)
+    begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    stream.synchronize()
+    waited, woken = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    assert waited > 0.2
+    assert woken - before < 20 + 50 * waited
 
 
 @pytest.mark.cpu_device

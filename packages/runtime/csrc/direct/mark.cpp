@@ -10,30 +10,6 @@
 #include "opencl.h"
 
 namespace xpu::direct {
-
-Mark::~Mark() {
-  if (event_) XPU_CL(clReleaseEvent)(event_);
-}
-
-Mark::Mark(const Mark& other) : event_(other.event_) {
-  if (event_) XPU_CL(clRetainEvent)(event_);
-}
-
-Mark Mark::behind(cl_command_queue queue) {
-  cl_event event = nullptr;
-  auto status = XPU_CL(clEnqueueMarkerWithWaitList)(queue, 0, nullptr, &event);
-  if (status == CL_SUCCESS) status = XPU_CL(clFlush)(queue);
-  Mark mark(event);
-  expect<DeviceError>(status == CL_SUCCESS, "marking a stream: OpenCL's error ", status);
-  return mark;
-}
-
-bool Mark::reached() const {
-  cl_int status = CL_COMPLETE;
-  XPU_CL(clGetEventInfo)(event_, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status <= CL_COMPLETE;  // below are errors: the work has ended
-}
-
 namespace {
 
 /// Told by the driver when an event has ended.
@@ -76,6 +52,29 @@ std::shared_ptr<Ended> end_of(cl_event event) {
 }
 
 }  // namespace
+
+Mark::~Mark() {
+  if (event_) XPU_CL(clReleaseEvent)(event_);
+}
+
+Mark::Mark(const Mark& other) : event_(other.event_) {
+  if (event_) XPU_CL(clRetainEvent)(event_);
+}
+
+Mark Mark::behind(cl_command_queue queue) {
+  cl_event event = nullptr;
+  auto status = XPU_CL(clEnqueueMarkerWithWaitList)(queue, 0, nullptr, &event);
+  if (status == CL_SUCCESS) status = XPU_CL(clFlush)(queue);
+  Mark mark(event);
+  expect<DeviceError>(status == CL_SUCCESS, "marking a stream: OpenCL's error ", status);
+  return mark;
+}
+
+bool Mark::reached() const {
+  cl_int status = CL_COMPLETE;
+  XPU_CL(clGetEventInfo)(event_, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status <= CL_COMPLETE;  // below are errors: the work has ended
+}
 
 void Mark::wait() const {
   auto status = end_of(event_)->wait();
