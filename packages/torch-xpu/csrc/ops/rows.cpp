@@ -129,7 +129,11 @@ std::string Rows::source(const Variant& v) const {
     auto& look = text_.looks[k];
     text += c10::str("    Look", k, " identity", k, "{");
     for (auto& a : look.accumulators) text += c10::str("(", a.type, ")(", a.identity, "), ");
-    add("}, ways", k, "[", ways, "];");
+    add("}, state", k, " = identity", k, ";");
+    // What is the same for all lanes is a branch to a CPU's compiler only where it can see that.
+    auto when = v.lanes ? look.when : c10::str("sub_group_any(", look.when, ")");
+    add("    ", look.when.empty() ? "" : c10::str("if (", when, ") "), "{");
+    add("    Look", k, " ways", k, "[", ways, "];");
     add("    for (int w = 0; w < ", ways, "; ++w) ways", k, "[w] = identity", k, ";");
     auto update = [&](const char* element) {
       add("      i64 e = ", element, ";");
@@ -150,10 +154,11 @@ std::string Rows::source(const Variant& v) const {
     update(c10::str("at", k, " + w * step + first").c_str());
     add("    for (; at", k, " + first < s.length; at", k, " += step) {\n      constexpr int w = 0;");
     update(c10::str("at", k, " + first").c_str());
-    add("    Look", k, " state", k, " = ways", k, "[0];");
+    add("    state", k, " = ways", k, "[0];");
     add("    for (int w = 1; w < ", ways, "; ++w) state", k, " = Combine", k, "()(state", k, ", ways", k,
         "[w]);");
     if (!v.lanes) add("    state", k, " = group_reduce(state", k, ", Combine", k, "(), identity", k, ");");
+    add("    }");
     for (std::size_t i = 0; i < look.accumulators.size(); ++i, ++number)
       add("    [[maybe_unused]] auto s", number, " = state", k, ".s", number, ";");
     add("    ", look.finish);

@@ -25,6 +25,7 @@ struct RowText {
     std::vector<xpu::kernels::Accumulator> accumulators;
     std::string update, combine;
     std::string finish = {};  ///< statements after it, of the accumulators; what they declare stays
+    std::string when = {};    ///< what rows need it, by what is declared so far; the others keep the identity
   };
   const char* name;
   std::vector<Look> looks;

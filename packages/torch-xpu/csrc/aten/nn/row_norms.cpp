@@ -52,19 +52,25 @@ void check_parameter(MaybeTensor parameter, IntArrayRef normalized, const char* 
 // The kernel without parameters, with a weight, and with a weight and a bias.
 const Rows& layer_norm_rows(bool weight, bool bias) {
   static const auto make = [](const char* name, int inputs, const char* scaled) {
-    return new Rows({.name = name,
-                     .looks = {Look{{{"T", "0"}}, "s0 += a0;", "s0 += r0;", "T mean = s0 / (T)length;"},
-                               // The mean was rounded: what it was off by is in the differences.
-                               Look{{{"T", "0"}, {"T", "0"}},
-                                    "T d = a0 - mean; s1 += d; s2 += d * d;",
-                                    "s1 += r1; s2 += r2;",
-                                    "T off = s1 / (T)length;"
-                                    "T variance = xpu::max_of(s2 / (T)length - off * off, (T)0);"
-                                    "T rstd = (T)1 / xpu::sqrt(variance + p0);"}},
-                     .outputs = {scaled},
-                     .row_outputs = {"mean + off", "rstd"},
-                     .inputs = inputs,
-                     .scalars = 1});
+    return new Rows(
+        {.name = name,
+         .looks = {Look{{{"T", "0"}}, "s0 += a0;", "s0 += r0;", "T mean = s0 / (T)length;"},
+                   Look{{{"T", "0"}},
+                        "T d = a0 - mean; s1 += d * d;",
+                        "s1 += r1;",
+                        "T variance = s1 / (T)length;"},
+                   // The mean was rounded: where that shows, what it was off by is in the differences.
+                   Look{{{"T", "0"}},
+                        "s2 += a0 - mean;",
+                        "s2 += r2;",
+                        "T off = s2 / (T)length;"
+                        "variance = xpu::max_of(variance - off * off, (T)0);"
+                        "T rstd = (T)1 / xpu::sqrt(variance + p0);",
+                        "mean * mean > (T)1e4 * variance"}},
+         .outputs = {scaled},
+         .row_outputs = {"mean + off", "rstd"},
+         .inputs = inputs,
+         .scalars = 1});
   };
   static const Rows* const all[] = {make("layer_norm", 1, "(a0 - mean - off) * rstd"),
                                     make("layer_norm_weight", 2, "(a0 - mean - off) * rstd * a1"),
