@@ -3,11 +3,13 @@
 
 #include <pybind11/pybind11.h>
 
+#include "xpu/interrupt.h"
+
 namespace xpu::bindings {
 
 namespace py = pybind11;
-/// Blocking calls release the GIL.
-using Unlocked = py::call_guard<py::gil_scoped_release>;
+/// Blocking calls release the GIL, and are operations that Ctrl-C may end before they enqueue work.
+using Unlocked = py::call_guard<OperationScope, py::gil_scoped_release>;
 
 void bind_error(py::module_& m);
 void bind_device(py::module_& m);

@@ -13,7 +13,7 @@ void bind_event(py::module_& m) {
       .def(
           "synchronize",
           [](const Event& event) {
-            if (!event.query()) wait_interruptibly(event.stream());
+            wait_interruptibly(event);
             event.synchronize();
           },
           Unlocked())

@@ -8,6 +8,7 @@
 #include "bindings.h"
 #include "xpu/cache.h"
 #include "xpu/device.h"
+#include "xpu/error.h"
 #include "xpu/interrupt.h"
 #include "xpu/process.h"
 
@@ -16,24 +17,53 @@ namespace xpu::bindings {
 namespace {
 
 // The interpreter runs what handles a signal on the main thread only.
-void look_for_signals() {
-  if (gettid() != getpid() || !Py_IsInitialized()) return;
+void check_signals() {
+  if (!Py_IsInitialized()) return;
   py::gil_scoped_acquire gil;
   if (PyErr_CheckSignals()) throw py::error_already_set();
 }
 
-// A thread that comes back to an interpreter that has ended is ended by it, which C++ on its stack turns into
-// the end of the process. So Python's own threads stay here; nobody waits for them.
-void hold() {
-  if (!PyGILState_GetThisThreadState()) return;
-  if (PyGILState_Check()) PyEval_SaveThread();
-  note_held_thread();
+// Asking takes the interrupt away, so it is made again.
+bool is_interrupt_pending() {
+  if (!Py_IsInitialized()) return false;
+  py::gil_scoped_acquire gil;
+  if (!PyOS_InterruptOccurred()) return false;
+  PyErr_SetInterrupt();
+  return true;
+}
+
+bool is_interpreter_ending() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+// A thread that comes back to an interpreter that has ended is ended by it, which C++ on its stack turns into the
+// end of the process. So such threads stay here. The interpreter waits for them no more, and nobody else does.
+void park_if_interpreter_ended() noexcept {
+  if (!PyGILState_GetThisThreadState() || !is_interpreter_ending()) return;
   while (true) pause();
+}
+
+// While the interpreter still runs, which other functions of atexit may need the thread for, an exception ends the
+// thread. One that goes on is slowed down until the interpreter ends.
+void refuse_thread() {
+  if (!PyGILState_GetThisThreadState()) return;  // not Python's
+  park_if_interpreter_ended();
+  if (note_refused_thread()) {
+    auto* locked = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    park_if_interpreter_ended();
+    if (locked) PyEval_RestoreThread(locked);
+  }
+  fail<DeviceError>("the process is ending: its devices take no more work of this thread");
 }
 
 // Python's own threads besides this one that may come back to the interpreter from what they do with a
 // device.
-bool others_at_work() {
+bool are_threads_at_work() {
   auto at_work = threads_at_work(std::chrono::seconds(1));
   std::erase(at_work, gettid());
   if (at_work.empty()) return false;
@@ -44,35 +74,23 @@ bool others_at_work() {
   return false;
 }
 
-// While there is an interpreter that can be interrupted: the end itself waits without.
-void wait_for_end() {
-  auto wait = [] {
-    auto ended = [] {
-      py::gil_scoped_release release;
-      return end_soon(std::chrono::milliseconds(100));
-    };
-    while (!ended())
-      if (PyErr_CheckSignals()) throw py::error_already_set();
-  };
-  wait();
-  if (!is_initialized()) return;
-  hold_threads(hold);
-  if (!others_at_work()) return;
-  auto until =
-      std::chrono::steady_clock::now() + std::chrono::seconds(4);  // a loaded machine is slow to come to it
-  while (others_at_work() && std::chrono::steady_clock::now() < until) {
-    py::gil_scoped_release release;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  wait();
-}
-
 }  // namespace
 
 void bind_startup(py::module_& m) {
-  set_interruption(look_for_signals);
-  m.def("wait_for_end", &wait_for_end, "Waits for the devices' work, as the end of the process does.");
-  py::module_::import("atexit").attr("register")(m.attr("wait_for_end"));
+  set_interrupt_hooks({check_signals, is_interrupt_pending});
+  m.def(
+      "drain_for", [](int milliseconds) { return drain_for(std::chrono::milliseconds(milliseconds)); },
+      py::arg("milliseconds"), "Waits for the devices' work; False when it has to be called again.",
+      py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "begin_shutdown", [] { begin_shutdown({refuse_thread, park_if_interpreter_ended}); },
+      "From now on the work of other threads is refused.");
+  m.def("are_threads_at_work", &are_threads_at_work, "Whether other threads use a device.");
+  m.def(
+      "wait_for_threads",
+      [](int milliseconds) { return wait_for_threads(std::chrono::milliseconds(milliseconds)); },
+      py::arg("milliseconds"), "Sleeps; False when XPU_EXIT_TIMEOUT is used up.",
+      py::call_guard<py::gil_scoped_release>());
   m.attr("abi_version") = XPU_RUNTIME_ABI;
   m.def("is_initialized", &is_initialized, "True once the device stack has been used in this process.");
   m.def("generic_backend", &generic_backend, "True when only plain SYCL is used.", Unlocked());

@@ -18,7 +18,11 @@ void bind_stream(py::module_& m) {
       .def_property_readonly("id", &Stream::id, "0 for the default stream; unique within the device.")
       .def_property_readonly("priority", &Stream::priority, "-1 high, 0 normal, 1 low.")
       .def_property_readonly(
-          "queue_pointer", [](Stream s) { return reinterpret_cast<std::uintptr_t>(&s.queue()); },
+          "queue_pointer",
+          [](Stream s) {
+            py::gil_scoped_release unlocked;
+            return reinterpret_cast<std::uintptr_t>(&s.queue());
+          },
           "Address of the sycl::queue.")
       .def("query", &Stream::query, "True when everything queued so far has ended.", Unlocked())
       .def(

@@ -47,15 +47,8 @@ class Companion {
 
   static void compute(StreamState& stream) {
     std::lock_guard turn(stream.computing);
-    cl_command_queue queue;
-    {
-      std::lock_guard order(stream.order);  // its queue may be given another
-      queue = stream.below;
-      if (!queue) return;
-      XPU_CL(clRetainCommandQueue)(queue);
-    }
-    XPU_CL(clFinish)(queue);  // who waits for the work is told of its failure
-    XPU_CL(clReleaseCommandQueue)(queue);
+    auto* queue = stream.queue().native;
+    if (queue) XPU_CL(clFinish)(queue);  // who waits for the work is told of its failure
   }
 
   std::mutex mutex_;
@@ -66,7 +59,7 @@ class Companion {
 }  // namespace
 
 bool compute_along(StreamState& stream) {
-  if (!stream.below) return false;
+  if (!stream.queue().native) return false;
   try {
     Companion::of_all_streams().turn_to(stream);
     return true;

@@ -1,13 +1,13 @@
 #include "xpu/event.h"
 
-#include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "companion.h"
 #include "graph/gate.h"
 #include "graph/recording.h"
+#include "interrupt.h"
 #include "memory/strict/strict.h"
+#include "sleep_until.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
@@ -29,8 +29,7 @@ struct Event::State {
   // On the cores it waits on, a host that waits for a whole queue computes along, one that waits for an event
   // sleeps and has another thread compute. So the queue is waited for where that is the same.
   bool last_of_cpu_queue() const {
-    return stream->on_cpu && !timing && stream->queued.load() == after && !stream->recording.load() &&
-           !closed_gate();
+    return stream->on_cpu && !timing && stream->queued.load() == after && !stream->capturing && !closed_gate();
   }
 };
 
@@ -51,16 +50,16 @@ void Event::record(Stream stream) {
   state_->after = from.queued.load();
   state_->device = stream.device();
   state_->stream = &from;
-  auto* recording = from.recording.load();
-  state_->in = recording ? recording->id() : 0;
-  state_->mark = from.last && !recorded_by_sycl(from.queue) ? from.last : direct::Mark();
+  state_->in = from.recording ? from.recording->id() : 0;
+  auto& queue = from.queue().sycl;
+  state_->mark = from.last && !recorded_by_sycl(queue) ? from.last : direct::Mark();
   state_->event.reset();
   if (state_->mark && !state_->timing) return;
   guarded("recording an event", [&] {
-    bool own_times = from.queue.has_property<sycl::property::queue::enable_profiling>();
+    bool own_times = from.is_profiling();
     auto reached = state_->mark && !own_times ? state_->mark.as_sycl(sycl_context(from.device))
-                                              : from.queue.ext_oneapi_submit_barrier();
-    if (state_->timing && !own_times) reached = timer_queue(from).ext_oneapi_submit_barrier({reached});
+                                              : queue.ext_oneapi_submit_barrier();
+    if (state_->timing && !own_times) reached = profiling_queue(from).ext_oneapi_submit_barrier({reached});
     state_->event = std::move(reached);
   });
   state_->mark = {};
@@ -87,6 +86,7 @@ sycl::event* Event::native() const {
 
 bool Event::query() const {
   if (!recorded()) return true;
+  startup::require_thread();
   if (state_->mark) return state_->mark.reached();
   using sycl::info::event_command_status;
   return state_->event->get_info<sycl::info::event::command_execution_status>() ==
@@ -95,9 +95,10 @@ bool Event::query() const {
 
 void Event::synchronize() const {
   if (!recorded()) return;
-  startup::require_not_forked();
+  startup::require_thread();
   if (!query()) {
     using_threads::Wait wait;
+    interrupt::WaitTimer timer(*state_->stream);
     strict::Window window;
     guarded("waiting for an event", [&] {
       if (state_->last_of_cpu_queue()) {
@@ -106,6 +107,7 @@ void Event::synchronize() const {
         compute_along(*state_->stream);
         state_->mark.wait();
       } else {
+        if (!state_->stream->on_cpu) sleep_until([&] { return query(); });
         state_->event->wait_and_throw();
       }
     });
@@ -117,17 +119,13 @@ void Event::synchronize() const {
 // SYCL's events tell nobody when they are reached.
 bool Event::reached_within(std::chrono::milliseconds most) const {
   if (state_->mark) return state_->mark.wait_for(most);
-  using namespace std::chrono;
-  auto begin = steady_clock::now();
-  for (auto pause = microseconds(20); !query(); pause = std::min(pause * 2, microseconds(1000))) {
-    if (steady_clock::now() - begin >= most) return false;
-    std::this_thread::sleep_for(pause);
-  }
-  return true;
+  return sleep_until([&] { return query(); }, most);
 }
 
-Recording* Event::recording() const {
-  auto* now = state_->in ? state_->stream->recording.load() : nullptr;
+std::shared_ptr<Recording> Event::recording() const {
+  if (!state_->in) return nullptr;
+  std::lock_guard order(state_->stream->order);
+  auto now = state_->stream->recording;
   return now && now->id() == state_->in ? now : nullptr;
 }
 

@@ -12,17 +12,16 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
 #include "env.h"
-#include "graph/gate.h"
+#include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
+#include "using_threads.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
-#include "xpu/event.h"
 #include "xpu/graph.h"
 #include "xpu/process.h"
 
@@ -31,34 +30,32 @@ namespace exit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-class Waiting;
-std::atomic<void (*)()> hold_thread{nullptr};
-constexpr auto patience = std::chrono::seconds(5);  // before it is said what the end waits for
+class DrainWaiter;
 
-struct Ending {
+struct Shutdown {
   std::mutex mutex;
   std::vector<std::function<void()>> actions;
-  unsigned long long libraries = 0;              ///< loaded so far, when the wait was registered last
-  std::optional<Clock::time_point> first, last;  ///< when the end began to wait, and when it waits no longer
-  std::shared_ptr<Waiting> waiting;
-  bool told = false, failed = false;
+  unsigned long long libraries = 0;  ///< loaded so far, when the exit handler was registered last
+  Clock::duration waited{0};         ///< for devices and threads, in all: what bounds the wait
+  std::shared_ptr<DrainWaiter> waiter;
+  std::atomic<bool> failed{false};
 };
-Ending& ending() {
-  static auto* one = new Ending;
+Shutdown& shutdown() {
+  static auto* one = new Shutdown;
   return *one;
 }
 
-void say(const std::string& text) noexcept {
+void print_message(const std::string& text) noexcept {
   std::fprintf(stderr, "xpu_runtime: %s\n", text.c_str());
 }
 
 template <class Work>
-void reported(Work&& work) noexcept {
+void report_failure_of(Work&& work) noexcept {
   try {
     work();
   } catch (const std::exception& e) {
-    ending().failed = true;
-    say(join("work that was queued when the process ended failed: ", e.what()));
+    shutdown().failed = true;
+    print_message(join("work that was queued when the process ended failed: ", e.what()));
   }
 }
 
@@ -75,68 +72,77 @@ unsigned long long libraries_loaded() {
 
 /// A thread that waits for what all streams hold now, so that the one that ends the process may look at the
 /// clock. Other threads may go on to queue more.
-class Waiting {
+class DrainWaiter {
  public:
-  Waiting() : state_(std::make_shared<State>()) {
-    auto events = std::make_shared<std::vector<Event>>();
+  DrainWaiter() : state_(std::make_shared<State>()) {
+    std::vector<Stream> streams;
     for (int device = 0; device < device_count(); ++device)
-      for (Stream stream : live_streams(device))
-        if (!is_capturing(stream)) reported([&] { events->emplace_back().record(stream); });
-    std::thread([state = state_, events] {
-      for (auto& event : *events) reported([&] { event.synchronize(); });
+      for (Stream stream : live_streams(device)) streams.push_back(stream);
+    std::thread([state = state_, streams] {
+      for (Stream stream : streams) report_failure_of([&] { drain(stream); });
       std::lock_guard lock(state->mutex);
-      state->ended = true;
+      state->drained = true;
       state->changed.notify_all();
     }).detach();
   }
-  bool ended_before(Clock::time_point time) {
+  bool wait_for(Clock::duration timeout) {
     std::unique_lock lock(state_->mutex);
-    return state_->changed.wait_until(lock, time, [&] { return state_->ended; });
+    return state_->changed.wait_for(lock, timeout, [&] { return state_->drained; });
   }
 
  private:
   struct State {
     std::mutex mutex;
     std::condition_variable changed;
-    bool ended = false;
+    bool drained = false;
   };
+
+  // A thread that lives on may be between its check and its submission: it holds the stream's order then.
+  static void drain(Stream stream) {
+    { std::lock_guard order(stream.state()->order); }
+    if (is_capturing(stream)) return;
+    strict::Window window;
+    finish(*stream.state());
+    throw_pending(stream.device());
+  }
 
   std::shared_ptr<State> state_;
 };
 
-Clock::time_point last_moment() {
-  std::lock_guard lock(ending().mutex);
-  auto& all = ending();
-  if (!all.first) {
-    all.first = Clock::now();
-    all.last = *all.first + std::chrono::seconds(env::number("XPU_EXIT_SECONDS", 60));
-  }
-  return *all.last;
+Clock::duration timeout() {
+  return std::chrono::seconds(env::number("XPU_EXIT_TIMEOUT", 5));
 }
 
-void tell_once() {
-  std::lock_guard lock(ending().mutex);
-  if (Clock::now() - *ending().first < patience || std::exchange(ending().told, true)) return;
-  say("the process ends when the work queued on its devices has (XPU_EXIT_SECONDS bounds the wait)");
+Clock::duration time_left() {
+  return std::max(timeout() - shutdown().waited, Clock::duration(0));
 }
 
-void report_failures() noexcept {
-  for (int device = 0; device < device_count(); ++device) reported([&] { throw_pending(device); });
+/// Goes on with a wait that was given up before.
+bool wait_for_devices(Clock::duration most) {
+  auto& waiter = shutdown().waiter;
+  if (!waiter) waiter = std::make_shared<DrainWaiter>();
+  auto begin = Clock::now();
+  bool drained = waiter->wait_for(most);
+  shutdown().waited += Clock::now() - begin;
+  if (drained) waiter.reset();
+  return drained;
 }
 
-// A thread that lives on may be between its check and its submission: it holds the stream's order then.
-void finish_streams() {
-  startup::mark_ended();
-  for (int device = 0; device < device_count(); ++device) {
-    for (Stream stream : live_streams(device)) {
-      { std::lock_guard order(stream.state()->order); }
-      if (!is_capturing(stream)) reported([&] { stream.synchronize(); });
-    }
-  }
+// What was waited for before is no reason to take idle devices for busy ones.
+bool drain_at_last() {
+  constexpr Clock::duration grace = std::chrono::milliseconds(250);
+  if (!wait_for_devices(std::max(time_left(), grace))) return false;
+  startup::mark_ended();  // what was queued since is all that there will be
+  return wait_for_devices(std::max(time_left(), grace));
+}
+
+int status_of(int status) {
+  for (int device = 0; device < device_count(); ++device) report_failure_of([&] { throw_pending(device); });
+  return status == EXIT_SUCCESS && shutdown().failed.exchange(false) ? EXIT_FAILURE : status;
 }
 
 void run_actions() {
-  auto& all = ending().actions;
+  auto& all = shutdown().actions;
   while (!all.empty()) {
     auto action = std::move(all.back());
     all.pop_back();
@@ -144,92 +150,75 @@ void run_actions() {
   }
 }
 
-/// Goes on with a wait that was given up before.
-bool wait_for_devices(Clock::time_point until) {
-  auto& waiting = ending().waiting;
-  if (!waiting) waiting = std::make_shared<Waiting>();
-  if (!waiting->ended_before(until)) return false;
-  waiting.reset();
-  return true;
-}
-
-bool wait_and_tell(Clock::time_point until) {
-  if (wait_for_devices(std::min(until, *ending().first + patience))) return true;
-  tell_once();
-  return wait_for_devices(until);
-}
-
-// Runs once, whoever comes first.
-void end_work() {
-  if (startup::unusable() || !startup::initialized()) return;
-  if (!wait_and_tell(last_moment())) {
-    say("the device's work has not ended in time; the process ends without it");
-    std::fflush(nullptr);
-    _exit(EXIT_FAILURE);
-  }
-  finish_streams();
-  report_failures();
-  run_actions();
-}
-
+// Runs once, whoever comes first. glibc goes on with what else is registered after an exit() in here, and the
+// process ends with the status given to that.
 void end(int status, void*) {
-  end_work();
-  // glibc goes on with what else is registered, and the process ends with this status.
-  if (status == EXIT_SUCCESS && std::exchange(ending().failed, false)) std::exit(EXIT_FAILURE);
+  if (startup::unusable() || !startup::initialized()) return;
+  bool drained = drain_at_last();
+  int own_status = status_of(status);
+  if (!drained) {
+    print_message(join("the devices still compute ",
+                       std::chrono::duration_cast<std::chrono::seconds>(timeout()).count(),
+                       " s after the program ended; the process ends without waiting for them "
+                       "(XPU_EXIT_TIMEOUT)"));
+    std::fflush(nullptr);
+    _exit(own_status);
+  }
+  run_actions();
+  if (own_status != status) std::exit(own_status);
 }
 
-/// The first that exit() does is to take down what the calling thread has for itself. Static objects that a
-/// vendor's library makes late, in the midst of its work, are taken down after that, but before what was
-/// registered earlier.
-struct EndOfThread {
-  bool main = false;
-  ~EndOfThread() {
-    if (main) end_work();
+/// The first that exit() does is to destroy what the calling thread has for itself, and what is registered then
+/// comes next. Static objects that a vendor's library makes late, in the midst of its work, are destroyed after
+/// that, but before what was registered earlier.
+struct MainThreadExitHook {
+  bool is_main = false;
+  ~MainThreadExitHook() {
+    if (is_main) on_exit(end, nullptr);
   }
 };
-thread_local EndOfThread end_of_thread;
+thread_local MainThreadExitHook main_thread_exit_hook;
 
 bool is_main_thread() {
   return gettid() == getpid();
 }
 
 // Whoever loads this library is the main thread, as a rule.
-const bool loaded = end_of_thread.main = is_main_thread();
+const bool loaded = main_thread_exit_hook.is_main = is_main_thread();
 
 }  // namespace
 
 void wait_before_loaded_libraries() {
-  end_of_thread.main = is_main_thread();
-  std::lock_guard lock(ending().mutex);
+  main_thread_exit_hook.is_main = is_main_thread();
+  std::lock_guard lock(shutdown().mutex);
   auto now = libraries_loaded();
-  if (std::exchange(ending().libraries, now) != now) on_exit(end, nullptr);
+  if (std::exchange(shutdown().libraries, now) != now) on_exit(end, nullptr);
 }
 
 }  // namespace exit
 
 void at_end(std::function<void()> action) {
-  std::lock_guard lock(exit::ending().mutex);
-  exit::ending().actions.push_back(std::move(action));
+  std::lock_guard lock(exit::shutdown().mutex);
+  exit::shutdown().actions.push_back(std::move(action));
 }
 
-void hold_threads(void (*hold)()) {
-  exit::hold_thread = hold;
-  startup::mark_ending([] {
-    if (auto* gate = closed_gate()) gate->open();  // what it queued so far has to run
-    exit::hold_thread.load()();
-  });
+void begin_shutdown(ShutdownHooks hooks) {
+  using_threads::set_park(hooks.park);
+  startup::mark_ending(hooks.refuse);
 }
 
-bool end_soon(std::chrono::milliseconds most) {
+bool drain_for(std::chrono::milliseconds timeout) {
   using namespace exit;
   if (startup::unusable() || !startup::initialized()) return true;
-  auto until = last_moment();
-  bool ended = wait_for_devices(std::min(until, Clock::now() + most));
-  if (ended)
-    report_failures();
-  else
-    tell_once();
-  return ended || Clock::now() >= until;
+  return wait_for_devices(std::min<Clock::duration>(timeout, time_left())) || time_left() == Clock::duration(0);
+}
+
+bool wait_for_threads(std::chrono::milliseconds timeout) {
+  using namespace exit;
+  auto begin = Clock::now();
+  std::this_thread::sleep_for(std::min<Clock::duration>(timeout, time_left()));
+  shutdown().waited += Clock::now() - begin;
+  return time_left() > Clock::duration(0);
 }
 
 }  // namespace xpu

@@ -49,7 +49,13 @@ Philox Generator::take(std::uint64_t increment) {
 }
 
 Philox Generator::take(Stream stream, std::uint64_t increment) {
-  auto* recording = stream.state()->recording.load();
+  auto& state = *stream.state();
+  if (!state.capturing.load(std::memory_order_relaxed)) return take(increment);
+  std::shared_ptr<Recording> recording;
+  {
+    std::lock_guard order(state.order);
+    recording = state.recording;
+  }
   return recording ? recording->draws().take(*this, increment) : take(increment);
 }
 

@@ -1,7 +1,9 @@
 #include "modules.h"
 
+#include "interrupt.h"
 #include "kept.h"
 #include "startup.h"
+#include "using_threads.h"
 #include "xpu/device.h"
 
 namespace xpu {
@@ -47,7 +49,9 @@ Module::~Module() {
 }
 
 KernelState& Module::kernel(const std::string& name, const std::function<ProgramPtr()>& make) {
-  std::lock_guard lock(mutex_);
+  using_threads::Wait wait;
+  std::unique_lock lock(mutex_, interrupt::check_interval);  // another thread may be building the module
+  while (!lock.owns_lock() && !lock.try_lock_for(interrupt::check_interval)) interrupt::check_operation();
   if (!program_) program_ = make();
   auto found = kernels_.find(name);
   return found == kernels_.end() ? add(name) : found->second;

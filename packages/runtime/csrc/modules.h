@@ -45,7 +45,7 @@ struct Module : std::enable_shared_from_this<Module> {
  private:
   KernelState& add(const std::string& name);
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   ProgramPtr program_;
   std::map<std::string, KernelState> kernels_;
 };

@@ -21,7 +21,7 @@ namespace {
 enum class State { usable, ending, forked, ended };
 std::atomic<bool> is_initialized{false};
 std::atomic<State> state{State::usable};
-std::atomic<void (*)()> hold_thread{nullptr};
+std::atomic<void (*)()> refuse_thread{nullptr};
 std::atomic<pthread_t> ending_thread{};
 
 void require_one_sycl() {
@@ -92,13 +92,17 @@ void require_not_forked() {
       "workers with the 'spawn' or 'forkserver' method: multiprocessing.set_start_method('spawn')");
 }
 
-void require_usable() {
+void require_thread() {
   using_threads::note();
-  if (state.load(std::memory_order_relaxed) == State::usable) [[likely]]
+  auto now = state.load(std::memory_order_relaxed);
+  if (now == State::usable) [[likely]]
     return;
-  if (state == State::ending)
-    return pthread_equal(ending_thread, pthread_self()) ? void() : hold_thread.load()();
+  if (now == State::ending && !pthread_equal(ending_thread, pthread_self())) refuse_thread.load()();
   require_not_forked();
+}
+
+void require_usable() {
+  require_thread();
   require_not_ended();
 }
 
@@ -116,11 +120,14 @@ bool initialized() {
 bool forked() {
   return state.load(std::memory_order_relaxed) == State::forked;
 }
-void mark_ending(void (*hold)()) {
-  hold_thread = hold;
+void mark_ending(void (*refuse)()) {
+  refuse_thread = refuse;
   ending_thread = pthread_self();
   auto before = State::usable;
   state.compare_exchange_strong(before, State::ending);
+}
+bool is_ending() {
+  return state.load(std::memory_order_relaxed) == State::ending;
 }
 void mark_ended() {
   state = State::ended;

@@ -8,9 +8,10 @@
 #include "companion.h"
 #include "device_table.h"
 #include "graph/recording.h"
+#include "interrupt.h"
 #include "kept.h"
 #include "memory/strict/strict.h"
-#include "opencl.h"
+#include "sleep_until.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
@@ -45,18 +46,19 @@ void store_async_error(sycl::exception_list errors) {
   for (auto& error : errors) std::rethrow_exception(error);
 }
 
-StreamState* add(DeviceStreams& streams, int device, int priority, sycl::queue queue, bool external) {
+StreamState* add(DeviceStreams& streams, int device, int priority, const sycl::queue& queue, bool external) {
   auto id = static_cast<std::int64_t>(streams.all.size());
   auto& added = streams.all.emplace_back(device, id, priority, external, queue);
-  added.on_cpu = device_info(device).type == "cpu";
+  // Other backends' hosts do not compute along, and neither do those that stand in for them.
+  added.on_cpu = device_info(device).type == "cpu" && !generic_backend();
   added.lent = external;
-  set_queue(added, std::move(queue));
+  if (trace::active()) set_profiling(added, true);
   return &added;
 }
 
 StreamState* ensure_default(DeviceStreams& streams, int device) {
   if (!streams.default_stream)
-    streams.default_stream = add(streams, device, 0, make_queue(device, 0, trace::active()), false);
+    streams.default_stream = add(streams, device, 0, make_queue(device, 0, false), false);
   return streams.default_stream;
 }
 
@@ -78,52 +80,45 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
   });
 }
 
-void set_queue(StreamState& stream, sycl::queue queue) {
-  if (stream.below) XPU_CL(clReleaseCommandQueue)(stream.below);
-  stream.queue = std::move(queue);
-  stream.below = direct::queue_below(stream.queue);
-  stream.last = {};
+sycl::event end_of_work(StreamState& stream) {
+  return stream.last ? stream.last.as_sycl(sycl_context(stream.device))
+                     : stream.queue().sycl.ext_oneapi_submit_barrier();
 }
 
 namespace {
 
-void wait_for_all(StreamState& stream, sycl::queue& queue, cl_command_queue below) {
-  if (below) {
-    if (std::unique_lock turn(stream.computing, std::try_to_lock); turn) {
-      direct::finish(below);
-    } else {
-      compute_along(stream);
-      direct::Mark::behind(below).wait();
-    }
-  }
-  queue.wait_and_throw();
+/// The caller holds `order`.
+void change_queue(StreamState& stream, bool profiling) {
+  auto end = end_of_work(stream);
+  if (profiling) profiling_queue(stream);
+  auto& next = profiling ? *stream.profiling : stream.own;
+  next.sycl.ext_oneapi_submit_barrier({end});
+  stream.active.store(&next, std::memory_order_release);
+  stream.last = {};
 }
 
 }  // namespace
 
-void finish(StreamState& stream) {
-  using_threads::Wait wait;
-  std::unique_lock order(stream.order);  // another thread may give the stream another queue
-  auto queue = stream.queue;
-  auto below = stream.below;
-  if (!below) {
-    order.unlock();
-    return wait_for_all(stream, queue, nullptr);
-  }
-  XPU_CL(clRetainCommandQueue)(below);
-  std::unique_ptr<_cl_command_queue, void (*)(cl_command_queue)> held(below, [](cl_command_queue queue) {
-    XPU_CL(clReleaseCommandQueue)(queue);
-  });
-  order.unlock();
-  wait_for_all(stream, queue, below);
+void set_profiling(StreamState& stream, bool enabled) {
+  std::lock_guard order(stream.order);
+  if (stream.capturing || stream.lent || stream.is_profiling() == enabled) return;
+  guarded("changing a stream's queue", [&] { change_queue(stream, enabled); });
 }
 
-void finish_and_set_queue(StreamState& stream, sycl::queue queue) {
-  std::lock_guard order(stream.order);
-  auto queued = stream.queued.load();
-  wait_for_all(stream, stream.queue, stream.below);
-  note_ended(stream, queued);
-  set_queue(stream, std::move(queue));
+void finish(StreamState& stream) {
+  using_threads::Wait wait;
+  auto& queue = stream.queue();
+  if (queue.native) {
+    if (std::unique_lock turn(stream.computing, std::try_to_lock); turn) {
+      direct::finish(queue.native);
+    } else {
+      compute_along(stream);
+      direct::Mark::behind(queue.native).wait();
+    }
+  } else if (!stream.on_cpu) {
+    sleep_until([&] { return queue.sycl.khr_empty(); });
+  }
+  queue.sycl.wait_and_throw();
 }
 
 bool recorded_by_sycl(const sycl::queue& queue) {
@@ -131,9 +126,9 @@ bool recorded_by_sycl(const sycl::queue& queue) {
   return queue.ext_oneapi_get_state() == ext::queue_state::recording;
 }
 
-sycl::queue& timer_queue(StreamState& stream) {
-  if (!stream.timer) stream.timer = make_queue(stream.device, stream.priority, true);
-  return *stream.timer;
+sycl::queue& profiling_queue(StreamState& stream) {
+  if (!stream.profiling) stream.profiling.emplace(make_queue(stream.device, stream.priority, true));
+  return stream.profiling->sycl;
 }
 
 int Stream::device() const {
@@ -145,31 +140,38 @@ std::int64_t Stream::id() const {
 int Stream::priority() const {
   return state_->priority;
 }
-// Whoever gets the queue may put work there that is not counted here.
+// The caller may submit work that is not counted here. SYCL learns of the work it did not see, so that host tasks
+// of the caller's wait for it.
 sycl::queue& Stream::queue() const {
-  if (state_->direct()) {
+  if (!state_->lent) {
     std::lock_guard order(state_->order);
-    direct::finish(state_->below);
-    state_->lent = true;
+    guarded("handing out a stream's queue", [&] {
+      if (state_->is_profiling())
+        change_queue(*state_, false);
+      else if (state_->last)
+        state_->own.sycl.ext_oneapi_submit_barrier({end_of_work(*state_)});
+    });
     state_->last = {};
+    state_->lent = true;
   }
-  return state_->queue;
+  return state_->own.sycl;
 }
 
 bool Stream::query() const {
-  startup::require_not_forked();
+  startup::require_thread();
   strict::Window window;
   std::lock_guard order(state_->order);
-  return state_->last ? state_->last.reached() : state_->queue.khr_empty();
+  return state_->last ? state_->last.reached() : state_->queue().sycl.khr_empty();
 }
 
 void Stream::synchronize() const {
-  startup::require_not_forked();
+  startup::require_thread();
   expect<UsageError>(!is_capturing(*this), "stream ", id(), " of device ", device(),
                      " is being recorded into a graph, so it cannot be waited for; end the recording first");
   {
     strict::Window window;
     auto queued = state_->queued.load();
+    interrupt::WaitTimer timer(*state_);
     guarded("waiting for a stream", [&] { finish(*state_); });
     note_ended(*state_, queued);
   }
@@ -180,9 +182,9 @@ void Stream::wait(const Event& event) const {
   if (!event.recorded()) return;
   startup::require_usable();
   strict::Window window;
-  if (auto* recording = event.recording(); recording && *this != event.stream()) {
-    recording->join(*this, event.stream().state()->pool.load());
-    if (!recording->native()) return;  // a list is replayed in order
+  if (auto recording = event.recording(); recording && *this != event.stream()) {
+    bool joined = recording->join(*this, event.stream().state()->pool.load());
+    if (joined && !recording->native()) return;  // a list is replayed in order
   }
   // SYCL waits itself, before it goes on with a queue, for other contexts and for what others may have put
   // into a queue of theirs, like host tasks. What goes below would not.
@@ -191,7 +193,7 @@ void Stream::wait(const Event& event) const {
     event.synchronize();
   std::lock_guard order(state_->order);
   guarded("waiting for an event on a stream",
-          [&] { state_->queue.ext_oneapi_submit_barrier({*event.native()}); });
+          [&] { state_->queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
   state_->last = {};
   ++state_->queued;
 }
@@ -231,7 +233,7 @@ Stream pool_stream(int device, int priority) {
   std::lock_guard lock(streams.mutex);
   ensure_default(streams, device);
   auto& slot = streams.pool[priority + 1][streams.next[priority + 1]++ % pool_size];
-  if (!slot) slot = add(streams, device, priority, make_queue(device, priority, trace::active()), false);
+  if (!slot) slot = add(streams, device, priority, make_queue(device, priority, false), false);
   return Stream(slot);
 }
 
@@ -257,7 +259,7 @@ Stream external_stream(sycl::queue& queue) {
     std::lock_guard lock(streams.mutex);
     ensure_default(streams, device);
     for (auto& state : streams.all)
-      if (state.queue == queue) return Stream(&state);
+      if (state.own.sycl == queue) return Stream(&state);
     return Stream(add(streams, device, 0, queue, true));
   }
   fail<UsageError>("the external queue's device is none of this process's xpu devices");

@@ -36,10 +36,10 @@ std::int64_t milliseconds_now() {
 struct Thread {
   int id = gettid();
   std::atomic<std::int64_t> last{0};
-  std::atomic<bool> held{false};
+  std::atomic<bool> refused{false};
   std::atomic<int> waits{0};
 
-  bool at_work(std::int64_t since) const { return !held && (waits > 0 || last >= since); }
+  bool at_work(std::int64_t since) const { return waits > 0 || (!refused && last >= since); }
 
   Thread() {
     std::lock_guard lock(all().mutex);
@@ -51,6 +51,7 @@ struct Thread {
   }
 };
 thread_local Thread self;
+std::atomic<void (*)() noexcept> park{nullptr};
 
 }  // namespace
 
@@ -64,6 +65,10 @@ Wait::Wait() {
 Wait::~Wait() {
   note();
   --self.waits;
+  if (auto* hook = park.load(std::memory_order_relaxed)) hook();
+}
+void set_park(void (*hook)() noexcept) {
+  park = hook;
 }
 
 }  // namespace using_threads
@@ -79,8 +84,8 @@ std::vector<int> threads_at_work(std::chrono::milliseconds lately) {
   return ids;
 }
 
-void note_held_thread() {
-  using_threads::self.held = true;
+bool note_refused_thread() {
+  return using_threads::self.refused.exchange(true);
 }
 
 }  // namespace xpu

@@ -3,8 +3,10 @@
 
 namespace xpu::using_threads {
 
-/// The calling thread queues something.
+/// The calling thread uses a device.
 void note();
+/// What a thread calls at the end of a wait, from now on.
+void set_park(void (*park)() noexcept);
 /// While the calling thread waits for a device or a compiler, however long.
 class Wait {
  public:

@@ -217,3 +217,27 @@ def test_hosts_that_wait_at_once(xr):
     assert not any(thread.is_alive() for thread in waiting)
     assert not wrong
     assert all(stream.query() for stream in streams)
+
+
+BUSY = """
+    import time
+    import numpy as np
+    import xpu_runtime as xr
+    kernel = xr.compile({source!r}).kernel("slow")
+    x, event = xr.zeros(64), xr.Event()
+    for wait in (xr.synchronize, xr.current_stream().synchronize, event.synchronize):
+        xr.synchronize()
+        xr.launch(kernel, 64, 64, [x, np.int64(300_000_000)])
+        event.record(xr.current_stream())
+        wall, own = time.perf_counter(), time.thread_time()
+        wait()
+        wall, own = time.perf_counter() - wall, time.thread_time() - own
+        assert wall > 0.1, wall
+        assert own < 0.3 * wall, (own, wall)
+"""
+
+
+@pytest.mark.values
+@pytest.mark.skipif(NOTHING_IS_QUEUED, reason="strict mode waits for every launch")
+def test_a_host_that_waits_for_another_backend_leaves_its_core_alone(child):
+    child(BUSY.format(source=sources.SLOW), env={"XPU_GENERIC_BACKEND": "1"}).check()

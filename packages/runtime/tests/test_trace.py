@@ -103,6 +103,7 @@ def test_replays_of_graphs_recorded_before_have_device_times(xr):
 def test_onednn_calls_have_device_times(xr):
     a = xr.zeros((64, 64))
     xr.dnn.matmul(a, a)
+    xr.synchronize()  # what is traced runs behind what is pending
     xr.trace.start()
     with xr.dnn.only_candidate("onednn"):
         xr.dnn.matmul(a, a)
@@ -161,3 +162,56 @@ SWITCHED = """
 @pytest.mark.values
 def test_a_trace_is_switched_while_another_thread_queues(child):
     child(SWITCHED.format(source=sources.CHAIN)).check()
+
+
+REPLAYED = """
+    import threading
+    import numpy as np
+    import xpu_runtime as xr
+    kernel = xr.compile({source!r}).kernel("chain")
+    x = xr.from_numpy(np.arange(64, dtype=np.uint32))
+    graph, stream, replays = xr.Graph(), xr.Stream(), 60
+    xr.synchronize()
+    with graph.record(stream):
+        for k in range(100):
+            xr.launch(kernel, 64, 64, [x, np.uint32(k)], stream)
+    ended = threading.Event()
+
+    def replay():
+        for _ in range(replays):
+            graph.replay(stream)
+        ended.set()
+
+    thread = threading.Thread(target=replay)
+    thread.start()
+    times = 0
+    while not ended.is_set():
+        {act}
+        times += 1
+    thread.join()
+    expected = np.arange(64, dtype=np.uint32)
+    for k in list(range(100)) * replays:
+        expected = 3 * expected + np.uint32(k)
+    assert times > 0 and (x.numpy(stream) == expected).all(), times
+"""
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("act", ["xr.trace.start(); xr.trace.stop()", "stream.queue_pointer", "stream.query()"])
+def test_a_list_of_launches_is_replayed_meanwhile(child, act):
+    """The replay holds its stream back while it enqueues: whoever waits for the stream then must not stop it."""
+    child(REPLAYED.format(source=sources.CHAIN, act=act), timeout=60).check()
+
+
+@pytest.mark.values
+def test_work_of_a_stream_whose_queue_others_hold_has_device_times(xr):
+    kernel, y, stream = xr.compile(sources.SLOW).kernel("slow"), xr.zeros(64), xr.Stream()
+    xr.synchronize()
+    pointer = stream.queue_pointer
+    xr.trace.start()
+    for _ in range(2):
+        xr.launch(kernel, 64, 64, [y, np.int64(1_000_000)], stream)
+    assert stream.queue_pointer == pointer
+    first, second = (r for r in xr.trace.stop() if r.kind.name == "kernel")
+    assert 0 < first.device_begin < first.device_end <= second.device_begin < second.device_end
+    assert first.device_end - first.device_begin > 100_000  # some milliseconds

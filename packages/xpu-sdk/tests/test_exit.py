@@ -1,6 +1,7 @@
 """How processes end with work in flight: with their own status."""
 
 import os
+import time
 
 import exit_programs
 import pytest
@@ -44,18 +45,114 @@ def test_work_that_fails_at_the_end(child, end, status):
 @pytest.mark.skipif(
     os.environ.get("XPU_STRICT_MEMORY") == "1", reason="strict mode waits for every launch"
 )
-def test_work_that_does_not_end(child):
+@pytest.mark.parametrize(("ending", "status"), [("", 0), ("sys.exit(4)", 4)])
+@pytest.mark.parametrize("thread", [False, True], ids=["main", "daemon"])
+def test_work_that_does_not_end(child, ending, status, thread):
+    """Is left alone: it has not failed, so it does not change the status."""
+    done = child(
+        f"""
+        import sys, threading, time, torch
+        x = torch.rand(3000, 3000, device="xpu")
+        x @ x
+        def work():
+            for _ in range(1000):
+                x @ x
+        if {thread}:
+            threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.5)
+        else:
+            work()
+        import atexit
+        atexit.register(lambda: print(time.monotonic()))
+        {ending}
+        """,
+        env={"XPU_EXIT_TIMEOUT": "1"},
+    )
+    waited = time.monotonic() - float(done.out)
+    assert done.exit_code == status, done.err
+    assert "ends without waiting" in done.err
+    assert waited < 10  # a second, and what the machine takes to end a process; the work takes a minute
+
+
+@pytest.mark.values
+def test_work_that_fails_before_work_that_does_not_end(child):
     done = child(
         """
         import torch
+        torch.zeros(4, device="xpu")[torch.tensor([9], device="xpu")]
         x = torch.rand(3000, 3000, device="xpu")
         for _ in range(1000):
             x @ x
         """,
-        env={"XPU_EXIT_SECONDS": "1"},
+        env={"XPU_EXIT_TIMEOUT": "2"},
     )
     assert done.exit_code == 1
-    assert "has not ended in time" in done.err
+    assert "index 9 is out of range" in done.err
+
+
+JOINED = """
+    import atexit, threading
+    stop, threads = threading.Event(), []
+    {before}
+    import torch
+    x = torch.ones(1000, device="xpu")
+    {after}
+    def work():
+        y = x
+        while not stop.is_set():
+            {work}
+    for _ in range(2):
+        threads.append(threading.Thread(target=work, daemon=True))
+        threads[-1].start()
+    import time
+    time.sleep(0.2)
+"""
+JOIN = "atexit.register(lambda: (stop.set(), [thread.join() for thread in threads]))"
+
+USES = {
+    "compute": "y = y * 1.0001",
+    "allocate": "torch.empty(1000, device='xpu')",
+    "query": "torch.xpu.current_stream().query()",
+    "wait": "torch.xpu.synchronize()",
+    "event": "e = torch.xpu.Event(); e.record(); e.synchronize()",
+    "read": "y.sum().item()",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("registered", ["before", "after", "never"])
+def test_threads_that_use_the_device_as_the_process_ends(child, registered, use):
+    """They are not waited for for ever, whether or not a function of atexit joins them, and end without a word."""
+    text = JOINED.format(
+        before=JOIN * (registered == "before"), after=JOIN * (registered == "after"), work=USES[use]
+    )
+    done = child(text, timeout=60)
+    assert done.exit_code == 0, done.err
+    assert not done.err
+
+
+def test_a_thread_that_goes_on_after_errors(child):
+    """Its work is refused again and again, and the process ends all the same."""
+    work = "\n            ".join(["try: y * 2", "except RuntimeError: pass"])
+    done = child(JOINED.format(before=JOIN, after="", work=work), timeout=60)
+    assert done.exit_code == 0, done.err
+
+
+def test_functions_of_atexit_that_take_long(child):
+    """What they do is not waited for by the process's end, so it does not use up its time."""
+    done = child(
+        """
+        import atexit, time
+        atexit.register(time.sleep, 1.5)
+        import torch
+        x = torch.ones(1000, device="xpu")
+        for _ in range(30):
+            x = x * 1.0001
+        """,
+        env={"XPU_EXIT_TIMEOUT": "1"},
+    )
+    assert done.exit_code == 0, done.err
+    assert not done.err
 
 
 @pytest.mark.values

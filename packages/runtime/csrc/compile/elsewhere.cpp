@@ -10,7 +10,9 @@
 #include "compile/folders.h"
 #include "compile/helper_process.h"
 #include "env.h"
+#include "interrupt.h"
 #include "kept.h"
+#include "using_threads.h"
 #include "xpu/cache.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -36,6 +38,7 @@ class Helpers {
 
   /// Waits for one that is free; null when there may be none.
   Helper take() {
+    using_threads::Wait wait;
     std::unique_lock lock(mutex_);
     while (most_ > 0) {
       if (!idle_.empty()) {
@@ -43,10 +46,15 @@ class Helpers {
         idle_.pop_back();
         return helper;
       }
-      if (running_ >= most_)
-        free_.wait(lock);
-      else if (auto helper = start())
+      if (running_ >= most_) {
+        if (free_.wait_for(lock, interrupt::check_interval) == std::cv_status::timeout) {
+          lock.unlock();
+          interrupt::check_operation();
+          lock.lock();
+        }
+      } else if (auto helper = start()) {
         return helper;
+      }
     }
     return nullptr;
   }
@@ -134,7 +142,13 @@ bool nothing_is_kept() {
 std::optional<Answer> build(const Order& order) {
   std::size_t deaths = 0;
   while (auto helper = helpers().take()) {
-    auto reply = helper->ask(order);
+    HelperProcess::Reply reply;
+    try {
+      reply = helper->ask(order);
+    } catch (...) {  // interrupted: what it is building is nobody's, so it ends when it has built it
+      helpers().give(std::move(helper), Fate::idle);
+      throw;
+    }
     helpers().give(std::move(helper), reply.fate);
     if (reply.fate == Fate::answered) return checked(std::move(reply.answer));
     // What kills a helper may come from outside: then the next one builds it.

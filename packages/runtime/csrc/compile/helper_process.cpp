@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "using_threads.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -91,13 +93,22 @@ HelperProcess::~HelperProcess() {
 HelperProcess::Reply HelperProcess::ask(const Order& order) {
   using_threads::Wait wait;
   bool told = send(socket_, order);
-  if (!ready_) ready_ = receive_ready(socket_);
+  if (!ready_) {
+    wait_for_message();
+    ready_ = receive_ready(socket_);
+  }
   if (!ready_) return {Fate::unusable, {}, ""};
   if (!told) return {Fate::idle, {}, ""};
+  wait_for_message();
   if (auto answer = receive_answer(socket_)) return {Fate::answered, std::move(*answer), ""};
   bool by_itself = false;
   auto how = how_it_ended(by_itself);
   return {by_itself ? Fate::idle : Fate::died, {}, how};
+}
+
+void HelperProcess::wait_for_message() const {
+  pollfd message{socket_, POLLIN, 0};
+  while (poll(&message, 1, interrupt::check_interval.count()) <= 0) interrupt::check_operation();
 }
 
 std::string HelperProcess::how_it_ended(bool& by_itself) const {

@@ -32,6 +32,8 @@ class HelperProcess {
   Reply ask(const Order& order);
 
  private:
+  /// Blocks until there is something to read. Throws what a signal's handler throws.
+  void wait_for_message() const;
   std::string how_it_ended(bool& by_itself) const;
 
   int socket_, end_;

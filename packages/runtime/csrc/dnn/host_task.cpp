@@ -40,12 +40,9 @@ void submit(Task given, sycl::queue& queue, direct::Submission& submission, sycl
   cl_event done = nullptr;
   auto status = XPU_CL(clEnqueueNativeKernel)(submission.queue, run_and_delete, &task, sizeof task, 0,
                                               nullptr, nullptr, 0, nullptr, &done);
-  if (status != CL_SUCCESS) {  // the work may own references of oneDNN's, so it must run, and in its turn
-    if (auto* gate = closed_gate()) gate->open();
-    direct::finish(submission.queue);
-    run_and_delete(&task);
-    if (event) *event = sycl::event();
-    return;
+  if (status != CL_SUCCESS) {
+    delete task;
+    fail<DeviceError>("enqueuing oneDNN's work: OpenCL's error ", status);
   }
   direct::Mark end(done);
   if (event) *event = end.as_sycl(queue.get_context());

@@ -18,7 +18,7 @@ Gate* closed_gate() {
 }
 
 Gate::Gate(Stream stream) {
-  auto& queue = stream.state()->queue;
+  auto& queue = stream.state()->queue().sycl;
   if (closed || !stream.state()->on_cpu || queue.get_backend() != sycl::backend::opencl) return;
   auto native = sycl::get_native<sycl::backend::opencl>(queue);
   auto context = sycl::get_native<sycl::backend::opencl>(queue.get_context());

@@ -8,6 +8,7 @@
 
 #include "env.h"
 #include "graph/gate.h"
+#include "graph/instantiation.h"
 #include "graph/recording.h"
 #include "kept.h"
 #include "memory/strict/strict.h"
@@ -40,7 +41,7 @@ bool use_native(int device) {
 
 struct Graph::State {
   Stream stream;
-  std::unique_ptr<Recording> recording;
+  std::shared_ptr<Recording> recording;
   std::optional<Modifiable> modifiable;
   std::optional<Executable> executable, timed;  // timed: for replays under a trace
   bool ended = false;
@@ -74,24 +75,36 @@ struct Graph::State {
       pool = made;
       serves = true;
     }
-    auto made = std::make_unique<Recording>(use_native(device), device_info(device).type == "cpu");
+    auto made = std::make_shared<Recording>(use_native(device), device_info(device).type == "cpu");
     made->draws().reserve(stream);
+    std::lock_guard order(state.order);
     if (made->native()) {
       guarded("starting to record a graph", [&] {
         modifiable.emplace(sycl_context(device), sycl_device(device));
-        modifiable->begin_recording(state.queue);
+        modifiable->begin_recording(state.queue().sycl);
       });
     }
     recording = std::move(made);
-    state.recording = recording.get();
+    state.recording = recording;
+    state.capturing = true;
   }
 
   /// The streams run again what is queued on them.
   void stop() {
-    recording->release();
-    stream.state()->recording = nullptr;
+    auto leave = [this](sycl::queue& queue) {
+      if (modifiable) modifiable->end_recording(queue);
+    };
+    recording->release(leave);
+    {
+      auto& state = *stream.state();
+      std::lock_guard order(state.order);
+      leave(state.queue().sycl);
+      state.recording = nullptr;
+      state.capturing = false;
+    }
+    if (modifiable) modifiable->end_recording();  // of streams that SYCL itself took in
     if (std::exchange(serves, false)) memory::close_pool(stream, pool);
-    if (modifiable) modifiable->end_recording();  // also of streams that waited for this one
+    set_profiling(*stream.state(), trace::active());
   }
 
   void abandon() noexcept {
@@ -171,6 +184,8 @@ void Graph::drop() noexcept {
 }
 
 void Graph::begin(Stream stream) {
+  static auto& one_at_a_time = kept<std::mutex>();  // two captures of one stream must not both find it free
+  std::lock_guard lock(one_at_a_time);
   expect<UsageError>(!state_->recording, "the graph already holds a recording; reset() it first");
   expect<UsageError>(!is_capturing(stream), "stream ", stream.id(),
                      " is already being recorded into another graph");
@@ -197,10 +212,12 @@ void Graph::end() {
       if (native && state.stream.state()->direct() &&
           state.modifiable->get_nodes().size() == state.recording->size())
         native = false;
-      if (native)
+      if (native) {
+        graph::InstantiationLock alone;
         state.executable.emplace(state.modifiable->finalize());
-      else
+      } else {
         state.modifiable.reset();
+      }
       state.recording->keep(native);
     });
   } catch (...) {
@@ -215,24 +232,35 @@ void Graph::replay(Stream stream) {
   expect<UsageError>(state_->ended, "the graph holds no finished recording to replay");
   expect<UsageError>(stream.device() == state_->stream.device(), "the graph was recorded on device ",
                      state_->stream.device(), " and cannot be replayed on device ", stream.device());
+  auto& state = *state_;
+  Executable* timed = nullptr;
   {
-    std::lock_guard lock(state_->replaying);
-    auto& known = state_->replayed;
+    std::lock_guard lock(state.replaying);
+    auto& known = state.replayed;
     if (std::find(known.begin(), known.end(), stream) == known.end()) known.push_back(stream);
+    if (state.recording->native() && trace::active() && !state.timed) {
+      graph::InstantiationLock alone;
+      guarded("instantiating a graph that takes times", [&] {
+        state.timed.emplace(state.modifiable->finalize({ext::property::graph::enable_profiling()}));
+      });
+    }
+    if (state.timed) timed = &*state.timed;
   }
-  state_->recording->draws().store(stream);
-  if (state_->recording->native()) {
+  state.recording->draws().store(stream);
+  if (state.recording->native()) {
     auto run = [&](sycl::queue& queue, sycl::event* event) {
       std::optional<Gate> gate;
-      if (!is_capturing(stream)) gate.emplace(stream);
-      if (!event) return ext::execute_graph(queue, *state_->executable);
-      if (!state_->timed)
-        state_->timed.emplace(state_->modifiable->finalize({ext::property::graph::enable_profiling()}));
-      *event = queue.ext_oneapi_graph(*state_->timed);
+      if (!stream.state()->capturing) gate.emplace(stream);
+      if (event && timed) {
+        *event = queue.ext_oneapi_graph(*timed);
+        return;
+      }
+      ext::execute_graph(queue, *state.executable);
+      if (event) *event = queue.ext_oneapi_submit_barrier();  // the trace has begun since the replay has
     };
     return enqueue(stream, {WorkKind::graph, "graph replay"}, run);
   }
-  auto& all = state_->recording->work();
+  auto& all = state.recording->work();
   auto submit = [&](const RecordedWork& work) {
     enqueue(stream, {work.kind, work.name, work.bytes}, work.submit.view());
   };
@@ -269,7 +297,7 @@ const char* Graph::mode() const {
 }
 
 bool is_capturing(Stream stream) {
-  return stream.state()->recording.load() != nullptr;
+  return stream.state()->capturing.load();
 }
 
 }  // namespace xpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -20,19 +21,19 @@ struct RecordedWork {
   Submit::Owned submit;
 };
 
-class Recording {
+class Recording : public std::enable_shared_from_this<Recording> {
  public:
   Recording(bool native, bool on_cpu);
-  ~Recording() { release(); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
   /// Records a stream that waits for a recorded one, too: in the order of the calls, with memory of `pool`.
-  void join(Stream stream, memory::PoolId pool);
+  /// False when the recording has ended.
+  bool join(Stream stream, memory::PoolId pool);
   /// Every stream that joined.
-  std::vector<Stream> joined() const;
-  /// They are recorded no more.
-  void release();
+  std::vector<Stream> joined();
+  /// They are recorded no more. `leave(queue)` is called for each, under the lock of its stream.
+  void release(const std::function<void(sycl::queue&)>& leave);
   /// Keeps the work. False when the submission must still be made, because SYCL is recording the queue
   /// itself and that is what will be replayed.
   bool note(const WorkInfo& info, Submit submit);
@@ -54,12 +55,13 @@ class Recording {
  private:
   const std::uint64_t id_;
   bool native_, on_cpu_, holds_host_tasks_ = false;
-  std::mutex mutex_;
+  std::mutex mutex_;  // taken after the lock of a stream
   struct Joined {
     Stream stream;
-    memory::PoolId pool;  // 0: it had one, or is recorded no more
+    memory::PoolId pool;  // 0: it had one
   };
   std::vector<Joined> joined_;
+  bool ended_ = false;
   std::size_t size_ = 0;
   std::vector<RecordedWork> work_;
   Draws draws_;

@@ -25,7 +25,7 @@ HostPool& pool() {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  startup::require_not_forked();
+  startup::require_thread();
   return bytes == 0 ? nullptr : pool().caching.allocate(bytes, {}, 0);
 }
 

@@ -14,7 +14,7 @@
 namespace xpu::memory {
 
 void* allocate(std::size_t bytes, Stream stream, Owner owner) {
-  startup::require_not_forked();
+  startup::require_thread();
   expect<UsageError>(static_cast<bool>(stream), "allocate: got an empty stream, expected one of a device");
   if (bytes == 0) return nullptr;
   return device_pool(stream.device()).top().allocate(bytes, stream, owner);
@@ -39,7 +39,7 @@ void deallocate(void* ptr) noexcept {
 }
 
 void record_stream(void* ptr, Stream stream) {
-  startup::require_not_forked();
+  startup::require_thread();
   expect<UsageError>(static_cast<bool>(stream),
                      "record_stream: got an empty stream, expected one of a device");
   CachingResource* resource = nullptr;
@@ -70,7 +70,7 @@ void reset_accumulated_stats(int device) {
 }
 
 std::size_t empty_cache(int device) {
-  startup::require_not_forked();
+  startup::require_thread();
   return device_pool(device).caching().release_unused();
 }
 

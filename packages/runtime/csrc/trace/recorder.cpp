@@ -23,8 +23,7 @@ namespace {
 
 struct Entry {
   Record record;
-  sycl::event event;
-  bool on_device = false;
+  DeviceTimes times;  ///< of work on a device; taken away when the record has its times
 };
 
 struct Recorder {
@@ -88,12 +87,14 @@ std::int64_t measure_gap(int device) {
   return best;
 }
 
-void settle(Recorder& r, Entry& entry) {
-  if (!entry.on_device || entry.record.device_end) return;
-  auto gap = r.clock_gap[entry.record.device];
-  entry.record.device_begin = device_time(entry.event, false) + gap;
-  entry.record.device_end = device_time(entry.event, true) + gap;
-  entry.event = {};
+/// Waits for the work.
+void settle(Entry& entry, const std::map<int, std::int64_t>& clock_gap) {
+  auto& [after, work] = entry.times;
+  if (!work) return;
+  auto gap = clock_gap.at(entry.record.device);
+  entry.record.device_begin = (after ? device_time(*after, true) : device_time(*work, false)) + gap;
+  entry.record.device_end = device_time(*work, true) + gap;
+  entry.times = {};
 }
 
 // Driver events are a limited resource: take the times of finished work as the trace grows.
@@ -101,31 +102,25 @@ void settle_finished(Recorder& r) {
   using sycl::info::event_command_status;
   for (; r.settled < r.entries.size(); ++r.settled) {
     auto& entry = r.entries[r.settled];
-    if (!entry.on_device) continue;
-    if (entry.event.get_info<sycl::info::event::command_execution_status>() != event_command_status::complete)
-      return;
-    settle(r, entry);
+    auto& work = entry.times.work;
+    if (!work) continue;
+    if (work->get_info<sycl::info::event::command_execution_status>() != event_command_status::complete) return;
+    settle(entry, r.clock_gap);
   }
 }
 
-// Queues that others hold or that are being recorded stay: their work has no times on the device.
-void swap_queues(bool profiling) {
-  for (int device = 0; device < device_count(); ++device) {
-    for (Stream stream : live_streams(device)) {
-      auto& state = *stream.state();
-      if (state.external || is_capturing(stream)) continue;
-      strict::Window window;
-      finish_and_set_queue(state, make_queue(device, stream.priority(), profiling));
-    }
-  }
+void set_profiling_of_all(bool enabled) {
+  strict::Window window;
+  for (int device = 0; device < device_count(); ++device)
+    for (Stream stream : live_streams(device)) set_profiling(*stream.state(), enabled);
 }
 
-void add(Record record, sycl::event event, bool on_device) {
+void add(Record record, DeviceTimes times = {}) {
   auto& r = recorder();
   record.thread = thread_id();
   std::lock_guard lock(r.mutex);
   record.correlation = r.next++;
-  r.entries.push_back({std::move(record), std::move(event), on_device});
+  r.entries.push_back({std::move(record), std::move(times)});
   if (r.entries.size() % 1024 == 0) settle_finished(r);
 }
 
@@ -146,7 +141,7 @@ void start() {
   expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
   std::map<int, std::int64_t> gaps;
   guarded("starting a trace", [&] {
-    swap_queues(true);
+    set_profiling_of_all(true);
     for (int device = 0; device < device_count(); ++device) gaps[device] = measure_gap(device);
   });
   std::lock_guard lock(r.mutex);
@@ -160,29 +155,34 @@ std::vector<Record> stop() {
   auto& r = recorder();
   std::lock_guard one_at_a_time(r.switching);
   expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
-  guarded("stopping a trace", [] { swap_queues(false); });
-  std::lock_guard lock(r.mutex);
+  guarded("stopping a trace", [] { set_profiling_of_all(false); });
+  std::vector<Entry> entries;
+  std::map<int, std::int64_t> clock_gap;
+  {
+    std::lock_guard lock(r.mutex);
+    entries = std::exchange(r.entries, {});
+    clock_gap = r.clock_gap;
+  }
+  // Without the lock: work may wait for a thread that is about to record more.
   std::vector<Record> records;
   guarded("reading the times of a trace", [&] {
-    for (auto& entry : r.entries) {
-      settle(r, entry);
+    for (auto& entry : entries) {
+      settle(entry, clock_gap);
       records.push_back(std::move(entry.record));
     }
   });
-  r.entries.clear();
   std::stable_sort(records.begin(), records.end(),
                    [](auto& a, auto& b) { return a.host_begin < b.host_begin; });
   return records;
 }
 
 void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
-               sycl::event event) {
+               DeviceTimes times) {
   Record record{kind_of(info.kind), std::string(info.name), stream.device(), stream.id()};
   record.host_begin = begin;
   record.host_end = end;
   record.bytes = info.bytes;
-  bool timed = stream.state()->queue.has_property<sycl::property::queue::enable_profiling>();
-  add(std::move(record), std::move(event), timed);
+  add(std::move(record), std::move(times));
 }
 
 void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total) {
@@ -191,14 +191,14 @@ void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stre
   record.host_begin = record.host_end = now();
   record.bytes = bytes;
   record.counter = total;
-  add(std::move(record), {}, false);
+  add(std::move(record));
 }
 
 void note_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end) {
   Record record{kind, std::string(name)};
   record.host_begin = begin;
   record.host_end = end;
-  add(std::move(record), {}, false);
+  add(std::move(record));
 }
 
 Span::Span(std::string_view name) {

@@ -36,8 +36,8 @@ class XPU_API Event {
   double elapsed_ms(const Event& end) const;
   /// Null until recorded.
   sycl::event* native() const;
-  /// What records the point and its stream still, or null.
-  Recording* recording() const;
+  /// The capture in which the event was recorded, if it is still running; otherwise null.
+  std::shared_ptr<Recording> recording() const;
 
  private:
   struct State;

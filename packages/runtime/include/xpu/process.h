@@ -17,15 +17,21 @@ XPU_API std::string vendor_folder();
 
 /// Has `action` called at the end of the process, when the devices' work has ended; the last one given first.
 XPU_API void at_end(std::function<void()> action);
-/// For one who is about to end the process and can do more meanwhile than its end can, such as look for
-/// signals: waits about so long for the devices' work and reports what failed. False when it has to be called
-/// again.
-XPU_API bool end_soon(std::chrono::milliseconds most);
-/// From now on every other thread that is about to queue work calls `hold` first, which need not return.
-XPU_API void hold_threads(void (*hold)());
-/// The system's ids of the threads that wait for work or queued some lately, and are not held.
+/// Waits at most `timeout` for the devices' work and prints what of it failed. Returns false if the caller, who can
+/// look for signals in between, has to call again: until the work is done, or XPU_EXIT_TIMEOUT is used up.
+XPU_API bool drain_for(std::chrono::milliseconds timeout);
+/// Sleeps, in the time that XPU_EXIT_TIMEOUT leaves; returns false if none is left.
+XPU_API bool wait_for_threads(std::chrono::milliseconds timeout);
+
+/// What threads other than the one that ends the process call.
+struct ShutdownHooks {
+  void (*refuse)();         ///< before they use a device or its memory; throws, does not return, or lets them
+  void (*park)() noexcept;  ///< after they have waited for one; need not return
+};
+XPU_API void begin_shutdown(ShutdownHooks hooks);
+/// The system's ids of the threads that wait for a device, or used one lately, and were not refused since.
 XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);
-/// For `hold` to call, when it will not return.
-XPU_API void note_held_thread();
+/// For `refuse` to call before it throws or does not return. Returns true if it is not the first time.
+XPU_API bool note_refused_thread();
 
 }  // namespace xpu

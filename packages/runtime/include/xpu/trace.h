@@ -23,7 +23,7 @@ struct Record {
   std::uint64_t bytes = 0, counter = 0;            ///< counter: bytes allocated on the device after the event
 };
 
-/// Starts recording; waits for all streams, which then take device times.
+/// Starts recording. Waits for no work: what is pending runs before what is recorded.
 XPU_API void start();
 XPU_API bool active();
 /// Stops and returns everything recorded since start, ordered by host time.

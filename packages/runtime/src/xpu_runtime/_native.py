@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib.metadata
 from typing import Any
@@ -32,4 +33,11 @@ def _load() -> Any:
     return _C
 
 
+def _drain_at_exit() -> None:
+    from .process import drain_at_exit
+
+    drain_at_exit()
+
+
 C: Any = _load()
+atexit.register(_drain_at_exit)

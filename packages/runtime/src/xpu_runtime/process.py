@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections.abc import Callable
+
 from ._native import C
+
+_REFUSED = "the process is ending: its devices take no more work"
 
 #: Raised whenever a public C++ header changes incompatibly; adapters check it when they load.
 abi_version: int = C.abi_version
@@ -18,12 +24,41 @@ def generic_backend() -> bool:
     return C.generic_backend()
 
 
-def wait_for_end() -> None:
-    """What the end of the process does first: waits for the devices' work, and says what of it failed.
+def drain_at_exit() -> None:
+    """Wait for the devices' work, print what of it failed, and refuse the work of other threads.
 
-    From then on other threads of Python's that would queue work stay where they are.
+    Runs when the interpreter exits. Other threads that use a device from then on get an error, which ends
+    them without a word. ``XPU_EXIT_TIMEOUT`` bounds the wait; Ctrl-C ends it.
     """
-    C.wait_for_end()
+    if not C.is_initialized():
+        return
+    _drain()
+    C.begin_shutdown()
+    _silence_refused_threads()
+    wait_at_exit(lambda: not C.are_threads_at_work())
+    _drain()
+
+
+def wait_at_exit(is_done: Callable[[], bool]) -> None:
+    """Wait until ``is_done()``, in the time that ``XPU_EXIT_TIMEOUT`` leaves. Ctrl-C ends the wait."""
+    while not is_done() and C.wait_for_threads(1):
+        pass
+
+
+def _drain() -> None:
+    while not C.drain_for(100):  # signals are handled between two calls
+        pass
+
+
+@functools.cache
+def _silence_refused_threads() -> None:
+    report = threading.excepthook
+
+    def excepthook(failure: threading.ExceptHookArgs) -> None:
+        if _REFUSED not in str(failure.exc_value):
+            report(failure)
+
+    threading.excepthook = excepthook
 
 
 def library_paths() -> dict[str, list[str]]:

@@ -6,6 +6,7 @@
 #include <torch/library.h>
 
 #include "device/errors.h"
+#include "ops/arguments.h"
 #include "ops/copy.h"
 #include "ops/scalar_fits.h"
 #include "ops/small_floats.h"
@@ -19,13 +20,13 @@ namespace {
 using at::Tensor;
 
 Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
-  c10::OptionalDeviceGuard guard(self.is_xpu() ? self.device() : src.device());
+  OperatorGuard guard(self.is_xpu() ? self.device() : src.device());
   copy_tensor(self, src, non_blocking);
   return self;
 }
 
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
-  c10::OptionalDeviceGuard guard(self.is_xpu() ? self.device() : dst.device());
+  OperatorGuard guard(self.is_xpu() ? self.device() : dst.device());
   copy_tensor(dst, self, non_blocking);
   return dst;
 }
@@ -36,7 +37,7 @@ Tensor copy_from_and_resize(const Tensor& self, const Tensor& dst) {
 }
 
 Tensor& fill_scalar(Tensor& self, const at::Scalar& value) {
-  c10::DeviceGuard guard(self.device());
+  OperatorGuard guard(self.device());
   check_fits(value, self.scalar_type());
   if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
     auto once = each_once(self);

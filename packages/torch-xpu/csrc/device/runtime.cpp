@@ -84,7 +84,7 @@ class SyclRuntime final : public Runtime {
   void synchronize_event(void* event) override {
     translated([&] {
       auto& waited = event_of(event);
-      if (!waited.query()) xpu::wait_interruptibly(waited.stream());
+      xpu::wait_interruptibly(waited);
       waited.synchronize();
     });
   }

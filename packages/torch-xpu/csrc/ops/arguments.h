@@ -10,6 +10,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "xpu/interrupt.h"
+
 namespace torch_xpu {
 
 namespace detail {
@@ -69,15 +71,22 @@ inline bool given(const std::optional<at::Tensor>& argument) {
   return argument && argument->defined();
 }
 
-/// Makes the device of the first xpu tensor the current one.
+/// While an operator runs: its device is the current one, and Ctrl-C ends no wait once it has enqueued work.
+struct OperatorGuard {
+  explicit OperatorGuard(std::optional<c10::Device> device) : device(device) {}
+  xpu::OperationScope operation;
+  c10::OptionalDeviceGuard device;
+};
+
+/// On the device of the first xpu tensor.
 template <class... Args>
-c10::OptionalDeviceGuard guard_for(const Args&... args) {
+OperatorGuard guard_for(const Args&... args) {
   std::optional<c10::Device> device;
   auto visit = [&](const at::Tensor& t) {
     if (!device && t.is_xpu()) device = t.device();
   };
   (detail::each_tensor(visit, args), ...);
-  return c10::OptionalDeviceGuard(device);
+  return OperatorGuard(device);
 }
 
 [[noreturn]] void refuse_devices(c10::Device one, c10::Device other);

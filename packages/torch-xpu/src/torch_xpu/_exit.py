@@ -22,7 +22,7 @@ def end() -> None:
     """Wait for the devices, and for the threads of backward passes."""
     from xpu_runtime import process
 
-    process.wait_for_end()
+    process.drain_at_exit()
     let_autograd_finish()
 
 

@@ -42,8 +42,8 @@ void copy(int device, std::uintptr_t to, std::uintptr_t from, std::size_t bytes)
 void bind_plugin(py::module_& m) {
   m.attr("abi") = XPU_RUNTIME_ABI;
   m.def(
-      "drain", [] { Platform::get().drain(); }, py::call_guard<py::gil_scoped_release>(),
-      "Returns when every callback that JAX waits for has been called.");
+      "is_drained", [] { return Platform::get().is_drained(); },
+      "Whether every callback that JAX waits for has been called.");
   m.def("expect_builds", &xpu::expect_builds, py::arg("device"),
         "Several threads will want kernels soon: a helper that builds some of them may start meanwhile.");
   m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");

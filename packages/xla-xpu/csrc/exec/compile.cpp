@@ -16,7 +16,7 @@ namespace {
 
 namespace py = pybind11;
 
-constexpr int invalid_argument = 3, unimplemented = 12, internal = 13;
+constexpr int cancelled = 1, invalid_argument = 3, unimplemented = 12, internal = 13;
 
 int code_of(py::error_already_set& error) {
   auto failures = py::module_::import("xla_xpu.compiler.failures");
@@ -42,12 +42,19 @@ Made prepared(Made made) {
 
 Made made_by(const char* function, auto... texts) {
   py::gil_scoped_acquire gil;
-  try {
-    auto result = py::module_::import("xla_xpu.compiler").attr(function)(py::bytes(texts)...);
-    return result.template cast<std::shared_ptr<Executable>>();
-  } catch (py::error_already_set& error) {
-    throw CompileFailure(code_of(error), message_of(error));
+  auto result = py::module_::import("xla_xpu.compiler").attr(function)(py::bytes(texts)...);
+  return result.template cast<std::shared_ptr<Executable>>();
+}
+
+// JAX raises an error of its own for what PJRT returns. What the handler of a signal raised is raised in that one's
+// place, as soon as the interpreter goes on.
+[[noreturn]] void fail_with(py::error_already_set& error) {
+  py::gil_scoped_acquire gil;
+  if (!error.matches(PyExc_Exception)) {
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), error.type().ptr());
+    throw CompileFailure(cancelled, "the compilation was interrupted");
   }
+  throw CompileFailure(code_of(error), message_of(error));
 }
 
 // A compilation this long has had the vendor's compilers at work, on many threads. What they freed the C
@@ -56,11 +63,15 @@ constexpr auto long_compilation = std::chrono::milliseconds(150);
 
 Made call(const char* function, auto... texts) {
   auto begin = std::chrono::steady_clock::now();
-  auto made = prepared(made_by(function, texts...));
+  try {
+    auto made = prepared(made_by(function, texts...));
 #ifdef __GLIBC__
-  if (std::chrono::steady_clock::now() - begin > long_compilation) malloc_trim(0);
+    if (std::chrono::steady_clock::now() - begin > long_compilation) malloc_trim(0);
 #endif
-  return made;
+    return made;
+  } catch (py::error_already_set& error) {
+    fail_with(error);
+  }
 }
 
 }  // namespace

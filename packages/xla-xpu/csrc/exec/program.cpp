@@ -7,6 +7,7 @@
 
 #include "exec/memory.h"
 #include "xpu/copy.h"
+#include "xpu/interrupt.h"
 #include "xpu/launch.h"
 #include "xpu/memory.h"
 
@@ -97,17 +98,20 @@ void Program::prepare(int device) const {
   list_queueing(steps_, steps);
   std::vector<std::atomic_flag> taken(steps.size());
   std::exception_ptr failure;
+  std::atomic<bool> failed{false};
   auto threads = std::min<std::size_t>(std::thread::hardware_concurrency(), steps.size());
   // Each thread begins elsewhere: neighbours share modules, which only one can build.
   auto work = [&](std::size_t thread) {
-    for (std::size_t n = 0, first = thread * steps.size() / threads; n < steps.size(); ++n) {
+    // Ctrl-C ends the wait for the compiler: nothing is enqueued here, so nothing is left half done.
+    xpu::OperationScope operation(&failed);
+    for (std::size_t n = 0, first = thread * steps.size() / threads; n < steps.size() && !failed; ++n) {
       auto at = (first + n) % steps.size();
       if (taken[at].test_and_set()) continue;
       try {
         rehearse(*steps[at], device);
       } catch (...) {
         std::lock_guard lock(mutex_);
-        failure = std::current_exception();
+        if (!failed.exchange(true)) failure = std::current_exception();
       }
     }
   };

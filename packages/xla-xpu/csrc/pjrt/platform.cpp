@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "pjrt/entry.h"
 #include "xpu/device.h"
 #include "xpu/process.h"
@@ -26,9 +28,9 @@ Platform::Platform() : process_(getpid()) {
   xpu::at_end([] { get().stop(); });
 }
 
-void Platform::drain() {
-  if (getpid() != process_) return;  // threads do not survive fork
-  for (auto& waiter : waiters_) waiter->drain();
+bool Platform::is_drained() {
+  if (getpid() != process_) return true;  // threads do not survive fork
+  return std::ranges::all_of(waiters_, [](auto& waiter) { return waiter->is_drained(); });
 }
 
 void Platform::stop() {

@@ -20,8 +20,8 @@ class Platform {
   int device_count() const { return static_cast<int>(waiters_.size()); }
   Waiter& waiter(int device) { return *waiters_[device]; }
 
-  /// Returns when every callback that somebody waits for has been called.
-  void drain();
+  /// Whether every callback that somebody waits for has been called.
+  bool is_drained();
 
  private:
   Platform();

@@ -31,13 +31,12 @@ void Waiter::run() {
     moment.reset();  // may free what the moment's callbacks held
     lock.lock();
     busy_ = false;
-    if (moments_.empty()) changed_.notify_all();
   }
 }
 
-void Waiter::drain() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return moments_.empty() && !busy_; });
+bool Waiter::is_drained() {
+  std::lock_guard lock(mutex_);
+  return moments_.empty() && !busy_;
 }
 
 void Waiter::stop() {

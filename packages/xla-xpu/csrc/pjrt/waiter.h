@@ -16,9 +16,9 @@ class Waiter {
  public:
   /// Waits for `moment` in its turn. After stop() it does so before it returns.
   void add(std::shared_ptr<Moment> moment);
-  /// Returns when everything added has been waited for.
-  void drain();
-  /// Drains, and ends the thread.
+  /// Whether everything added has been waited for.
+  bool is_drained();
+  /// Waits for everything added, and ends the thread.
   void stop();
 
  private:

@@ -4,8 +4,8 @@ from typing import Any
 abi: int
 """The runtime ABI this was compiled against."""
 
-def drain() -> None:
-    """Returns when every callback that JAX waits for has been called."""
+def is_drained() -> bool:
+    """Whether every callback that JAX waits for has been called."""
 
 def expect_builds(device: int) -> None:
     """Several threads will want kernels soon: a helper that builds some of them may start meanwhile."""

@@ -17,6 +17,7 @@ def initialize() -> None:
     if not _asked_for():
         return
     import xpu_runtime
+    from xpu_runtime import process
 
     if xpu_runtime.device_count() == 0:
         return
@@ -28,7 +29,7 @@ def initialize() -> None:
     _dlpack.apply()
     rules.apply()
     # While there is an interpreter that callbacks may call.
-    atexit.register(_plugin.drain)
+    atexit.register(process.wait_at_exit, _plugin.is_drained)
 
 
 def _asked_for() -> bool:
