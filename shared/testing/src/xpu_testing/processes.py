@@ -93,11 +93,15 @@ class ProcessTree:
 
     def members(self) -> list[int]:
         """Return the processes that have not ended."""
-        return members(self._name, self.process.pid)
+        return members(self._name, self._root())
 
     def kill(self) -> None:
         """Kill the child and all that it started. Does not wait for them."""
-        kill(self._name, self.process.pid)
+        kill(self._name, self._root())
+
+    def _root(self) -> int:
+        """The child's number, until it has been waited for: then it may be another's."""
+        return self.process.pid if self.process.returncode is None else 0
 
     def terminate(self, grace: float) -> None:
         """Ask every process to end, and kill those that have not after `grace` seconds."""
