@@ -56,7 +56,7 @@ class Progress:
         where = f"{self._file}, {self._done + 1} of {self._cases}{about}: {case}"
         print(where, file=sys.stderr, flush=True)
         # The interpreter's lock may be held by what hangs, so that nothing in Python could end it.
-        faulthandler.dump_traceback_later(self._limit, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(self._limit, exit=True, file=2)
         began = time.monotonic()
         try:
             yield
