@@ -13,14 +13,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    needed = max((item.get_closest_marker("memory").args[0] for item in session.items), default=0)
+    needs = {item.path.stem: needed_gib(item) for item in session.items}
+    needed = max(needs.values(), default=0)
     free = free_memory.free_memory() / GIB
     about = f"soak: needs up to {needed} GiB of memory, {free:.1f} GiB are free"
     print(about, flush=True)
     if free < needed and not session.config.option.collectonly:
-        tests = {
-            item.path.stem: item.get_closest_marker("memory").args[0] for item in session.items
-        }
-        each = ", ".join(f"{name} {gib}" for name, gib in tests.items())
+        each = ", ".join(f"{name} {gib}" for name, gib in needs.items())
         what_to_do = f"end other programs, or choose tests that need less with -k ({each})"
         pytest.exit(f"{about}: {what_to_do}", returncode=2)
+
+
+def needed_gib(item: pytest.Item) -> float:
+    """Return what the test's mark says; it is an error to have none."""
+    mark = item.get_closest_marker("memory")
+    if mark is None:
+        raise pytest.UsageError(f"{item.nodeid}: has no mark memory(gib)")
+    return mark.args[0]
