@@ -14,6 +14,7 @@ from xpu_bench import Bar, Case, Mean, Pair
 from xpu_bench.__main__ import main
 from xpu_bench.measure import judge, mean_of, measure
 from xpu_bench.report import cells, quantity
+from xpu_testing.processes import ProcessTree
 
 
 def test_bars_compare_the_right_way_round():
@@ -124,6 +125,8 @@ def test_a_mean_is_the_geometric_one_of_the_rows_it_names():
 def slow(tmp_path):
     """Starts the harness on cases of 0.2 s, among them one that hangs with the interpreter's lock."""
 
+    trees = []
+
     def start(*arguments):
         folder = tmp_path / "packages" / "thing" / "benchmarks"
         folder.mkdir(parents=True)
@@ -148,11 +151,16 @@ def slow(tmp_path):
         )
         command = [sys.executable, "-m", "xpu_bench", "thing", "--root", str(tmp_path)]
         command += ["--json", str(tmp_path / "rows.json"), *arguments]
-        return subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+        trees.append(
+            ProcessTree(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+            )
         )
+        return trees[-1].process
 
-    return start
+    yield start
+    for tree in trees:
+        tree.kill()
 
 
 def said(err):

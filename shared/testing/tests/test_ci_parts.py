@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from test_processes import alive, wait_until
+from xpu_testing.processes import ProcessTree
 
 SCRIPT = Path(__file__).parents[3] / ".ci" / "parts.py"
 
@@ -17,6 +18,8 @@ SCRIPT = Path(__file__).parents[3] / ".ci" / "parts.py"
 @pytest.fixture
 def start(tmp_path):
     """Starts a run of parts, each a Python program."""
+
+    trees = []
 
     def run(*stages, **options):
         lines = []
@@ -27,19 +30,22 @@ def start(tmp_path):
             lines.append("")
         command = [sys.executable, str(SCRIPT), "--logs", str(tmp_path / "logs")]
         command += [f"--{name}={value}" for name, value in options.items()]
-        process = subprocess.Popen(
+        tree = ProcessTree(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        process.stdin.write("\n".join(lines))
-        process.stdin.close()
-        process.stdin = None  # so that communicate() does not flush it
-        return process
+        trees.append(tree)
+        tree.process.stdin.write("\n".join(lines))
+        tree.process.stdin.close()
+        tree.process.stdin = None  # so that communicate() does not flush it
+        return tree.process
 
-    return run
+    yield run
+    for tree in trees:
+        tree.kill()
 
 
 def state(out, name):

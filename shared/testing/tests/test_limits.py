@@ -8,6 +8,7 @@ import time
 import pytest
 from test_processes import alive, wait_until
 from xpu_testing.limits import DEFAULT_SECONDS
+from xpu_testing.processes import ProcessTree
 
 SUITE = """
 import ctypes, os, subprocess, sys, time
@@ -44,19 +45,25 @@ def test_dies():
 def suite(tmp_path):
     (tmp_path / "test_it.py").write_text(SUITE)
 
+    trees = []
+
     def start(*arguments, limit=2):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
         command += [f"--test-timeout={limit}", *arguments]
-        return subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
+        trees.append(
+            ProcessTree(
+                command,
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
         )
+        return trees[-1].process
 
-    return start
+    yield start
+    for tree in trees:
+        tree.kill()
 
 
 def pids(file):
