@@ -1,7 +1,9 @@
 """The parts of CI: shown as they run, ended within their limit, reported when the run is stopped."""
 
+import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,3 +145,55 @@ def test_a_run_that_is_killed_leaves_its_logs_and_no_part(start, tmp_path):
     wait_until(lambda: not alive(int((tmp_path / "pid").read_text())))
     (log,) = (tmp_path / "logs").iterdir()
     assert log.read_text().startswith("0 1 ")
+
+
+FAKE_PYTHON = """#!/bin/sh
+case "$1 $2 $4" in
+  "-m pip "*) ;;
+  "-m nox wheels") echo "built" ;;
+  "-m nox "*) echo "began $4"; touch "$FAKE_BEGAN/$4"; sleep 600 ;;
+  *) exec {python} "$@" ;;
+esac
+"""
+
+
+def test_ci_itself_says_what_it_did_when_it_is_killed(tmp_path):
+    """The script of CI, with an interpreter that only pretends to run nox."""
+    root = SCRIPT.parents[1]
+    for folder in (".ci", "shared/testing/src/xpu_testing"):
+        shutil.copytree(root / folder, tmp_path / folder)
+    tools, began = tmp_path / "bin", tmp_path / "began"
+    for folder in (tools, began):
+        folder.mkdir()
+    for name, text in {
+        "python3": FAKE_PYTHON.format(python=sys.executable),
+        "dpkg": "#!/bin/sh\n",
+    }.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o700)
+    variables = {"PATH": f"{tools}:{os.environ['PATH']}", "FAKE_BEGAN": str(began)}
+    tree = ProcessTree(
+        ["bash", ".ci/run"],
+        env=os.environ | variables,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_until(lambda: len(list(began.iterdir())) == 2)
+        time.sleep(random.uniform(0, 1))
+        tree.process.terminate()
+        out, _ = tree.process.communicate(timeout=60)
+    finally:
+        tree.kill()
+    assert tree.process.returncode == 128 + signal.SIGTERM
+    assert not tree.members()
+    assert "=== python3 -m nox -s wheels\nbuilt\n" in out
+    _, _, report = out.partition("=== stopped by SIGTERM after 0:0")
+    assert "\nbegan tests\n" in report
+    assert "\nbegan virtual-gpu\n" in report
+    states = re.findall(r"^python3 -m nox -s (\S+).* s  (\w.*)$", report, re.MULTILINE)
+    assert states[:3] == [("wheels", "passed"), ("tests", "stopped"), ("virtual-gpu", "stopped")]
+    assert {state for _, state in states[3:]} == {"not run"}
+    assert len(states) == 11

@@ -10,7 +10,7 @@ from typing import Any
 
 Result = dict[str, Any]
 # Seconds after which a run says how it gets on, before it does so regularly.
-FIRST_LINES = (1.0, 3.0)
+FIRST_LINES = (0.0, 1.0, 3.0)
 
 
 class Progress:
@@ -25,7 +25,7 @@ class Progress:
     ) -> None:
         self._options, self._cases, self._failed, self._running = options, cases, failed, running
         self._began = time.monotonic()
-        self._next = min(FIRST_LINES[0], options.interval)
+        self._next = FIRST_LINES[0]
         self.results: list[Result] = []
 
     @property

@@ -92,6 +92,7 @@ def _run(
     try:
         with stoppable(), batches:
             try:
+                progress.say_regularly()
                 for result in batches.results(interval=0.5):
                     if result is not None:
                         _take(result, progress, options, known)
