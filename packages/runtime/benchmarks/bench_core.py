@@ -47,9 +47,12 @@ def timed_child(code: str, cache: str) -> float:
     # A wait with a timeout of its own would look only every 50 ms.
     timer = threading.Timer(CHILD_SECONDS, process.kill)
     timer.start()
-    status = process.wait()
-    seconds = time.perf_counter() - begin
-    timer.cancel()
+    try:
+        status = process.wait()
+        seconds = time.perf_counter() - begin
+    finally:
+        timer.cancel()
+        process.kill()
     if status:
         raise subprocess.CalledProcessError(status, process.args)
     return seconds
