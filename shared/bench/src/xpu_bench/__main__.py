@@ -9,11 +9,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .progress import Progress, Stopped, raising_signals
+from .progress import Progress, Stopped, raising_signals, running
 
 if TYPE_CHECKING:
     from .measure import Row
@@ -111,7 +111,9 @@ def measure_area(
 
     whole = options.only == "*"  # the mean of a part says nothing
     for path in paths:
-        with loaded_cases(path) as cases:
+        with ExitStack() as stack:
+            with running(f"{area} {path.stem}, its cases", options.limit):
+                cases = stack.enter_context(loaded_cases(path))
             wanted = [
                 case
                 for case in cases

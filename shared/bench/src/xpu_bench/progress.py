@@ -40,8 +40,24 @@ def raising_signals() -> Iterator[None]:
             signal.signal(each, handler)
 
 
+@contextmanager
+def running(what: str, limit: float, where: str = "") -> Iterator[None]:
+    """Say what begins. If it takes longer than `limit` seconds, show all stacks and end the process."""
+    print(f"{where}{what}", file=sys.stderr, flush=True)
+    # The interpreter's lock may be held by what hangs, so that nothing in Python could end it.
+    faulthandler.dump_traceback_later(limit, exit=True, file=2)
+    began = time.monotonic()
+    try:
+        yield
+    except Stopped as stopped:
+        stopped.case = f"{what}, after {time.monotonic() - began:.0f} s"
+        raise
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
 class Progress:
-    """Prints to stderr, since a table of all rows follows on stdout."""
+    """The cases of a file. Prints to stderr, since a table of all rows follows on stdout."""
 
     def __init__(self, file: str, cases: int, limit: float) -> None:
         self._file, self._cases, self._limit = file, cases, limit
@@ -49,22 +65,13 @@ class Progress:
 
     @contextmanager
     def of(self, case: str) -> Iterator[None]:
-        """Say which case begins. One over the limit shows its stacks and ends the process."""
+        """Say which case begins, and how long the rest of the file will take."""
         seconds = time.monotonic() - self._began
         left = seconds / self._done * (self._cases - self._done) if self._done else None
         about = "" if left is None else f", about {left:.0f} s left"
-        where = f"{self._file}, {self._done + 1} of {self._cases}{about}: {case}"
-        print(where, file=sys.stderr, flush=True)
-        # The interpreter's lock may be held by what hangs, so that nothing in Python could end it.
-        faulthandler.dump_traceback_later(self._limit, exit=True, file=2)
-        began = time.monotonic()
-        try:
+        where = f"{self._file}, {self._done + 1} of {self._cases}{about}: "
+        with running(case, self._limit, where):
             yield
-        except Stopped as stopped:
-            stopped.case = f"{case}, after {time.monotonic() - began:.0f} s"
-            raise
-        finally:
-            faulthandler.cancel_dump_traceback_later()
         self._done += 1
 
     def print_row(self, row: Row) -> None:
