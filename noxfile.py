@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -26,7 +27,10 @@ nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 nox.options.sessions = ["tests"]
 
-PYTHON_CODE = ("noxfile.py", "packages", "shared", "docs")
+# A session that is killed ends like one that is interrupted: it tells what it runs, and waits for it.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+PYTHON_CODE = ("noxfile.py", ".ci/parts.py", "packages", "shared", "docs")
 
 
 def device_environment(session: nox.Session) -> Environment:
@@ -115,9 +119,11 @@ def workloads(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
-    """Memory over thousands of steps, and arrays of more than 2**31 elements. 16 GB; not in the gate."""
+    """Memory over thousands of steps, and arrays of more than 2**31 elements. Not in the gate."""
     (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
-    run_suite(session, device_environment(session), package.path / "soak", ["-s", *session.posargs])
+    # Twice -v names each test as it begins.
+    arguments = ["-s", "-vv", *session.posargs]
+    run_suite(session, device_environment(session), package.path / "soak", arguments)
 
 
 @nox.session(venv_backend="none", default=False)

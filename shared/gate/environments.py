@@ -55,6 +55,8 @@ class Environment:
             "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
         }
         options["env"] = variables | (options.get("env") or {})
+        # Time to report, after Ctrl-C in the terminal and after the signal that nox sends next.
+        options = {"interrupt_timeout": 5.0, "terminate_timeout": 15.0} | options
         session.run(str(self.bin / "python"), *arguments, external=True, **options)
 
     def install(self, session: nox.Session, *requirements: str) -> None:

@@ -49,12 +49,16 @@ def newest() -> Interpreter | None:
                 found.append((int(name[1]), str(path)))
     for minor, path in sorted(found, reverse=True):
         # Not everything of that name is one: a shim only says which Pythons it knows.
-        asked = subprocess.run(
-            [path, "-c", "import sys; print(sys.version)"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            asked = subprocess.run(
+                [path, "-c", "import sys; print(sys.version)"],
+                capture_output=True,
+                text=True,
+                timeout=30,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            continue
         if asked.returncode == 0:
             return Interpreter(path, asked.stdout.rstrip("\n"), f"-3.{minor}")
     return None

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,25 +34,37 @@ xr.launch(kernel, 64, 64, [np.float32(2), x, x, np.int64(64)])
 x.numpy()
 """
 
+CHILD_SECONDS = 120
 _serial = itertools.count()
 
 
 def timed_child(code: str, cache: str) -> float:
     """Seconds from starting a Python to its end."""
     begin = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-c", code], check=True, env={**os.environ, "XPU_CACHE_DIR": cache}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "XPU_CACHE_DIR": cache}
     )
-    return time.perf_counter() - begin
+    # A wait with a timeout of its own would look only every 50 ms.
+    timer = threading.Timer(CHILD_SECONDS, process.kill)
+    timer.start()
+    try:
+        status = process.wait()
+        seconds = time.perf_counter() - begin
+    finally:
+        timer.cancel()
+        process.kill()
+    if status:
+        raise subprocess.CalledProcessError(status, process.args)
+    return seconds
 
 
 def import_time() -> float:
     code = (
         "import time; t = time.perf_counter(); import xpu_runtime; print(time.perf_counter() - t)"
     )
-    return float(
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout
-    )
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, check=True, timeout=CHILD_SECONDS, capture_output=True)
+    return float(ran.stdout)
 
 
 def first_result(warm: bool) -> Pair:
@@ -94,6 +107,7 @@ print(time.perf_counter() - begin)
         out = subprocess.run(
             [sys.executable, "-c", code],
             check=True,
+            timeout=CHILD_SECONDS,
             capture_output=True,
             env={**os.environ, "XPU_CACHE_DIR": f"{folder}/kernels"},
         ).stdout

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from helper_processes import helper_processes
+from xpu_testing import processes
 
 pytestmark = [pytest.mark.image_cache, pytest.mark.values]
 
@@ -136,7 +137,7 @@ def can_mount() -> bool:
     if not shutil.which("unshare"):
         return False
     trial = in_namespace("mount -t tmpfs none /mnt")
-    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+    return subprocess.run(trial, capture_output=True, timeout=30, check=False).returncode == 0
 
 
 @pytest.mark.skipif(not can_mount(), reason="this user may mount nothing")
@@ -150,9 +151,7 @@ def test_disks(folder, filled):
     environment = os.environ | {"XPU_CACHE_DIR": str(folder)}
     code = "\n".join(line.removeprefix("    ") for line in CODE.splitlines())
     command = [*in_namespace(script), str(folder), sys.executable, code]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = processes.run(command, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == VALUES
     assert done.stderr.count("kernel cache: cannot write") == len(warnings_in(done.stderr)) == 1
@@ -196,16 +195,21 @@ def test_eight_processes_of_which_some_are_killed(child, folder):
     command = [sys.executable, "-c", code]
 
     def one(number: int) -> tuple[bool, int, str, list[str]]:
-        process = subprocess.Popen(
+        tree = processes.ProcessTree(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
+        process = tree.process
         killed = number % 3 == 0
         if killed:
             deadline = time.monotonic() + 60
             while not list(folder.glob("*.spv"))[number:] and time.monotonic() < deadline:
                 time.sleep(0.002)
             process.kill()
-        out, err = process.communicate(timeout=240)
+        try:
+            out, err = process.communicate(timeout=240)
+        except BaseException:
+            tree.kill()
+            raise
         return killed, process.returncode, out.strip(), warnings_in(err)
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

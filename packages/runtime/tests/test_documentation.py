@@ -1,11 +1,11 @@
 """The documentation's Python runs as it stands, page by page, and its C++ builds with the line it gives."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from xpu_testing import processes
 from xpu_testing.documentation import blocks
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -29,13 +29,11 @@ def test_python(page, child, tmp_path):
 def test_cpp(tmp_path):
     (tmp_path / "first.cpp").write_text((DOCS / "examples" / "first.cpp").read_text())
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
+    done = processes.run(
         ["bash", "-ec", blocks(DOCS / "cpp.md", "bash")],
+        timeout=300,
         cwd=tmp_path,
         env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "42 42"

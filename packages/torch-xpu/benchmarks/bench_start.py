@@ -32,6 +32,7 @@ def run(device: str = "", **variables: str) -> Marks:
         [sys.executable, str(PROGRAM), *filter(None, [device])],
         env={**os.environ, "XPU_FALLBACK": "error", **variables},
         check=True,
+        timeout=300,
         capture_output=True,
         text=True,
     )

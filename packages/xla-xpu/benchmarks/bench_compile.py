@@ -27,6 +27,7 @@ def compiling(platform: str, home: str, keep_programs: bool) -> float:
         [sys.executable, str(PROGRAM), platform],
         env={**os.environ, **variables},
         check=True,
+        timeout=300,
         capture_output=True,
         text=True,
     )

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax._src.internal_test_util import test_harnesses
+from xpu_testing.processes import ProcessTree
 
 # The results of all cases, for the page "Primitives of JAX".
 RECORD = Path(__file__).with_name("primitives.json")
@@ -37,6 +39,7 @@ DIFFERENCES = {
 
 # A process keeps every program that it built.
 CASES_OF_A_CHILD = 200
+CASE_SECONDS, START_SECONDS = 300, 300
 
 TOLERANCES = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-4, "complex64": 1e-4}
 
@@ -94,18 +97,39 @@ def reason(case: Any, error: Exception) -> str:
     return next(known, re.sub(r"\s+", " ", f"{type(error).__name__}: {error}")[:200])
 
 
+def output_of(command: list[str], names: str) -> tuple[list[list[str]], int]:
+    """The lines of a child and its status. It is killed when a case takes longer than CASE_SECONDS."""
+    tree = ProcessTree(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert tree.process.stdin
+    assert tree.process.stdout
+    timer = threading.Timer(START_SECONDS, tree.kill)
+    lines = []
+    try:
+        timer.start()
+        with tree.process.stdin as given:
+            given.write(names)
+        for line in tree.process.stdout:
+            if line.startswith('["'):
+                lines.append(json.loads(line))
+                timer.cancel()
+                timer = threading.Timer(CASE_SECONDS, tree.kill)
+                timer.start()
+        return lines, tree.process.wait()
+    finally:
+        timer.cancel()
+        tree.kill()
+
+
 def in_children(cases: list[Any], x64: bool) -> dict[str, str]:
     """What fails, with its reason. Some hundred cases a process: one that dies takes no other with it."""
     failures: dict[str, str] = {}
     left = [case.fullname for case in cases]
     while left:
         command = [sys.executable, __file__, "--child", *["--x64"] * x64]
-        names = "\n".join(left[:CASES_OF_A_CHILD])
-        child = subprocess.run(command, input=names, stdout=subprocess.PIPE, text=True, check=False)
-        lines = [json.loads(line) for line in child.stdout.splitlines() if line.startswith('["')]
+        lines, status = output_of(command, "\n".join(left[:CASES_OF_A_CHILD]))
         failures |= {line[0]: line[1] for line in lines if len(line) == 2}
-        if child.returncode:
-            failures[lines[-1][0]] = f"the process ended with {child.returncode}"
+        if status:
+            failures[lines[-1][0]] = f"the process ended with {status}"
         left = left[sum(len(line) == 1 for line in lines) :]
         print(f"{len(cases) - len(left)} of {len(cases)}, {len(failures)} fail", flush=True)
     return failures

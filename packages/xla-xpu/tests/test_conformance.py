@@ -1,25 +1,20 @@
 """The plugin without JAX: a walk through the C interface by somebody else's checks."""
 
-import subprocess
 import sys
 
 import pypjrt._abi.pjrt_0_114 as abi
 import pytest
 from pypjrt import conform
 from pypjrt.client import Plugin
+from xpu_testing import processes
 
 from xla_xpu import _plugin
 
 
 @pytest.mark.values
 def test_conformance_run():
-    done = subprocess.run(
-        [sys.executable, "-m", "pypjrt.conform", _plugin.__file__],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-m", "pypjrt.conform", _plugin.__file__]
+    done = processes.run(command, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 FAIL" in done.stdout
 

@@ -10,6 +10,8 @@ torch = pytest.importorskip("torch")
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
+pytestmark = [pytest.mark.memory(16), pytest.mark.timeout(1800)]
+
 N = 2**31 + 1024 * 11
 TAIL = 2**31 + 5  # past what 32 bits with a sign can index
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+LIMIT = 1800
+pytestmark = [pytest.mark.memory(4), pytest.mark.timeout(LIMIT + 60)]
+
 TRAINING = """
     import torch
     from resident import resident_megabytes
@@ -93,7 +96,7 @@ STREAMS = """
     ],
 )
 def test_memory_is_level(child, program, most):
-    out = child(program, env={"PYTHONPATH": str(Path(__file__).parent)}, timeout=1800).check().out
+    out = child(program, env={"PYTHONPATH": str(Path(__file__).parent)}, timeout=LIMIT).check().out
     grown, allocated = map(float, out.split())
     print(f"{grown:.1f} MB, {allocated:.0f} bytes on the device")
     assert grown < most

@@ -1,11 +1,11 @@
 """Each test gets a kernel cache of its own and runs the command in a child, as a user does."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from xpu_testing import processes
 
 sys.path.insert(0, str(Path(__file__).parent))  # the programs that tests run
 
@@ -23,14 +23,7 @@ def xpu_sdk(tmp_path, cache_home):
 
     def run(*arguments, **env):
         variables = os.environ | {"XDG_CACHE_HOME": str(cache_home), "COLUMNS": "200"} | env
-        return subprocess.run(
-            [sys.executable, "-m", "xpu_sdk", *arguments],
-            env=variables,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        command = [sys.executable, "-m", "xpu_sdk", *arguments]
+        return processes.run(command, timeout=300, env=variables, cwd=tmp_path)
 
     return run

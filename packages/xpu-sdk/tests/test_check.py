@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from xpu_sdk.stand_ins import spirv, virtual_gpu
+from xpu_sdk.stand_ins import isa, spirv, virtual_gpu
+from xpu_sdk.stand_ins.products import PRODUCTS
 
 WRONG = Path(__file__).parent / "wrong"
 
@@ -94,6 +95,28 @@ def test_a_program_that_fails_by_itself(check, tmp_path):
     done, faults = check(tmp_path / "fails.py", "--strict")
     assert done.returncode == 1
     assert faults[0]["what"] == "the command ended with exit code 7"
+
+
+def test_a_program_that_does_not_end(check, tmp_path):
+    (tmp_path / "hangs.py").write_text("import time; print('now', flush=True); time.sleep(600)")
+    done, faults = check(tmp_path / "hangs.py", "--strict", "--timeout", "3")
+    assert done.returncode == 1
+    assert done.stdout.count("now") == 1
+    assert faults[0]["what"] == "the command did not end within 3 s (--timeout) and was killed"
+
+
+def test_a_compiler_that_does_not_end(monkeypatch, tmp_path):
+    compiler = tmp_path / isa.COMPILER
+    compiler.write_text("#!/bin/sh\nsleep 600\n")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(isa, "TIMEOUT", 1)
+    monkeypatch.setattr(isa.spirv, "read", lambda _: spirv.Facts(("hangs",), False))
+    file = tmp_path / "kernel.spv"
+    file.write_bytes(b"")
+    (built,) = isa.build_batch([(file, PRODUCTS["dg2"])])
+    assert built.name == "hangs"
+    assert built.error == "ocloc did not end within 1 s"
 
 
 def test_no_command(xpu_sdk):

@@ -1,8 +1,11 @@
 """``xpu-sdk doctor``: healthy here, and each fault found with its cure."""
 
 import json
+import time
 
 import pytest
+from xpu_sdk import facts
+from xpu_sdk.health import child, devices, drivers
 
 
 def findings(done):
@@ -60,3 +63,57 @@ def test_an_adapter_built_against_another_runtime(monkeypatch):
     assert found.state == "fail"
     assert "built against runtime ABI -1" in found.found
     assert "--force-reinstall thing-xpu" in found.fix
+
+
+GPU = ["NVIDIA H100 80GB HBM3", "ext_oneapi_cuda", "CUDA 12.8", True]
+CPU = ["Intel Xeon", "opencl", "2026.0", False]
+
+
+@pytest.mark.parametrize(
+    ("listed", "nodes", "says_cpu"),
+    [
+        ([GPU], {}, False),
+        ([GPU], {"/dev/dri/renderD128": "0x10de"}, False),
+        ([CPU], {}, True),
+        (
+            [CPU],
+            {"/dev/null": "0x8086"},
+            False,
+        ),  # a driver is missing, which is a failure
+    ],
+    ids=["GPU without a node", "GPU", "CPU", "Intel GPU without a driver"],
+)
+def test_the_cpu_device_is_named_only_where_it_is_used(monkeypatch, listed, nodes, says_cpu):
+    answers = {devices.LIST: listed}
+    monkeypatch.setattr(devices, "ask", lambda code, *_: answers.get(code, [0.1, True]))
+    monkeypatch.setattr(facts, "render_nodes", lambda: nodes)
+    found = [*drivers.check(), *devices.check()]
+    said = [finding for finding in found if "CPU device is used" in finding.found]
+    assert len(said) == says_cpu
+    missing = [finding.layer for finding in found if finding.layer == "GPU driver"]
+    assert bool(missing) == (listed == [CPU] and "0x8086" in nodes.values())
+
+
+def test_a_probe_that_hangs_ends_with_what_it_started(monkeypatch, tmp_path):
+    monkeypatch.setattr(child, "TIMEOUT", 2)
+    note = tmp_path / "pid"
+    begin = time.monotonic()
+    with pytest.raises(child.ChildFailed, match="did not end within 2 s"):
+        child.ask(
+            f"""
+            import subprocess
+            started = subprocess.Popen(["sleep", "600"], start_new_session=True)
+            open({str(note)!r}, "w").write(str(started.pid))
+            started.wait()
+            """
+        )
+    assert time.monotonic() - begin < 20
+    assert not alive(int(note.read_text()))
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False

@@ -1,6 +1,11 @@
 """The harness: what it discovers, how it judges, what it writes."""
 
 import json
+import random
+import re
+import signal
+import subprocess
+import sys
 import textwrap
 import time
 
@@ -9,6 +14,7 @@ from xpu_bench import Bar, Case, Mean, Pair
 from xpu_bench.__main__ import main
 from xpu_bench.measure import judge, mean_of, measure
 from xpu_bench.report import cells, quantity
+from xpu_testing.processes import ProcessTree
 
 
 def test_bars_compare_the_right_way_round():
@@ -113,3 +119,84 @@ def test_a_mean_is_the_geometric_one_of_the_rows_it_names():
     row = mean_of(Mean("all a", "a *", ">= 4.5"), rows)
     assert row.ratio == pytest.approx(4)
     assert not row.ok
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """Starts the harness on cases of 0.2 s, among them one that hangs with the interpreter's lock."""
+
+    trees = []
+
+    def start(*arguments):
+        folder = tmp_path / "packages" / "thing" / "benchmarks"
+        folder.mkdir(parents=True)
+        (folder / "bench_it.py").write_text(
+            textwrap.dedent("""
+            import ctypes, time
+            from xpu_bench import Case, Pair
+
+            def slow():
+                return Pair(ours=lambda: time.sleep(0.2) or 0.2, self_timed=True)
+
+            def hangs():
+                mutex, lock = ctypes.create_string_buffer(64), ctypes.PyDLL(None).pthread_mutex_lock
+                lock(mutex)
+                lock(mutex)
+
+            def cases():
+                for number in range(100):
+                    yield Case(f"case {number}", slow, repetitions=1)
+                yield Case("hangs", hangs)
+            """)
+        )
+        command = [sys.executable, "-m", "xpu_bench", "thing", "--root", str(tmp_path)]
+        command += ["--json", str(tmp_path / "rows.json"), *arguments]
+        trees.append(
+            ProcessTree(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+            )
+        )
+        return trees[-1].process
+
+    yield start
+    for tree in trees:
+        tree.kill()
+
+
+def said(err):
+    """The cases that began and those whose rows were shown."""
+    began = re.findall(r"thing bench_it, \d+ of 101(?:, about \d+ s left)?: (case \d+)\n", err)
+    return began, re.findall(r": (case \d+)\n    ours 200 ms\n", err)
+
+
+def rows_of(tmp_path):
+    return [row["name"] for row in json.loads((tmp_path / "rows.json").read_text())["thing"]]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_stopped_has_shown_and_written_its_rows(slow, tmp_path, number):
+    process = slow()
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "rows.json").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(random.uniform(0, 2))
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    began, shown = said(err)
+    assert shown == began[: len(shown)]
+    assert len(shown) >= len(began) - 1
+    assert rows_of(tmp_path) in (shown, shown[:-1])
+    if number == signal.SIGKILL:
+        assert process.returncode == -number
+    else:
+        assert process.returncode == 128 + number
+        assert f"stopped by {number.name}" in err
+        assert rows_of(tmp_path)[-1] in out
+
+
+def test_a_case_over_its_limit_ends_the_run_with_its_stacks(slow, tmp_path):
+    process = slow("--only", "hangs", "--limit", "3")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert err.index("thing bench_it, ") < err.index(": hangs\n") < err.index("in hangs\n")

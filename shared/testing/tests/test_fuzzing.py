@@ -1,10 +1,16 @@
 """What a fuzzer's command line must do with each end that a case can have."""
 
 import json
+import random
+import re
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
+from test_processes import wait_until
 
 FUZZER = """
 import os, time
@@ -83,3 +89,87 @@ def test_a_known_difference_passes_where_its_whole_entry_fits(tmp_path):
     assert f"{differing} differ for a known reason" in done.stdout
     assert "\ndies: " in done.stdout
     assert "\ndiffers: " not in done.stdout
+
+
+SLOW = """
+import time
+from xpu_testing import fuzzing
+
+class Case:
+    def __init__(self, random):
+        self.seconds = random.choice([0.05, 0.3])
+        self.subject = "wrong" if self.seconds > 0.1 else "right"
+
+    def __str__(self):
+        return f"program of {self.seconds} s"
+
+    def run(self):
+        time.sleep(self.seconds)
+        if self.subject == "wrong":
+            raise fuzzing.Difference("1 is not 2")
+        return fuzzing.PASSED
+
+fuzzing.main(Case)
+"""
+
+
+@pytest.fixture
+def slow(tmp_path):
+    (tmp_path / "__main__.py").write_text(SLOW)
+    command = [sys.executable, str(tmp_path), "--cases", "2000", "--jobs", "2", "--interval", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def processes_of(folder):
+    """The command lines that name a folder."""
+    commands = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            commands.append(file.read_bytes().decode())
+        except OSError:  # it has ended
+            continue
+    return [command for command in commands if str(folder) in command]
+
+
+PROGRESS = re.compile(
+    r"\d+:\d\d  (\d+) of 2000 cases, [\d.]+ a second, [\d:]+ left, \d+ failed; "
+    r"running: (nothing|\d+ (right|wrong) \(\d+ s\))"
+)
+
+
+def test_results_are_printed_as_they_come(slow):
+    lines = []
+    while not any(PROGRESS.match(line) for line in lines[-1:]):
+        lines.append(slow.stdout.readline())
+        assert lines[-1], lines
+    failed = next(n for n, line in enumerate(lines) if line.startswith("FAILED --seed 0 --case "))
+    assert lines[failed].endswith(", wrong\n")
+    assert lines[failed + 1 : failed + 3] == ["    program of 0.3 s\n", "    1 is not 2\n"]
+    assert slow.poll() is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_reports(slow, tmp_path, number):
+    slow.stdout.readline()
+    time.sleep(random.uniform(0, 3))
+    slow.send_signal(number)
+    out = slow.stdout.read()
+    assert slow.wait(timeout=20) == 128 + number
+    *_, counted, stopped, last = out.splitlines()
+    done = int(re.search(r"seed 0: (\d+) cases in", counted)[1])
+    told = rf"stopped by {number.name}: {2000 - done} of 2000 cases not done; "
+    told += r"running: (nothing|\d+ (right|wrong) \(\d+ s\))"
+    assert re.match(told, stopped)
+    assert sum(int(count) for count in re.findall(r"\d+", last)) == done
+    wait_until(lambda: not processes_of(tmp_path))
+
+
+def test_a_run_that_is_killed_has_said_where_it_was(slow, tmp_path):
+    time.sleep(random.uniform(2.5, 5))
+    slow.kill()
+    out = slow.stdout.read()
+    told = [PROGRESS.match(line) for line in out.splitlines()]
+    assert int([line for line in told if line][-1][1]) > 0
+    wait_until(lambda: not processes_of(tmp_path))

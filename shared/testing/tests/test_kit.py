@@ -1,6 +1,8 @@
 """The kit itself: each helper must fail on the fault that it is there to find."""
 
 import contextlib
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -137,3 +139,45 @@ def test_a_share_does_not_move_with_new_tests():
     assert share_of(items, 1) == set(items)
     assert len(share_of(items[:3], 1000)) == 1
     assert share_of([], 4) == set()
+
+
+RUNTIME = """
+from types import SimpleNamespace
+
+def device_count():
+    return {count}
+
+def devices():
+    return [SimpleNamespace(type="{type}")] * {count}
+"""
+
+OF_THE_CPU_DEVICE = """
+import pytest
+
+@pytest.mark.cpu_device
+def test_of_the_cpu_device():
+    pass
+
+def test_of_any():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "count", "values", "says"),
+    [
+        ("cpu", 1, "1", "2 passed"),
+        ("gpu", 1, "1", "1 passed, 1 deselected"),  # one that computes values
+        ("gpu", 1, "0", "1 passed, 1 deselected"),  # a virtual one
+        ("cpu", 0, "1", "1 passed, 1 deselected"),
+    ],
+)
+def test_a_test_of_the_cpu_device_runs_there_only(tmp_path, monkeypatch, type, count, values, says):
+    (tmp_path / "xpu_runtime.py").write_text(RUNTIME.format(type=type, count=count))
+    (tmp_path / "test_it.py").write_text(OF_THE_CPU_DEVICE)
+    monkeypatch.setenv("XPU_VALUES", values)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines()[-1].startswith(says), done.stdout

@@ -1,4 +1,4 @@
-"""``python -m xpu_bench --root TREE AREA... [--json FILE] [--only PATTERN]``."""
+"""``python -m xpu_bench --root TREE AREA... [--json FILE] [--only PATTERN] [--limit SECONDS]``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .progress import Progress, Stopped, raising_signals, running
 
 if TYPE_CHECKING:
     from .measure import Row
@@ -34,8 +37,9 @@ def find_areas(root: Path) -> dict[str, list[Path]]:
     return areas
 
 
-def load_cases(path: Path) -> Iterator:
-    """The cases of one file."""
+@contextmanager
+def loaded_cases(path: Path) -> Iterator[list]:
+    """The cases of one file, whose folder is importable until all of them have been measured."""
     spec = importlib.util.spec_from_file_location(f"xpu_bench_{path.stem}", path)
     assert spec
     assert spec.loader
@@ -44,7 +48,7 @@ def load_cases(path: Path) -> Iterator:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
-        yield from module.cases()
+        yield list(module.cases())
     finally:
         sys.path.remove(str(path.parent))
 
@@ -56,7 +60,9 @@ def keep(file: Path, measured: Mapping[str, Sequence[Row]], *, whole: bool) -> N
         found = {} if whole else {row["name"]: row for row in kept.get(area, [])}
         found |= {row.name: row.as_dict() for row in rows}
         kept[area] = list(found.values())
-    file.write_text(json.dumps(kept, indent=1) + "\n")
+    partial = file.with_name(f"{file.name}.part")
+    partial.write_text(json.dumps(kept, indent=1) + "\n")
+    partial.replace(file)  # at once: a run that is killed leaves the rows it has measured
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,6 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository")
     parser.add_argument("--json", type=Path, metavar="FILE", help="bring the rows into FILE")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="cases whose name matches")
+    parser.add_argument(
+        "--limit", type=float, default=900, metavar="SECONDS", help="what a case may take"
+    )
     options = parser.parse_args(arguments)
     known = find_areas(options.root)
     unknown = [area for area in options.areas if area not in known]
@@ -72,33 +81,54 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no such area: {', '.join(unknown)}; there are: {', '.join(known) or 'none'}")
     limit_threads()
 
-    from .case import Mean
-    from .measure import mean_of, measure
-    from .report import print_table, quantity
+    from .report import print_table
 
     measured: dict[str, list[Row]] = {}
-    whole = options.only == "*"  # the mean of a part says nothing
-    for area in options.areas or known:
-        of_area: list[Row] = []
-        for path in known[area]:
-            for case in load_cases(path):
-                if isinstance(case, Mean):
-                    if whole:
-                        of_area.append(mean_of(case, of_area))
-                elif fnmatch.fnmatch(case.name, options.only):
-                    row = measure(case)
-                    of_area.append(row)
-                    print(
-                        f"{case.name}: {quantity(row.ours, row.unit)}", file=sys.stderr, flush=True
-                    )
-        print_table(f"{area}: ours beside a peer, in turn, on {THREADS} threads", of_area)
-        measured[area] = of_area
-    if options.json:
-        keep(options.json, measured, whole=whole)
+    code = 0
+    try:
+        with raising_signals():
+            for area in options.areas or known:
+                rows = measured[area] = []
+                try:
+                    measure_area(area, known[area], options, rows)
+                finally:
+                    print_table(f"{area}: ours beside a peer, in turn, on {THREADS} threads", rows)
+    except Stopped as stopped:
+        print(stopped, file=sys.stderr)
+        code = stopped.exit_code
     missed = [row.name for rows in measured.values() for row in rows if not row.ok]
     if missed:
         print(f"below the bar: {', '.join(missed)}", file=sys.stderr)
-    return 1 if missed else 0
+    return code or int(bool(missed))
+
+
+def measure_area(
+    area: str, paths: Sequence[Path], options: argparse.Namespace, rows: list[Row]
+) -> None:
+    """Measure the cases of an area into `rows`. Each row is printed, and written to the file, at once."""
+    from .case import Mean
+    from .measure import mean_of, measure
+
+    whole = options.only == "*"  # the mean of a part says nothing
+    for path in paths:
+        with ExitStack() as stack:
+            with running(f"{area} {path.stem}, its cases", options.limit):
+                cases = stack.enter_context(loaded_cases(path))
+            wanted = [
+                case
+                for case in cases
+                if (whole if isinstance(case, Mean) else fnmatch.fnmatch(case.name, options.only))
+            ]
+            progress = Progress(f"{area} {path.stem}", len(wanted), options.limit)
+            for case in wanted:
+                with progress.of(case.name):
+                    row = mean_of(case, rows) if isinstance(case, Mean) else measure(case)
+                rows.append(row)
+                progress.print_row(row)
+                if options.json:
+                    keep(options.json, {area: [row]}, whole=False)
+    if options.json:
+        keep(options.json, {area: rows}, whole=whole)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+COMPILE_SECONDS = 300
+
 
 def native_library(
     source: Path,
@@ -33,6 +35,6 @@ def native_library(
     library = folder / f"{source.stem}-{key}.so"
     if not library.exists():
         partial = library.with_suffix(f".{os.getpid()}")
-        subprocess.run([*command, "-o", str(partial)], check=True)
+        subprocess.run([*command, "-o", str(partial)], timeout=COMPILE_SECONDS, check=True)
         partial.rename(library)
     return ctypes.CDLL(str(library))

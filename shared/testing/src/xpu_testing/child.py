@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import validation
+from . import processes, validation
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,11 @@ def run_child(
     timeout: float = 120,
     cwd: str | os.PathLike[str] | None = None,
 ) -> ChildResult:
-    """Run Python ``code`` in a fresh interpreter; ``env`` adds variables, or takes them away with None."""
+    """Run Python ``code`` in a fresh interpreter; ``env`` adds variables, or takes them away with None.
+
+    The child and all that it starts are killed after ``timeout`` seconds, and the child when its
+    caller dies.
+    """
     variables = dict(os.environ)
     for name, value in (env or {}).items():
         if value is None:
@@ -42,14 +45,6 @@ def run_child(
         else:
             variables[name] = value
     variables |= validation.variables(variables)
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env=variables,
-        timeout=timeout,
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = processes.run(command, timeout, env=variables, cwd=cwd)
     return ChildResult(done.returncode, done.stdout, done.stderr)

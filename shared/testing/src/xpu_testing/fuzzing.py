@@ -8,24 +8,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import queue
 import random
 import re
-import selectors
-import subprocess
 import sys
-import tempfile
-import threading
-import time
 import tomllib
 import traceback
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import validation
+from .fuzz_batches import Batches
+from .fuzz_report import Progress, print_failures
+from .stopping import Stopped, stoppable
 
 PASSED = "passed"
 REFUSED = "refused"  # by both sides alike, which is right too
@@ -84,13 +79,56 @@ def main(make: Callable[[random.Random], Case]) -> None:
     if options.only:
         fits = re.compile(options.only).fullmatch
         numbers = [n for n in numbers if fits(make(case_random(options.seed, n)).subject)]
-    started = time.monotonic()
-    results = list(_Parent(script, options, numbers).run())
-    for result in results:
-        if result["end"] == FAILED and any(entry.explains(result) for entry in known):
-            result["end"] = KNOWN
-    _report(results, script.parent.name, options, time.monotonic() - started)
-    sys.exit(any(result["end"] == FAILED for result in results))
+    sys.exit(_run(script, options, numbers, known))
+
+
+def _run(
+    script: Path, options: argparse.Namespace, numbers: Sequence[int], known: Sequence[Known]
+) -> int:
+    """Run the cases and print the report, also of a run that is told to end. Returns the exit code."""
+    batches = Batches(script, options, numbers, FAILED)
+    progress = Progress(options, len(numbers), FAILED, batches.running)
+    stopped, running = None, ""
+    try:
+        with stoppable(), batches:
+            try:
+                progress.say_regularly()
+                for result in batches.results(interval=0.5):
+                    if result is not None:
+                        _take(result, progress, options, known)
+                    progress.say_regularly()
+            finally:
+                running = progress.running()
+    except Stopped as error:
+        stopped = error
+    results = progress.results
+    print_failures(results, options, FAILED)
+    ends = [result["end"] for result in results]
+    print(
+        f"\n{script.parent.name}, seed {options.seed}: {len(results)} cases in {progress.seconds:.0f} s, "
+        f"{ends.count(REFUSED)} of those that passed were refused by both, "
+        f"{ends.count(KNOWN)} differ for a known reason"
+    )
+    if stopped:
+        print(
+            f"{stopped}: {len(numbers) - len(results)} of {len(numbers)} cases not done; {running}"
+        )
+    print(f"{len(ends) - ends.count(FAILED)} passed, {ends.count(FAILED)} failed", flush=True)
+    return stopped.exit_code if stopped else int(FAILED in ends)
+
+
+def _take(
+    result: dict[str, Any],
+    progress: Progress,
+    options: argparse.Namespace,
+    known: Sequence[Known],
+) -> None:
+    if options.log:
+        with options.log.open("a") as log:
+            log.write(json.dumps(result) + "\n")
+    if result["end"] == FAILED and any(entry.explains(result) for entry in known):
+        result = result | {"end": KNOWN}
+    progress.add(result)
 
 
 def _options() -> argparse.Namespace:
@@ -103,6 +141,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--batch", type=int, default=200, help="cases of one process")
     parser.add_argument("--limit", type=float, default=120, help="seconds a case may take")
+    parser.add_argument("--interval", type=float, default=10, help="seconds between progress lines")
     parser.add_argument("--log", type=Path, help="every result, one line of JSON each")
     parser.add_argument("--report", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--numbers", type=json.loads, help=argparse.SUPPRESS)
@@ -124,125 +163,3 @@ def _run_cases(make: Callable[[random.Random], Case], options: argparse.Namespac
             except Exception:  # noqa: BLE001 - whatever it is, it is this case's result
                 end, difference = FAILED, traceback.format_exc(limit=-6)
             report.write(json.dumps({"end": end, "difference": difference}) + "\n")
-
-
-class _Parent:
-    """Gives batches of cases to children and goes on after the case that ended one."""
-
-    def __init__(self, script: Path, options: argparse.Namespace, numbers: Sequence[int]) -> None:
-        self._script, self._options = script, options
-        self._batches: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
-        for start in range(0, len(numbers), options.batch):
-            self._batches.put(list(numbers[start : start + options.batch]))
-        self._results: queue.SimpleQueue[dict[str, Any] | Exception | None] = queue.SimpleQueue()
-
-    def run(self) -> Iterator[dict[str, Any]]:
-        workers = [
-            threading.Thread(target=self._work, daemon=True) for _ in range(self._options.jobs)
-        ]
-        for worker in workers:
-            worker.start()
-        running = len(workers)
-        while running:
-            result = self._results.get()
-            if isinstance(result, Exception):
-                raise result
-            if result is None:
-                running -= 1
-                continue
-            if self._options.log:
-                with self._options.log.open("a") as log:
-                    log.write(json.dumps(result) + "\n")
-            yield result
-
-    def _work(self) -> None:
-        try:
-            while True:
-                batch = self._batches.get_nowait()
-                while batch:
-                    done = list(self._child(batch))
-                    batch = batch[len(done) :]
-        except queue.Empty:
-            self._results.put(None)
-        except Exception as error:  # noqa: BLE001 - raised in the main thread
-            self._results.put(error)
-
-    def _child(self, numbers: list[int]) -> Iterator[int]:
-        reading, writing = os.pipe()
-        command = [sys.executable, str(self._script.parent), "--seed", str(self._options.seed)]
-        command += ["--report", str(writing), "--numbers", json.dumps(numbers)]
-        variables = dict(os.environ)
-        variables |= validation.variables(variables)
-        with tempfile.TemporaryFile("w+", errors="replace") as output:
-            child = subprocess.Popen(
-                command,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=(writing,),
-            )
-            os.close(writing)
-            begun: dict[str, Any] | None = None
-            why, done = "", 0
-            with os.fdopen(reading, "rb", buffering=0) as report:
-                for line in self._lines(report):
-                    if line is None:
-                        why = f"hangs: killed after {self._options.limit:.0f} s"
-                        child.kill()
-                    elif begun is None:
-                        begun = json.loads(line)
-                    else:
-                        self._results.put(begun | json.loads(line))
-                        yield begun["case"]
-                        begun, done = None, done + 1
-            exit_code = child.wait()
-            if begun is not None or exit_code:
-                output.seek(0)
-                last = output.read()[-2000:].strip()
-                if begun is None:  # while a case was made, or at the end of the process
-                    case = numbers[min(done, len(numbers) - 1)]
-                    begun = {"case": case, "subject": "no case", "program": f"after {done} cases"}
-                why = why or f"ended the process with {exit_code}"
-                self._results.put(begun | {"end": FAILED, "difference": f"{why}\n{last}".strip()})
-                yield begun["case"]
-
-    def _lines(self, report: Any) -> Iterator[bytes | None]:
-        """Lines as they come; None when none came within the limit."""
-        rest = b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(report, selectors.EVENT_READ)
-            while True:
-                if not selector.select(self._options.limit):
-                    yield None
-                more = report.read(1 << 16)
-                if not more:
-                    return
-                *lines, rest = (rest + more).split(b"\n")
-                yield from lines
-
-
-def _report(
-    results: Sequence[dict[str, Any]], name: str, options: argparse.Namespace, seconds: float
-) -> None:
-    by_subject: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for result in sorted(results, key=lambda result: result["case"]):
-        if result["end"] == FAILED or options.case:
-            by_subject[result["subject"]].append(result)
-    for subject, group in sorted(by_subject.items()):
-        print(f"\n{subject}: {len(group)}")
-        for result in group if options.case else group[:3]:
-            print(f"  --seed {options.seed} --case {result['case']}: {result['end']}")
-            for line in (result["program"] + "\n" + result.get("difference", "")).splitlines():
-                print(f"    {line}")
-        if len(group) > 3 and not options.case:
-            print("  also " + " ".join(f"--case {result['case']}" for result in group[3:15]))
-    ends = [result["end"] for result in results]
-    print(
-        f"\n{name}, seed {options.seed}: {len(results)} cases in {seconds:.0f} s, {ends.count(REFUSED)}",
-        end="",
-    )
-    print(
-        f" of those that passed were refused by both, {ends.count(KNOWN)} differ for a known reason"
-    )
-    print(f"{len(ends) - ends.count(FAILED)} passed, {ends.count(FAILED)} failed")

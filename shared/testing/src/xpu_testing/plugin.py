@@ -13,6 +13,7 @@ import pytest
 from . import validation
 from .canary import Canary
 from .child import run_child
+from .limits import DEFAULT_SECONDS, TimeLimits
 from .values import leave_out_comparisons, values_checked
 
 MARKERS = {
@@ -21,7 +22,8 @@ MARKERS = {
     "onednn_matmul": "needs oneDNN's matrix products: left out where the GPU's driver is too old",
     "image_cache": "needs the cache of built kernels: left out under XPU_GENERIC_BACKEND=1",
     "fp64": "computes in f64 whatever it is given: left out on devices without it",
-    "cpu_device": "is about the CPU device: left out on the virtual GPU",
+    "cpu_device": "is about the CPU device: left out where the first device is another",
+    "timeout": "has a time limit of its own, in seconds, instead of --test-timeout",
 }
 
 
@@ -32,6 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=1,
         metavar="N",
         help="run one test of N, and on a virtual GPU all those of f64",
+    )
+    parser.addoption(
+        "--test-timeout",
+        type=float,
+        default=DEFAULT_SECONDS,
+        metavar="SECONDS",
+        help="a test over this fails, or is killed with what it started; 0: no limit",
     )
     parser.addoption("--times", type=int, default=1, metavar="N", help="run each test N times")
 
@@ -54,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.update(validation.variables(os.environ))  # before anything has started the runtime
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
+    config.pluginmanager.register(TimeLimits(config), "xpu_testing_limits")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -61,6 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = set()
     if not values_checked():
         absent |= {"values", "cpu_device"}
+    elif any(item.get_closest_marker("cpu_device") for item in items) and not has_cpu_device():
+        absent |= {"cpu_device"}
     if os.environ.get("XPU_GENERIC_BACKEND") == "1":
         absent |= {"onednn", "image_cache"}
     if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
@@ -90,6 +102,13 @@ def has_onednn_matmul() -> bool:
     import xpu_runtime
 
     return xpu_runtime.device_count() > 0 and not xpu_runtime.dnn.onednn_matmul_refusal()
+
+
+def has_cpu_device() -> bool:
+    """Whether the first device is the CPU device."""
+    import xpu_runtime
+
+    return xpu_runtime.device_count() > 0 and xpu_runtime.devices()[0].type == "cpu"
 
 
 def has_fp64() -> bool:

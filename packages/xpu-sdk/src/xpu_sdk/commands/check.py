@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--share", type=int, default=1, metavar="N", help="with --isa: every Nth kernel"
     )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=3600,
+        metavar="SECONDS",
+        help="how long each run of the command may take (3600); 0: any time",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the faults to FILE too")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
@@ -91,10 +98,10 @@ def _run_command(options: argparse.Namespace, command: list[str], dump: str) -> 
     # isa needs a run that leaves kernels behind; strict memory is the one that does not depend on a driver.
     if options.strict or (options.isa and not options.kernels and not options.virtual_gpu):
         show.console.rule("strict memory")
-        faults += strict.check(command, dump)
+        faults += strict.check(command, dump, options.timeout)
     for name in options.virtual_gpu or ():
         show.console.rule(f"virtual {name}")
-        faults += virtual_gpu.check(command, PRODUCTS[name], dump)
+        faults += virtual_gpu.check(command, PRODUCTS[name], dump, options.timeout)
     return faults
 
 

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from .. import processes
+
 TIMEOUT = 120
 
 
@@ -20,15 +22,8 @@ class ChildFailed(Exception):
 def ask(code: str, variables: Mapping[str, str] | None = None) -> Any:
     """Run ``code``, which prints one line of JSON last, and return what that says."""
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code)],
-            env=os.environ | dict(variables or {}),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            check=False,
-        )
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        done = processes.run(command, TIMEOUT, env=os.environ | dict(variables or {}))
     except subprocess.TimeoutExpired as error:
         raise ChildFailed(f"did not end within {TIMEOUT} s") from error
     if done.returncode < 0:

@@ -58,9 +58,12 @@ def check() -> Iterator[Finding]:
         return
     for index, (name, backend, driver, _) in enumerate(devices):
         yield Finding(f"xpu:{index}", "ok", f"{name}, {backend}, driver {driver}")
-    if INTEL in facts.render_nodes().values() and not any(device[3] for device in devices):
+    has_gpu = any(is_gpu for *_, is_gpu in devices)
+    if not has_gpu and INTEL in facts.render_nodes().values():
         fix = "sudo apt-get install intel-opencl-icd (or the driver packages of your distribution)"
         yield Finding("GPU driver", "fail", "an Intel GPU is here, but no driver shows it", fix)
+    elif not has_gpu:
+        yield Finding("GPU", "note", "none found, the CPU device is used")
     yield _compiler()
     for index in range(len(devices)):
         yield _computes(f"kernel on xpu:{index}", KERNEL.replace("INDEX", str(index)))

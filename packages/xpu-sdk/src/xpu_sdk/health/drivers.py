@@ -23,9 +23,8 @@ def check() -> Iterator[Finding]:
         yield Finding("CPU driver", "ok", str(cpu))
     nodes = facts.render_nodes()
     if not nodes:
-        yield Finding(
-            "render nodes", "note", "none: this machine shows no GPU, the CPU device is used"
-        )
+        # Which devices are used is not known from that: drivers of other vendors need none.
+        yield Finding("render nodes", "note", "none in /dev/dri, which Intel's GPU drivers need")
     for node, vendor in nodes.items():
         yield _node(node, vendor)
 

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import processes
 from . import spirv
 from .fault import Fault
 from .products import Product
@@ -42,6 +44,9 @@ class Built:
 
 # One run of the compiler builds many: loading it takes as long as building a small kernel.
 BATCH = 32
+
+# Seconds a run of the compiler may take. What a batch has not built then is built file by file.
+TIMEOUT = 600
 
 DESCRIPTION = b"\nkernels:"
 
@@ -112,9 +117,12 @@ def _options(file: Path, product: Product, output: str, folder: str) -> list[str
 def _run(*arguments: str, scratch: str) -> subprocess.CompletedProcess[str]:
     compiler = shutil.which(COMPILER)
     assert compiler
-    return subprocess.run(
-        [compiler, *arguments], cwd=scratch, capture_output=True, text=True, check=False
-    )
+    command = [compiler, *arguments]
+    try:
+        return processes.run(command, TIMEOUT, cwd=scratch)
+    except subprocess.TimeoutExpired:
+        reason = f"error: {COMPILER} did not end within {TIMEOUT} s"
+        return subprocess.CompletedProcess(command, -signal.SIGKILL, "", reason)
 
 
 def read_binary(binary: bytes, file: Path, product: Product) -> Iterator[Built]:

@@ -10,7 +10,7 @@ from .running import Ended, run
 PREFIX = "xpu strict memory: "
 
 
-def check(command: Sequence[str], dump: str) -> list[Fault]:
+def check(command: Sequence[str], dump: str, timeout: float) -> list[Fault]:
     """Run the command; a touch of device memory ends it with a message, which becomes the fault."""
     variables = {
         "XPU_STRICT_MEMORY": "1",
@@ -18,7 +18,7 @@ def check(command: Sequence[str], dump: str) -> list[Fault]:
         "ONEAPI_DEVICE_SELECTOR": "opencl:cpu",
         "XPU_DUMP_KERNELS": dump,
     }
-    return read(run(command, variables))
+    return read(run(command, variables, timeout))
 
 
 def read(ended: Ended) -> list[Fault]:

@@ -43,11 +43,12 @@ def variables(product: Product) -> dict[str, str]:
     }
 
 
-def check(command: Sequence[str], product: Product, dump: str) -> list[Fault]:
+def check(command: Sequence[str], product: Product, dump: str, timeout: float) -> list[Fault]:
     """Run the command on the virtual GPU."""
     folder = Path(dump, product.name)
     folder.mkdir(exist_ok=True)
-    return read(run(command, variables(product) | {"XPU_DUMP_KERNELS": str(folder)}), product)
+    ended = run(command, variables(product) | {"XPU_DUMP_KERNELS": str(folder)}, timeout)
+    return read(ended, product)
 
 
 def read(ended: Ended, product: Product) -> list[Fault]:
@@ -60,10 +61,10 @@ def read(ended: Ended, product: Product) -> list[Fault]:
         Fault(where, f"{kind}: {text.splitlines()[0]}", detail="\n".join(text.splitlines()[1:12]))
         for kind, text in errors
     ]
-    if faults:
+    if faults and not ended.timeout:
         return faults
     if ended.code < 0:
-        return [Fault(where, f"the command {ended.how()}", detail=_tail(ended.errors))]
+        return [*faults, Fault(where, f"the command {ended.how()}", detail=_tail(ended.errors))]
     what = f"the command {ended.how()}; nothing is computed there, which may be why"
     return [Fault(where, what, serious=False, detail=_tail(ended.errors))]
 

@@ -1,0 +1,93 @@
+"""What a fuzzer prints: failures and progress as it goes, and a report at its end."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Result = dict[str, Any]
+# Seconds after which a run says how it gets on, before it does so regularly.
+FIRST_LINES = (0.0, 1.0, 3.0)
+
+
+class Progress:
+    """Results as they come. Prints failures in full at once, and a line about all at intervals."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        cases: int,
+        failed: str,
+        running: Callable[[], Sequence[object]],
+    ) -> None:
+        self._options, self._cases, self._failed, self._running = options, cases, failed, running
+        self._began = time.monotonic()
+        self._next = FIRST_LINES[0]
+        self.results: list[Result] = []
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken."""
+        return time.monotonic() - self._began
+
+    def add(self, result: Result) -> None:
+        """Take a case's result."""
+        self.results.append(result)
+        if result["end"] == self._failed:
+            where = f"--seed {self._options.seed} --case {result['case']}"
+            print(f"FAILED {where}, {result['subject']}", *shown(result), sep="\n", flush=True)
+
+    def say_regularly(self) -> None:
+        """Print the line about all when it is time."""
+        if self.seconds >= self._next:
+            later = [second for second in FIRST_LINES if second > self.seconds]
+            interval = self._options.interval
+            self._next = min([*later, (self.seconds // interval + 1) * interval])
+            self.say()
+
+    def say(self) -> None:
+        """Print how many are done, how fast, the time left, and what is running now."""
+        done, seconds = len(self.results), self.seconds
+        rate = done / seconds if seconds else 0.0
+        left = clock((self._cases - done) / rate) if rate else "unknown time"
+        failed = sum(result["end"] == self._failed for result in self.results)
+        print(
+            f"{clock(seconds)}  {done} of {self._cases} cases, {rate:.3g} a second, {left} left, "
+            f"{failed} failed; {self.running()}",
+            flush=True,
+        )
+
+    def running(self) -> str:
+        """Return what is running now."""
+        return "running: " + (", ".join(map(str, self._running())) or "nothing")
+
+
+def clock(seconds: float) -> str:
+    """Return a time as minutes and seconds, or hours, minutes and seconds."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def shown(result: Result) -> list[str]:
+    """Return the program and the difference, indented."""
+    text = result["program"] + "\n" + result.get("difference", "")
+    return [f"    {line}" for line in text.splitlines()]
+
+
+def print_failures(results: Sequence[Result], options: argparse.Namespace, failed: str) -> None:
+    """Print the failures grouped by subject, or all results of cases that were named."""
+    by_subject: dict[str, list[Result]] = defaultdict(list)
+    for result in sorted(results, key=lambda result: result["case"]):
+        if result["end"] == failed or options.case:
+            by_subject[result["subject"]].append(result)
+    for subject, group in sorted(by_subject.items()):
+        print(f"\n{subject}: {len(group)}")
+        for result in group if options.case else group[:3]:
+            print(f"  --seed {options.seed} --case {result['case']}: {result['end']}")
+            print(*shown(result), sep="\n")
+        if len(group) > 3 and not options.case:
+            print("  also " + " ".join(f"--case {result['case']}" for result in group[3:15]))
