@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "xpu/interrupt.h"
+#include "xpu/process.h"
 
 namespace xpu::bindings {
 
@@ -9,7 +10,13 @@ void bind_event(py::module_& m) {
   py::class_<Event>(m, "Event", "A point in a stream's work, to wait for or to time.")
       .def(py::init<bool>(), py::arg("timing") = false)
       .def("record", &Event::record, py::arg("stream"), Unlocked())
-      .def("query", &Event::query, "True when the point has been reached, or was never recorded.", Unlocked())
+      .def(
+          "query",
+          [](const Event& event) {
+            require_active_thread();
+            return event.query();
+          },
+          "True when the point has been reached, or was never recorded.", Unlocked())
       .def(
           "synchronize",
           [](const Event& event) {

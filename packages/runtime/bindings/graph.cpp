@@ -7,7 +7,7 @@ namespace xpu::bindings {
 void bind_graph(py::module_& m) {
   py::class_<Graph>(m, "Graph", "Recorded launches of a stream, replayed with one call.")
       .def(py::init<>())
-      .def("begin", &Graph::begin, py::arg("stream"), Unlocked())
+      .def("begin", &Graph::begin, py::arg("stream"), py::arg("pool") = 0, Unlocked())
       .def("end", &Graph::end, Unlocked())
       .def("replay", &Graph::replay, py::arg("stream"), Unlocked())
       .def("reset", &Graph::reset, Unlocked())

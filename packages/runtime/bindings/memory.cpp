@@ -105,10 +105,6 @@ void bind_pools(py::module_& m) {
         py::arg("pool"), Unlocked());
   m.def("memory_close_pool", py::overload_cast<int, memory::PoolId>(&memory::close_pool), py::arg("device"),
         py::arg("pool"), Unlocked());
-  m.def("memory_open_stream_pool", py::overload_cast<Stream, memory::PoolId>(&memory::open_pool),
-        py::arg("stream"), py::arg("pool"), Unlocked());
-  m.def("memory_close_stream_pool", py::overload_cast<Stream, memory::PoolId>(&memory::close_pool),
-        py::arg("stream"), py::arg("pool"), Unlocked());
   m.def("memory_retain_pool", &memory::retain_pool, py::arg("device"), py::arg("pool"), Unlocked());
   m.def("memory_release_pool", &memory::release_pool, py::arg("device"), py::arg("pool"),
         py::arg("give_back") = false, Unlocked());

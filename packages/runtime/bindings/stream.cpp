@@ -5,6 +5,7 @@
 #include "xpu/event.h"
 #include "xpu/graph.h"
 #include "xpu/interrupt.h"
+#include "xpu/process.h"
 
 namespace xpu::bindings {
 
@@ -24,7 +25,13 @@ void bind_stream(py::module_& m) {
             return reinterpret_cast<std::uintptr_t>(&s.queue());
           },
           "Address of the sycl::queue.")
-      .def("query", &Stream::query, "True when everything queued so far has ended.", Unlocked())
+      .def(
+          "query",
+          [](Stream s) {
+            require_active_thread();
+            return s.query();
+          },
+          "True when everything queued so far has ended.", Unlocked())
       .def(
           "synchronize",
           [](Stream s) {

@@ -43,7 +43,8 @@ Event& Event::operator=(Event&&) noexcept = default;
 // A timed event lies on a profiling queue beside the stream, ordered after it, so that streams themselves
 // need not pay for profiling.
 void Event::record(Stream stream) {
-  startup::require_usable();
+  startup::require_not_forked();
+  startup::require_not_ended();
   strict::Window window;
   auto& from = *stream.state();
   std::lock_guard order(from.order);
@@ -86,7 +87,6 @@ sycl::event* Event::native() const {
 
 bool Event::query() const {
   if (!recorded()) return true;
-  startup::require_thread();
   if (state_->mark) return state_->mark.reached();
   using sycl::info::event_command_status;
   return state_->event->get_info<sycl::info::event::command_execution_status>() ==
@@ -95,7 +95,7 @@ bool Event::query() const {
 
 void Event::synchronize() const {
   if (!recorded()) return;
-  startup::require_thread();
+  startup::require_not_forked();
   if (!query()) {
     using_threads::Wait wait;
     interrupt::WaitTimer timer(*state_->stream);
@@ -113,6 +113,7 @@ void Event::synchronize() const {
     });
   }
   note_ended(*state_->stream, state_->after);
+  startup::require_thread();  // not before: the caller may wait for memory of its own that the device uses
   throw_pending(state_->device);
 }
 

@@ -207,6 +207,10 @@ void begin_shutdown(ShutdownHooks hooks) {
   startup::mark_ending(hooks.refuse);
 }
 
+void require_active_thread() {
+  startup::require_thread();
+}
+
 bool drain_for(std::chrono::milliseconds timeout) {
   using namespace exit;
   if (startup::unusable() || !startup::initialized()) return true;

@@ -23,7 +23,7 @@ std::string memory_key(int device, std::string_view source, const std::vector<st
 
 SharedKernel find_or_build(int device, std::string key, std::string_view name,
                            const std::function<ProgramPtr()>& make) {
-  startup::require_not_forked();
+  startup::require_thread();
   auto module = modules().find(std::move(key), device);
   return {module, &module->kernel(std::string(name), make)};
 }

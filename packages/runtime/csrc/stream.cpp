@@ -26,7 +26,7 @@
 namespace xpu {
 namespace {
 
-constexpr int pool_size = 8;
+constexpr int pool_size = 32;  // as many as PyTorch's other devices have
 
 struct DeviceStreams {
   std::mutex mutex;
@@ -158,14 +158,14 @@ sycl::queue& Stream::queue() const {
 }
 
 bool Stream::query() const {
-  startup::require_thread();
+  startup::require_not_forked();
   strict::Window window;
   std::lock_guard order(state_->order);
   return state_->last ? state_->last.reached() : state_->queue().sycl.khr_empty();
 }
 
 void Stream::synchronize() const {
-  startup::require_thread();
+  startup::require_not_forked();
   expect<UsageError>(!is_capturing(*this), "stream ", id(), " of device ", device(),
                      " is being recorded into a graph, so it cannot be waited for; end the recording first");
   {
@@ -175,6 +175,7 @@ void Stream::synchronize() const {
     guarded("waiting for a stream", [&] { finish(*state_); });
     note_ended(*state_, queued);
   }
+  startup::require_thread();  // not before: the caller may wait for memory of its own that the device uses
   throw_pending(state_->device);
 }
 
@@ -227,6 +228,7 @@ Stream exchange_stream(Stream stream) {
 }
 
 Stream pool_stream(int device, int priority) {
+  startup::require_thread();
   expect<UsageError>(priority >= -1 && priority <= 1, "stream priority: got ", priority,
                      ", expected -1 (high), 0 or 1 (low)");
   auto& streams = streams_of(device);

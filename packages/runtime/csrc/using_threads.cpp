@@ -36,10 +36,11 @@ std::int64_t milliseconds_now() {
 struct Thread {
   int id = gettid();
   std::atomic<std::int64_t> last{0};
-  std::atomic<bool> refused{false};
+  std::atomic<int> refusals{0};
   std::atomic<int> waits{0};
 
-  bool at_work(std::int64_t since) const { return waits > 0 || (!refused && last >= since); }
+  // After the first refusal it unwinds, which needs the interpreter; if it goes on, it sleeps in the next.
+  bool at_work(std::int64_t since) const { return waits > 0 || (refusals <= 1 && last >= since); }
 
   Thread() {
     std::lock_guard lock(all().mutex);
@@ -85,7 +86,7 @@ std::vector<int> threads_at_work(std::chrono::milliseconds lately) {
 }
 
 bool note_refused_thread() {
-  return using_threads::self.refused.exchange(true);
+  return using_threads::self.refusals++ > 0;
 }
 
 }  // namespace xpu

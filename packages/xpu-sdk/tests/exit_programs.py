@@ -103,8 +103,40 @@ ENDINGS = {
 }
 
 
-def program(frameworks: str, work: str, ending: str) -> tuple[str, int]:
-    """The text, and the status it must end with. Frameworks: "torch", "jax" or "both"."""
+# Queues products for about so many seconds, however long the device takes for one.
+LOADS = {
+    "torch": """
+        load = torch.randn(2500, 2500, device="xpu")
+        def multiply():
+            return load @ load
+        def wait():
+            torch.xpu.synchronize()
+    """,
+    "jax": """
+        load, product = jnp.ones((2500, 2500)), jax.jit(lambda a: a @ a)
+        def multiply():
+            return product(load)
+        def wait():
+            multiply().block_until_ready()
+    """,
+}
+QUEUE = """
+import time
+multiply(), wait()
+begin = time.monotonic()
+multiply(), wait()
+for _ in range(int({seconds} / (time.monotonic() - begin))):
+    multiply()
+"""
+
+
+def program(
+    frameworks: str, work: str, ending: str, seconds: float = 0
+) -> tuple[str, int]:
+    """The text, and the status it must end with. Frameworks: "torch", "jax" or "both".
+
+    The program prints when it ends, with about so many seconds of products queued.
+    """
     names = ("torch", "jax") if frameworks == "both" else (frameworks,)
     text = "".join({"torch": TORCH, "jax": JAX}[name] for name in names)
     for name in names:
@@ -112,5 +144,8 @@ def program(frameworks: str, work: str, ending: str) -> tuple[str, int]:
         text += f"def make_{name}():{body}\n    return step\n{name}_step = make_{name}()\n"
     calls = "\n".join(f"    {name}_step()" for name in names)
     text += f"def step():\n{calls}\nfor _ in range(30):\n    step()\n"
+    if seconds:
+        text += textwrap.dedent(LOADS[names[0]]) + QUEUE.format(seconds=seconds)
+    text += "import time; print(time.monotonic(), flush=True)\n"
     end, status = ENDINGS[ending]
     return text + textwrap.dedent(end), status

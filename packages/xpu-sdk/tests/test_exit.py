@@ -9,21 +9,29 @@ import pytest
 WORKS = sorted({work for _, work in exit_programs.PROGRAMS})
 ENDINGS = list(exit_programs.ENDINGS)
 
-# Every framework with every kind of work, and each of the two with every ending: a third of all combinations.
+# Seconds of products that are queued as the program ends.
+QUEUED = (0, 0.1, 50)
+
+# Every framework with every kind of work, and each of the two with every ending and every number of seconds.
 ENDED = [
-    (frameworks, work, ENDINGS[(first + second + half) % len(ENDINGS)])
+    (frameworks, work, ENDINGS[(first + second + half) % len(ENDINGS)], QUEUED[(second + half) % 3])
     for first, frameworks in enumerate(("torch", "jax", "both"))
     for second, work in enumerate(WORKS)
     for half in (0, len(ENDINGS) // 2)
 ]
 
 
-@pytest.mark.parametrize(("frameworks", "work", "ending"), ENDED)
-def test_status(child, frameworks, work, ending):
-    text, status = exit_programs.program(frameworks, work, ending)
+@pytest.mark.parametrize(("frameworks", "work", "ending", "seconds"), ENDED)
+def test_status(child, frameworks, work, ending, seconds):
+    text, status = exit_programs.program(frameworks, work, ending, seconds)
     done = child(text)
+    waited = time.monotonic() - float(done.out.split()[0])
     assert done.exit_code == status, done.err
-    assert "ended failed" not in done.err
+    assert "queued when the process ended failed" not in done.err
+    assert waited < 5 + SLACK
+
+
+SLACK = 10  # seconds that a loaded machine takes to end a process
 
 
 FAILING = """

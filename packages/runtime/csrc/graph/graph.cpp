@@ -63,16 +63,17 @@ struct Graph::State {
     if (pool) memory::release_pool(stream.device(), pool);
   }
 
-  void start() {
+  void start(memory::PoolId wanted) {
     int device = stream.device();
     auto& state = *stream.state();
-    pool = state.pool.load();
-    if (pool) {
-      memory::retain_pool(device, pool);
+    auto serving = state.pool.load();
+    if (serving && (wanted == 0 || wanted == serving)) {
+      memory::retain_pool(device, serving);
+      pool = serving;
     } else {
-      auto made = memory::create_pool();
-      memory::open_pool(stream, made);
-      pool = made;
+      auto opened = wanted ? wanted : memory::create_pool();
+      memory::open_pool(stream, opened);
+      pool = opened;
       serves = true;
     }
     auto made = std::make_shared<Recording>(use_native(device), device_info(device).type == "cpu");
@@ -183,7 +184,8 @@ void Graph::drop() noexcept {
   state_.reset();
 }
 
-void Graph::begin(Stream stream) {
+void Graph::begin(Stream stream, memory::PoolId pool) {
+  startup::require_thread();
   static auto& one_at_a_time = kept<std::mutex>();  // two captures of one stream must not both find it free
   std::lock_guard lock(one_at_a_time);
   expect<UsageError>(!state_->recording, "the graph already holds a recording; reset() it first");
@@ -192,7 +194,7 @@ void Graph::begin(Stream stream) {
   auto fresh = std::make_unique<State>();
   fresh->stream = stream;
   try {
-    fresh->start();
+    fresh->start(pool);
   } catch (...) {
     if (fresh->serves) memory::close_pool(stream, fresh->pool);
     throw;
@@ -201,6 +203,7 @@ void Graph::begin(Stream stream) {
 }
 
 void Graph::end() {
+  startup::require_thread();
   expect<UsageError>(state_->recording && !state_->ended, "the graph is not being recorded; begin() first");
   auto& state = *state_;
   try {

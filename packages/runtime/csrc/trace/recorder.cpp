@@ -12,6 +12,7 @@
 #include "kept.h"
 #include "memory/strict/strict.h"
 #include "opencl.h"
+#include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
@@ -136,6 +137,7 @@ bool active() {
 }
 
 void start() {
+  startup::require_thread();
   auto& r = recorder();
   std::lock_guard one_at_a_time(r.switching);
   expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
@@ -152,6 +154,7 @@ void start() {
 }
 
 std::vector<Record> stop() {
+  startup::require_thread();
   auto& r = recorder();
   std::lock_guard one_at_a_time(r.switching);
   expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");

@@ -29,7 +29,9 @@ struct ShutdownHooks {
   void (*park)() noexcept;  ///< after they have waited for one; need not return
 };
 XPU_API void begin_shutdown(ShutdownHooks hooks);
-/// The system's ids of the threads that wait for a device, or used one lately, and were not refused since.
+/// For calls that neither enqueue nor wait, such as queries: calls `refuse` where the thread's work is refused.
+XPU_API void require_active_thread();
+/// The system's ids of the threads that wait for a device, or used one lately, and were refused at most once.
 XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);
 /// For `refuse` to call before it throws or does not return. Returns true if it is not the first time.
 XPU_API bool note_refused_thread();

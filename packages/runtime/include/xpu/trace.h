@@ -26,7 +26,7 @@ struct Record {
 /// Starts recording. Waits for no work: what is pending runs before what is recorded.
 XPU_API void start();
 XPU_API bool active();
-/// Stops and returns everything recorded since start, ordered by host time.
+/// Stops, waits for the work that was recorded, and returns all records since start, ordered by host time.
 XPU_API std::vector<Record> stop();
 /// A host span with a name, for frameworks and users to mark phases; free when no trace is active.
 class XPU_API Span {

@@ -18,9 +18,13 @@ class Graph:
     def __init__(self) -> None:
         self._graph = C.Graph()
 
-    def record(self, stream: Stream | None = None) -> _Recording:
-        """A `with` block whose work on the stream is recorded instead of run."""
-        return _Recording(self._graph, stream or current_stream())
+    def record(self, stream: Stream | None = None, pool: int = 0) -> _Recording:
+        """A `with` block whose work on the stream is recorded instead of run.
+
+        What is allocated on the stream meanwhile comes from the `memory.Pool` with the id `pool`, by
+        default from one of the graph's own.
+        """
+        return _Recording(self._graph, stream or current_stream(), pool)
 
     def replay(self, stream: Stream | None = None) -> None:
         """Queues everything recorded, in order."""
@@ -40,11 +44,11 @@ class Graph:
 
 
 class _Recording:
-    def __init__(self, graph: C.Graph, stream: Stream) -> None:
-        self._graph, self._stream = graph, stream
+    def __init__(self, graph: C.Graph, stream: Stream, pool: int) -> None:
+        self._graph, self._stream, self._pool = graph, stream, pool
 
     def __enter__(self) -> Stream:
-        self._graph.begin(self._stream)
+        self._graph.begin(self._stream, self._pool)
         return self._stream
 
     def __exit__(self, *_: object) -> None:

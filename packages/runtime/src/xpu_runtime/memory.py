@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._native import C
-from ._stream import Stream
 
 __all__ = [
     "Pool",
@@ -157,15 +156,6 @@ class Pool:
             yield self
         finally:
             C.memory_close_pool(index, self.id)
-
-    def serve(self, stream: Stream) -> None:
-        """From now on serves what any thread allocates on the stream."""
-        C.memory_open_stream_pool(stream, self.id)
-        self._opened(stream.device)
-
-    def leave(self, stream: Stream) -> None:
-        """Ends what serve() began."""
-        C.memory_close_stream_pool(stream, self.id)
 
     def _opened(self, device: int) -> None:
         if device in self._devices:

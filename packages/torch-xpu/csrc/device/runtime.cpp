@@ -18,6 +18,7 @@
 #include "xpu/host_memory.h"
 #include "xpu/interrupt.h"
 #include "xpu/memory.h"
+#include "xpu/process.h"
 #include "xpu/trace.h"
 
 namespace torch_xpu {
@@ -54,7 +55,10 @@ class SyclRuntime final : public Runtime {
     return translated([&] { return xpu::pool_stream(device, priority).id(); });
   }
   bool query_stream(int device, std::int64_t stream) override {
-    return translated([&] { return stream_numbered(device, stream).query(); });
+    return translated([&] {
+      xpu::require_active_thread();
+      return stream_numbered(device, stream).query();
+    });
   }
   void synchronize_stream(int device, std::int64_t stream) override {
     translated([&] {
@@ -79,7 +83,10 @@ class SyclRuntime final : public Runtime {
     translated([&] { stream_numbered(device, stream).wait(event_of(event)); });
   }
   bool query_event(void* event) override {
-    return translated([&] { return event_of(event).query(); });
+    return translated([&] {
+      xpu::require_active_thread();
+      return event_of(event).query();
+    });
   }
   void synchronize_event(void* event) override {
     translated([&] {

@@ -35,9 +35,8 @@ class _XPUGraph:
         import xpu_runtime
 
         self._graph = xpu_runtime.Graph()
-        self._pool: Any = None
+        self._pool = 0
         self._recording: Any = None
-        self._stream: Any = None
 
     def capture_begin(self, pool: PoolHandle | None = None) -> None:
         """From now on the current stream's work is recorded instead of run."""
@@ -45,15 +44,9 @@ class _XPUGraph:
 
         if self._recording:
             raise RuntimeError("this graph is being captured already")
-        self._stream = _current_stream()
-        self._pool = xpu_runtime.memory.Pool(pool[1] if pool else None)
-        self._pool.serve(self._stream)
-        recording = self._graph.record(self._stream)
-        try:
-            recording.__enter__()
-        except BaseException:
-            self._pool.leave(self._stream)
-            raise
+        self._pool = pool[1] if pool else xpu_runtime.memory.Pool().id
+        recording = self._graph.record(_current_stream(), self._pool)
+        recording.__enter__()
         self._recording = recording
 
     def capture_end(self) -> None:
@@ -62,7 +55,6 @@ class _XPUGraph:
             raise RuntimeError("capture_end() without capture_begin()")
         recording, self._recording = self._recording, None
         recording.__exit__()
-        self._pool.leave(self._stream)
 
     def instantiate(self) -> None:
         """Nothing to do: the graph is made ready when its capture ends."""
@@ -74,13 +66,13 @@ class _XPUGraph:
     def reset(self) -> None:
         """Drop the recording; its memory is the common pool's again once no replay uses it."""
         self._graph.reset()
-        self._pool = None
+        self._pool = 0
 
     def pool(self) -> PoolHandle:
         """The pool that other graphs may share."""
-        if self._pool is None:
+        if not self._pool:
             raise RuntimeError("the graph has no pool before its capture begins")
-        return (0, self._pool.id)
+        return (0, self._pool)
 
     def register_generator_state(self, generator: Any) -> None:
         """Nothing to do: every generator that recorded work draws from is found by itself."""
