@@ -145,6 +145,8 @@ def first_line_of_error(call, *arguments):
 @pytest.mark.values
 def test_ranges_that_the_type_cannot_hold_are_refused_as_on_the_cpu(dtype, ends):
     on_cpu, on_xpu = (torch.empty(1000, dtype=dtype, device=device) for device in ("cpu", "xpu"))
+    if dtype == torch.uint64 and ends[-1] is None:
+        pytest.skip("the CPU takes the largest number for -1, and refuses it")
     refused = first_line_of_error(on_cpu.random_, *ends)
     assert first_line_of_error(on_xpu.random_, *ends) == refused
     if refused:

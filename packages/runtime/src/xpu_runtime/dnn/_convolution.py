@@ -156,7 +156,7 @@ def _output_shape(
 ) -> tuple[int, ...]:
     if len(src.shape) != len(weights.shape) or len(src.shape) < 3:
         raise UsageError(
-            "convolution: expected N C [D [H]] W and weights of as many dimensions; "
+            "convolution: expected N C [D [H]] W, three to five dimensions everywhere; "
             f"got {src.shape} and {weights.shape}"
         )
     sizes = []

@@ -147,9 +147,13 @@ void fit_range(const Tensor& self, std::int64_t& low, std::int64_t& last, bool h
       low = templates::update_from<scalar_t>(low);
       if (has_high) last = templates::update_to<scalar_t>(last + 1) - 1;
       TORCH_CHECK(
-          has_high ? low <= last : low < last,
+          !has_high || low <= last,
           "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", low,
-          " >= to=", last + has_high);
+          " >= to=", last + 1);
+      TORCH_CHECK(has_high || low < last,
+                  "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to "
+                  "dtype, but got from=",
+                  low, " > to_inc=", last);
     });
   templates::check_from_to_in_range(low, last, self.dtype());
 }
