@@ -62,8 +62,9 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
       .operand(2)
       .bytes(shape.data(), shape.size() * sizeof shape[0])
       .append(epilogue.arguments());
-  plan.add(std::make_unique<KernelStep>(build_kernel(p.problem.device(), source, "matmul"),
-                                        NdRange::linear(static_cast<std::size_t>(groups), items * items),
+  // Devices take the most groups in the last dimension.
+  NdRange range{2, {items, static_cast<std::size_t>(groups * items)}, {items, items}};
+  plan.add(std::make_unique<KernelStep>(build_kernel(p.problem.device(), source, "matmul"), range,
                                         std::move(arguments)));
   return "matmul";
 }
