@@ -33,7 +33,10 @@ CODE = """
                     print(name, wrong, error)
     x = xr.from_numpy(np.arange(4.0, dtype=np.float32), stream=there)
     y = xr.zeros(4)
-    k.copy(y, x, stream=here)  # copies between devices are what they are for
+    for device in (0, 1):
+        xr.synchronize(device)
+    k.copy(y, x, stream=here)  # a copy's source may be another device's
+    here.synchronize()
     print(y.numpy().tolist())
 """
 
