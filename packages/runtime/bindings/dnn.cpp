@@ -3,7 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.h"
-#include "tensor.h"
+#include "operands.h"
 #include "xpu/error.h"
 
 namespace xpu::bindings {
@@ -23,21 +23,21 @@ PostOp::Kind post_op_kind(const std::string& name) {
   fail<UsageError>("post-op: got \"", name, "\", expected one of ", all);
 }
 
-std::vector<PostOp> post_ops_of(const py::sequence& list) {
+std::vector<PostOp> post_ops_of(const Operands& given, const py::sequence& list) {
   std::vector<PostOp> ops;
   for (auto item : list) {
     PostOp op{post_op_kind(item.attr("kind").cast<std::string>())};
     op.alpha = item.attr("alpha").cast<float>();
     op.beta = item.attr("beta").cast<float>();
-    op.operand = optional_tensor(item.attr("operand"));
+    op.operand = given.maybe("post-op", item.attr("operand"), std::to_string(ops.size()).c_str());
     ops.push_back(op);
   }
   return ops;
 }
 
-dnn::Quantization quantization_of(py::handle q) {
+dnn::Quantization quantization_of(const Operands& given, const char* of, py::handle q) {
   if (q.is_none()) return {};
-  return {optional_tensor(q.attr("scale")), optional_tensor(q.attr("zero_point"))};
+  return {given.maybe(of, q.attr("scale"), "scale"), given.maybe(of, q.attr("zero_point"), "zero point")};
 }
 
 dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geometry, std::int64_t groups,
@@ -62,21 +62,24 @@ void bind_convolution(py::module_& m) {
         [](Stream stream, py::handle src, py::handle weights, py::handle dst, const Geometry& geometry,
            std::int64_t groups, bool transposed, py::handle bias, const py::sequence& post_ops,
            py::handle q_src, py::handle q_weights, py::handle q_dst, bool deterministic, bool allow_tf32) {
+          Operands given("convolution", stream);
+          auto s = given.one("src", src), w = given.one("weights", weights), d = given.one("dst", dst);
           auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-          o.bias = optional_tensor(bias);
-          o.post_ops = post_ops_of(post_ops);
-          o.src = quantization_of(q_src);
-          o.weights = quantization_of(q_weights);
-          o.dst = quantization_of(q_dst);
-          auto s = tensor_of(src), w = tensor_of(weights), d = tensor_of(dst);
+          o.bias = given.maybe("bias", bias);
+          o.post_ops = post_ops_of(given, post_ops);
+          o.src = quantization_of(given, "src", q_src);
+          o.weights = quantization_of(given, "weights", q_weights);
+          o.dst = quantization_of(given, "dst", q_dst);
           py::gil_scoped_release unlocked;
           dnn::convolution(stream, s, w, d, o);
         });
   m.def("convolution_backward_data", [](Stream stream, py::handle grad_dst, py::handle weights,
                                         py::handle grad_src, const Geometry& geometry, std::int64_t groups,
                                         bool transposed, bool deterministic, bool allow_tf32) {
+    Operands given("convolution_backward_data", stream);
+    auto d = given.one("grad_dst", grad_dst), w = given.one("weights", weights),
+         s = given.one("grad_src", grad_src);
     auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-    auto d = tensor_of(grad_dst), w = tensor_of(weights), s = tensor_of(grad_src);
     py::gil_scoped_release unlocked;
     dnn::convolution_backward_data(stream, d, w, s, o);
   });
@@ -84,9 +87,11 @@ void bind_convolution(py::module_& m) {
         [](Stream stream, py::handle src, py::handle grad_dst, py::handle grad_weights, py::handle grad_bias,
            const Geometry& geometry, std::int64_t groups, bool transposed, bool deterministic,
            bool allow_tf32) {
+          Operands given("convolution_backward_weights", stream);
+          auto s = given.one("src", src), d = given.one("grad_dst", grad_dst),
+               w = given.one("grad_weights", grad_weights);
+          auto b = given.maybe("grad_bias", grad_bias);
           auto o = conv_options(geometry, groups, transposed, deterministic, allow_tf32);
-          auto s = tensor_of(src), d = tensor_of(grad_dst), w = tensor_of(grad_weights);
-          auto b = optional_tensor(grad_bias);
           py::gil_scoped_release unlocked;
           dnn::convolution_backward_weights(stream, s, d, w, b, o);
         });
@@ -107,49 +112,55 @@ dnn::PoolOptions pool_options(const std::string& kind,
 
 void bind_pool(py::module_& m) {
   using Geometry = std::vector<std::vector<std::int64_t>>;
-  auto data = [](const std::optional<Tensor>& t) { return t ? t->data : nullptr; };
-  m.def("pool", [data](Stream stream, py::handle src, py::handle dst, const std::string& kind,
-                       const Geometry& geometry, py::handle workspace) {
+  m.def("pool", [](Stream stream, py::handle src, py::handle dst, const std::string& kind,
+                   const Geometry& geometry, py::handle workspace) {
+    Operands given("pool", stream);
+    auto s = given.one("src", src), d = given.one("dst", dst);
+    auto w = given.maybe("workspace", workspace);
     auto o = pool_options(kind, geometry);
-    auto s = tensor_of(src), d = tensor_of(dst);
-    auto w = optional_tensor(workspace);
     py::gil_scoped_release unlocked;
-    dnn::pool(stream, s, d, o, data(w));
+    dnn::pool(stream, s, d, o, w);
   });
-  m.def("pool_backward", [data](Stream stream, py::handle grad_dst, py::handle grad_src,
-                                const std::string& kind, const Geometry& geometry, py::handle workspace) {
+  m.def("pool_backward", [](Stream stream, py::handle grad_dst, py::handle grad_src, const std::string& kind,
+                            const Geometry& geometry, py::handle workspace) {
+    Operands given("pool_backward", stream);
+    auto d = given.one("grad_dst", grad_dst), s = given.one("grad_src", grad_src);
+    auto w = given.maybe("workspace", workspace);
     auto o = pool_options(kind, geometry);
-    auto d = tensor_of(grad_dst), s = tensor_of(grad_src);
-    auto w = optional_tensor(workspace);
     py::gil_scoped_release unlocked;
-    dnn::pool_backward(stream, d, s, o, data(w));
+    dnn::pool_backward(stream, d, s, o, w);
   });
 }
 
 void bind_normalization(py::module_& m) {
   m.def("layer_norm", [](Stream stream, py::handle x, py::handle y, py::handle weight, py::handle bias,
                          py::handle mean, py::handle variance, float epsilon) {
-    auto tx = tensor_of(x), ty = tensor_of(y);
-    auto w = optional_tensor(weight), b = optional_tensor(bias), u = optional_tensor(mean),
-         v = optional_tensor(variance);
+    Operands given("layer_norm", stream);
+    auto tx = given.one("x", x), ty = given.one("y", y);
+    auto w = given.maybe("weight", weight), b = given.maybe("bias", bias), u = given.maybe("mean", mean),
+         v = given.maybe("variance", variance);
     py::gil_scoped_release unlocked;
     dnn::layer_norm(stream, tx, ty, w, b, u, v, epsilon);
   });
   m.def("batch_norm", [](Stream stream, py::handle x, py::handle y, py::handle weight, py::handle bias,
                          py::handle mean, py::handle variance, float epsilon, bool training) {
-    auto tx = tensor_of(x), ty = tensor_of(y), u = tensor_of(mean), v = tensor_of(variance);
-    auto w = optional_tensor(weight), b = optional_tensor(bias);
+    Operands given("batch_norm", stream);
+    auto tx = given.one("x", x), ty = given.one("y", y), u = given.one("mean", mean),
+         v = given.one("variance", variance);
+    auto w = given.maybe("weight", weight), b = given.maybe("bias", bias);
     py::gil_scoped_release unlocked;
     dnn::batch_norm(stream, tx, ty, w, b, u, v, epsilon, training);
   });
   m.def("softmax", [](Stream stream, py::handle x, py::handle y, int axis, bool log) {
-    auto tx = tensor_of(x), ty = tensor_of(y);
+    Operands given("softmax", stream);
+    auto tx = given.one("x", x), ty = given.one("y", y);
     py::gil_scoped_release unlocked;
     dnn::softmax(stream, tx, ty, axis, log);
   });
   m.def("reorder", [](Stream stream, py::handle src, py::handle dst, py::handle q_src, py::handle q_dst) {
-    auto s = tensor_of(src), d = tensor_of(dst);
-    auto qs = quantization_of(q_src), qd = quantization_of(q_dst);
+    Operands given("reorder", stream);
+    auto s = given.one("src", src), d = given.one("dst", dst);
+    auto qs = quantization_of(given, "src", q_src), qd = quantization_of(given, "dst", q_dst);
     py::gil_scoped_release unlocked;
     dnn::reorder(stream, s, d, qs, qd);
   });
@@ -171,10 +182,12 @@ dnn::RnnOptions rnn_options(const std::string& kind, const std::string& directio
 }
 
 // The arguments in the order of rnn().
-dnn::RnnTensors rnn_tensors(const py::sequence& list) {
+dnn::RnnTensors rnn_tensors(const Operands& given, const py::sequence& list) {
+  static const char* const names[] = {"src",    "weights_layer", "weights_iter", "bias", "dst",
+                                      "state0", "cell0",         "state",        "cell"};
   expect<UsageError>(list.size() == 9, "rnn: expected 9 tensors or None, got ", list.size());
-  auto one = [&](std::size_t i) { return tensor_of(list[i]); };
-  auto maybe = [&](std::size_t i) { return optional_tensor(list[i]); };
+  auto one = [&](std::size_t i) { return given.one(names[i], list[i]); };
+  auto maybe = [&](std::size_t i) { return given.maybe(names[i], list[i]); };
   return {one(0), one(1), one(2), one(3), one(4), maybe(5), maybe(6), maybe(7), maybe(8)};
 }
 
@@ -184,32 +197,36 @@ void bind_rnn_training(py::module_& m) {
   m.def("rnn_workspace",
         [](int device, const py::sequence& tensors, const std::string& kind, const std::string& direction) {
           auto o = rnn_options(kind, direction);
-          auto t = rnn_tensors(tensors);
+          auto t = rnn_tensors({"rnn_workspace", device}, tensors);
           py::gil_scoped_release unlocked;
           auto workspace = dnn::rnn_workspace(device, t, o);
           return Sizes(workspace.bytes, workspace.layer_bytes, workspace.onednn);
         });
   m.def("rnn_training", [workspace_of](Stream stream, const py::sequence& tensors, const std::string& kind,
                                        const std::string& direction, const Sizes& sizes, py::handle memory) {
+    Operands given("rnn_training", stream);
     auto o = rnn_options(kind, direction);
-    auto t = rnn_tensors(tensors);
-    auto at = tensor_of(memory);
+    auto t = rnn_tensors(given, tensors);
+    auto at = given.one("workspace", memory);
     py::gil_scoped_release unlocked;
-    dnn::rnn_training(stream, t, o, workspace_of(sizes), at.data);
+    dnn::rnn_training(stream, t, o, workspace_of(sizes), at);
   });
   m.def("rnn_backward", [workspace_of](Stream stream, const py::sequence& tensors, const std::string& kind,
                                        const std::string& direction, const Sizes& sizes, py::handle memory,
                                        const py::sequence& gradients) {
+    static const char* const names[] = {"dst",          "state", "cell",   "src",  "weights_layer",
+                                        "weights_iter", "bias",  "state0", "cell0"};
+    Operands given("rnn_backward", stream);
     auto o = rnn_options(kind, direction);
-    auto t = rnn_tensors(tensors);
-    auto at = tensor_of(memory);
+    auto t = rnn_tensors(given, tensors);
+    auto at = given.one("workspace", memory);
     expect<UsageError>(gradients.size() == 9, "rnn_backward: expected 9 gradients or None, got ",
                        gradients.size());
-    auto maybe = [&](std::size_t i) { return optional_tensor(gradients[i]); };
+    auto maybe = [&](std::size_t i) { return given.maybe("the gradient of", gradients[i], names[i]); };
     dnn::RnnGradients g{maybe(0), maybe(1), maybe(2), maybe(3), maybe(4),
                         maybe(5), maybe(6), maybe(7), maybe(8)};
     py::gil_scoped_release unlocked;
-    dnn::rnn_backward(stream, t, o, workspace_of(sizes), at.data, g);
+    dnn::rnn_backward(stream, t, o, workspace_of(sizes), at, g);
   });
 }
 
@@ -218,36 +235,42 @@ void bind_rnn(py::module_& m) {
                   py::handle bias, py::handle state0, py::handle cell0, py::handle dst, py::handle state,
                   py::handle cell, const std::string& kind, const std::string& direction) {
     auto o = rnn_options(kind, direction);
-    auto s = tensor_of(src), wl = tensor_of(weights_layer), wi = tensor_of(weights_iter), b = tensor_of(bias),
-         d = tensor_of(dst);
-    auto h0 = optional_tensor(state0), c0 = optional_tensor(cell0), h = optional_tensor(state),
-         c = optional_tensor(cell);
+    Operands given("rnn", stream);
+    auto s = given.one("src", src), wl = given.one("weights_layer", weights_layer),
+         wi = given.one("weights_iter", weights_iter), b = given.one("bias", bias), d = given.one("dst", dst);
+    auto h0 = given.maybe("state0", state0), c0 = given.maybe("cell0", cell0),
+         h = given.maybe("state", state), c = given.maybe("cell", cell);
     py::gil_scoped_release unlocked;
     dnn::rnn(stream, s, wl, wi, b, h0, c0, d, h, c, o);
   });
 }
 
-dnn::AttentionOptions attention_options(float scale, bool causal, py::handle mask, py::handle logsumexp,
-                                        float dropout, std::uint64_t seed, std::uint64_t offset) {
-  return {scale, causal, optional_tensor(mask), optional_tensor(logsumexp), dropout, {seed, offset}};
+dnn::AttentionOptions attention_options(const Operands& given, float scale, bool causal, py::handle mask,
+                                        py::handle logsumexp, float dropout, std::uint64_t seed,
+                                        std::uint64_t offset) {
+  return {scale,   causal,        given.maybe("mask", mask), given.maybe("logsumexp", logsumexp),
+          dropout, {seed, offset}};
 }
 
 void bind_attention(py::module_& m) {
-  m.def("attention",
-        [](Stream stream, py::handle q, py::handle k, py::handle v, py::handle out, float scale, bool causal,
-           py::handle mask, py::handle logsumexp, float dropout, std::uint64_t seed, std::uint64_t offset) {
-          auto tq = tensor_of(q), tk = tensor_of(k), tv = tensor_of(v), to = tensor_of(out);
-          auto o = attention_options(scale, causal, mask, logsumexp, dropout, seed, offset);
-          py::gil_scoped_release unlocked;
-          dnn::attention(stream, tq, tk, tv, to, o);
-        });
+  m.def("attention", [](Stream stream, py::handle q, py::handle k, py::handle v, py::handle out, float scale,
+                        bool causal, py::handle mask, py::handle logsumexp, float dropout, std::uint64_t seed,
+                        std::uint64_t offset) {
+    Operands given("attention", stream);
+    auto tq = given.one("q", q), tk = given.one("k", k), tv = given.one("v", v), to = given.one("out", out);
+    auto o = attention_options(given, scale, causal, mask, logsumexp, dropout, seed, offset);
+    py::gil_scoped_release unlocked;
+    dnn::attention(stream, tq, tk, tv, to, o);
+  });
   m.def("attention_backward",
         [](Stream stream, py::handle grad_out, py::handle q, py::handle k, py::handle v, py::handle out,
            py::handle grad_q, py::handle grad_k, py::handle grad_v, float scale, bool causal, py::handle mask,
            py::handle logsumexp, float dropout, std::uint64_t seed, std::uint64_t offset) {
-          auto tg = tensor_of(grad_out), tq = tensor_of(q), tk = tensor_of(k), tv = tensor_of(v),
-               to = tensor_of(out), gq = tensor_of(grad_q), gk = tensor_of(grad_k), gv = tensor_of(grad_v);
-          auto o = attention_options(scale, causal, mask, logsumexp, dropout, seed, offset);
+          Operands given("attention_backward", stream);
+          auto tg = given.one("grad_out", grad_out), tq = given.one("q", q), tk = given.one("k", k),
+               tv = given.one("v", v), to = given.one("out", out), gq = given.one("grad_q", grad_q),
+               gk = given.one("grad_k", grad_k), gv = given.one("grad_v", grad_v);
+          auto o = attention_options(given, scale, causal, mask, logsumexp, dropout, seed, offset);
           py::gil_scoped_release unlocked;
           dnn::attention_backward(stream, tg, tq, tk, tv, to, gq, gk, gv, o);
         });
@@ -278,10 +301,15 @@ void bind_dnn(py::module_& m) {
   m.def("matmul", [](Stream stream, py::handle a, py::handle b, py::handle c, py::handle bias,
                      const py::sequence& post_ops, py::handle qa, py::handle qb, py::handle qc,
                      bool deterministic, bool allow_tf32) {
-    auto ta = tensor_of(a), tb = tensor_of(b), tc = tensor_of(c);
-    dnn::MatmulOptions o{
-        optional_tensor(bias), post_ops_of(post_ops), quantization_of(qa), quantization_of(qb),
-        quantization_of(qc),   deterministic,         allow_tf32};
+    Operands given("matmul", stream);
+    auto ta = given.one("a", a), tb = given.one("b", b), tc = given.one("c", c);
+    dnn::MatmulOptions o{given.maybe("bias", bias),
+                         post_ops_of(given, post_ops),
+                         quantization_of(given, "a", qa),
+                         quantization_of(given, "b", qb),
+                         quantization_of(given, "c", qc),
+                         deterministic,
+                         allow_tf32};
     py::gil_scoped_release unlocked;
     dnn::matmul(stream, ta, tb, tc, o);
   });

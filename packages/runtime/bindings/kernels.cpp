@@ -1,7 +1,7 @@
 #include <pybind11/stl.h>
 
+#include "operands.h"
 #include "scalar.h"
-#include "tensor.h"
 #include "xpu/kernels/copy.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
@@ -28,7 +28,8 @@ void bind_kernels(py::module_& m) {
           "__call__",
           [](const Elementwise& op, Stream stream, const py::sequence& out, const py::sequence& in,
              const py::sequence& scalars, const std::optional<std::string>& compute) {
-            auto outputs = tensors_of(out), inputs = tensors_of(in);
+            Operands given("elementwise", stream);
+            auto outputs = given.all("out", out), inputs = given.all("in", in);
             auto values = scalars_of(scalars);
             auto dtype = dtype_or_none(compute);
             py::gil_scoped_release unlocked;
@@ -39,13 +40,15 @@ void bind_kernels(py::module_& m) {
           "source",
           [](const Elementwise& op, int device, const py::sequence& out, const py::sequence& in,
              const std::optional<std::string>& compute) {
-            return op.source(device, tensors_of(out), tensors_of(in), dtype_or_none(compute));
+            Operands given("elementwise", device);
+            return op.source(device, given.all("out", out), given.all("in", in), dtype_or_none(compute));
           },
           py::arg("device"), py::arg("outputs"), py::arg("inputs"), py::arg("compute"));
   m.def(
       "copy_strided",
       [](Stream stream, py::handle dst, py::handle src) {
-        Tensor to = tensor_of(dst), from = tensor_of(src);
+        Operands given("copy", stream);
+        Tensor to = given.one("dst", dst), from = given.of_any_device("src", src);
         py::gil_scoped_release unlocked;
         kernels::copy(stream, to, from);
       },
@@ -53,7 +56,8 @@ void bind_kernels(py::module_& m) {
   m.def(
       "fill",
       [](Stream stream, py::handle dst, py::handle value) {
-        Tensor to = tensor_of(dst);
+        Operands given("fill", stream);
+        Tensor to = given.one("dst", dst);
         Scalar scalar = scalar_of(value);
         py::gil_scoped_release unlocked;
         kernels::fill(stream, to, scalar);

@@ -1,4 +1,4 @@
-#include "tensor.h"
+#include "operands.h"
 #include "xpu/kernels/factorize.h"
 
 namespace xpu::bindings {
@@ -6,32 +6,38 @@ namespace xpu::bindings {
 void bind_kernels_factorize(py::module_& m) {
   m.def("solve_triangle",
         [](Stream stream, py::handle a, py::handle x, bool upper, bool unit, bool conjugate) {
-          auto matrix = tensor_of(a), unknowns = tensor_of(x);
+          Operands given("solve_triangle", stream);
+          auto matrix = given.one("a", a), unknowns = given.one("x", x);
           py::gil_scoped_release unlocked;
           kernels::solve_triangle(stream, matrix, unknowns, {upper, unit, conjugate});
         });
   m.def("factorize_lu", [](Stream stream, py::handle a, py::handle pivots, py::handle info, bool pivot) {
-    auto matrix = tensor_of(a), numbers = tensor_of(pivots), infos = tensor_of(info);
+    Operands given("factorize_lu", stream);
+    auto matrix = given.one("a", a), numbers = given.one("pivots", pivots), infos = given.one("info", info);
     py::gil_scoped_release unlocked;
     kernels::factorize_lu(stream, matrix, numbers, infos, pivot);
   });
   m.def("factorize_cholesky", [](Stream stream, py::handle a, py::handle info) {
-    auto matrix = tensor_of(a), infos = tensor_of(info);
+    Operands given("factorize_cholesky", stream);
+    auto matrix = given.one("a", a), infos = given.one("info", info);
     py::gil_scoped_release unlocked;
     kernels::factorize_cholesky(stream, matrix, infos);
   });
   m.def("swap_rows", [](Stream stream, py::handle x, py::handle pivots, bool back) {
-    auto matrix = tensor_of(x), numbers = tensor_of(pivots);
+    Operands given("swap_rows", stream);
+    auto matrix = given.one("x", x), numbers = given.one("pivots", pivots);
     py::gil_scoped_release unlocked;
     kernels::swap_rows(stream, matrix, numbers, back);
   });
   m.def("permutation_of", [](Stream stream, py::handle pivots, py::handle permutation) {
-    auto numbers = tensor_of(pivots), order = tensor_of(permutation);
+    Operands given("permutation_of", stream);
+    auto numbers = given.one("pivots", pivots), order = given.one("permutation", permutation);
     py::gil_scoped_release unlocked;
     kernels::permutation_of(stream, numbers, order);
   });
   m.def("spoil_failed", [](Stream stream, py::handle a, py::handle info) {
-    auto matrix = tensor_of(a), infos = tensor_of(info);
+    Operands given("spoil_failed", stream);
+    auto matrix = given.one("a", a), infos = given.one("info", info);
     py::gil_scoped_release unlocked;
     kernels::spoil_failed(stream, matrix, infos);
   });

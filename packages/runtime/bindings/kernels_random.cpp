@@ -1,4 +1,4 @@
-#include "tensor.h"
+#include "operands.h"
 #include "xpu/kernels/random.h"
 
 namespace xpu::bindings {
@@ -14,9 +14,10 @@ kernels::RandomSource source_of(py::handle value) {
 template <class... Numbers>
 void bind_fill(py::module_& m, const char* name,
                void (*fill)(Stream, kernels::RandomSource, const Tensor&, Numbers...)) {
-  m.def(name, [fill](Stream stream, py::handle source, py::handle out, Numbers... numbers) {
+  m.def(name, [name, fill](Stream stream, py::handle source, py::handle out, Numbers... numbers) {
     auto from = source_of(source);
-    auto to = tensor_of(out);
+    Operands given(name, stream);
+    auto to = given.one("out", out);
     py::gil_scoped_release unlocked;
     fill(stream, from, to, numbers...);
   });
@@ -36,7 +37,8 @@ void bind_kernels_random(py::module_& m) {
   bind_fill(m, "random_geometric", &kernels::geometric);
   m.def("random_bernoulli_each", [](Stream stream, py::handle source, py::handle out, py::handle chances) {
     auto from = source_of(source);
-    auto to = tensor_of(out), p = tensor_of(chances);
+    Operands given("random_bernoulli_each", stream);
+    auto to = given.one("out", out), p = given.one("chances", chances);
     py::gil_scoped_release unlocked;
     kernels::bernoulli(stream, from, to, p);
   });

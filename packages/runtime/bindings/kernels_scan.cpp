@@ -1,6 +1,6 @@
 #include <pybind11/stl.h>
 
-#include "tensor.h"
+#include "operands.h"
 #include "xpu/kernels/scan.h"
 
 namespace xpu::bindings {
@@ -11,18 +11,21 @@ using kernels::ScanOptions;
 
 void bind_named(py::module_& m, const char* name,
                 void (*scan)(Stream, const Tensor&, const Tensor&, int, ScanOptions)) {
-  m.def(name, [scan](Stream stream, py::handle out, py::handle in, int dim, bool exclusive, bool reverse) {
-    auto to = tensor_of(out), from = tensor_of(in);
-    py::gil_scoped_release unlocked;
-    scan(stream, to, from, dim, {exclusive, reverse});
-  });
+  m.def(name,
+        [name, scan](Stream stream, py::handle out, py::handle in, int dim, bool exclusive, bool reverse) {
+          Operands given(name, stream);
+          auto to = given.one("out", out), from = given.one("in", in);
+          py::gil_scoped_release unlocked;
+          scan(stream, to, from, dim, {exclusive, reverse});
+        });
 }
 
 void bind_extreme(py::module_& m, const char* name,
                   void (*scan)(Stream, const Tensor&, const Tensor&, const Tensor&, int)) {
-  m.def(name, [scan](Stream stream, py::handle values, py::handle indices, py::handle in, int dim) {
-    auto to = tensor_of(values), from = tensor_of(in);
-    auto at = optional_tensor(indices).value_or(Tensor());
+  m.def(name, [name, scan](Stream stream, py::handle values, py::handle indices, py::handle in, int dim) {
+    Operands given(name, stream);
+    auto to = given.one("values", values), from = given.one("in", in);
+    auto at = given.maybe("indices", indices).value_or(Tensor());
     py::gil_scoped_release unlocked;
     scan(stream, to, at, from, dim);
   });
@@ -38,7 +41,8 @@ void bind_kernels_scan(py::module_& m) {
       }))
       .def("__call__", [](const Scan& scan, Stream stream, py::handle out, py::handle in, int dim,
                           bool exclusive, bool reverse) {
-        auto to = tensor_of(out), from = tensor_of(in);
+        Operands given("scan", stream);
+        auto to = given.one("out", out), from = given.one("in", in);
         py::gil_scoped_release unlocked;
         scan(stream, to, from, dim, {exclusive, reverse});
       });

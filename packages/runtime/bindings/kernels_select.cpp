@@ -1,36 +1,49 @@
 #include <memory>
 
-#include "tensor.h"
+#include "operands.h"
 #include "xpu/kernels/select.h"
 
 namespace xpu::bindings {
+namespace {
 
-using kernels::Selection;
+// A selection with the device whose memory its calls take.
+struct DeviceSelection {
+  int device;
+  kernels::Selection selection;
+  DeviceSelection(Stream stream, const Tensor& mask) : device(stream.device()), selection(stream, mask) {}
+};
+
+}  // namespace
 
 void bind_kernels_select(py::module_& m) {
-  py::class_<Selection>(m, "Selection", "The elements of a mask that are not zero.")
+  py::class_<DeviceSelection>(m, "Selection", "The elements of a mask that are not zero.")
       .def(py::init([](Stream stream, py::handle mask) {
-        auto chosen = tensor_of(mask);
+        Operands given("Selection", stream);
+        auto chosen = given.one("mask", mask);
         py::gil_scoped_release unlocked;
-        return std::make_unique<Selection>(stream, chosen);
+        return std::make_unique<DeviceSelection>(stream, chosen);
       }))
-      .def("count", &Selection::count, Unlocked())
+      .def(
+          "count", [](const DeviceSelection& chosen) { return chosen.selection.count(); }, Unlocked())
       .def("positions",
-           [](const Selection& selection, py::handle out) {
-             auto to = tensor_of(out);
+           [](const DeviceSelection& chosen, py::handle out) {
+             Operands given("Selection.positions", chosen.device);
+             auto to = given.one("out", out);
              py::gil_scoped_release unlocked;
-             selection.positions(to);
+             chosen.selection.positions(to);
            })
       .def("gather",
-           [](const Selection& selection, py::handle out, py::handle x) {
-             auto to = tensor_of(out), from = tensor_of(x);
+           [](const DeviceSelection& chosen, py::handle out, py::handle x) {
+             Operands given("Selection.gather", chosen.device);
+             auto to = given.one("out", out), from = given.one("x", x);
              py::gil_scoped_release unlocked;
-             selection.gather(to, from);
+             chosen.selection.gather(to, from);
            })
-      .def("scatter", [](const Selection& selection, py::handle out, py::handle source) {
-        auto to = tensor_of(out), from = tensor_of(source);
+      .def("scatter", [](const DeviceSelection& chosen, py::handle out, py::handle source) {
+        Operands given("Selection.scatter", chosen.device);
+        auto to = given.one("out", out), from = given.one("source", source);
         py::gil_scoped_release unlocked;
-        selection.scatter(to, from);
+        chosen.selection.scatter(to, from);
       });
 }
 

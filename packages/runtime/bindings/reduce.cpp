@@ -1,7 +1,7 @@
 #include <pybind11/stl.h>
 
+#include "operands.h"
 #include "scalar.h"
-#include "tensor.h"
 #include "xpu/kernels/reduce.h"
 
 namespace xpu::bindings {
@@ -25,7 +25,8 @@ Reduction* make_reduction(const std::string& name,
 void call(const Reduction& op, Stream stream, const py::sequence& out, const py::sequence& in,
           const std::vector<int>& dims, const py::sequence& scalars,
           const std::optional<std::string>& compute) {
-  auto outputs = tensors_of(out), inputs = tensors_of(in);
+  Operands given("reduction", stream);
+  auto outputs = given.all("out", out), inputs = given.all("in", in);
   auto values = scalars_of(scalars);
   auto dtype = dtype_or_none(compute);
   py::gil_scoped_release unlocked;
@@ -45,7 +46,9 @@ void bind_reduce(py::module_& m) {
           "source",
           [](const Reduction& op, int device, const py::sequence& out, const py::sequence& in,
              const std::vector<int>& dims, const std::optional<std::string>& compute) {
-            return op.source(device, tensors_of(out), tensors_of(in), dims, dtype_or_none(compute));
+            Operands given("reduction", device);
+            return op.source(device, given.all("out", out), given.all("in", in), dims,
+                             dtype_or_none(compute));
           },
           py::arg("device"), py::arg("outputs"), py::arg("inputs"), py::arg("dims"), py::arg("compute"));
   m.def("reduction", &kernels::reduction, py::arg("name"), py::return_value_policy::reference);

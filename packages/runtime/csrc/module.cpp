@@ -141,8 +141,8 @@ void check_arguments(const KernelState& kernel, const Args& args) {
 void check(const KernelState& kernel, const NdRange& range, const Args& args, Stream stream) {
   expect<UsageError>(kernel.device == stream.device(), "kernel \"", kernel.name, "\" was built for device ",
                      kernel.device, " and cannot run on a stream of device ", stream.device());
-  expect<UsageError>(!kernel.arguments || args.count() == *kernel.arguments, "kernel \"", kernel.name,
-                     "\": got ", args.count(), " arguments, expected ", kernel.arguments.value_or(0));
+  expect<UsageError>(args.count() == kernel.arguments, "kernel \"", kernel.name, "\": got ", args.count(),
+                     " arguments, expected ", kernel.arguments);
   check_arguments(kernel, args);
   expect<UsageError>(range.dims >= 1 && range.dims <= 3, "kernel \"", kernel.name, "\": got ", range.dims,
                      " dimensions, expected 1 to 3");
@@ -151,6 +151,10 @@ void check(const KernelState& kernel, const NdRange& range, const Args& args, St
     expect<UsageError>(range.local[i] > 0 && range.global[i] % range.local[i] == 0, "kernel \"", kernel.name,
                        "\": global size ", range.global[i], " is not a multiple of group size ",
                        range.local[i], " in dimension ", i);
+    auto groups = range.global[i] / range.local[i], most = kernel.max_work_groups[3 - range.dims + i];
+    expect<UsageError>(groups <= most, "kernel \"", kernel.name, "\": ", groups, " work-groups in dimension ",
+                       i, " are over the limit of ", most, " of ", device_info(kernel.device).name,
+                       "; fold them into the last dimension, or loop");
     group *= range.local[i];
   }
   expect<UsageError>(group <= kernel.max_work_group_size, "kernel \"", kernel.name, "\": a group of ", group,

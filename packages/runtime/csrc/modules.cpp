@@ -4,7 +4,9 @@
 #include "kept.h"
 #include "startup.h"
 #include "using_threads.h"
+#include "work_groups.h"
 #include "xpu/device.h"
+#include "xpu/error.h"
 
 namespace xpu {
 
@@ -62,17 +64,31 @@ KernelState& Module::add(const std::string& name) {
   namespace query = sycl::info::kernel_device_specific;
   auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
   auto& info = device_info(device);
-  std::optional<std::uint32_t> arguments;
-  if (info.backend == "opencl" || info.backend == "level_zero")
+  auto* known = program_->parameters(name);
+  std::uint32_t arguments;
+  if (images_tell_signatures()) {
     arguments = kernel.get_info<sycl::info::kernel::num_args>();
+    // One whose number of arguments is another was not read aright.
+    if (known && known->size() != arguments) known = nullptr;
+  } else {
+    // Such a backend counts arguments only as they are set, and reads as many as the kernel has.
+    expect<Unsupported>(known, "kernel \"", name,
+                        "\": its source does not say what it takes; declare it as XPU_KERNEL(dims) ", name,
+                        "(...) { ... }");
+    arguments = static_cast<std::uint32_t>(known->size());
+  }
   bool below = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
   auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
-  // One whose number of arguments is another was not read aright.
-  auto* known = program_->parameters(name);
-  if (known && known->size() != arguments) known = nullptr;
   auto parameters = known ? *known : std::vector<Parameter>{};
-  KernelState state{
-      name, device, kernel, limit, arguments, std::move(parameters), std::move(direct), weak_from_this()};
+  KernelState state{name,
+                    device,
+                    kernel,
+                    limit,
+                    max_work_groups(device),
+                    arguments,
+                    std::move(parameters),
+                    std::move(direct),
+                    weak_from_this()};
   return kernels_.emplace(name, std::move(state)).first->second;
 }
 

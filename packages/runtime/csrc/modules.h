@@ -1,6 +1,7 @@
 // Modules in this process's memory, each with those of its kernels that were asked for.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,10 +23,11 @@ struct KernelState {
   int device;
   sycl::kernel kernel;
   std::size_t max_work_group_size;
-  std::optional<std::uint32_t> arguments;  ///< unknown where the backend counts them only as they are set
-  std::vector<Parameter> parameters;       ///< none where they are unknown
-  std::unique_ptr<direct::Kernel> direct;  ///< where there are queues below SYCL's
-  std::weak_ptr<Module> module;            ///< what this is a part of
+  std::array<std::size_t, 3> max_work_groups;  ///< of its device, in the order of NdRange
+  std::uint32_t arguments;                     ///< how many it takes
+  std::vector<Parameter> parameters;           ///< none where they are unknown
+  std::unique_ptr<direct::Kernel> direct;      ///< where there are queues below SYCL's
+  std::weak_ptr<Module> module;                ///< what this is a part of
 };
 
 /// Lives as long as somebody holds it, or as the process once it was kept.

@@ -91,4 +91,4 @@ class Packed:
 
     def __init__(self, stored: xr.Array, dtype: str, count: int) -> None:
         self.device, self._stored = stored.device, stored
-        self._tensor = C.Tensor(stored.pointer, dtype, (count,), (1,))
+        self._tensor = C.Tensor(stored.pointer, dtype, (count,), (1,), stored.device)

@@ -227,9 +227,9 @@ def test_eight_processes_of_which_some_are_killed(child, folder):
 
 def test_what_a_killed_writer_left_goes(run, folder):
     folder.mkdir(mode=0o700)
-    old, new = folder / "a.bin.123456.part", folder / "b.bin.123456.part"
+    old, new = (folder / f"{letter * 64}.bin.123456.part" for letter in "ab")
     for path in (old, new):
-        path.write_bytes(b"half")
+        path.write_bytes(b"XPUC")
     os.utime(old, (1, 1))
     run(0)
     assert not old.exists()
@@ -263,9 +263,9 @@ def test_it_is_listed_as_others_make_room(xr, tmp_path, monkeypatch):
     def come_and_go():
         while not ending.is_set():
             for k in range(50):
-                (tmp_path / f"{k}.bin").write_bytes(b"")
+                (tmp_path / f"{k:064}.bin").write_bytes(b"")
             for k in range(50):
-                (tmp_path / f"{k}.bin").unlink(missing_ok=True)
+                (tmp_path / f"{k:064}.bin").unlink(missing_ok=True)
 
     coming = threading.Thread(target=come_and_go)
     coming.start()
@@ -283,7 +283,7 @@ def test_it_is_listed_as_others_make_room(xr, tmp_path, monkeypatch):
 
 def test_what_is_no_file_is_damaged_and_stays(xr, tmp_path, monkeypatch):
     monkeypatch.setattr(xr.cache, "folder", lambda: tmp_path)
-    folder, left = tmp_path / "x.bin", tmp_path / "y.bin.123456.part"
+    folder, left = tmp_path / f"{1:064}.bin", tmp_path / f"{2:064}.bin.123456.part"
     folder.mkdir()
     left.write_bytes(b"half")
     assert xr.cache.verify() == [folder]

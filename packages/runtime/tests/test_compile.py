@@ -261,3 +261,179 @@ def test_a_forked_child_may_drop_kernels(child):
         xr.synchronize()
         del op
         """).check()
+
+
+def _instruction(code, *words):
+    return struct.pack(f"<{1 + len(words)}I", (1 + len(words)) << 16 | code, *words)
+
+
+POINTER, BY_VALUE_PARAMETER, KERNEL, INT, LENGTH = 90, 91, 92, 1, 2
+TYPE_INT, TYPE_ARRAY, TYPE_STRUCT, TYPE_POINTER, TYPE_FORWARD, CONSTANT = 21, 28, 30, 32, 39, 43
+
+
+def module_of(*declarations, value):
+    """A module whose one kernel takes the type `value` by value; it has the types given and an int."""
+    name = int.from_bytes(b"k\0\0\0", "little")
+    return SPIRV_HEADER + b"".join([
+        _instruction(15, 6, KERNEL, name),  # OpEntryPoint
+        _instruction(71, BY_VALUE_PARAMETER, 38, 2),  # OpDecorate: ByVal
+        _instruction(TYPE_INT, INT, 32, 0),
+        *declarations,
+        _instruction(TYPE_POINTER, POINTER, 7, value),
+        _instruction(54, INT, KERNEL, 0, INT),  # OpFunction
+        _instruction(55, POINTER, BY_VALUE_PARAMETER),  # OpFunctionParameter
+    ])  # fmt: skip
+
+
+def nested_structs(depth):
+    """Each of two of the one before it."""
+    return [_instruction(TYPE_STRUCT, 10 + i, *[9 + i if i else INT] * 2) for i in range(depth)]
+
+
+# What a module declares, the type that its kernel takes, and words of the error.
+REFUSED_TYPES = {
+    "a struct that contains itself": ([_instruction(TYPE_STRUCT, 10, 10)], 10, "contains itself"),
+    "structs that contain each other": (
+        [_instruction(TYPE_STRUCT, 10, 11), _instruction(TYPE_STRUCT, 11, 10)], 10, "contains itself",
+    ),
+    "an array of itself": (
+        [_instruction(CONSTANT, INT, LENGTH, 4), _instruction(TYPE_ARRAY, 10, 10, LENGTH)],
+        10, "contains itself",
+    ),
+    "structs 40 deep, which are 2^42 bytes": (nested_structs(40), 49, "2^32 or more bytes"),
+    "an array of 2^32 + 1 numbers": (
+        [_instruction(CONSTANT, INT, LENGTH, 1, 1), _instruction(TYPE_ARRAY, 10, INT, LENGTH)],
+        10, "2^32 or more bytes",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.image_cache
+@pytest.mark.parametrize("what", REFUSED_TYPES)
+def test_types_that_no_launch_can_give_are_refused(child, what):
+    declarations, value, said = REFUSED_TYPES[what]
+    done = child(
+        f"""
+        import xpu_runtime as xr
+        try:
+            xr.from_spirv({module_of(*declarations, value=value)!r}, "k")
+        except xr.UsageError as error:
+            print(error)
+        """,
+        timeout=30,
+    ).check()
+    assert said in done.out
+
+
+@pytest.mark.image_cache
+def test_many_nested_structs_are_laid_out_at_once(child):
+    """Forty deep in SPIR-V of the compiler's, of which each holds two; the kernel takes a pointer to it."""
+    structs = "\n".join(f"struct S{i} {{ S{i - 1} a; S{i - 1}* b; }};" for i in range(1, 40))
+    source = (
+        "#include <xpu/core.h>\nstruct S0 { float x; };\n"
+        + structs
+        + "\nXPU_KERNEL(1) k(xpu::global<float> y, S39 s) { y[0] = s.a.a.a.b != nullptr; }"
+    )
+    child(
+        f"""
+        import numpy as np
+        import xpu_runtime as xr
+        spirv = xr.compile({source!r}).spirv()
+        kernel = xr.from_spirv(spirv, "k")
+        xr.launch(kernel, 1, 1, [xr.zeros(1), bytes(4 + 4 + 39 * 8)])
+        xr.synchronize()
+        """,
+        timeout=60,
+    ).check()
+
+
+WRAPPING = """
+#include <xpu/core.h>
+XPU_KERNEL(1) wrap(xpu::global<const int> x, xpu::global<int> y, xpu::global<long> wide) {
+  y[0] = x[0] + 1 < x[0];
+  y[1] = -x[1] < 0;
+  y[2] = x[0] * 2 / 2 == x[0];
+  wide[0] = (long)(x[0] + x[0]);
+  for (int i = 0; i < 2; ++i) wide[1 + i] = x[0] + i;
+}
+"""
+
+
+@pytest.mark.values
+def test_signed_integers_wrap(xr):
+    x = xr.from_numpy(np.array([2**31 - 1, -(2**31)], np.int32))
+    y, wide = xr.zeros(3, "i32"), xr.zeros(3, "i64")
+    xr.launch(xr.compile(WRAPPING).kernel("wrap"), 1, 1, [x, y, wide])
+    assert y.numpy().tolist() == [1, 1, 0]
+    assert wide.numpy().tolist() == [-2, 2**31 - 1, -(2**31)]
+
+
+def test_too_few_and_too_many_arguments_are_refused(xr):
+    kernel = xr.compile(sources.SAXPY).kernel("saxpy")
+    y = xr.zeros(64)
+    right = [np.float32(2), y, y, np.int64(64)]
+    for wrong in ([], right[:1], right[:3], [*right, np.int64(1)]):
+        with pytest.raises(xr.UsageError, match=f"got {len(wrong)} arguments, expected 4"):
+            xr.launch(kernel, 64, 64, wrong)
+    xr.launch(kernel, 64, 64, right)
+
+
+PARAMETERS = """
+#include <xpu/core.h>
+#define MORE , float a, xpu::Array<long, 2> b
+// XPU_KERNEL(1) commented(int a) {}
+#define OTHER(NAME) XPU_KERNEL(1) NAME(int a)
+XPU_KERNEL(1) declared(xpu::global<float> y);
+XPU_KERNEL( 1 ) none() {}
+XPU_KERNEL(1) many(xpu::global<float> y,
+#if 0
+                   int left_out, int left_out_too,
+#else
+                   int taken,  // and not (these, two)
+#endif
+                   xpu::Array<int, 3> list MORE)
+{
+  y[0] = taken;
+}
+#ifdef XPU_NOT_DEFINED
+XPU_KERNEL(1) absent(int a) {}
+#else
+XPU_KERNEL(1) absent(int a, int b) { char text[] = "XPU_KERNEL(1) text(int a) {"; (void)text; }
+#endif
+"""
+
+
+def test_parameters_are_those_that_the_compiler_sees(xr):
+    """Also where only the source says what they are."""
+    module = xr.compile(PARAMETERS)
+    y, two = xr.zeros(1), [np.int32(1), np.int32(2)]
+    xr.launch(module.kernel("none"), 1, 1, [])
+    xr.launch(module.kernel("absent"), 1, 1, two)
+    many = [y, np.int32(1), bytes(12), np.float32(1), bytes(16)]
+    xr.launch(module.kernel("many"), 1, 1, many)
+    for index in range(len(many)):
+        with pytest.raises(xr.UsageError, match="got 4 arguments, expected 5"):
+            xr.launch(module.kernel("many"), 1, 1, many[:index] + many[index + 1 :])
+    with pytest.raises(xr.UsageError, match="argument 1: got 8 bytes, expected 4 bytes"):
+        xr.launch(module.kernel("many"), 1, 1, [y, np.int64(1), *many[2:]])
+    xr.synchronize()
+
+
+def test_a_range_over_the_devices_limit_is_refused(child):
+    done = child(
+        """
+        import numpy as np
+        import xpu_runtime as xr
+        source = "#include <xpu/core.h>\\nXPU_KERNEL(2) k(xpu::global<int> x) { x[0] = 1; }"
+        kernel = xr.compile(source).kernel("k")
+        x = xr.zeros(1, "i32")
+        xr.launch(kernel, (7, 8), (1, 1), [x])
+        xr.launch(kernel, (14, 8), (2, 1), [x])
+        try:
+            xr.launch(kernel, (8, 8), (1, 1), [x])
+        except xr.UsageError as error:
+            print(error)
+        """,
+        env={"XPU_TEST_WORK_GROUPS": "7"},
+    ).check()
+    assert "8 work-groups in dimension 0 are over the limit of 7" in done.out

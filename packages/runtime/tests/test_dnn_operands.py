@@ -1,7 +1,11 @@
 """What surrounds a dnn operation must fit it: whatever does not is refused before anything reads it."""
 
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
+from dnn_calls import CALLS, operand, operands
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -43,3 +47,98 @@ def test_scales_of_weights_that_do_not_divide_them(xr, convolution, shape, part)
 def test_what_fits_is_taken(xr, product):
     for shape in [(16,), (1, 16), (4, 16), (4, 1), (1,), ()]:
         assert product(bias=xr.from_numpy(np.ones(shape, np.float32))).numpy().sum() == 64
+
+
+CASES = [
+    pytest.param(call, key, id=f"{call.name}-{key}") for call in CALLS for key in call.operands
+]
+
+
+def wrong_shapes(shape):
+    """Shapes that fit nothing: a size more, none, a dimension more, one number in place of some."""
+    if shape == ():
+        return [(7,), (0,)]
+    some = max(range(len(shape)), key=lambda d: shape[d])
+    more, none = list(shape), list(shape)
+    more[some] += 2
+    none[some] = 0
+    return [tuple(more), tuple(none), (*shape, 2), (3,), (0,) * len(shape)]
+
+
+def refuses(xr, call, arrays):
+    """The call is refused, and nothing is launched."""
+    xr.synchronize()
+    xr.trace.start()
+    try:
+        with pytest.raises((xr.UsageError, xr.Unsupported)):
+            call.run(xr, xr.current_stream(), arrays)
+    finally:
+        records = xr.trace.stop()
+    assert not [r for r in records if r.kind.name in ("kernel", "dnn")]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_operands_that_fit_are_taken(xr, call):
+    arrays = operands(xr, call, xr.current_stream())
+    call.run(xr, xr.current_stream(), arrays)
+    for key, shapes in call.valid_shapes.items():
+        for shape in shapes:
+            other = operand(xr, call, key, xr.current_stream(), shape)
+            call.run(xr, xr.current_stream(), arrays | {key: other})
+    xr.synchronize()
+
+
+@pytest.mark.parametrize(("call", "key"), CASES)
+def test_operands_of_other_shapes_are_refused(xr, call, key):
+    stream = xr.current_stream()
+    arrays = operands(xr, call, stream)
+    shapes = wrong_shapes(arrays[key].shape)
+    if key == "workspace":  # which may be larger than needed, and of any shape
+        shapes = [s for s in shapes if math.prod(s) < math.prod(arrays[key].shape)]
+    for shape in shapes:
+        refuses(xr, call, arrays | {key: operand(xr, call, key, stream, shape)})
+
+
+@pytest.mark.parametrize(("call", "key"), CASES)
+def test_operands_of_other_types_are_refused(xr, call, key):
+    stream = xr.current_stream()
+    arrays = operands(xr, call, stream)
+    refuses(xr, call, arrays | {key: operand(xr, call, key, stream, dtype="c64")})
+
+
+OTHER_DEVICE = """
+    import sys
+    sys.path.insert(0, {tests!r})
+    import xpu_runtime as xr
+    from dnn_calls import CALLS, operand, operands
+
+    here, there = xr.Stream(0), xr.Stream(1)
+    checked = 0
+    for call in CALLS:
+        arrays = operands(xr, call, here)
+        for key in call.operands:
+            given = arrays | {{key: operand(xr, call, key, there)}}
+            xr.synchronize(0)
+            xr.synchronize(1)
+            xr.trace.start()
+            try:
+                call.run(xr, here, given)
+                print(call.name, key, "is taken")
+            except xr.UsageError as error:
+                said = str(error)
+                wanted = key.removeprefix("grad_") if call.name == "rnn_backward" else key
+                if wanted.split("_")[-1] not in said or "device 1" not in said:
+                    print(call.name, key, "is refused with", said)
+            records = xr.trace.stop()
+            if [r for r in records if r.kind.name in ("kernel", "dnn")]:
+                print(call.name, key, "launches something")
+            checked += 1
+    print(checked)
+"""
+
+
+@pytest.mark.cpu_device
+def test_operands_of_another_device_are_refused_by_name(child):
+    code = OTHER_DEVICE.format(tests=str(Path(__file__).parent))
+    result = child(code, env={"XPU_CPU_DEVICES": "2"}).check()
+    assert result.out.splitlines() == [str(len(CASES))]

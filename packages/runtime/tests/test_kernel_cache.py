@@ -87,16 +87,91 @@ def test_writes_that_fail_are_a_warning(child, tmp_path):
     assert not list((tmp_path / "kernels").iterdir())
 
 
-@pytest.mark.image_cache
-def test_least_recently_used_files_make_room(child, tmp_path):
+MAGIC = b"XPUCACHE1\n"
+DIGITS = "0123456789abcdef" * 4
+
+
+def old_file(folder, name, data):
+    """A file that was last used long ago."""
+    path = folder / name
+    path.write_bytes(data)
+    os.utime(path, (1, 1))
+    return path
+
+
+@pytest.fixture
+def full_folder(tmp_path):
     folder = tmp_path / "kernels"
     folder.mkdir(mode=0o700)
-    old = folder / ("0" * 64 + ".bin")
-    old.write_bytes(bytes(100_000))
-    os.utime(old, (1, 1))
-    env = {"XPU_CACHE_DIR": str(folder), "XPU_CACHE_SIZE": "50K"}
-    child(BUILD.format(source=sources.SAXPY), env=env).check()
+    return folder
+
+
+def make_room(child, folder, **env):
+    """Write one small file to a cache that may hold 50 KB."""
+    code = "import xpu_runtime as xr; xr.cache.write('new', 'plan', bytes(100))"
+    child(code, env={"XPU_CACHE_DIR": str(folder), "XPU_CACHE_SIZE": "50K"} | env).check()
+
+
+@pytest.mark.parametrize("kind", [".spv", ".bin", ".plan"])
+def test_least_recently_used_files_make_room(child, full_folder, kind):
+    old = old_file(full_folder, DIGITS + kind, MAGIC + bytes(100_000))
+    make_room(child, full_folder)
     assert not old.exists()
+    assert [path.suffix for path in full_folder.iterdir()] == [".plan"]
+
+
+@pytest.mark.parametrize("data", [b"", MAGIC[:4], MAGIC + bytes(100)])
+def test_what_killed_writers_left_makes_room(child, full_folder, data):
+    old = old_file(full_folder, DIGITS + ".spv.a1B2c3.part", data)
+    make_room(child, full_folder)
+    assert not old.exists()
+
+
+FOREIGN_NAMES = [
+    "thesis.txt", "thesis.plan", "film.part", "photo.bin", DIGITS, DIGITS + ".txt",
+    DIGITS[1:] + ".bin", DIGITS + "0.bin", DIGITS.upper() + ".bin", DIGITS + ".spv.part",
+    "my " + DIGITS + ".bin",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOREIGN_NAMES)
+def test_files_with_other_names_stay(child, full_folder, name):
+    theirs = old_file(full_folder, name, MAGIC + bytes(100_000))
+    make_room(child, full_folder)
+    assert theirs.exists()
+    code = "import xpu_runtime as xr; assert xr.cache.clear() == 1; assert xr.cache.list() == []"
+    child(code, env={"XPU_CACHE_DIR": str(full_folder)}).check()
+    assert list(full_folder.iterdir()) == [theirs]
+
+
+@pytest.mark.parametrize("name", [DIGITS + ".bin", DIGITS + ".spv.a1B2c3.part"])
+def test_files_with_other_headers_stay(child, full_folder, name):
+    theirs = old_file(full_folder, name, bytes(100_000))
+    make_room(child, full_folder)
+    assert theirs.exists()
+
+
+def test_links_and_what_they_lead_to_stay(child, full_folder, tmp_path):
+    theirs = old_file(tmp_path, "thesis", MAGIC + bytes(100_000))
+    link = full_folder / (DIGITS + ".bin")
+    link.symlink_to(theirs)
+    os.utime(link, (1, 1), follow_symlinks=False)
+    make_room(child, full_folder)
+    assert theirs.exists()
+    assert link.is_symlink()
+
+
+def test_nothing_is_deleted_in_a_folder_that_others_may_write(child, full_folder):
+    old = old_file(full_folder, DIGITS + ".bin", MAGIC + bytes(100_000))
+    code = f"""
+    import os
+    import xpu_runtime as xr
+    assert xr.cache.folder()
+    os.chmod({str(full_folder)!r}, 0o777)
+    xr.cache.write("new", "plan", bytes(100))
+    """
+    child(code, env={"XPU_CACHE_DIR": str(full_folder), "XPU_CACHE_SIZE": "50K"}).check()
+    assert old.exists()
 
 
 @pytest.mark.image_cache

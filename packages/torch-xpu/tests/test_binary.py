@@ -44,3 +44,64 @@ def test_ldexp_of_exponents_that_are_floats():
 def test_hardtanh_refuses_negative_limits_of_unsigned():
     with pytest.raises(RuntimeError, match="unsigned type with negative limits"):
         torch.nn.functional.hardtanh(torch.ones(2, dtype=torch.uint8, device="xpu"))
+
+
+FLOATS_16 = [torch.float16, torch.bfloat16]
+OTHERS = [
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+]  # fmt: skip
+RELATIONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+# What f16 and bf16 round, or not; pairs of neighbours in the integers and in either type.
+NUMBERS = [0.0, 1.0, -3.0, 255.0, 256.0, 257.0, 258.0, 2047.0, 2048.0, 2049.0, 2050.0, 2051.0, 65504.0,
+           65519.0, 65520.0, 1e5, -2049.0, 1.0009765625, 1.00048828125, 1.001, 3e-8, -1e-7]  # fmt: skip
+
+
+def numbers_of(dtype):
+    if dtype.is_floating_point:
+        return torch.tensor(NUMBERS, dtype=torch.float64).to(dtype)
+    if dtype == torch.bool:
+        return torch.tensor([x != 0 for x in NUMBERS])
+    info = torch.iinfo(dtype)
+    return torch.tensor([int(min(max(x, info.min), info.max)) for x in NUMBERS]).to(dtype)
+
+
+# Every relation of the types that round most; one relation of all pairs, in both orders.
+PAIRS = [
+    *((name, a, b) for name in RELATIONS for a in FLOATS_16 for b in (torch.int32, torch.float32)),
+    *(("lt", a, b) for a in OTHERS for b in OTHERS if {a, b} & set(FLOATS_16)),
+    *(("eq", a, b) for a in (torch.float32, torch.int64) for b in OTHERS),
+]
+
+
+@pytest.mark.values
+@pytest.mark.parametrize(("relation", "dtype", "other"), PAIRS, ids=str)
+def test_comparisons_round_to_the_common_type(relation, dtype, other):
+    compare = getattr(torch, relation)
+    a, b = numbers_of(dtype)[:, None], numbers_of(other)
+    assert torch.equal(compare(a.to("xpu"), b.to("xpu")).cpu(), compare(a, b))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", FLOATS_16, ids=str)
+def test_comparisons_in_place_round_to_the_common_type(dtype):
+    x, y = numbers_of(dtype), numbers_of(torch.int32)
+    assert torch.equal(x.to("xpu").eq_(y.to("xpu")).cpu(), x.clone().eq_(y))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("dtype", FLOATS_16, ids=str)
+def test_comparisons_with_numbers_round_to_the_type(dtype, relation):
+    compare = getattr(torch, relation)
+    x = numbers_of(dtype)
+    for number in [*NUMBERS, *(int(v) for v in NUMBERS)]:
+        assert torch.equal(compare(x.to("xpu"), number).cpu(), compare(x, number)), number
+        zero_dim = torch.tensor(
+            number, dtype=torch.int64 if isinstance(number, int) else torch.float64
+        )
+        expected = compare(x, zero_dim)
+        for scalar in (zero_dim, zero_dim.to("xpu")):
+            assert torch.equal(compare(x.to("xpu"), scalar).cpu(), expected), number
+            turned = compare(scalar, x.to("xpu"))
+            assert torch.equal(turned.cpu(), compare(zero_dim, x)), number

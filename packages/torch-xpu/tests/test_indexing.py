@@ -1,5 +1,7 @@
 """Indexing's errors, and what operator samples leave out."""
 
+import math
+
 import pytest
 import torch
 
@@ -282,3 +284,33 @@ def test_distinct_rows(name, dtype):
         )
         assert places.tolist() == inverse
         assert times.tolist() == counts
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("shape", [(1, 3), (1, 0), (1,), (1, 2, 2), (3, 1), (0, 3), (2, 3)])
+@pytest.mark.parametrize("function", [torch.unique, torch.unique_consecutive])
+@pytest.mark.parametrize("dim", [0, -1, None])
+def test_unique_of_few_rows(function, shape, dim):
+    x = torch.arange(math.prod(shape)).reshape(shape)
+
+    def found(x):
+        try:
+            return [t.cpu() for t in function(x, return_inverse=True, return_counts=True, dim=dim)]
+        except RuntimeError as error:
+            return str(error).split("\n")[0]
+
+    expected, got = found(x), found(x.to("xpu"))
+    if isinstance(expected, str):
+        assert got == expected
+    else:
+        assert all(torch.equal(a, b) for a, b in zip(got, expected, strict=True))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize(
+    "dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str
+)
+@pytest.mark.parametrize("ends", [(), (-2.5, 2)])
+def test_histograms_of_every_float(dtype, ends):
+    x = torch.linspace(-3, 3, 100).to(dtype)
+    assert torch.equal(torch.histc(x.to("xpu"), 7, *ends).cpu(), torch.histc(x, 7, *ends))

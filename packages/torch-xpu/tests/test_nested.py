@@ -186,3 +186,24 @@ def test_offsets_out_of_range():
     x, offsets = torch.ones(4, 2, device="xpu"), torch.tensor([0, 9], device="xpu")
     with pytest.raises(RuntimeError, match="offset 9 is out of range for 4 rows"):
         torch.ops.aten._jagged_to_padded_dense_forward(x, [offsets], [4]).cpu()
+
+
+@pytest.mark.values
+def test_more_rows_than_a_device_takes_work_groups(child):
+    """As on a device that takes 3 in the slower dimensions of a launch."""
+    child(
+        """
+        import torch
+        values, offsets = torch.arange(40.0).reshape(20, 2), torch.tensor([0, 7, 8, 20])
+        padded = torch.ops.aten._jagged_to_padded_dense_forward(
+            values.to("xpu"), [offsets.to("xpu")], [12], -1.0)
+        expected = torch.full((3, 12, 2), -1.0)
+        for i in range(3):
+            rows = values[offsets[i] : offsets[i + 1]]
+            expected[i, : len(rows)] = rows
+        assert torch.equal(padded.cpu(), expected)
+        back = torch.ops.aten._padded_dense_to_jagged_forward(padded, [offsets.to("xpu")], 20)
+        assert torch.equal(back.cpu(), values)
+        """,
+        env={"XPU_TEST_WORK_GROUPS": "3"},
+    ).check()

@@ -115,3 +115,44 @@ def test_generators_of_another_device_are_named() -> None:
                 match=f"Expected a '{device}' device type for generator but found '{other}'",
             ):
                 draw(device, generator)
+
+
+INTEGERS = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool, torch.uint16,
+            torch.uint32, torch.uint64]  # fmt: skip
+RANGES = [
+    (-3, 5), (200, 300), (-129, 5), (0, 1), (0, 2), (0, 256), (0, 257), (-128, 128), (-1, 70000), (5, 5),
+    (0, 2**31), (0, 2**31 + 1), (-(2**31), 0), (-(2**31) - 1, 0), (0, 2**63 - 1), (-(2**63), 2**63 - 1),
+    (1, None), (300, None), (-300, None), (7,), (257,), (0,), (-1,), (2**40,),
+]  # fmt: skip
+
+
+def first_line_of_error(call, *arguments):
+    """What the call raises, or nothing."""
+    try:
+        call(*arguments)
+    except NotImplementedError:
+        pytest.skip("the CPU has no kernel for it")
+    except RuntimeError as error:
+        return str(error).split("\n")[0]
+    return None
+
+
+@pytest.mark.parametrize(
+    "dtype", [*INTEGERS, torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str
+)
+@pytest.mark.parametrize("ends", RANGES, ids=str)
+@pytest.mark.filterwarnings("ignore:.*out of bounds")
+@pytest.mark.values
+def test_ranges_that_the_type_cannot_hold_are_refused_as_on_the_cpu(dtype, ends):
+    on_cpu, on_xpu = (torch.empty(1000, dtype=dtype, device=device) for device in ("cpu", "xpu"))
+    if dtype == torch.uint64 and ends[-1] is None:
+        pytest.skip("the CPU takes the largest number for -1, and refuses it")
+    refused = first_line_of_error(on_cpu.random_, *ends)
+    assert first_line_of_error(on_xpu.random_, *ends) == refused
+    if refused:
+        return
+    low, high = on_xpu.cpu().double().aminmax()
+    if len(ends) == 2:
+        assert low >= ends[0]
+    if ends[-1] is not None:
+        assert high <= ends[-1] - 1

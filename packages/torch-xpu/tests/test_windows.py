@@ -148,3 +148,42 @@ def test_antialiasing_in_both_directions():
     got = F.interpolate(host.to("xpu"), size=(7, 1), mode="bilinear", antialias=True)
     rows = F.interpolate(host, size=(7, 2), mode="bilinear", antialias=True)
     torch.testing.assert_close(got.cpu(), rows.mean(-1, keepdim=True))
+
+
+AVERAGES_OF_INTEGERS = {
+    "1d": lambda t: F.avg_pool1d(t[0], 3),
+    "2d": lambda t: F.avg_pool2d(t, 2),
+    "2d of the inside": lambda t: F.avg_pool2d(t, 3, 2, 1, count_include_pad=False),
+    "2d with padding": lambda t: F.avg_pool2d(t, (3, 4), (2, 3), 1, ceil_mode=True),
+    "2d of large windows": lambda t: F.avg_pool2d(t, (7, 9), (2, 1), (2, 3)),
+    "2d with a divisor": lambda t: F.avg_pool2d(t, 2, divisor_override=3),
+    "2d with a negative divisor": lambda t: F.avg_pool2d(t, 2, divisor_override=-3),
+    "3d": lambda t: F.avg_pool3d(t[:, :, None].expand(-1, -1, 4, -1, -1), (2, 3, 2), 2, 1),
+}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", AVERAGES_OF_INTEGERS)
+def test_averages_of_integers_truncate(name):
+    operation = AVERAGES_OF_INTEGERS[name]
+    x = torch.randint(-50, 40, (2, 3, 13, 17))
+    assert torch.equal(operation(x.to("xpu")).cpu(), operation(x))
+    large = x + (1 << 60)
+    assert torch.equal(operation(large.to("xpu")).cpu(), operation(large))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32, torch.int64], ids=str)
+def test_adaptive_averages_of_integers_truncate(dtype):
+    """The CPU has none: each window's mean, toward zero."""
+    x = torch.randint(0 if dtype == torch.uint8 else -100, 100, (2, 3, 13, 17)).to(dtype)
+    expected = torch.empty(2, 3, 5, 4, dtype=dtype)
+    for i in range(5):
+        for j in range(4):
+            rows, columns = (
+                slice(k * size // to, -((k + 1) * size // -to))
+                for k, size, to in ((i, 13, 5), (j, 17, 4))
+            )
+            window = x[:, :, rows, columns].flatten(2).long()
+            expected[:, :, i, j] = torch.div(window.sum(2), window.shape[2], rounding_mode="trunc")
+    assert torch.equal(F.adaptive_avg_pool2d(x.to("xpu"), (5, 4)).cpu(), expected)

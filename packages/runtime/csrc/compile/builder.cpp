@@ -7,6 +7,7 @@
 #include "compile/elsewhere.h"
 #include "compile/flatten.h"
 #include "compile/sha256.h"
+#include "compile/signature_probes.h"
 #include "env.h"
 #include "exit.h"
 #include "trace/recorder.h"
@@ -101,11 +102,16 @@ std::string flat_source(int device, std::string_view source) {
   bool here = device_info(device).type == "cpu" && !generic_backend() && dump_folder().empty();
   if (here && vector_bytes() && text.find("XPU_CPU_VECTOR") != text.npos)
     lead += join("#define XPU_CPU_VECTOR ", vector_bytes(), "\n");
+  if (!images_tell_signatures()) return lead + "#define XPU_TELL_SIGNATURES 1\n" + add_signature_probes(text);
   return lead + text;
 }
 
+// Signed integers wrap on overflow, on every device: without this a compiler may compute them in wider ones.
+constexpr const char* wrapping = "-fwrapv";
+
 Builder::Builder(int device, std::string flat, std::vector<std::string> options)
     : device_(device), flat_(std::move(flat)), options_(std::move(options)) {
+  options_.insert(options_.begin(), wrapping);
   Sha256 hash;
   hash.field(compiler_id()).field(flat_);
   for (auto& option : options_) hash.field(option);

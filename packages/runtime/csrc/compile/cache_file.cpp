@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,8 +15,9 @@
 namespace xpu {
 namespace {
 
-constexpr std::string_view magic = "XPUCACHE1\n";
+constexpr std::string_view magic = "XPUCACHE1\n", kinds[] = {".spv", ".bin", ".plan"}, part = ".part";
 constexpr std::size_t digest_size = 32, head_size = magic.size() + digest_size;
+constexpr std::string_view random_letters = ".XXXXXX";  // as mkostemps() takes them
 
 class File {
  public:
@@ -65,7 +67,36 @@ bool is_sound(const Bytes& all) {
   return std::memcmp(digest.data(), all.data() + magic.size(), digest_size) == 0;
 }
 
+// Also where an empty folder is in the way.
+bool put_in_place(const std::string& written, const std::string& path) {
+  auto rename = [&] { return std::rename(written.c_str(), path.c_str()) == 0; };
+  return rename() || (errno == EISDIR && rmdir(path.c_str()) == 0 && rename());
+}
+
 }  // namespace
+
+bool is_cache_file_name(std::string_view name) {
+  constexpr std::size_t digits = 2 * digest_size;
+  return name.size() > digits && name.substr(0, digits).find_first_not_of("0123456789abcdef") == name.npos &&
+         std::ranges::find(kinds, name.substr(digits)) != std::end(kinds);
+}
+
+bool is_unfinished_name(std::string_view name) {
+  auto added = random_letters.size() + part.size();
+  return name.size() > added && name.ends_with(part) && name[name.size() - added] == '.' &&
+         is_cache_file_name(name.substr(0, name.size() - added));
+}
+
+bool has_cache_header(int file, bool unfinished) {
+  char head[magic.size()];
+  auto got = pread(file, head, sizeof head, 0);
+  if (got < 0 || (!unfinished && static_cast<std::size_t>(got) < magic.size())) return false;
+  return magic.starts_with(std::string_view(head, static_cast<std::size_t>(got)));
+}
+
+bool is_private_folder(const struct stat& about) {
+  return S_ISDIR(about.st_mode) && about.st_uid == geteuid() && (about.st_mode & 022) == 0;
+}
 
 CacheFile read_cache_file(const std::string& path, bool own) {
   // Not to wait for the other end of a pipe.
@@ -82,15 +113,15 @@ CacheFile read_cache_file(const std::string& path, bool own) {
 }
 
 int write_cache_file(const std::string& path, const Bytes& payload) {
-  std::string beside = path + ".XXXXXX" + unfinished;
-  File file(mkostemps(beside.data(), static_cast<int>(std::strlen(unfinished)), O_CLOEXEC));
+  std::string beside = path;
+  beside.append(random_letters).append(part);
+  File file(mkostemps(beside.data(), static_cast<int>(part.size()), O_CLOEXEC));
   if (file < 0) return errno;
   auto digest = Sha256().add(payload.data(), payload.size()).digest();
   bool written = file.write(magic.data(), magic.size()) && file.write(digest.data(), digest.size()) &&
-                 file.write(payload.data(), payload.size()) && file.close() &&
-                 std::rename(beside.c_str(), path.c_str()) == 0;
+                 file.write(payload.data(), payload.size()) && file.close() && put_in_place(beside, path);
   if (written) return 0;
-  int failed = errno;
+  int failed = errno == ENOTEMPTY ? EISDIR : errno;
   unlink(beside.c_str());
   return failed;
 }

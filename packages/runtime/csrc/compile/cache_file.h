@@ -1,8 +1,11 @@
 // One file of the cache on disk: magic, SHA-256 and payload, in a file of the user's own.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "xpu/cache.h"
 
@@ -20,7 +23,14 @@ CacheFile read_cache_file(const std::string& path, bool own);
 /// 0.
 int write_cache_file(const std::string& path, const Bytes& payload);
 
-/// What write_cache_file leaves when its process is killed ends so.
-constexpr const char* unfinished = ".part";
+/// True for the names that write_cache_file() is given: 64 hexadecimal digits and a kind.
+bool is_cache_file_name(std::string_view name);
+/// True for the name of a file that write_cache_file() leaves when its process is killed.
+bool is_unfinished_name(std::string_view name);
+/// True if the open file begins as cache files do; with `unfinished` also if it ends before it could differ.
+/// Reads from the file's beginning.
+bool has_cache_header(int file, bool unfinished);
+/// True for a folder that is the user's own and that nobody else may write.
+bool is_private_folder(const struct stat& about);
 
 }  // namespace xpu

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <filesystem>
 
 #include "compile/cache_file.h"
+#include "compile/eviction.h"
 #include "env.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -57,7 +57,7 @@ std::string open_folder() {
     warn_once(Trouble::folder, join("kernel cache is off: ", folder, " is not a folder"));
     return "";
   }
-  if (about.st_uid != geteuid() || (about.st_mode & 022)) {
+  if (!is_private_folder(about)) {
     warn_once(Trouble::folder, join("kernel cache is off: ", folder,
                                     " belongs to or can be written by somebody else; cached kernels are "
                                     "code, so run: chmod 700 ",
@@ -65,36 +65,6 @@ std::string open_folder() {
     return "";
   }
   return folder;
-}
-
-// Runs when the process first writes and every 64 writes after that, so the bound is kept within a few files.
-void evict(const std::string& folder) {
-  struct File {
-    fs::path path;
-    std::uintmax_t size;
-    fs::file_time_type used;
-  };
-  std::vector<File> files;
-  std::uintmax_t total = 0;
-  std::error_code failed;
-  auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator item(folder, failed), end; !failed && item != end; item.increment(failed)) {
-    std::error_code gone;  // another process may evict too
-    File file{item->path(), item->file_size(gone), item->last_write_time(gone)};
-    if (gone) continue;
-    // Its writer was killed.
-    if (file.path.extension() == unfinished && file.used < long_ago && fs::remove(file.path, gone)) continue;
-    total += file.size;
-    files.push_back(std::move(file));
-  }
-  auto limit = env::number("XPU_CACHE_SIZE", 1u << 30);
-  if (total <= limit) return;
-  std::sort(files.begin(), files.end(), [](auto& a, auto& b) { return a.used < b.used; });
-  for (auto& file : files) {
-    if (total <= limit / 10 * 9) return;
-    fs::remove(file.path, failed);
-    total -= file.size;
-  }
 }
 
 }  // namespace
@@ -134,7 +104,8 @@ void cache_write(const std::string& key, const Bytes& payload) {
   static std::atomic<unsigned> writes{0};
   auto& folder = cache_folder();
   if (folder.empty()) return;
-  if (writes++ % 64 == 0) evict(folder);
+  // The bound is kept within a few files.
+  if (writes++ % 64 == 0) evict_cache_files(folder, env::number("XPU_CACHE_SIZE", 1u << 30));
   std::string path = folder + "/" + key;
   int failed = write_cache_file(path, payload);
   // The folder may have been removed since it was opened.

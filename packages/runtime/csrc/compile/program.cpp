@@ -7,6 +7,7 @@
 
 #include "compile/flatten.h"
 #include "compile/opencl_program.h"
+#include "compile/signature_probes.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -69,8 +70,10 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
     auto bundle = ext::build(source, {sycl_device(device)},
                              ext::properties{ext::save_log{&log}, ext::build_options{options}});
-    Bytes spirv = generic_backend() ? Bytes{} : spirv_of(bundle);
-    return {std::make_unique<BundleProgram>(std::move(bundle), ""), std::move(spirv)};
+    Bytes spirv = images_tell_signatures() ? spirv_of(bundle) : Bytes{};
+    auto program = std::make_unique<BundleProgram>(std::move(bundle), "");
+    if (!images_tell_signatures()) program->signatures = read_probed_signatures(log);
+    return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
       fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat),
@@ -99,6 +102,10 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
 ProgramPtr load_native(int device, const Bytes& binary) {
   // Level Zero drivers keep a cache of native binaries themselves.
   return device_info(device).backend == "opencl" ? load_opencl_binary(device, binary) : nullptr;
+}
+
+bool images_tell_signatures() {
+  return !generic_backend();
 }
 
 const std::vector<Parameter>* Program::parameters(const std::string& kernel) const {

@@ -20,7 +20,7 @@ class Program {
   /// The driver's own binary, to be given to load_native in a later process; empty where it cannot be had.
   virtual Bytes native() { return {}; }
 
-  /// What the kernel takes, in order; nothing where images are something else than SPIR-V.
+  /// What the kernel takes, in order; null if neither its image nor its source says it.
   const std::vector<Parameter>* parameters(const std::string& kernel) const;
   Signatures signatures;
 };
@@ -38,6 +38,8 @@ ProgramPtr load_spirv(int device, const Bytes& spirv);
 ProgramPtr load_native(int device, const Bytes& binary);
 /// Loads the compiler of sources, which takes a while, before it is needed.
 void prepare_compiler();
+/// True where images are SPIR-V, which says what kernels take.
+bool images_tell_signatures();
 /// Changes when the device or its driver does.
 std::string target_id(int device);
 

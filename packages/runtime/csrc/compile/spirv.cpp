@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t magic = 0x07230203, largest_bound = 0x3fffff;
 enum Instruction : std::uint32_t {
   op_entry_point = 15,
+  op_type_void = 19,
   op_type_bool = 20,
   op_type_int = 21,
   op_type_float = 22,
@@ -22,6 +23,8 @@ enum Instruction : std::uint32_t {
   op_type_array = 28,
   op_type_struct = 30,
   op_type_pointer = 32,
+  op_type_pipe = 38,
+  op_type_forward_pointer = 39,
   op_constant = 43,
   op_function = 54,
   op_function_parameter = 55,
@@ -33,11 +36,19 @@ enum : std::uint32_t { decoration_packed = 10, decoration_parameter = 38, by_val
 
 using Words = std::span<const std::uint32_t>;
 
+// Sizes beyond this are not told apart: no kernel takes as much by value.
+constexpr std::uint64_t huge = std::uint64_t{1} << 32;
+
 struct Layout {
-  std::uint32_t size = 0, alignment = 1;
+  std::uint64_t size = 0, alignment = 1;
 };
 
-std::uint32_t round_up(std::uint32_t size, std::uint32_t to) {
+std::uint64_t times(std::uint64_t size, std::uint64_t count) {
+  std::uint64_t all;
+  return __builtin_mul_overflow(size, count, &all) ? huge : std::min(all, huge);
+}
+
+std::uint64_t round_up(std::uint64_t size, std::uint64_t to) {
   return (size + to - 1) / to * to;
 }
 
@@ -94,10 +105,15 @@ class Reader {
       case op_type_array:
       case op_type_struct:
       case op_type_pointer:
-        if (need(words, 1)) types_[words[0]] = {code, words.subspan(1)};
+        if (need(words, 1)) declare(words[0], {code, words.subspan(1)});
+        break;
+      case op_type_forward_pointer:
+        if (need(words, 1)) layouts_[words[0]] = {8, 8};
         break;
       case op_constant:
-        if (need(words, 3)) constants_[words[1]] = words[2];
+        // The low word comes first.
+        if (need(words, 3))
+          constants_[words[1]] = words[2] | (words.size() > 3 ? std::uint64_t{words[3]} << 32 : 0);
         break;
       case op_decorate:
         if (need(words, 2) && words[1] == decoration_packed) packed_.insert(words[0]);
@@ -111,8 +127,18 @@ class Reader {
         if (need(words, 2)) parameters_[function_].push_back({words[1], words[0]});
         break;
       default:
+        if (code >= op_type_void && code <= op_type_pipe && need(words, 1)) declare(words[0], {code, {}});
         break;
     }
+  }
+
+  // Laid out once, from members that are declared already: of a type that comes later only pointers may be
+  // declared before it, so that none contains itself.
+  void declare(std::uint32_t id, Type type) {
+    types_[id] = type;
+    layouts_[id] = layout(id, type);
+    expect<UsageError>(!missing_.count(id), "SPIR-V: the type ", id,
+                       " is declared after a type that contains it, or contains itself");
   }
 
   static bool need(Words words, std::size_t count) {
@@ -130,18 +156,31 @@ class Reader {
     auto found = types_.find(type);
     if (found == types_.end()) return {0, false};
     auto& [code, operands] = found->second;
-    if (code != op_type_pointer) return {layout(type, 0).size, false};
+    if (code != op_type_pointer) return {size_of_value(type), false};
     if (operands.size() < 2) return {0, false};
-    if (operands[0] == in_function && by_value_.count(id)) return {layout(operands[1], 0).size, false};
+    if (operands[0] == in_function && by_value_.count(id)) return {size_of_value(operands[1]), false};
     bool device_memory = operands[0] == in_cross_workgroup || operands[0] == in_constant;
     return device_memory ? Parameter{8, true} : Parameter{0, false};
   }
 
-  // As C lays it out; size 0 for what this does not know. A type of a type, and so on, ends somewhere.
-  Layout layout(std::uint32_t id, int depth) const {
-    auto found = types_.find(id);
-    if (found == types_.end() || depth > 64) return {};
-    auto& [code, operands] = found->second;
+  std::uint32_t size_of_value(std::uint32_t type) const {
+    auto found = layouts_.find(type);
+    if (found == layouts_.end()) return 0;
+    expect<UsageError>(found->second.size < huge, "SPIR-V: a kernel takes a value of the type ", type,
+                       ", which has 2^32 or more bytes");
+    return static_cast<std::uint32_t>(found->second.size);
+  }
+
+  Layout declared(std::uint32_t id) {
+    auto found = layouts_.find(id);
+    if (found != layouts_.end()) return found->second;
+    missing_.insert(id);
+    return {};
+  }
+
+  // As C lays it out; size 0 for what this does not know.
+  Layout layout(std::uint32_t id, const Type& type) {
+    auto& [code, operands] = type;
     auto operand = [&, &operands = operands](std::size_t i) { return i < operands.size() ? operands[i] : 0; };
     switch (code) {
       case op_type_bool:
@@ -152,39 +191,43 @@ class Reader {
       case op_type_pointer:
         return {8, 8};
       case op_type_vector: {
-        auto size = layout(operand(0), depth + 1).size * (operand(1) == 3 ? 4 : operand(1));
-        return {size, std::max(size, 1u)};
+        auto size = times(declared(operand(0)).size, operand(1) == 3 ? 4 : operand(1));
+        return {size, std::max<std::uint64_t>(size, 1)};
       }
       case op_type_array: {
         auto length = constants_.find(operand(1));
-        auto element = layout(operand(0), depth + 1);
-        return {length == constants_.end() ? 0 : element.size * length->second, element.alignment};
+        auto element = declared(operand(0));
+        return {length == constants_.end() ? 0 : times(element.size, length->second), element.alignment};
       }
       case op_type_struct:
-        return members(operands, packed_.count(id) > 0, depth);
+        return members(operands, packed_.count(id) > 0);
       default:
         return {};
     }
   }
 
-  Layout members(Words types, bool packed, int depth) const {
+  Layout members(Words types, bool packed) {
     Layout whole;
+    bool known = true;
     for (auto type : types) {
-      auto member = layout(type, depth + 1);
-      if (member.size == 0) return {};
+      auto member = declared(type);
+      known &= member.size != 0;
       if (packed) member.alignment = 1;
-      whole.size = round_up(whole.size, member.alignment) + member.size;
+      whole.size = std::min(round_up(whole.size, member.alignment) + member.size, huge);
       whole.alignment = std::max(whole.alignment, member.alignment);
     }
-    whole.size = round_up(whole.size, whole.alignment);
+    if (!known) return {};
+    whole.size = std::min(round_up(whole.size, whole.alignment), huge);
     return whole;
   }
 
   Words words_;
   std::map<std::uint32_t, std::string> names_;
   std::map<std::uint32_t, Type> types_;
-  std::map<std::uint32_t, std::uint32_t> constants_;
+  std::map<std::uint32_t, Layout> layouts_;
+  std::map<std::uint32_t, std::uint64_t> constants_;
   std::set<std::uint32_t> packed_, by_value_;
+  std::set<std::uint32_t> missing_;  // what was contained before it was declared
   struct Given {
     std::uint32_t id, type;
   };

@@ -5,6 +5,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue/epilogue.h"
+#include "dnn/operand_checks.h"
 #include "dnn/primitive.h"
 #include "xpu/device.h"
 #include "xpu/dnn/normalization.h"
@@ -95,17 +96,13 @@ std::string by_kernel(const BatchNormProblem& p, Plan& plan) {
 
 void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
            const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance) {
-  bool fits = x.ndim >= 2 && x.ndim == y.ndim;
-  for (int d = 0; d < x.ndim && fits; ++d) fits = x.shape[d] == y.shape[d];
-  expect<UsageError>(fits, "batch_norm: got ", x, " -> ", y, ", expected equal shapes N C ...");
+  expect<UsageError>(x.ndim >= 2, "batch_norm: x is ", x, ", expected N C ...");
   auto channels = x.shape[1];
-  auto of_channels = [&](const Tensor& t) { return t.ndim == 1 && t.shape[0] == channels; };
-  for (auto* t : {&weight, &bias})
-    expect<UsageError>(!*t || of_channels(**t), "batch_norm: weight or bias is ", shown(*t), ", expected ",
-                       channels, " values");
-  for (auto* t : {&mean, &variance})
-    expect<UsageError>(of_channels(*t) && t->dtype == DType::f32, "batch_norm: mean or variance is ", *t,
-                       ", expected f32[", channels, "]");
+  require_shape_of(name, "y", y, x);
+  require_shape(name, "weight", weight, {channels});
+  require_shape(name, "bias", bias, {channels});
+  require_shape(name, "mean", mean, {channels}, DType::f32);
+  require_shape(name, "variance", variance, {channels}, DType::f32);
 }
 
 }  // namespace

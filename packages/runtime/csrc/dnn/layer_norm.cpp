@@ -3,6 +3,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue/epilogue.h"
+#include "dnn/operand_checks.h"
 #include "dnn/primitive.h"
 #include "xpu/device.h"
 #include "xpu/dnn/normalization.h"
@@ -96,20 +97,14 @@ std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
 void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
            const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
            const std::optional<Tensor>& variance) {
-  expect<UsageError>(x.ndim >= 1 && x.ndim == y.ndim, "layer_norm: got ", x, " -> ", y,
-                     ", expected equal shapes of one or more dimensions");
-  for (int d = 0; d < x.ndim; ++d)
-    expect<UsageError>(x.shape[d] == y.shape[d], "layer_norm: shapes differ: ", x, " -> ", y);
-  auto length = x.shape[x.ndim - 1];
-  for (auto* t : {&weight, &bias})
-    expect<UsageError>(!*t || ((*t)->ndim == 1 && (*t)->shape[0] == length), "layer_norm: weight or bias is ",
-                       shown(*t), ", expected ", length, " values");
-  for (auto* t : {&mean, &variance}) {
-    bool fits = !*t || ((*t)->ndim == x.ndim - 1 && (*t)->dtype == DType::f32);
-    for (int d = 0; *t && fits && d < x.ndim - 1; ++d) fits = (*t)->shape[d] == x.shape[d];
-    expect<UsageError>(fits, "layer_norm: mean or variance is ", shown(*t), ", expected f32 of the shape of ",
-                       x, " less its last dimension");
-  }
+  expect<UsageError>(x.ndim >= 1, "layer_norm: x is ", x, ", expected one or more dimensions");
+  auto outer = static_cast<std::size_t>(x.ndim - 1);
+  auto length = x.shape[outer];
+  require_shape_of(name, "y", y, x);
+  require_shape(name, "weight", weight, {length});
+  require_shape(name, "bias", bias, {length});
+  require_shape(name, "mean", mean, Sizes(x.shape, outer), DType::f32);
+  require_shape(name, "variance", variance, Sizes(x.shape, outer), DType::f32);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "dnn/operand_checks.h"
 
+#include <algorithm>
+
 #include "dnn/problem.h"
 #include "xpu/error.h"
 
@@ -16,7 +18,46 @@ void require_divides(const char* op, const char* of_what, const char* what,
                      of);
 }
 
+[[noreturn]] void refuse_shape(const char* op, const char* what, const Tensor& operand, Sizes shape,
+                               std::optional<DType> dtype) {
+  std::string sizes;
+  for (auto size : shape) sizes += join(sizes.empty() ? "" : ",", size);
+  fail<UsageError>(op, ": ", what, " is ", operand, ", expected ", dtype ? name_of(*dtype) : "the shape ",
+                   "[", sizes, "]");
+}
+
 }  // namespace
+
+void require_shape(const char* op, const char* what, const std::optional<Tensor>& operand, Sizes shape,
+                   std::optional<DType> dtype) {
+  if (!operand) return;
+  bool fits = std::ranges::equal(Sizes(operand->shape, static_cast<std::size_t>(operand->ndim)), shape);
+  if (!fits || (dtype && operand->dtype != *dtype)) [[unlikely]]
+    refuse_shape(op, what, *operand, shape, dtype);
+}
+
+void require_shape(const char* op, const char* what, const std::optional<Tensor>& operand,
+                   std::initializer_list<std::int64_t> shape, std::optional<DType> dtype) {
+  require_shape(op, what, operand, Sizes(shape.begin(), shape.size()), dtype);
+}
+
+void require_shape_of(const char* op, const char* what, const std::optional<Tensor>& operand,
+                      const Tensor& of, std::optional<DType> dtype) {
+  require_shape(op, what, operand, Sizes(of.shape, static_cast<std::size_t>(of.ndim)), dtype);
+}
+
+void require_float(const char* op, const char* what, const std::optional<Tensor>& operand) {
+  expect<UsageError>(!operand || is_float(operand->dtype), op, ": ", what, " is ", shown(operand),
+                     ", expected floats");
+}
+
+void require_memory(const char* op, const char* what, const Tensor& operand, std::uint64_t count,
+                    DType dtype) {
+  bool fits =
+      operand.dtype == dtype && operand.contiguous() && static_cast<std::uint64_t>(operand.numel()) >= count;
+  expect<UsageError>(fits, op, ": ", what, " is ", operand, ", expected ", count, " or more contiguous ",
+                     name_of(dtype));
+}
 
 void require_broadcasts(const char* op, const char* what, const std::optional<Tensor>& operand,
                         const Tensor& result) {

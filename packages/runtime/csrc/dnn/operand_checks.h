@@ -1,7 +1,10 @@
-// What a call is given beside its main operands must fit them: nothing below looks again.
+// Checks of what a call is given. Each call describes all its operands with these before it launches
+// anything: nothing below looks again.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "xpu/dnn/attributes.h"
@@ -9,6 +12,22 @@
 
 namespace xpu::dnn {
 
+using Sizes = std::span<const std::int64_t>;
+
+/// The shape that the rest of the call gives an operand, and its type where only one is taken. `op` is the
+/// call, `what` the argument. Nothing is no operand.
+void require_shape(const char* op, const char* what, const std::optional<Tensor>& operand, Sizes shape,
+                   std::optional<DType> dtype = {});
+void require_shape(const char* op, const char* what, const std::optional<Tensor>& operand,
+                   std::initializer_list<std::int64_t> shape, std::optional<DType> dtype = {});
+/// The shape of another operand.
+void require_shape_of(const char* op, const char* what, const std::optional<Tensor>& operand,
+                      const Tensor& of, std::optional<DType> dtype = {});
+/// A type of real floats.
+void require_float(const char* op, const char* what, const std::optional<Tensor>& operand);
+/// Contiguous memory of `count` elements or more, of any shape.
+void require_memory(const char* op, const char* what, const Tensor& operand, std::uint64_t count,
+                    DType dtype);
 /// Aligned at the last dimension, each size is 1 or the result's.
 void require_broadcasts(const char* op, const char* what, const std::optional<Tensor>& operand,
                         const Tensor& result);

@@ -5,6 +5,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/kernel_step.h"
+#include "dnn/operand_checks.h"
 #include "dnn/primitive.h"
 #include "xpu/device.h"
 #include "xpu/dnn/pooling.h"
@@ -26,7 +27,7 @@ struct PoolProblem {
   Problem problem;
 
   PoolProblem(int device, const Tensor& x, const Tensor& y, const PoolOptions& options, bool forward,
-              void* workspace);
+              const std::optional<Tensor>& workspace);
 
  private:
   void fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise,
@@ -46,12 +47,12 @@ void PoolProblem::fill(std::int64_t* to, const std::vector<std::int64_t>& from, 
 }
 
 PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const PoolOptions& o, bool forward_,
-                         void* memory)
+                         const std::optional<Tensor>& memory)
     : x(x_),
       y(y_),
       options(o),
       forward(forward_),
-      workspace(memory != nullptr),
+      workspace(o.kind == Kind::max && memory),
       spatial(x_.ndim - 2),
       problem(forward_ ? forward_name : backward_name, device) {
   constexpr std::int64_t ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0};
@@ -75,7 +76,10 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
                      ": the backward of max pooling needs the forward's workspace");
   problem.add(x);
   problem.add(y);
-  if (workspace) problem.add(Tensor(memory, DType::i32, {y.numel()}));
+  if (workspace) {
+    require_memory(problem.op(), "workspace", *memory, static_cast<std::uint64_t>(y.numel()), DType::i32);
+    problem.add(Tensor(memory->data, DType::i32, {y.numel()}));
+  }
   problem.number(static_cast<int>(o.kind) | forward << 3 | workspace << 4);
   for (auto* list : {kernel, stride, dilation, padding})
     for (int d = 0; d < spatial; ++d) problem.number(list[d]);
@@ -180,19 +184,14 @@ void run_pool(Stream stream, const PoolProblem& p) {
 
 }  // namespace
 
-std::size_t pool_workspace_bytes(const Tensor& dst, const PoolOptions& options) {
-  return options.kind == Kind::max ? static_cast<std::size_t>(dst.numel()) * sizeof(std::int32_t) : 0;
-}
-
-void pool(Stream stream, const Tensor& src, const Tensor& dst, const PoolOptions& options, void* workspace) {
-  run_pool(stream,
-           {stream.device(), src, dst, options, true, options.kind == Kind::max ? workspace : nullptr});
+void pool(Stream stream, const Tensor& src, const Tensor& dst, const PoolOptions& options,
+          const std::optional<Tensor>& workspace) {
+  run_pool(stream, {stream.device(), src, dst, options, true, workspace});
 }
 
 void pool_backward(Stream stream, const Tensor& grad_dst, const Tensor& grad_src, const PoolOptions& options,
-                   const void* workspace) {
-  auto* taps = options.kind == Kind::max ? const_cast<void*>(workspace) : nullptr;
-  run_pool(stream, {stream.device(), grad_src, grad_dst, options, false, taps});
+                   const std::optional<Tensor>& workspace) {
+  run_pool(stream, {stream.device(), grad_src, grad_dst, options, false, workspace});
 }
 
 }  // namespace xpu::dnn

@@ -4,6 +4,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue/epilogue_step.h"
+#include "dnn/operand_checks.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {
@@ -20,9 +21,9 @@ struct ReorderProblem {
   ReorderProblem(int device, const Tensor& src_, const Tensor& dst_, const Quantization& of_src,
                  const Quantization& of_dst)
       : src(src_), dst(dst_), problem(name, device) {
-    bool fits = src.ndim == dst.ndim;
-    for (int d = 0; d < src.ndim && fits; ++d) fits = src.shape[d] == dst.shape[d];
-    expect<UsageError>(fits, "reorder: shapes differ: ", src, " -> ", dst);
+    require_shape_of(name, "dst", dst, src);
+    require_fits(name, "src", of_src, src);
+    require_fits(name, "dst", of_dst, dst);
     problem.add(src);
     problem.add(dst);
     scale_src = extras.add(problem, of_src.scale);

@@ -1,6 +1,7 @@
 #include "compile/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/kernel_step.h"
+#include "dnn/operand_checks.h"
 #include "xpu/device.h"
 #include "xpu/dnn/normalization.h"
 
@@ -42,9 +43,7 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
 
 // oneDNN's softmax is no candidate: a row with a NaN comes out of it with numbers in it.
 void softmax(Stream stream, const Tensor& x, const Tensor& y, int axis, bool log) {
-  bool fits = x.ndim == y.ndim;
-  for (int d = 0; d < x.ndim && fits; ++d) fits = x.shape[d] == y.shape[d];
-  expect<UsageError>(fits, "softmax: shapes differ: ", x, " -> ", y);
+  require_shape_of(name, "y", y, x);
   expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ", x);
   SoftmaxProblem p{x, y, axis < 0 ? axis + x.ndim : axis, log, {name, stream.device()}};
   p.problem.add(x);

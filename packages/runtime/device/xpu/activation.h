@@ -18,12 +18,13 @@ XPU_MATH1(hardsigmoid, T s = x + (T)3; return (s < (T)0 ? (T)0 : s > (T)6 ? (T)6
 XPU_MATH1(hardswish, T s = x + (T)3; return x * ((s < (T)0 ? (T)0 : s > (T)6 ? (T)6 : s) / (T)6);)
 XPU_MATH1(softsign, return x / ((T)1 + __spirv_ocl_fabs(x));)
 
-// x - tanh(x), which cancels where x is small; double cancels as PyTorch's does.
+// x - tanh(x), which cancels until it is as large as tanh(x), and would multiply the error of tanh; double cancels as
+// PyTorch's does. The polynomial is that of (x - tanh(x)) / x^3 around the middle of where it is used.
 XPU_FN float tanhshrink(float x) {
   float z = x * x;
-  float small = x * z * poly(z, 0.333333343f, -0.133333117f, 0.0539628863f, -0.0218177885f, 0.0086211469f,
-                             -0.00298716081f, 0.000634602038f);
-  return select(__spirv_ocl_fabs(x) < 0.8f, small, x - __spirv_ocl_tanh(x));
+  float small = x * z * poly(z - 0.99f, 0.239083752f, -0.067986645f, 0.0196201112f, -0.00567299873f, 0.00164162402f,
+                             -0.000474815664f, 0.000134837042f, -3.89933739e-05f, 1.41886139e-05f, -4.1066296e-06f);
+  return select(__spirv_ocl_fabs(x) < 1.4f, small, x - __spirv_ocl_tanh(x));
 }
 XPU_FN double tanhshrink(double x) { return select(x == 0.0, x, x - __spirv_ocl_tanh(x)); }
 XPU_NARROW1(tanhshrink)
@@ -43,11 +44,13 @@ XPU_MATH3(
     softplus, T t = x * y; T soft = max_of(t, (T)0) + log1p(__spirv_ocl_exp(-__spirv_ocl_fabs(t)));
     return select(t > z || t != t, x, soft / y);)
 
-// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); multiplied by e^-2x for positive x.
+// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2), written as x or x e^x less a part of it, so that the
+// errors of the division and of the exponential count as little as that part.
 XPU_MATH1(
-    mish, T e = __spirv_ocl_exp(-__spirv_ocl_fabs(x)); bool below = x < (T)0;
-    T n = select(below, e + (T)2, (T)2 * e + (T)1); T rest = select(below, (T)2, (T)2 * e * e);
-    return select(below, x * e, x) * n / (select(below, e * n, n) + rest);)
+    mish, T e = __spirv_ocl_exp(-__spirv_ocl_fabs(x)); bool below = x < (T)0; T e1 = e + (T)1;
+    T whole = select(below, e * (e + (T)2) + (T)2, (T)2 * e * e1 + (T)1);
+    T part = select(below, e * e1, (T)2 * e * e);
+    return select(below, x * e, x) * ((T)1 - part / whole);)
 
 }  // namespace xpu
 

@@ -63,10 +63,14 @@ template <class T> XPU_FN Complex<T> atanh(Complex<T> z) {
   re = close ? (T)0.5 * ((T)0.69314718055994530942 - log_abs(Complex<T>(below, y))) : re;
   T im = (T)0.5 * atan2((T)2 * y, below * ((T)1 + x) - y * y);
   im = far && (isinf(y) || (x == x && y == y)) ? kHalfPi : im;
-  return {z.re == (T)0 ? z.re : copysign(re, z.re), copysign(im, z.im)};
+  // A NaN's sign means nothing, and backends differ in it.
+  return {z.re == (T)0 ? z.re : isnan(z.re) ? re : copysign(re, z.re), copysign(im, z.im)};
 }
 
-template <class T> XPU_FN Complex<T> atan(Complex<T> z) { return turned_back(atanh(turned(z))); }
+template <class T> XPU_FN Complex<T> atan(Complex<T> z) {
+  Complex<T> r = turned_back(atanh(turned(z)));
+  return {r.re, isnan(z.im) ? abs(r.im) : r.im};
+}
 
 }  // namespace xpu
 

@@ -52,6 +52,21 @@ using half = _Float16;
 // Kernel parameters that point into device memory must say so, or every access is a generic one.
 template <class T> using global = __attribute__((opencl_global)) T*;
 
+// Tells what a kernel takes in a warning, for the runtime, on backends whose images do not say it: of each parameter
+// twice the size, and one more for a pointer. The runtime puts XPU_TELL_SIGNATURE into the bodies.
+#ifdef XPU_TELL_SIGNATURES
+template <class T> constexpr unsigned long parameter_code = 2 * sizeof(T);
+template <class T> constexpr unsigned long parameter_code<T*> = 2 * sizeof(T*) + 1;
+template <class Kernel, unsigned long... parameters> struct [[deprecated]] xpu_signature {};
+template <class Kernel, class F> struct SignatureOf;
+template <class Kernel, class... A> struct SignatureOf<Kernel, void(A...)> {
+  using type = xpu_signature<Kernel, parameter_code<A>...>;
+};
+#define XPU_TELL_SIGNATURE(NAME) XPU_TELL_SIGNATURE_OF(NAME)  // which may be a macro
+#define XPU_TELL_SIGNATURE_OF(NAME) \
+  using xpu_told = typename xpu::SignatureOf<struct NAME##_kernel, decltype(NAME)>::type;
+#endif
+
 // Work-item ids. Dimension 0 is the fastest-varying one, as SPIR-V counts (SYCL counts backwards:
 // an nd_range of two numbers {rows, columns} has its columns in dimension 0 here).
 XPU_FN i64 global_id(int dim = 0) { return (i64)__spirv_BuiltInGlobalInvocationId(dim); }

@@ -84,7 +84,7 @@ class Array:
 
     @cached_property
     def _tensor(self) -> Any:
-        return C.Tensor(self.pointer, self.dtype, self.shape, self.strides)
+        return C.Tensor(self.pointer, self.dtype, self.shape, self.strides, self.device)
 
     @property
     def itemsize(self) -> int:

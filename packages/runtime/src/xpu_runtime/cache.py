@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from pathlib import Path
 from ._native import C
 
 _MAGIC = b"XPUCACHE1\n"
-# What writers that were killed leave, and sources that a compiler died of.
-_LEFT = ("*.part", "xpu-died-*")
 KINDS = {".spv": "SPIR-V", ".bin": "native", ".plan": "plan"}
+# The folder may hold files of the user's own: only these names are the cache's.
+_NAME = re.compile(r"[0-9a-f]{64}(\.spv|\.bin|\.plan)")
+# What writers that were killed leave, and sources that a compiler died of.
+_LEFT = re.compile(_NAME.pattern + r"\.\w{6}\.part|xpu-died-[0-9a-f]{16}\..*")
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,13 @@ def _entries(where: Path) -> Iterator[Entry]:
         for path in where.iterdir():
             with suppress(FileNotFoundError):
                 about = path.lstat()
-                if path.suffix in KINDS:
+                if is_cache_file_name(path.name):
                     yield Entry(path, about.st_size, about.st_mtime, KINDS[path.suffix])
+
+
+def is_cache_file_name(name: str) -> bool:
+    """Return True for the name of a cached file: 64 hexadecimal digits and one of ``KINDS``."""
+    return _NAME.fullmatch(name) is not None
 
 
 def stats() -> dict[str, int]:
@@ -87,10 +95,13 @@ def _file(key: str, kind: str) -> str:
 
 
 def clear() -> int:
-    """Removes every file, and what killed processes left unfinished; returns how many kernels and plans."""
+    """Remove every cached file, and what killed processes left; return how many kernels and plans.
+
+    Files with names that are not the cache's stay.
+    """
     entries = list()
     where = folder()
-    left = [p for pattern in _LEFT for p in where.glob(pattern)] if where else []
+    left = [path for path in where.iterdir() if _LEFT.fullmatch(path.name)] if where else []
     for path in [entry.path for entry in entries] + left:
         if path.is_dir() and not path.is_symlink():
             continue  # not ours

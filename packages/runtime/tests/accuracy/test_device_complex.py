@@ -240,3 +240,18 @@ def test_special_values_of_functions_numpy_lacks(dtype):
     assert np.isnan(give("pow", 0, -1))
     assert give("pow", complex(NAN, 0), 0) == 1
     assert give("lerp", complex(1, 2), complex(3, -4), 1) == complex(3, -4)
+
+
+@pytest.mark.values
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["atan", "atanh"])
+def test_the_sign_of_a_nan_means_nothing(name, dtype):
+    """Backends differ in the sign of the NaN that a negation gives."""
+    for nan in (NAN, -NAN):
+        z = np.array([complex(INF, nan) if name == "atan" else complex(nan, INF)], WHOLE[dtype])
+        (value,) = kernels(dtype)(name, z)
+        result, zero = (value.real, value.imag) if name == "atan" else (value.imag, value.real)
+        assert result == pytest.approx(np.pi / 2)
+        assert zero == 0
+        assert not np.signbit(zero)

@@ -164,3 +164,58 @@ def test_several_arguments(header, name, dtype):
         wide = [x.astype(arithmetic) for x in inputs]
         expected = (BINARY if arity == 2 else TERNARY)[name](*wide)
     check(header, name, dtype, kernels(name, *inputs), expected, inputs)
+
+
+# Builtins of a backend that is as exact as it must be and no more.
+INEXACT = """
+#include <xpu/core.h>
+XPU_FN double moved(double v, int) { return v; }
+XPU_FN float moved(float v, int last_places) {
+  return xpu::bits_as<float>(xpu::bits_as<int>(v) + last_places);
+}
+#define __spirv_ocl_exp(x) moved(__spirv_ocl_exp(x), MOVED)
+#define __spirv_ocl_tanh(x) moved(__spirv_ocl_tanh(x), 2 * MOVED)
+#include <xpu/activation.h>
+XPU_KERNEL(1) apply(xpu::global<const float> x, xpu::global<float> y) {
+  y[xpu::global_id()] = xpu::FUNCTION(x[xpu::global_id()]);
+}
+"""
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("places", [-1, 1])
+@pytest.mark.parametrize("name", ["mish", "tanhshrink"])
+def test_errors_of_builtins_are_not_multiplied(xr, name, places):
+    source = f"#define MOVED {places}\n#define FUNCTION {name}\n" + INEXACT
+    positive = np.geomspace(1e-3, 20, 1 << 17, dtype=np.float32)
+    x = np.concatenate([-positive, positive])
+    y = xr.empty(x.shape)
+    xr.launch(xr.compile(source).kernel("apply"), x.size, 64, [xr.from_numpy(x), y])
+    expected = UNARY[name](x.astype(np.float64))
+    assert ulp_error(y.numpy(), expected, "f32").max() <= 4.5
+
+
+OUTSIDE = """
+#include <xpu/core.h>
+#define __spirv_ocl_acospi(x) (x == x ? (__typeof__(x))__builtin_inf() : x)
+#define __spirv_ocl_asinpi(x) __spirv_ocl_acospi(x)
+#include <xpu/trig.h>
+XPU_KERNEL(1) apply(xpu::global<const double> x, xpu::global<double> y) {
+  y[0] = xpu::acospi(x[0]);
+  y[1] = xpu::asinpi(x[1]);
+  y[2] = xpu::acospi((float)x[0]);
+  y[3] = xpu::asinpi((float)x[1]);
+}
+"""
+
+
+@pytest.mark.values
+def test_arcs_of_numbers_that_are_none_are_nan(xr):
+    """Also where the backend's builtin gives infinity."""
+    if not xr.devices()[0].fp64:
+        pytest.skip("no fp64")
+    kernel = xr.compile(OUTSIDE).kernel("apply")
+    for outside in (np.inf, -np.inf, 1.5, -1.5):
+        x, y = xr.from_numpy(np.full(2, outside)), xr.zeros(4, "f64")
+        xr.launch(kernel, 1, 1, [x, y])
+        assert np.isnan(y.numpy()).all()

@@ -1,8 +1,13 @@
 #include "ops/windows.h"
 
+#include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "device/errors.h"
@@ -177,11 +182,44 @@ bool is_wide(const Tensor& t) {
   return t.scalar_type() == at::kDouble || t.scalar_type() == at::kComplexDouble;
 }
 
+bool averages(const Rule& rule) {
+  return rule.kind == Rule::average || rule.kind == Rule::average_inside ||
+         rule.kind == Rule::adaptive_average;
+}
+
+// What the averages along a dimension are divided by, for each result of the forward.
+Tensor divisors(Rule rule, std::size_t dims_after, const Tensor& like) {
+  rule.turned = false;
+  std::vector<std::int64_t> counts;
+  for (auto& taps : worked_out(rule)) counts.push_back(taps.empty() ? 1 : std::llround(1 / taps[0].weight));
+  std::vector<std::int64_t> shape(1 + dims_after, 1);
+  shape[0] = static_cast<std::int64_t>(counts.size());
+  return at::tensor(counts, at::kLong).to(like.device()).view(shape);
+}
+
+// Integers are summed, then divided once, toward zero as PyTorch does: weights would round at each tap.
+void average_integers(const Tensor& out, const Tensor& source, std::span<const Rule> rules) {
+  std::vector<Rule> sums(rules.begin(), rules.end());
+  auto counts = at::ones({}, source.options().dtype(at::kLong));
+  for (std::size_t k = 0; k < rules.size(); ++k) {
+    if (!averages(rules[k])) continue;
+    counts = at::mul(counts, divisors(rules[k], rules.size() - 1 - k, source));
+    sums[k].kind = rules[k].kind == Rule::adaptive_average ? Rule::adaptive_window : Rule::window;
+    sums[k].scale = 0;
+  }
+  auto wide = source.to(at::kLong), sum = at::empty(out.sizes(), wide.options());
+  bool turned = rules[0].turned;
+  window_sum(sum, turned ? at::div(wide, counts, "trunc") : wide, sums);
+  out.copy_(turned ? sum : at::div(sum, counts, "trunc"));
+}
+
 }  // namespace
 
 void window_sum(const Tensor& out, const Tensor& source, std::span<const Rule> rules) {
   if (out.numel() == 0) return;
   if (source.numel() == 0) return void(out.zero_());
+  if (at::isIntegralType(source.scalar_type(), true) && std::any_of(rules.begin(), rules.end(), averages))
+    return average_integers(out, source, rules);
   bool wide = is_wide(source);
   int spatial = static_cast<int>(rules.size());
   auto all = three(rules, wide);

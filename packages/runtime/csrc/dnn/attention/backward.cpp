@@ -5,6 +5,7 @@
 #include "dnn/attention/dropout.h"
 #include "dnn/kernel_step.h"
 #include "dnn/math_type.h"
+#include "dnn/operand_checks.h"
 #include "kept.h"
 #include "kernels/dense.h"
 #include "kernels/kernel_table.h"
@@ -16,7 +17,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char gradient_name[] = "attention_gradient";
+const char backward_name[] = "attention_backward", gradient_name[] = "attention_gradient";
 
 // As the kernel declares it.
 struct GradientShape {
@@ -107,13 +108,6 @@ Tensor merged(Tensor t) {
   return t;
 }
 
-void check_gradient(const char* name, const Tensor& gradient, const Tensor& of) {
-  bool same = gradient.dtype == of.dtype && gradient.ndim == of.ndim &&
-              std::equal(of.shape, of.shape + of.ndim, gradient.shape);
-  expect<UsageError>(same, "attention_backward: the gradient of ", name, " is ", gradient, ", expected as ",
-                     of);
-}
-
 }  // namespace
 
 void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_, const Tensor& k_,
@@ -121,10 +115,10 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
                         const Tensor& grad_v_, const AttentionOptions& options) {
   check_attention(q_, k_, v_, out_, options);
   expect<UsageError>(bool(options.logsumexp), "attention_backward: expected the forward pass's logsumexp");
-  check_gradient("the result", grad_out_, out_);
-  check_gradient("q", grad_q_, q_);
-  check_gradient("k", grad_k_, k_);
-  check_gradient("v", grad_v_, v_);
+  require_shape_of(backward_name, "grad_out", grad_out_, out_, out_.dtype);
+  require_shape_of(backward_name, "grad_q", grad_q_, q_, q_.dtype);
+  require_shape_of(backward_name, "grad_k", grad_k_, k_, k_.dtype);
+  require_shape_of(backward_name, "grad_v", grad_v_, v_, v_.dtype);
   auto groups = k_.shape[1], queries = q_.shape[2], keys = k_.shape[2];
   if (out_.numel() == 0) {
     for (auto* t : {&grad_q_, &grad_k_, &grad_v_}) kernels::fill(stream, *t, 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dnn/operand_checks.h"
 #include "dnn/problem.h"
 #include "kernels/dense.h"
 #include "xpu/device.h"
@@ -57,11 +58,7 @@ void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Te
     expect<UsageError>(spreads, "attention: the mask is ", *o.mask,
                        ", expected floats or booleans that broadcast against N H S T", got);
   }
-  if (o.logsumexp) {
-    bool same = o.logsumexp->ndim == 3 && o.logsumexp->dtype == DType::f32 &&
-                std::equal(scores, scores + 3, o.logsumexp->shape);
-    expect<UsageError>(same, "attention: the logsumexp is ", *o.logsumexp, ", expected f32 N H S", got);
-  }
+  require_shape("attention", "the logsumexp", o.logsumexp, Sizes(scores, 3), DType::f32);
   expect<UsageError>(o.dropout >= 0 && o.dropout < 1, "attention: the dropout is ", o.dropout,
                      ", expected 0 <= dropout < 1");
 }

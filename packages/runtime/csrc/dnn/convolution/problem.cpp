@@ -22,10 +22,6 @@ void fill(std::int64_t* to, const std::vector<std::int64_t>& from, int spatial, 
   }
 }
 
-bool is_bias(const Tensor& t, std::int64_t channels) {
-  return t.ndim == 1 && t.shape[0] == channels;
-}
-
 }  // namespace
 
 ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tensor& x_, const Tensor& w_,
@@ -67,9 +63,7 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
   problem.number(groups);
   for (int d = 0; d < spatial; ++d)
     for (auto value : {stride[d], dilation[d], padding_l[d], padding_r[d]}) problem.number(value);
-  auto channels = o.transposed ? x.shape[1] : y.shape[1];
-  expect<UsageError>(!bias_ || is_bias(*bias_, channels), name, ": the bias is ", shown(bias_), ", expected ",
-                     channels, " values");
+  require_shape(name, forward ? "the bias" : "grad_bias", bias_, {o.transposed ? x.shape[1] : y.shape[1]});
   bias = extras.add(problem, bias_);
   if (!forward) return;
   require_fits(name, "the source", o.src, o.transposed ? y : x);

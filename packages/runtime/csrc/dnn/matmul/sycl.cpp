@@ -53,12 +53,8 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
   for (auto& t : {batch_strides(p.a), batch_strides(p.b), p.c})
     shape.insert(shape.end(), t.strides, t.strides + n);
 
-  std::int64_t batches = 1;
-  for (int d = 0; d < n - 2; ++d) batches *= p.c.shape[d];
-  NdRange range{2, {}, {}};
-  range.global[0] = static_cast<std::size_t>((p.m() + tile - 1) / tile * batches * items);
-  range.global[1] = static_cast<std::size_t>((p.n() + tile - 1) / tile * items);
-  range.local[0] = range.local[1] = items;
+  auto groups = (p.m() + tile - 1) / tile * ((p.n() + tile - 1) / tile);
+  for (int d = 0; d < n - 2; ++d) groups *= p.c.shape[d];
 
   KernelArguments arguments;
   arguments.operand(0)
@@ -66,6 +62,8 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
       .operand(2)
       .bytes(shape.data(), shape.size() * sizeof shape[0])
       .append(epilogue.arguments());
+  // Devices take the most groups in the last dimension.
+  NdRange range{2, {items, static_cast<std::size_t>(groups * items)}, {items, items}};
   plan.add(std::make_unique<KernelStep>(build_kernel(p.problem.device(), source, "matmul"), range,
                                         std::move(arguments)));
   return "matmul";

@@ -1,27 +1,16 @@
 #include "dnn/rnn/layers.h"
 
-#include <algorithm>
-#include <span>
-
+#include "dnn/operand_checks.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
 namespace {
 
+const char name[] = "rnn";
+
 int gates_of(RnnOptions::Kind kind) {
   using K = RnnOptions::Kind;
   return kind == K::lstm ? 4 : kind == K::gru || kind == K::gru_linear_before_reset ? 3 : 1;
-}
-
-void check(const char* what, const char* role, const Tensor& t, std::span<const std::int64_t> shape) {
-  if (std::ranges::equal(std::span(t.shape, t.ndim), shape)) return;
-  std::string expected;
-  for (auto size : shape) expected += join(expected.empty() ? "" : ",", size);
-  fail<UsageError>("rnn: ", role, what, " is ", t, ", expected the shape [", expected, "]");
-}
-
-void check(const char* what, const Tensor& t, std::initializer_list<std::int64_t> shape) {
-  check(what, "", t, std::span(shape.begin(), shape.size()));
 }
 
 }  // namespace
@@ -38,15 +27,21 @@ std::int64_t rnn_layers(const RnnTensors& n, const RnnOptions& o) {
   bool concat = o.direction == D::both_concat, both = concat || o.direction == D::both_sum;
   std::int64_t directions = both ? 2 : 1, outputs = concat ? 2 * channels : channels;
   auto gates = gates_of(o.kind), biases = gates + (o.kind == RnnOptions::Kind::gru_linear_before_reset);
-  check("weights_layer", n.weights_layer, {layers, directions, inputs, gates, channels});
-  check("weights_iter", n.weights_iter, {layers, directions, channels, gates, channels});
-  check("bias", n.bias, {layers, directions, biases, channels});
-  check("dst", n.dst, {steps, batch, outputs});
+  require_shape(name, "weights_layer", n.weights_layer, {layers, directions, inputs, gates, channels});
+  require_shape(name, "weights_iter", n.weights_iter, {layers, directions, channels, gates, channels});
+  require_shape(name, "bias", n.bias, {layers, directions, biases, channels});
+  require_shape(name, "dst", n.dst, {steps, batch, outputs});
   expect<UsageError>(layers == 1 || inputs == outputs, "rnn: ", layers,
                      " layers in one call need as many inputs (", inputs, ") as outputs (", outputs,
                      "); call the first layer alone");
-  for (auto* t : {&n.state0, &n.cell0, &n.state, &n.cell})
-    if (*t) check("a state", **t, {layers, directions, batch, channels});
+  const std::int64_t states[] = {layers, directions, batch, channels};
+  require_shape(name, "state0", n.state0, states);
+  require_shape(name, "cell0", n.cell0, states);
+  require_shape(name, "state", n.state, states);
+  require_shape(name, "cell", n.cell, states);
+  for (auto* t : {&n.src, &n.weights_layer, &n.weights_iter, &n.bias, &n.dst})
+    require_float(name, "a tensor", *t);
+  for (auto* t : {&n.state0, &n.cell0, &n.state, &n.cell}) require_float(name, "a state", *t);
   return layers;
 }
 
@@ -55,7 +50,9 @@ void check_rnn_gradients(const RnnTensors& n, const RnnGradients& g) {
     if (!gradient) return;
     expect<UsageError>(of.has_value(), "rnn_backward: got the gradient of ", what,
                        ", which the forward had not");
-    check(what, "the gradient of ", *gradient, std::span(of->shape, of->ndim));
+    auto name = join("the gradient of ", what);
+    require_shape_of("rnn_backward", name.c_str(), gradient, *of);
+    require_float("rnn_backward", name.c_str(), gradient);
   };
   same("dst", g.dst, n.dst);
   same("state", g.state, n.state);

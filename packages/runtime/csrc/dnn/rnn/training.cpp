@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dnn/epilogue/epilogue_step.h"
+#include "dnn/operand_checks.h"
 #include "dnn/rnn/layers.h"
 #include "dnn/rnn/problem.h"
 #include "kernels/temporary.h"
@@ -60,6 +61,22 @@ std::vector<Candidate> backward_candidates(const RnnProblem& p, bool by_onednn) 
   return {{"onednn", refuse("sycl")}, {"sycl", [&p](Plan& plan) { return rnn_sycl_backward(p, plan); }}};
 }
 
+std::size_t between_bytes(const RnnTensors& all) {
+  return aligned(bytes_of(row_major(all.dst, all.dst.dtype)));
+}
+
+// The sizes come back from the caller: parts of the memory lie where they say.
+void require_workspace(const char* op, const RnnTensors& all, const RnnWorkspace& sizes, const Tensor& memory,
+                       std::int64_t layers) {
+  require_memory(op, "the workspace", memory, sizes.bytes, DType::u8);
+  auto results = static_cast<std::size_t>(layers - 1) * between_bytes(all);
+  bool fits = sizes.bytes >= results &&
+              sizes.layer_bytes <= (sizes.bytes - results) / static_cast<std::size_t>(layers);
+  expect<UsageError>(fits, op, ": a workspace of ", sizes.bytes, " bytes, of which each of ", layers,
+                     " layers takes ", sizes.layer_bytes,
+                     ", was made for other tensors; call rnn_workspace()");
+}
+
 }  // namespace
 
 RnnWorkspace rnn_workspace(int device, const RnnTensors& all, const RnnOptions& options) {
@@ -72,52 +89,58 @@ RnnWorkspace rnn_workspace(int device, const RnnTensors& all, const RnnOptions& 
     sizes.layer_bytes = std::max(sizes.layer_bytes, aligned(plan->workspace_bytes));
     sizes.onednn |= static_cast<std::uint64_t>(plan->candidate == "onednn") << layer;
   }
-  auto between = aligned(bytes_of(row_major(all.dst, all.dst.dtype)));
   sizes.bytes = static_cast<std::size_t>(parts.layers) * sizes.layer_bytes +
-                static_cast<std::size_t>(parts.layers - 1) * between;
+                static_cast<std::size_t>(parts.layers - 1) * between_bytes(all);
   return sizes;
 }
 
 void rnn_training(Stream stream, const RnnTensors& all, const RnnOptions& options, const RnnWorkspace& sizes,
-                  void* memory) {
-  Parts parts{all, sizes, static_cast<char*>(memory), checked_layers(all, options)};
+                  const Tensor& memory) {
+  Parts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
+  require_workspace("rnn_training", all, sizes, memory, parts.layers);
+  auto needed = rnn_workspace(stream.device(), all, options);
+  expect<UsageError>(
+      needed.layer_bytes <= sizes.layer_bytes && needed.onednn == sizes.onednn,
+      "rnn_training: the workspace was made for other tensors or another candidate; call rnn_workspace()");
   for (std::int64_t layer = 0; layer < parts.layers; ++layer) {
     auto tensors = parts.tensors(layer);
     RnnProblem p(stream.device(), tensors, options, RnnPass::training, parts.workspace(layer));
-    auto plan = find_plan(p.problem, [&p] { return rnn_candidates(p); });
-    expect<UsageError>(
-        plan->workspace_bytes <= sizes.layer_bytes && (plan->candidate == "onednn") == parts.by_onednn(layer),
-        "rnn_training: the workspace was made for other tensors or another candidate; call rnn_workspace()");
-    plan->run(stream, p.problem);
+    run(stream, p.problem, [&p] { return rnn_candidates(p); });
   }
 }
 
 void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& options, const RnnWorkspace& sizes,
-                  const void* memory, const RnnGradients& gradients) {
+                  const Tensor& memory, const RnnGradients& gradients) {
   check_rnn_gradients(all, gradients);
-  Parts parts{all, sizes, static_cast<char*>(const_cast<void*>(memory)), checked_layers(all, options)};
+  Parts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
+  require_workspace("rnn_backward", all, sizes, memory, parts.layers);
   // What one layer's backward leaves for that of the layer below.
   kernels::Temporary halves[2];
-  auto given = gradients.dst;
-  for (std::int64_t layer = parts.layers - 1; layer >= 0; --layer) {
-    auto tensors = parts.tensors(layer);
-    auto wanted = one_layer(gradients, layer);
-    wanted.dst = given;
-    if (layer > 0) {
-      auto between = row_major(tensors.src, DType::f32);
-      auto& half = halves[layer % 2];
-      if (!half.data()) half = kernels::Temporary(stream, bytes_of(between));
-      between.data = half.data();
-      wanted.src = given = between;
+  auto each_layer = [&](auto&& use) {
+    auto given = gradients.dst;
+    for (std::int64_t layer = parts.layers - 1; layer >= 0; --layer) {
+      auto tensors = parts.tensors(layer);
+      auto wanted = one_layer(gradients, layer);
+      wanted.dst = given;
+      if (layer > 0) {
+        auto between = row_major(tensors.src, DType::f32);
+        between.data = halves[layer % 2].data();
+        wanted.src = given = between;
+      }
+      RnnProblem p(stream.device(), tensors, options, RnnPass::backward, parts.workspace(layer), &wanted);
+      bool by_onednn = parts.by_onednn(layer);
+      p.problem.number(by_onednn);
+      use(p, find_plan(p.problem, [&] { return backward_candidates(p, by_onednn); }));
     }
-    RnnProblem p(stream.device(), tensors, options, RnnPass::backward, parts.workspace(layer), &wanted);
-    bool by_onednn = parts.by_onednn(layer);
-    p.problem.number(by_onednn);
-    auto plan = find_plan(p.problem, [&] { return backward_candidates(p, by_onednn); });
+  };
+  // All layers have a plan that can read the workspace before the first one runs.
+  each_layer([&](const RnnProblem&, const PlanPtr& plan) {
     expect<UsageError>(plan->workspace_bytes <= sizes.layer_bytes,
                        "rnn_backward: the workspace is of other tensors than these");
-    plan->run(stream, p.problem);
-  }
+  });
+  for (std::int64_t layer = 1; layer < std::min<std::int64_t>(parts.layers, 3); ++layer)
+    halves[layer % 2] = kernels::Temporary(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
+  each_layer([&](const RnnProblem& p, const PlanPtr& plan) { plan->run(stream, p.problem); });
 }
 
 }  // namespace xpu::dnn

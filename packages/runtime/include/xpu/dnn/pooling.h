@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "xpu/abi.h"
@@ -17,12 +17,11 @@ struct PoolOptions {
   std::vector<std::int64_t> kernel = {}, stride = {}, padding_l = {}, padding_r = {}, dilation = {};
 };
 
-/// Bytes of the workspace in which max pooling leaves what its backward needs; 0 for averages.
-XPU_API std::size_t pool_workspace_bytes(const Tensor& dst, const PoolOptions& options);
-/// Shapes are N C [D [H]] W with any strides.
+/// Shapes are N C [D [H]] W with any strides. Max pooling leaves in `workspace`, contiguous i32 of as many
+/// elements as `dst`, what its backward needs.
 XPU_API void pool(Stream stream, const Tensor& src, const Tensor& dst, const PoolOptions& options,
-                  void* workspace = nullptr);
+                  const std::optional<Tensor>& workspace = {});
 XPU_API void pool_backward(Stream stream, const Tensor& grad_dst, const Tensor& grad_src,
-                           const PoolOptions& options, const void* workspace = nullptr);
+                           const PoolOptions& options, const std::optional<Tensor>& workspace = {});
 
 }  // namespace xpu::dnn

@@ -47,9 +47,9 @@ struct RnnWorkspace {
 /// What the calls below need. Chooses who does them: a candidate that does forward and backward.
 XPU_API RnnWorkspace rnn_workspace(int device, const RnnTensors& tensors, const RnnOptions& options);
 
-/// rnn() that fills `memory`, of workspace.bytes.
+/// rnn() that fills `memory`, contiguous u8 of workspace.bytes or more.
 XPU_API void rnn_training(Stream stream, const RnnTensors& tensors, const RnnOptions& options,
-                          const RnnWorkspace& workspace, void* memory);
+                          const RnnWorkspace& workspace, const Tensor& memory);
 
 struct RnnGradients {
   std::optional<Tensor> dst, state, cell;  ///< of the results; none is zeros
@@ -60,6 +60,6 @@ struct RnnGradients {
 /// The gradients of rnn_training(), which had the same tensors. Reads `memory` and leaves it for another
 /// call.
 XPU_API void rnn_backward(Stream stream, const RnnTensors& tensors, const RnnOptions& options,
-                          const RnnWorkspace& workspace, const void* memory, const RnnGradients& gradients);
+                          const RnnWorkspace& workspace, const Tensor& memory, const RnnGradients& gradients);
 
 }  // namespace xpu::dnn

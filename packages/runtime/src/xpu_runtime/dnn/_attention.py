@@ -7,6 +7,7 @@ import math
 from .._native import C
 from .._stream import Stream, current_stream
 from ..array import Array
+from ..errors import UsageError
 from ._convolution import empty_like_layout
 
 
@@ -31,6 +32,10 @@ def attention(
     share of weights that become 0, chosen by `random`, a generator's seed and offset. Memory grows with
     S + T, not with S * T.
     """
+    if len(q.shape) != 4 or len(v.shape) != 4:
+        raise UsageError(
+            f"attention: expected q N H S D and v N G T E; got {q.shape} and {v.shape}"
+        )
     stream = stream or current_stream(q.device)
     out = out or empty_like_layout((*q.shape[:3], v.shape[3]), q, q.dtype, stream)
     scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
@@ -54,6 +59,8 @@ def attention_backward(
     stream: Stream | None = None,
 ) -> tuple[Array, Array, Array]:
     """The gradients of q, k and v, from what `attention` with the same arguments gave and wrote."""
+    if len(q.shape) != 4:
+        raise UsageError(f"attention_backward: expected q N H S D; got {q.shape}")
     stream = stream or current_stream(q.device)
     scale = 1 / math.sqrt(max(q.shape[3], 1)) if scale is None else scale
     grad_q, grad_k, grad_v = (empty_like_layout(t.shape, t, t.dtype, stream) for t in (q, k, v))

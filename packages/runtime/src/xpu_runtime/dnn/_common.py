@@ -40,7 +40,7 @@ class PackedArray:
 
     @cached_property
     def _tensor(self) -> Any:
-        return C.Tensor(self.pointer, self.dtype, self.shape, self.strides)
+        return C.Tensor(self.pointer, self.dtype, self.shape, self.strides, self.device)
 
     @property
     def device(self) -> int:

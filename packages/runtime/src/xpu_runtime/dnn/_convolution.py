@@ -154,6 +154,11 @@ def _geometry(
 def _output_shape(
     src: Array, weights: Array, geometry: Sequence[list[int]], groups: int, transposed: bool
 ) -> tuple[int, ...]:
+    if len(src.shape) != len(weights.shape) or len(src.shape) < 3:
+        raise UsageError(
+            "convolution: expected N C [D [H]] W, three to five dimensions everywhere; "
+            f"got {src.shape} and {weights.shape}"
+        )
     sizes = []
     for d, (stride, left, right, dilation) in enumerate(zip(*geometry, strict=True)):
         reach, size = dilation * (weights.shape[2 + d] - 1) + 1, src.shape[2 + d]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._native import C
 from .._stream import Stream, current_stream
 from ..array import Array, empty
+from ..errors import UsageError
 
 
 def rnn(
@@ -50,5 +51,9 @@ def rnn(
 
 def empty_result(src: Array, weights_layer: Array, direction: str, stream: Stream) -> Array:
     """Memory for the result of a network."""
+    if len(src.shape) != 3 or len(weights_layer.shape) != 5:
+        raise UsageError(
+            f"rnn: expected a source T N C and weights L D I G O; got {src.shape} and {weights_layer.shape}"
+        )
     channels = weights_layer.shape[-1] * (2 if direction == "both_concat" else 1)
     return empty((*src.shape[:2], channels), src.dtype, stream)

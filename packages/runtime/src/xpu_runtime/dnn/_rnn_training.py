@@ -71,7 +71,7 @@ def rnn_training(
     if dst is None:
         dst = empty_result(src, weights_layer, direction, stream)
     tensors = (src, weights_layer, weights_iter, bias, dst, state0, cell0, state, cell)
-    sizes = C.rnn_workspace(src.device, tensors, kind, direction)
+    sizes = C.rnn_workspace(stream.device, tensors, kind, direction)
     workspace = empty(sizes[0], "u8", stream)
     C.rnn_training(stream, tensors, kind, direction, sizes, workspace)
     return RnnForward(*tensors, kind, direction, workspace, sizes)

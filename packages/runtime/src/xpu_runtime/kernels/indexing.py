@@ -82,7 +82,7 @@ def index(
     """Queues ``x[indices]`` and returns it; None takes all of a dimension, negative indices wrap."""
     stream = stream or current_stream(x.device)
     if out is None:
-        out = empty(C.index_shape(x, indices), x.dtype, stream)
+        out = empty(C.index_shape(x.device, x, indices), x.dtype, stream)
     C.index(stream, out, x, indices, _options(out_of_range))
     return out
 

@@ -38,7 +38,7 @@ Three first_of_runs(const Tensor& rows, const Tensor& order, bool want_inverse, 
   auto inverse = at::empty({0}, longs), counts = at::empty({0}, longs);
   if (n == 0) return {rows, inverse, counts};
   auto differs = rows.narrow(0, 1, n - 1).ne(rows.narrow(0, 0, n - 1));
-  if (rows.dim() > 1) differs = differs.reshape({n - 1, -1}).any(1);
+  if (rows.dim() > 1) differs = differs.flatten(1).any(1);
   auto starts = at::cat({at::ones({1}, differs.options()), differs});
   auto places = at::nonzero(starts).view({-1});
   if (want_inverse) {

@@ -50,13 +50,10 @@ void queue(const char* name, std::int64_t rows, const Tensor& data, const Jagged
     auto stream = stream_of(data);
     auto& info = xpu::device_info(stream.device());
     auto group = info.is_gpu ? std::min<std::size_t>(128, info.max_work_group_size) : info.sub_group_size;
-    xpu::NdRange range{2, {}, {}};
-    range.local[0] = 1;
-    range.local[1] = group;
-    range.global[0] = static_cast<std::size_t>(rows);
-    range.global[1] = (static_cast<std::size_t>(s.width) + group - 1) / group * group;
+    auto groups_a_row = (static_cast<std::size_t>(s.width) + group - 1) / group;
     args.add(s);
-    xpu::launch(stream, kernel_with(stream.device(), head, jagged_source, name), range, args);
+    xpu::launch(stream, kernel_with(stream.device(), head, jagged_source, name),
+                xpu::NdRange::linear(static_cast<std::size_t>(rows) * groups_a_row, group), args);
   });
 }
 

@@ -14,6 +14,7 @@
 #include <ATen/ops/ne_meta.h>
 
 #include "ops/pointwise_table.h"
+#include "xpu/error.h"
 
 namespace torch_xpu {
 namespace {
@@ -67,19 +68,52 @@ const Pointwise& logical_xor() {
   return kernel;
 }
 
+// Compares numbers of the common type: what is wider than it, or an integer, is rounded to it first. T does
+// that by itself but where it is float in place of a type of 16 bits.
+class Comparison {
+ public:
+  Comparison(const char* name, const char* relation)
+      : same_(name, {.real = {std::string("a ") + relation + " b"}}),
+        to_half_(name, rounded(relation, "xpu::half")),
+        to_bfloat16_(name, rounded(relation, "xpu::bf16")) {}
+
+  void operator()(at::TensorIteratorBase& iter) const {
+    auto type = iter.common_dtype();
+    bool is_narrow = type == at::kHalf || type == at::kBFloat16;
+    bool is_mixed = false;
+    for (int k = iter.noutputs(); k < iter.ntensors(); ++k)
+      is_mixed |= iter.tensor_base(k).scalar_type() != type || iter.is_cpu_scalar(k);
+    auto& kernel = !is_narrow || !is_mixed ? same_ : type == at::kHalf ? to_half_ : to_bfloat16_;
+    kernel(iter);
+  }
+
+ private:
+  static PointwiseText rounded(const char* relation, const char* type) {
+    auto number = [&](const char* x) { return xpu::join("(float)xpu::to<", type, ">(", x, ")"); };
+    return {.real = {xpu::join(number("a"), " ", relation, " ", number("b"))}};
+  }
+
+  Pointwise same_, to_half_, to_bfloat16_;
+};
+
 }  // namespace
 
-#define COMPARE(op, expression)                     \
-  POINTWISE_TENSOR_OUT(op, {.real = {expression}}); \
-  POINTWISE_SCALAR_OUT(op, {.real = {expression}})
+#define COMPARE_FORMS(op, overload, relation)                                                      \
+  structured<at::meta::structured_##op##_##overload, [](at::TensorIteratorBase& iter, auto&&...) { \
+    static const Comparison comparison(#op, relation);                                             \
+    comparison(iter);                                                                              \
+  }>(m, #op "." #overload, #op "." #overload "_out", #op "_." #overload)
+#define COMPARE(op, relation)          \
+  COMPARE_FORMS(op, Tensor, relation); \
+  COMPARE_FORMS(op, Scalar, relation)
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
-  COMPARE(eq, "a == b");
-  COMPARE(ne, "a != b");
-  COMPARE(lt, "a < b");
-  COMPARE(le, "a <= b");
-  COMPARE(gt, "a > b");
-  COMPARE(ge, "a >= b");
+  COMPARE(eq, "==");
+  COMPARE(ne, "!=");
+  COMPARE(lt, "<");
+  COMPARE(le, "<=");
+  COMPARE(gt, ">");
+  COMPARE(ge, ">=");
   m.impl("isnan", isnan);
 
   m.impl("logical_and.out", logical_out<logical_and>);

@@ -1,6 +1,7 @@
 // Tensors filled with random numbers.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/native/DistributionTemplates.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -137,11 +138,34 @@ std::int64_t largest_whole(at::ScalarType type) {
   }
 }
 
+// Refuses what the dtype cannot hold, and moves the ends of a range of floats inward to numbers of the dtype,
+// by PyTorch's own functions.
+void fit_range(const Tensor& self, std::int64_t& low, std::int64_t& last, bool has_high) {
+  namespace templates = at::native::templates;
+  if (at::isFloatingType(self.scalar_type()))
+    AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, self.scalar_type(), "random_", [&] {
+      low = templates::update_from<scalar_t>(low);
+      if (has_high) last = templates::update_to<scalar_t>(last + 1) - 1;
+      TORCH_CHECK(
+          !has_high || low <= last,
+          "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", low,
+          " >= to=", last + 1);
+      TORCH_CHECK(has_high || low < last,
+                  "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to "
+                  "dtype, but got from=",
+                  low, " > to_inc=", last);
+    });
+  templates::check_from_to_in_range(low, last, self.dtype());
+}
+
 Tensor& random_from(Tensor& self, std::int64_t low, std::optional<std::int64_t> high,
                     MaybeGenerator generator) {
+  TORCH_CHECK(!high || low < *high, "random_ expects 'from' to be less than 'to', but got from=", low,
+              " >= to=", high.value_or(0));
   auto last = high ? *high - 1 : largest_whole(self.scalar_type());
-  TORCH_CHECK(low <= last, "random_ expects 'from' to be less than 'to', but got from=", low,
-              " >= to=", high.value_or(last));
+  // From the lowest number on, without an end, are all 64 bits of PyTorch's.
+  bool all_bits = !high && low == std::numeric_limits<std::int64_t>::lowest();
+  if (!all_bits) fit_range(self, low, last, high.has_value());
   // 0 stands for 2 to the 64.
   auto count = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(low) + 1;
   return fill(kernels::random_integers, self, generator, low, count);
@@ -150,7 +174,8 @@ Tensor& random_to(Tensor& self, std::int64_t high, MaybeGenerator generator) {
   return random_from(self, 0, high, generator);
 }
 Tensor& random_(Tensor& self, MaybeGenerator generator) {
-  return random_from(self, 0, std::nullopt, generator);
+  auto count = static_cast<std::uint64_t>(largest_whole(self.scalar_type())) + 1;
+  return fill(kernels::random_integers, self, generator, std::int64_t{0}, count);
 }
 
 // normal(): means and deviations of each element.

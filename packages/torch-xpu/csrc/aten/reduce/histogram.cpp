@@ -58,13 +58,14 @@ Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, 
       info.is_gpu ? std::min<std::int64_t>(256, static_cast<std::int64_t>(info.max_work_group_size)) : copies;
   std::int64_t groups = std::clamp<std::int64_t>(x.numel() / (64 * group), 1, info.is_gpu ? 256 : 32);
   auto type = dtype_of(x.scalar_type());
-  auto head = xpu::join("#define XPU_SIZED_FOR_DEVICE\n#include <xpu/core.h>\nusing V = ", stored_type(type),
-                        ";\nusing T = ",
-                        std::is_same_v<T, double>  ? "double"
-                        : std::is_same_v<T, float> ? "float"
-                                                   : "xpu::i64",
-                        ";\n#define BINS ", bins <= 256 ? 256 : most_bins(info), "\n#define COPIES ", copies,
-                        "\n#define PLACE ", place, "\n");
+  auto head =
+      xpu::join("#define XPU_SIZED_FOR_DEVICE\n#include <xpu/convert.h>\nusing V = ", stored_type(type),
+                ";\nusing T = ",
+                std::is_same_v<T, double>  ? "double"
+                : std::is_same_v<T, float> ? "float"
+                                           : "xpu::i64",
+                ";\n#define BINS ", bins <= 256 ? 256 : most_bins(info), "\n#define COPIES ", copies,
+                "\n#define PLACE ", place, "\n");
   auto counts = at::empty({groups, bins}, x.options().dtype(at::kInt));
   HistogramShape<T> shape{x.numel(),
                           (x.numel() + groups - 1) / groups,
