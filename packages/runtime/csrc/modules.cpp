@@ -58,13 +58,16 @@ KernelState& Module::add(const std::string& name) {
   namespace query = sycl::info::kernel_device_specific;
   auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
   auto& info = device_info(device);
+  auto* known = program_->parameters(name);
+  // SYCL does not count the arguments of a kernel in an image of its own.
   std::optional<std::uint32_t> arguments;
-  if (info.backend == "opencl" || info.backend == "level_zero")
+  if (!generic_backend())
     arguments = kernel.get_info<sycl::info::kernel::num_args>();
+  else if (known)
+    arguments = known->size();
   bool below = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
   auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
   // One whose number of arguments is another was not read aright.
-  auto* known = program_->parameters(name);
   if (known && known->size() != arguments) known = nullptr;
   auto parameters = known ? *known : std::vector<Parameter>{};
   KernelState state{

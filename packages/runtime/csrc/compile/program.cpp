@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 
 #include "compile/flatten.h"
 #include "compile/opencl_program.h"
@@ -19,21 +20,43 @@ namespace {
 namespace ext = sycl::ext::oneapi::experimental;
 using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
+// The image that SYCL makes of a built bundle, to be given back to it in another process.
+Bytes syclbin_of(const Executable& bundle) {
+  try {
+    auto content = bundle.ext_oneapi_get_content();
+    return {content.begin(), content.end()};
+  } catch (const sycl::exception& e) {
+    log(LogLevel::debug, join("this backend gives no image of a kernel: ", e.what()));
+    return {};
+  }
+}
+
 class BundleProgram : public Program {
  public:
-  BundleProgram(Executable bundle, std::string prefix)
-      : bundle_(std::move(bundle)), prefix_(std::move(prefix)) {}
+  explicit BundleProgram(Executable bundle) : bundle_(std::move(bundle)) {}
   sycl::kernel kernel(const std::string& name) override {
-    expect<UsageError>(bundle_.ext_oneapi_has_kernel(prefix_ + name), "the source has no kernel named \"",
-                       name, "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
-    return bundle_.ext_oneapi_get_kernel(prefix_ + name);
+    // Of SPIR-V that was not made here, the names may be without the compiler's prefix.
+    for (auto& known : {"__sycl_kernel_" + name, name})
+      if (bundle_.ext_oneapi_has_kernel(known)) return bundle_.ext_oneapi_get_kernel(known);
+    fail<UsageError>("the source has no kernel named \"", name,
+                     "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
   }
-  Bytes native() override { return opencl_binary(bundle_); }
+  Bytes native() override { return generic_backend() ? syclbin_of(bundle_) : opencl_binary(bundle_); }
 
  private:
   Executable bundle_;
-  std::string prefix_;
 };
+
+ProgramPtr load_syclbin(int device, const Bytes& image) {
+  try {
+    std::vector<char> bytes(image.begin(), image.end());
+    return std::make_unique<BundleProgram>(ext::get_kernel_bundle<sycl::bundle_state::executable>(
+        sycl_context(device), {sycl_device(device)}, sycl::span<char>(bytes.data(), bytes.size())));
+  } catch (const sycl::exception& e) {
+    log(LogLevel::debug, join("this backend refuses an image of a kernel: ", e.what()));
+    return nullptr;
+  }
+}
 
 Bytes spirv_of(const Executable& bundle) {
   Bytes content;
@@ -67,10 +90,11 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
   try {
     auto source =
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
-    auto bundle = ext::build(source, {sycl_device(device)},
-                             ext::properties{ext::save_log{&log}, ext::build_options{options}});
-    Bytes spirv = generic_backend() ? Bytes{} : spirv_of(bundle);
-    return {std::make_unique<BundleProgram>(std::move(bundle), ""), std::move(spirv)};
+    auto bundle = ext::build(
+        source, {sycl_device(device)},
+        ext::properties{ext::save_log{&log}, ext::build_options{options}});
+    Bytes spirv = takes_spirv(device) ? spirv_of(bundle) : Bytes{};
+    return {std::make_unique<BundleProgram>(std::move(bundle)), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
       fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat),
@@ -80,7 +104,7 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
 }
 
 ProgramPtr load_spirv(int device, const Bytes& spirv) {
-  if (device_info(device).backend == "opencl") return load_opencl_spirv(device, spirv);
+  if (device_info(device).backend == "opencl" && !generic_backend()) return load_opencl_spirv(device, spirv);
   std::string log;
   try {
     std::vector<std::byte> bytes(spirv.size());
@@ -88,7 +112,7 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
     auto source =
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::spirv, bytes);
     return std::make_unique<BundleProgram>(
-        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}), "__sycl_kernel_");
+        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}));
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
       fail<CompileError>("the driver cannot build this SPIR-V:\n", log.empty() ? e.what() : log);
@@ -97,8 +121,14 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
 }
 
 ProgramPtr load_native(int device, const Bytes& binary) {
+  if (generic_backend()) return load_syclbin(device, binary);
   // Level Zero drivers keep a cache of native binaries themselves.
   return device_info(device).backend == "opencl" ? load_opencl_binary(device, binary) : nullptr;
+}
+
+bool takes_spirv(int device) {
+  auto& backend = device_info(device).backend;
+  return backend == "opencl" || backend == "level_zero";
 }
 
 const std::vector<Parameter>* Program::parameters(const std::string& kernel) const {
