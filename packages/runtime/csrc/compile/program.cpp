@@ -77,6 +77,15 @@ std::string compiler_path() {
   return vendor_folder() + "/libsycl-jit.so";
 }
 
+// The caller's options and those that the backend's compiler needs. For CUDA: from sm_70 on the compiler
+// marks structs passed by value (grid_constant) in a way that its own printer dies of. It prints the same PTX
+// (.target sm_75) of functions for sm_60.
+std::vector<std::string> with_backend_options(int device, std::vector<std::string> options) {
+  if (device_info(device).backend == "cuda")
+    options.insert(options.end(), {"-Xclang", "-target-cpu", "-Xclang", "sm_60"});
+  return options;
+}
+
 // What a compiler says where it has no folder for its files.
 std::string hint(const std::string& log) {
   bool no_folder = log.find("unable to make temporary file") != log.npos;
@@ -92,7 +101,7 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
     auto bundle = ext::build(
         source, {sycl_device(device)},
-        ext::properties{ext::save_log{&log}, ext::build_options{options}});
+        ext::properties{ext::save_log{&log}, ext::build_options{with_backend_options(device, options)}});
     Bytes spirv = takes_spirv(device) ? spirv_of(bundle) : Bytes{};
     return {std::make_unique<BundleProgram>(std::move(bundle)), std::move(spirv)};
   } catch (const sycl::exception& e) {
