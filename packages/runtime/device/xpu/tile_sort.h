@@ -1,6 +1,8 @@
 // A stable sort of a tile of keys with their positions, by a few bits at a time, in the registers and local memory of
 // one work-group of Lanes items with Items elements each.
 //
+// The loops over an item's elements are unrolled, so that these stay in registers.
+//
 // Every item counts its own elements by digit; a scan of all counters, digit by digit and item by item, gives each
 // element its place. Nothing depends on the order in which items run.
 #ifndef XPU_DEVICE_TILE_SORT_H
@@ -34,6 +36,7 @@ XPU_FN void tile_round(Tile<K, Lanes, Items> tile, Array<K, Items>& keys, Array<
   for (int i = me; i < kTileDigits * Lanes; i += Lanes) tile.counter(i) = 0;
   barrier();
   Array<u32, Items> rank;
+#pragma unroll
   for (int j = 0; j < Items; ++j) {
     int digit = (int)(keys[j] >> shift) & (kTileDigits - 1);
     rank[j] = tile.counter(digit * Lanes + me)++;
@@ -48,6 +51,7 @@ XPU_FN void tile_round(Tile<K, Lanes, Items> tile, Array<K, Items>& keys, Array<
     before += count;
   }
   barrier();
+#pragma unroll
   for (int j = 0; j < Items; ++j) {
     int digit = (int)(keys[j] >> shift) & (kTileDigits - 1);
     u32 at = tile.counter(digit * Lanes + me) + rank[j];
@@ -55,6 +59,7 @@ XPU_FN void tile_round(Tile<K, Lanes, Items> tile, Array<K, Items>& keys, Array<
     tile.position(at) = positions[j];
   }
   barrier();
+#pragma unroll
   for (int j = 0; j < Items; ++j) {
     keys[j] = tile.key(me * Items + j);
     positions[j] = tile.position(me * Items + j);
