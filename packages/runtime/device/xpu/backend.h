@@ -1,5 +1,5 @@
-// Builtins that some backend's library lacks, each by a name of ours: what a target needs stands under its own macro here,
-// and nowhere else.
+// Builtins that some backend's library lacks, each by a name of ours: what a target needs stands under its own macro
+// here, and nowhere else.
 #ifndef XPU_DEVICE_BACKEND_H
 #define XPU_DEVICE_BACKEND_H
 #include <xpu/core.h>

@@ -13,8 +13,8 @@ namespace xpu {
 
 constexpr int kTileBits = 4, kTileDigits = 1 << kTileBits;
 
-// Lanes that each go through a run of 8 or 16 words would all meet in a few banks of local memory, and take turns: one word
-// in a sub-group's width stays empty, which puts them into different ones.
+// Lanes that each go through a run of 8 or 16 words would all meet in a few banks of local memory, and take turns: one
+// word in a sub-group's width stays empty, which puts them into different ones.
 XPU_FN constexpr int padded_index(int i) { return i + i / XPU_SUB_GROUP; }
 
 // Local memory of `Count` elements, found by `padded_index`.
