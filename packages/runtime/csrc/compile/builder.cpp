@@ -166,9 +166,8 @@ ProgramPtr Builder::from_cache() const {
   auto spirv = cache_read(hash_ + ".spv");
   if (spirv) dump(hash_ + ".spv", spirv->data(), spirv->size());
   if (!generic_backend()) return spirv ? program_of(device_, *spirv, hash_) : nullptr;
-  if (!spirv && takes_spirv(device_)) return nullptr;  // nothing else says what the kernels take
   auto image = cache_read(native_key(device_, hash_));
-  return with_signatures(image ? load_native(device_, *image) : nullptr, spirv.value_or(Bytes{}));
+  return image ? load_native(device_, *image) : nullptr;
 }
 
 ProgramPtr Builder::from_helper() const {
@@ -186,15 +185,14 @@ ProgramPtr Builder::from_helper() const {
     keep(compilation, built->spirv, built->native);
   else
     warn_images_unusable();
-  return with_signatures(std::move(program), built->spirv);
+  return program;
 }
 
 ProgramPtr Builder::build() const {
   dump_source();
   if (auto program = from_cache()) return program;
   if (auto program = from_helper()) return program;
-  auto compiled = compile();
-  return with_signatures(std::move(compiled.program), compiled.spirv);
+  return compile().program;
 }
 
 std::optional<Bytes> Builder::spirv_from_helper() const {

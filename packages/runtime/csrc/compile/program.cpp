@@ -7,6 +7,7 @@
 #include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 
 #include "compile/flatten.h"
+#include "compile/kernel_image.h"
 #include "compile/opencl_program.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
@@ -20,11 +21,11 @@ namespace {
 namespace ext = sycl::ext::oneapi::experimental;
 using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
-// The image that SYCL makes of a built bundle, to be given back to it in another process.
-Bytes syclbin_of(const Executable& bundle) {
+// What is given back to SYCL in another process, or nothing where it cannot be had.
+Bytes image_of(const Executable& bundle, const Signatures& signatures) {
   try {
     auto content = bundle.ext_oneapi_get_content();
-    return {content.begin(), content.end()};
+    return pack_image({signatures, {content.begin(), content.end()}});
   } catch (const sycl::exception& e) {
     log(LogLevel::debug, join("this backend gives no image of a kernel: ", e.what()));
     return {};
@@ -41,17 +42,23 @@ class BundleProgram : public Program {
     fail<UsageError>("the source has no kernel named \"", name,
                      "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
   }
-  Bytes native() override { return generic_backend() ? syclbin_of(bundle_) : opencl_binary(bundle_); }
+  Bytes native() override {
+    return generic_backend() ? image_of(bundle_, signatures) : opencl_binary(bundle_);
+  }
 
  private:
   Executable bundle_;
 };
 
-ProgramPtr load_syclbin(int device, const Bytes& image) {
+ProgramPtr load_image(int device, const Bytes& packed) {
+  auto image = unpack_image(packed);
+  if (!image) return nullptr;
   try {
-    std::vector<char> bytes(image.begin(), image.end());
-    return std::make_unique<BundleProgram>(ext::get_kernel_bundle<sycl::bundle_state::executable>(
+    std::vector<char> bytes(image->syclbin.begin(), image->syclbin.end());
+    auto program = std::make_unique<BundleProgram>(ext::get_kernel_bundle<sycl::bundle_state::executable>(
         sycl_context(device), {sycl_device(device)}, sycl::span<char>(bytes.data(), bytes.size())));
+    program->signatures = std::move(image->signatures);
+    return program;
   } catch (const sycl::exception& e) {
     log(LogLevel::debug, join("this backend refuses an image of a kernel: ", e.what()));
     return nullptr;
@@ -103,7 +110,9 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
         source, {sycl_device(device)},
         ext::properties{ext::save_log{&log}, ext::build_options{with_backend_options(device, options)}});
     Bytes spirv = takes_spirv(device) ? spirv_of(bundle) : Bytes{};
-    return {std::make_unique<BundleProgram>(std::move(bundle)), std::move(spirv)};
+    auto program = std::make_unique<BundleProgram>(std::move(bundle));
+    if (!spirv.empty()) program->signatures = read_signatures(spirv);
+    return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
       fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat),
@@ -130,7 +139,7 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
 }
 
 ProgramPtr load_native(int device, const Bytes& binary) {
-  if (generic_backend()) return load_syclbin(device, binary);
+  if (generic_backend()) return load_image(device, binary);
   // Level Zero drivers keep a cache of native binaries themselves.
   return device_info(device).backend == "opencl" ? load_opencl_binary(device, binary) : nullptr;
 }
