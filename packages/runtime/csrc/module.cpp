@@ -196,13 +196,11 @@ SharedKernel build_shared_kernel(int device, std::string_view source, std::strin
 void expect_builds(int device) {
   startup::require_not_forked();
   device_info(device);  // throws where there is no such device
-  if (!generic_backend()) elsewhere::expect(2);
+  elsewhere::expect(2);
 }
 
 std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                       const std::vector<std::string>& options) {
-  expect<Unsupported>(!generic_backend(),
-                      "SPIR-V is not what this backend takes; build_kernel compiles from source");
   require_text(source, options);
   return Builder(device, flat_source(device, source), options).spirv();
 }

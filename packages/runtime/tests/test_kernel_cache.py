@@ -1,6 +1,7 @@
 """The cache of built kernels: what a second process takes from it, and what it survives."""
 
 import concurrent.futures
+import hashlib
 import os
 import time
 
@@ -222,3 +223,87 @@ def test_common_kernels_ship_with_the_wheel(child, tmp_path):
         assert "libsycl-jit" not in open("/proc/self/maps").read()
     """
     child(code, env={"XPU_CACHE_DIR": str(tmp_path / "kernels")}).check()
+
+
+GENERIC = {"XPU_GENERIC_BACKEND": "1"}
+
+
+def test_the_generic_mode_keeps_images(child, tmp_path):
+    """A second process neither compiles nor asks a helper to."""
+    env = GENERIC | {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    code = BUILD.format(source=sources.SAXPY + "// generic\n")
+    child(code, env=env).check()
+    assert any(path.suffix == ".bin" for path in (tmp_path / "kernels").iterdir())
+    without_compiler = env | {"XPU_BUILD_PROCESSES": "0"}
+    loaded = 'assert "libsycl-jit" not in open("/proc/self/maps").read()'
+    child(f"{code.rstrip()}\n    {loaded}\n", env=without_compiler).check()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("lost", [".spv", ".bin"])
+def test_the_generic_mode_knows_what_kernels_take_whatever_is_lost(child, tmp_path, lost):
+    env = GENERIC | {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    code = f"""
+        import numpy as np
+        import xpu_runtime as xr
+        y = xr.from_numpy(np.ones(64, np.float32))
+        saxpy = xr.compile({sources.SAXPY!r}).kernel("saxpy")
+        xr.launch(saxpy, 64, 64, [np.float32(2), y, y, np.int64(64)])
+        assert (y.numpy() == 3).all()
+        try:
+            xr.launch(saxpy, 64, 64, [np.float32(2)])
+        except xr.UsageError as error:
+            assert "got 1 arguments, expected 4" in str(error), error
+        else:
+            raise AssertionError("too few arguments were accepted")
+        """
+    child(code, env=env).check()
+    for path in (tmp_path / "kernels").iterdir():
+        if path.suffix == lost:
+            path.unlink()
+    child(code, env=env).check()
+    assert any(path.suffix == ".bin" for path in (tmp_path / "kernels").iterdir())
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"XPUIMAGE1\n" + bytes(4), b"XPUIMAGE1\n" + b"\xff" * 4],
+    ids=["none", "whole", "cut"],
+)
+def test_the_generic_mode_builds_again_what_the_backend_refuses(child, tmp_path, head):
+    env = GENERIC | {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    code = BUILD.format(source=sources.SAXPY + "// refused\n")
+    child(code, env=env).check()
+    payload = head + b"an image of another version" * 10
+    for path in (tmp_path / "kernels").glob("*.bin"):
+        path.write_bytes(b"XPUCACHE1\n" + hashlib.sha256(payload).digest() + payload)
+    child(code, env=env).check()
+    assert all(payload not in path.read_bytes() for path in (tmp_path / "kernels").glob("*.bin"))
+
+
+# Takes more than a second to compile.
+SLOW = """
+#include <xpu/core.h>
+template <int K> constexpr int waste() {{
+  int s = K;
+  for (int i = 0; i < 100000; ++i) s = s * 7 % 31;
+  return s;
+}}
+// {salt}
+XPU_KERNEL(1) saxpy(xpu::global<float> y) {{ {body} }}
+"""
+
+
+@pytest.mark.parametrize("mode", [{}, GENERIC], ids=["tuned", "generic"])
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [("1G", "cached for the next time"), ("0", "kernel cache is off")],
+    ids=["cache", "none"],
+)
+def test_a_long_build_says_whether_it_is_cached(child, tmp_path, mode, size, told):
+    body = "".join(f"constexpr int c{k} = waste<{k}>(); y[{k}] = c{k};" for k in range(32))
+    source = SLOW.format(body=body, salt=size)
+    env = mode | {"XPU_CACHE_DIR": str(tmp_path / "kernels"), "XPU_CACHE_SIZE": size}
+    result = child(BUILD.format(source=source), env=env).check()
+    assert result.err.count("compiling a kernel took") == 1
+    assert told in result.err

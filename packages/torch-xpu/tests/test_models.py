@@ -8,15 +8,7 @@ import torch
 
 STEPS = 5
 pytestmark = [pytest.mark.values, pytest.mark.filterwarnings("ignore")]
-# A backend that keeps no images would build every model's kernels anew, three times.
-EVERYWHERE = ("bert", "llama", "resnet50")
-each_model = pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(m, id=m.name, marks=[] if m.name in EVERYWHERE else pytest.mark.image_cache)
-        for m in models.MODELS
-    ],
-)
+each_model = pytest.mark.parametrize("model", models.MODELS, ids=lambda m: m.name)
 
 
 def moved(inputs: dict, device: str) -> dict:

@@ -29,29 +29,49 @@ void dump(const std::string& file, const void* data, std::size_t size) {
       .write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
 
-void tell_if_long(std::uint64_t nanoseconds) {
+void tell_if_long(std::uint64_t nanoseconds, bool kept) {
   static std::atomic<bool> told{false};
   if (nanoseconds < 1'000'000'000 || told.exchange(true)) return;
-  log(LogLevel::warning, join("compiling a kernel took ", nanoseconds / 1'000'000,
-                              " ms; it is cached for the next time (said once)"));
+  const char* next = kept                     ? "it is cached for the next time"
+                     : cache_folder().empty() ? "the kernel cache is off, so every process compiles it"
+                                              : "it could not be cached, so every process compiles it";
+  log(LogLevel::warning,
+      join("compiling a kernel took ", nanoseconds / 1'000'000, " ms; ", next, " (said once)"));
 }
 
-/// In a trace and, when it took long, in the log.
+}  // namespace
+
+/// One build and the caching of its result. The trace shows it and, if it took long, the log says so.
 class Compilation {
  public:
   Compilation() = default;
   ~Compilation() {
-    auto end = trace::now();
-    if (std::uncaught_exceptions() == outside_) tell_if_long(end - begin_);
-    if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin_, end);
+    finish();
+    if (std::uncaught_exceptions() == outside_) tell_if_long(end_ - begin_, kept_);
   }
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
 
+  /// What follows is not the compiler's time.
+  void finish() {
+    if (end_) return;
+    end_ = trace::now();
+    if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin_, end_);
+  }
+
+  void keep(const std::string& key, const Bytes& bytes) {
+    if (!bytes.empty() && cache_write(key, bytes)) kept_ = true;
+  }
+  /// The driver has a disk cache of its own.
+  void mark_kept_by_driver() { kept_ = true; }
+
  private:
-  std::uint64_t begin_ = trace::now();
+  std::uint64_t begin_ = trace::now(), end_ = 0;
   int outside_ = std::uncaught_exceptions();  // one more means that it failed
+  bool kept_ = false;
 };
+
+namespace {
 
 // Of the largest registers of this machine's cores that can be stored past the caches.
 int vector_bytes() {
@@ -62,10 +82,16 @@ int vector_bytes() {
 #endif
 }
 
-std::string native_key(int device, const Bytes& spirv) {
+/// `digest` identifies the SPIR-V or, where images are not made of SPIR-V, the source. The generic mode keeps
+/// SYCL's images, the other backends their driver's binaries.
+std::string native_key(int device, std::string_view digest) {
   Sha256 hash;
-  hash.add(spirv.data(), spirv.size()).field(target_id(device));
+  hash.field(digest).field(target_id(device)).field(generic_backend() ? "syclbin" : "driver");
   return hash.hex() + ".bin";
+}
+
+std::string digest_of(const Bytes& spirv) {
+  return Sha256().add(spirv.data(), spirv.size()).hex();
 }
 
 // What a GPU's driver made of it says how many registers it needs, and what it spills.
@@ -73,24 +99,27 @@ void dump_native(int device, const Bytes& binary, const std::string& name) {
   if (device_info(device).is_gpu) dump(name + ".bin", binary.data(), binary.size());
 }
 
-void keep_native(int device, const Bytes& spirv, const Bytes& binary, const std::string& name) {
-  dump_native(device, binary, name);
-  if (!binary.empty()) cache_write(native_key(device, spirv), binary);
+// Set when a new image of the generic mode could not be loaded, so that helpers are not asked for more.
+std::atomic<bool> images_unusable{false};
+
+void warn_images_unusable() {
+  if (!images_unusable.exchange(true))
+    log(LogLevel::warning,
+        "this backend does not load the images that it gives, so kernels are built in this process and not "
+        "cached");
 }
 
-std::optional<elsewhere::Answer> build_elsewhere(const elsewhere::Order& order) {
-  Compilation compilation;
-  return elsewhere::build(order);
+ProgramPtr with_signatures(ProgramPtr program, const Bytes& spirv) {
+  if (program && !spirv.empty()) program->signatures = read_signatures(spirv);
+  return program;
 }
 
 // What a helper made. A driver that gives no binary, or does not take its own, builds the SPIR-V again here:
 // it has just done so unharmed, and Level Zero drivers find it in a cache of their own.
-ProgramPtr loaded(int device, const Bytes& spirv, const Bytes& binary, const std::string& name) {
-  keep_native(device, spirv, binary, name);
+ProgramPtr loaded(int device, const Bytes& spirv, const Bytes& binary) {
   auto program = binary.empty() ? nullptr : load_native(device, binary);
   if (!program) program = load_spirv(device, spirv);
-  program->signatures = read_signatures(spirv);
-  return program;
+  return with_signatures(std::move(program), spirv);
 }
 
 }  // namespace
@@ -122,71 +151,90 @@ void Builder::dump_source() const {
   dump(hash_ + ".sycl", flat_.data(), flat_.size());
 }
 
-void Builder::keep_spirv(const Bytes& spirv) const {
+// The SPIR-V and the binary, where the backend gives them.
+void Builder::keep(Compilation& compilation, const Bytes& spirv, const Bytes& native) const {
+  compilation.finish();
   dump(hash_ + ".spv", spirv.data(), spirv.size());
-  if (!spirv.empty()) cache_write(hash_ + ".spv", spirv);
+  dump_native(device_, native, hash_);
+  compilation.keep(hash_ + ".spv", spirv);
+  compilation.keep(native_key(device_, generic_backend() ? hash_ : digest_of(spirv)), native);
 }
 
 CompiledSource Builder::compile() const {
-  CompiledSource compiled;
-  {
-    Compilation compilation;
-    compiled = compile_source(device_, flat_, options_);
-    exit::wait_before_loaded_libraries();  // the compiler is one of them
-  }
-  keep_spirv(compiled.spirv);
+  Compilation compilation;
+  auto compiled = compile_source(device_, flat_, options_);
+  exit::wait_before_loaded_libraries();  // the compiler is one of them
+  keep(compilation, compiled.spirv, images_unusable ? Bytes{} : compiled.program->native());
   return compiled;
 }
 
-ProgramPtr Builder::build_here() const {
-  auto compiled = compile();
-  auto& program = *compiled.program;
-  if (!compiled.spirv.empty()) {
-    keep_native(device_, compiled.spirv, program.native(), hash_);
-    program.signatures = read_signatures(compiled.spirv);
+ProgramPtr Builder::from_cache() const {
+  auto spirv = cache_read(hash_ + ".spv");
+  if (spirv) dump(hash_ + ".spv", spirv->data(), spirv->size());
+  if (!generic_backend()) return spirv ? program_of(device_, *spirv, hash_) : nullptr;
+  auto image = cache_read(native_key(device_, hash_));
+  return image ? load_native(device_, *image) : nullptr;
+}
+
+ProgramPtr Builder::from_helper() const {
+  if (images_unusable) return nullptr;
+  Compilation compilation;
+  auto built = elsewhere::build({device_, flat_, options_, {}});
+  if (!built) return nullptr;
+  compilation.finish();
+  if (!generic_backend()) {
+    keep(compilation, built->spirv, built->native);
+    return loaded(device_, built->spirv, built->native);
   }
-  return std::move(compiled.program);
+  auto program = built->native.empty() ? nullptr : load_native(device_, built->native);
+  if (program)
+    keep(compilation, built->spirv, built->native);
+  else
+    warn_images_unusable();
+  return program;
 }
 
 ProgramPtr Builder::build() const {
   dump_source();
-  // Such a backend gives no images that another process could hand over: a compiler's death is this process'
-  // own.
-  if (generic_backend()) return compile().program;
-  if (auto spirv = cache_read(hash_ + ".spv")) {
-    dump(hash_ + ".spv", spirv->data(), spirv->size());
-    return program_of(device_, *spirv, hash_);
-  }
-  if (auto built = build_elsewhere({device_, flat_, options_, {}})) {
-    keep_spirv(built->spirv);
-    return loaded(device_, built->spirv, built->native, hash_);
-  }
-  return build_here();
+  if (auto program = from_cache()) return program;
+  if (auto program = from_helper()) return program;
+  return compile().program;
+}
+
+std::optional<Bytes> Builder::spirv_from_helper() const {
+  Compilation compilation;
+  auto built = elsewhere::build({device_, flat_, options_, {}});
+  if (!built) return {};
+  keep(compilation, built->spirv, built->native);
+  return std::move(built->spirv);
 }
 
 Bytes Builder::spirv() const {
   if (auto cached = cache_read(hash_ + ".spv")) return *cached;
   dump_source();
-  if (auto built = build_elsewhere({device_, flat_, options_, {}})) {
-    keep_spirv(built->spirv);
-    keep_native(device_, built->spirv, built->native, hash_);
-    return built->spirv;
-  }
-  return compile().spirv;
+  auto built = spirv_from_helper();
+  auto spirv = built ? std::move(*built) : compile().spirv;
+  expect<Unsupported>(!spirv.empty(),
+                      "SPIR-V is not what this backend takes; build_kernel compiles from source");
+  return spirv;
 }
 
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
-  auto kept = cache_read(native_key(device, spirv));
-  if (auto program = kept ? load_native(device, *kept) : nullptr) {
-    dump_native(device, *kept, name);
-    program->signatures = read_signatures(spirv);
-    return program;
+  auto key = native_key(device, digest_of(spirv));
+  auto cached = cache_read(key);
+  if (auto program = cached ? load_native(device, *cached) : nullptr) {
+    dump_native(device, *cached, name);
+    return with_signatures(std::move(program), spirv);
   }
-  if (auto built = build_elsewhere({device, "", {}, spirv}))
-    return loaded(device, spirv, built->native, name);
-  auto program = load_spirv(device, spirv);
-  keep_native(device, spirv, program->native(), name);
-  program->signatures = read_signatures(spirv);
+  Compilation compilation;
+  auto built = elsewhere::build({device, "", {}, spirv});
+  auto program =
+      built ? loaded(device, spirv, built->native) : with_signatures(load_spirv(device, spirv), spirv);
+  auto native = built ? std::move(built->native) : program->native();
+  compilation.finish();
+  dump_native(device, native, name);
+  compilation.keep(key, native);
+  if (device_info(device).backend == "level_zero") compilation.mark_kept_by_driver();
   return program;
 }
 

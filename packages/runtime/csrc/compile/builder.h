@@ -1,6 +1,8 @@
 // Builds a program through the caches: native binary, then SPIR-V, then source; a miss fills those above it.
+// In the generic mode an image, which SYCL gives and takes back, stands for both.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,8 @@
 #include "compile/program.h"
 
 namespace xpu {
+
+class Compilation;
 
 /// A kernel's source with all it includes, and what it is to know of the device.
 std::string flat_source(int device, std::string_view source);
@@ -19,10 +23,13 @@ class Builder {
   Bytes spirv() const;
 
  private:
-  ProgramPtr build_here() const;
+  ProgramPtr from_cache() const;
+  /// Null when there may be no helpers, or where their images cannot be loaded here.
+  ProgramPtr from_helper() const;
+  std::optional<Bytes> spirv_from_helper() const;
   CompiledSource compile() const;
   void dump_source() const;
-  void keep_spirv(const Bytes& spirv) const;
+  void keep(Compilation& compilation, const Bytes& spirv, const Bytes& native) const;
 
   int device_;
   std::string flat_;

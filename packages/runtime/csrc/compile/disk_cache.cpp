@@ -100,10 +100,10 @@ std::optional<Bytes> cache_read(const std::string& key) {
   return read_cache_file(shipped_folder() + "/" + key, false).payload;
 }
 
-void cache_write(const std::string& key, const Bytes& payload) {
+bool cache_write(const std::string& key, const Bytes& payload) {
   static std::atomic<unsigned> writes{0};
   auto& folder = cache_folder();
-  if (folder.empty()) return;
+  if (folder.empty()) return false;
   // The bound is kept within a few files.
   if (writes++ % 64 == 0) evict_cache_files(folder, env::number("XPU_CACHE_SIZE", 1u << 30));
   std::string path = folder + "/" + key;
@@ -114,6 +114,7 @@ void cache_write(const std::string& key, const Bytes& payload) {
   if (failed != 0 && failed != EISDIR)
     warn_once(Trouble::writing, join("kernel cache: cannot write ", path, ": ", std::strerror(failed),
                                      "; going on without it"));
+  return failed == 0;
 }
 
 }  // namespace xpu

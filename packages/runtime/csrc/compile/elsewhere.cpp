@@ -162,7 +162,7 @@ void expect(std::size_t count) {
 }
 
 void expect_first() {
-  if (!env::flag("XPU_GENERIC_BACKEND") && nothing_is_kept()) expect(1);
+  if (nothing_is_kept()) expect(1);
 }
 
 }  // namespace xpu::elsewhere

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 
 #include "compile/flatten.h"
+#include "compile/kernel_image.h"
 #include "compile/opencl_program.h"
 #include "compile/signature_probes.h"
 #include "sycl_error.h"
@@ -20,21 +22,49 @@ namespace {
 namespace ext = sycl::ext::oneapi::experimental;
 using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
+// What is given back to SYCL in another process, or nothing where it cannot be had.
+Bytes image_of(const Executable& bundle, const Signatures& signatures) {
+  try {
+    auto content = bundle.ext_oneapi_get_content();
+    return pack_image({signatures, {content.begin(), content.end()}});
+  } catch (const sycl::exception& e) {
+    log(LogLevel::debug, join("this backend gives no image of a kernel: ", e.what()));
+    return {};
+  }
+}
+
 class BundleProgram : public Program {
  public:
-  BundleProgram(Executable bundle, std::string prefix)
-      : bundle_(std::move(bundle)), prefix_(std::move(prefix)) {}
+  explicit BundleProgram(Executable bundle) : bundle_(std::move(bundle)) {}
   sycl::kernel kernel(const std::string& name) override {
-    expect<UsageError>(bundle_.ext_oneapi_has_kernel(prefix_ + name), "the source has no kernel named \"",
-                       name, "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
-    return bundle_.ext_oneapi_get_kernel(prefix_ + name);
+    // Of SPIR-V that was not made here, the names may be without the compiler's prefix.
+    for (auto& known : {"__sycl_kernel_" + name, name})
+      if (bundle_.ext_oneapi_has_kernel(known)) return bundle_.ext_oneapi_get_kernel(known);
+    fail<UsageError>("the source has no kernel named \"", name,
+                     "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
   }
-  Bytes native() override { return opencl_binary(bundle_); }
+  Bytes native() override {
+    return generic_backend() ? image_of(bundle_, signatures) : opencl_binary(bundle_);
+  }
 
  private:
   Executable bundle_;
-  std::string prefix_;
 };
+
+ProgramPtr load_image(int device, const Bytes& packed) {
+  auto image = unpack_image(packed);
+  if (!image) return nullptr;
+  try {
+    std::vector<char> bytes(image->syclbin.begin(), image->syclbin.end());
+    auto program = std::make_unique<BundleProgram>(ext::get_kernel_bundle<sycl::bundle_state::executable>(
+        sycl_context(device), {sycl_device(device)}, sycl::span<char>(bytes.data(), bytes.size())));
+    program->signatures = std::move(image->signatures);
+    return program;
+  } catch (const sycl::exception& e) {
+    log(LogLevel::debug, join("this backend refuses an image of a kernel: ", e.what()));
+    return nullptr;
+  }
+}
 
 Bytes spirv_of(const Executable& bundle) {
   Bytes content;
@@ -55,6 +85,15 @@ std::string compiler_path() {
   return vendor_folder() + "/libsycl-jit.so";
 }
 
+// The caller's options and those that the backend's compiler needs. For CUDA: from sm_70 on the compiler
+// marks structs passed by value (grid_constant) in a way that its own printer dies of. It prints the same PTX
+// (.target sm_75) of functions for sm_60.
+std::vector<std::string> with_backend_options(int device, std::vector<std::string> options) {
+  if (device_info(device).backend == "cuda")
+    options.insert(options.end(), {"-Xclang", "-target-cpu", "-Xclang", "sm_60"});
+  return options;
+}
+
 // What a compiler says where it has no folder for its files.
 std::string hint(const std::string& log) {
   bool no_folder = log.find("unable to make temporary file") != log.npos;
@@ -68,11 +107,15 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
   try {
     auto source =
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
-    auto bundle = ext::build(source, {sycl_device(device)},
-                             ext::properties{ext::save_log{&log}, ext::build_options{options}});
-    Bytes spirv = images_tell_signatures() ? spirv_of(bundle) : Bytes{};
-    auto program = std::make_unique<BundleProgram>(std::move(bundle), "");
-    if (!images_tell_signatures()) program->signatures = read_probed_signatures(log);
+    auto bundle = ext::build(
+        source, {sycl_device(device)},
+        ext::properties{ext::save_log{&log}, ext::build_options{with_backend_options(device, options)}});
+    Bytes spirv = takes_spirv(device) ? spirv_of(bundle) : Bytes{};
+    auto program = std::make_unique<BundleProgram>(std::move(bundle));
+    if (!images_tell_signatures())
+      program->signatures = read_probed_signatures(log);
+    else if (!spirv.empty())
+      program->signatures = read_signatures(spirv);
     return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
@@ -83,7 +126,7 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
 }
 
 ProgramPtr load_spirv(int device, const Bytes& spirv) {
-  if (device_info(device).backend == "opencl") return load_opencl_spirv(device, spirv);
+  if (device_info(device).backend == "opencl" && !generic_backend()) return load_opencl_spirv(device, spirv);
   std::string log;
   try {
     std::vector<std::byte> bytes(spirv.size());
@@ -91,7 +134,7 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
     auto source =
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::spirv, bytes);
     return std::make_unique<BundleProgram>(
-        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}), "__sycl_kernel_");
+        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}));
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
       fail<CompileError>("the driver cannot build this SPIR-V:\n", log.empty() ? e.what() : log);
@@ -100,8 +143,14 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
 }
 
 ProgramPtr load_native(int device, const Bytes& binary) {
+  if (generic_backend()) return load_image(device, binary);
   // Level Zero drivers keep a cache of native binaries themselves.
   return device_info(device).backend == "opencl" ? load_opencl_binary(device, binary) : nullptr;
+}
+
+bool takes_spirv(int device) {
+  auto& backend = device_info(device).backend;
+  return backend == "opencl" || backend == "level_zero";
 }
 
 bool images_tell_signatures() {

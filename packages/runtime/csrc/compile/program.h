@@ -17,7 +17,8 @@ class Program {
   virtual ~Program() = default;
   /// Throws UsageError, naming the kernels there are where the backend can say, when there is no such kernel.
   virtual sycl::kernel kernel(const std::string& name) = 0;
-  /// The driver's own binary, to be given to load_native in a later process; empty where it cannot be had.
+  /// What load_native takes in a later process: the driver's own binary or, in the generic mode, the image
+  /// that SYCL makes of the program (SYCLBIN). Empty where it cannot be had.
   virtual Bytes native() { return {}; }
 
   /// What the kernel takes, in order; null if neither its image nor its source says it.
@@ -36,6 +37,8 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
 ProgramPtr load_spirv(int device, const Bytes& spirv);
 /// Null when the backend keeps no binaries of ours or the driver refuses this one.
 ProgramPtr load_native(int device, const Bytes& binary);
+/// False where images are something else, and do not say what kernels take.
+bool takes_spirv(int device);
 /// Loads the compiler of sources, which takes a while, before it is needed.
 void prepare_compiler();
 /// True where images are SPIR-V, which says what kernels take.

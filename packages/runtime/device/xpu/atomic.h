@@ -5,6 +5,7 @@
 // P is a pointer, in any address space, to T.
 #ifndef XPU_DEVICE_ATOMIC_H
 #define XPU_DEVICE_ATOMIC_H
+#include <xpu/backend.h>
 #include <xpu/convert.h>
 
 namespace xpu {
@@ -46,7 +47,7 @@ template <class P, class F> XPU_FN pointee<P> atomic_update(P p, F f) {
     for (;;) {
       T value = bits_as<T>((Bits)(old >> shift));
       u32 next = (old & ~(0xffffu << shift)) | ((u32)bits_as<Bits>(f(value)) << shift);
-      u32 seen = __spirv_AtomicCompareExchange(word, kDevice, kRelaxed, kRelaxed, next, old);
+      u32 seen = compare_exchange(word, old, next);
       if (seen == old) return value;
       old = seen;
     }
@@ -56,7 +57,7 @@ template <class P, class F> XPU_FN pointee<P> atomic_update(P p, F f) {
     Bits old = __spirv_AtomicLoad(word, kDevice, kRelaxed);
     for (;;) {
       Bits next = bits_as<Bits>(f(bits_as<T>(old)));
-      Bits seen = __spirv_AtomicCompareExchange(word, kDevice, kRelaxed, kRelaxed, next, old);
+      Bits seen = compare_exchange(word, old, next);
       if (seen == old) return bits_as<T>(old);
       old = seen;
     }
@@ -113,8 +114,7 @@ template <class P> XPU_FN pointee<P> atomic_cas(P p, pointee<P> expected, pointe
   using T = pointee<P>;
   using Bits = typename Word<sizeof(T)>::type;
   auto word = (repoint<P, Bits>)p;
-  return bits_as<T>(__spirv_AtomicCompareExchange(word, kDevice, kRelaxed, kRelaxed,
-                                                  bits_as<Bits>(desired), bits_as<Bits>(expected)));
+  return bits_as<T>(compare_exchange(word, bits_as<Bits>(expected), bits_as<Bits>(desired)));
 }
 
 }  // namespace xpu

@@ -5,6 +5,7 @@
 // need not be commutative, and every lane computes the same bits.
 #ifndef XPU_DEVICE_GROUP_H
 #define XPU_DEVICE_GROUP_H
+#include <xpu/backend.h>
 #include <xpu/local.h>
 
 namespace xpu {
@@ -29,16 +30,15 @@ template <class F> XPU_FN __attribute__((flatten)) void each_item(i64 count, F f
 // The value of x in another lane. T is any trivially copyable type: it travels in 32-bit words.
 template <class T> XPU_FN T shuffle(T x, int from) {
   if constexpr (sizeof(T) == 4) {
-    return bits_as<T>(__spirv_SubgroupShuffleINTEL(bits_as<u32>(x), (u32)from));
+    return bits_as<T>(shuffle_word(bits_as<u32>(x), (u32)from));
   } else if constexpr (sizeof(T) == 2) {
-    return bits_as<T>((u16)__spirv_SubgroupShuffleINTEL((u32)bits_as<u16>(x), (u32)from));
+    return bits_as<T>((u16)shuffle_word((u32)bits_as<u16>(x), (u32)from));
   } else if constexpr (sizeof(T) == 1) {
-    return bits_as<T>((u8)__spirv_SubgroupShuffleINTEL((u32)bits_as<u8>(x), (u32)from));
+    return bits_as<T>((u8)shuffle_word((u32)bits_as<u8>(x), (u32)from));
   } else {
     static_assert(sizeof(T) % 4 == 0, "a shuffled type has 1, 2 or a multiple of 4 bytes");
     auto words = bits_as<Array<u32, sizeof(T) / 4>>(x);
-    for (int i = 0; i < words.size(); ++i)
-      words[i] = __spirv_SubgroupShuffleINTEL(words[i], (u32)from);
+    for (int i = 0; i < words.size(); ++i) words[i] = shuffle_word(words[i], (u32)from);
     return bits_as<T>(words);
   }
 }

@@ -20,8 +20,8 @@ using Bytes = std::vector<std::uint8_t>;
 /// with the wheel. A damaged or foreign file is a miss and one warning.
 XPU_API std::optional<Bytes> cache_read(const std::string& key);
 /// Keeps it, least recently used files making room. A full disk or read-only folder is one warning, not an
-/// error.
-XPU_API void cache_write(const std::string& key, const Bytes& payload);
+/// error. Returns false if it is not kept.
+XPU_API bool cache_write(const std::string& key, const Bytes& payload);
 
 /// The user's folder; empty when caching to disk is off or the folder cannot be trusted.
 XPU_API const std::string& cache_folder();

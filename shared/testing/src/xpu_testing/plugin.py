@@ -20,7 +20,7 @@ MARKERS = {
     "values": "compares computed values all through: left out on the virtual GPU",
     "onednn": "needs oneDNN: left out under XPU_GENERIC_BACKEND=1",
     "onednn_matmul": "needs oneDNN's matrix products: left out where the GPU's driver is too old",
-    "image_cache": "needs the cache of built kernels: left out under XPU_GENERIC_BACKEND=1",
+    "image_cache": "needs the cache of built kernels",
     "fp64": "computes in f64 whatever it is given: left out on devices without it",
     "cpu_device": "is about the CPU device: left out where the first device is another",
     "timeout": "has a time limit of its own, in seconds, instead of --test-timeout",
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     elif any(item.get_closest_marker("cpu_device") for item in items) and not has_cpu_device():
         absent |= {"cpu_device"}
     if os.environ.get("XPU_GENERIC_BACKEND") == "1":
-        absent |= {"onednn", "image_cache"}
+        absent |= {"onednn"}
     if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
         absent |= {"onednn_matmul"}
     out = {item for item in items if any(mark.name in absent for mark in item.iter_markers())}

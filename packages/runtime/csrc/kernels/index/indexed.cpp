@@ -18,8 +18,9 @@ namespace {
 // The order of operands in the geometry.
 enum Operand { moved_operand, target_operand, first_index };
 
-// An element as bits: what moves whole.
-const char* word_type(std::size_t bytes) {
+// An element as bits: what moves whole. A GPU loads 16 bytes at once where their alignment is known.
+const char* word_type(std::size_t bytes, bool aligned) {
+  if (aligned) return "Aligned16";
   switch (bytes) {
     case 1:
       return "u8";
@@ -47,6 +48,11 @@ struct Planned {
   std::size_t element;          // bytes
   char *moved, *target;
   std::int64_t step[IndexedAccess::max_indices];  // of the target, in elements
+
+  bool is_aligned16() const {
+    auto whole = [](const char* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+    return element == 16 && whole(moved) && whole(target);
+  }
 };
 
 // The elements of the fastest dimension lie side by side and share their indices.
@@ -149,14 +155,15 @@ struct Sequence {
 };
 
 std::string source_of(const Walk& walk, const Plan& plan, const Sequence& sequence, const Tuning& tuning,
-                      std::size_t element, const std::string& text) {
+                      std::size_t element, bool aligned, const std::string& text) {
   auto& a = walk.access;
   auto& v = plan.variant;
   std::string s = "#include <xpu/fault.h>\n#include <xpu/group.h>\n";
   if (is_complex(a.moved.dtype) && walk.numbers) s += "#include <xpu/complex.h>\n";
   auto line = [&](const auto&... parts) { s += join(parts..., "\n"); };
   line("using namespace xpu;");
-  line("using V = ", walk.numbers ? storage_type(a.moved.dtype) : word_type(element), ";");
+  line("typedef u64 Aligned16 __attribute__((ext_vector_type(2)));");
+  line("using V = ", walk.numbers ? storage_type(a.moved.dtype) : word_type(element, aligned), ";");
   line("using Index = ", v.wide_index ? "i64" : "i32", ";");
   const char* target = walk.places ? "i64" : "global<V>";
   std::string declared = join("global<V> moved, ", target, " target"), names = "moved, target", fields, loads,
@@ -201,6 +208,7 @@ std::string source_of(const Walk& walk, const Plan& plan, const Sequence& sequen
 }
 
 constexpr const char* take_text = R"(
+#define TAKES (XPU_SUB_GROUPS > 1)
 XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.moved[moved] = x.target[target]; }
 XPU_FN void miss(const Pointers&, Index) {}
 )";
@@ -284,9 +292,11 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   std::int64_t piece = std::clamp<std::int64_t>(vectors * 8 / tune.tiles, 1, tune.longest);
   auto bits = plan.variant.key_bits(device);
   sequence.add_to(bits);
-  KernelKey key = bits.add(4, flags(a)).key();
+  bool aligned = tune.sub_groups > 1 && !walk.numbers && !walk.places && p.is_aligned16();
+  KernelKey key = bits.add(4, flags(a)).add(1, aligned).key();
   Kernel kernel = table.find_or_make(key, [&] {
-    return build_shared_kernel(device, source_of(walk, plan, sequence, tune, p.element, text()), walk.name);
+    return build_shared_kernel(device, source_of(walk, plan, sequence, tune, p.element, aligned, text()),
+                               walk.name);
   });
   Args args;
   args.add(static_cast<void*>(p.moved));

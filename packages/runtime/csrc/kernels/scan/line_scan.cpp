@@ -60,6 +60,9 @@ struct Launcher {
 
   enum Which : std::uint8_t { reduce, carries, scan };
 
+  // A core fetches ahead by itself. On a GPU several loads should be on their way; with 8 some kernels spill.
+  int tiles_at_once() const { return tune.sub_groups == 1 ? 1 : 4; }
+
   Kernel kernel(Which which) const {
     KernelKey key;
     key.high = static_cast<std::uint64_t>(stream.device());
@@ -71,7 +74,8 @@ struct Launcher {
     return kernels.find_or_make(key, [&] {
       std::string source = prelude(context);
       source += join("#define ROWS ", rows, "\n#define EXCLUSIVE ", call.options.exclusive,
-                     "\n#define REVERSE ", call.options.reverse, "\n#define COMMUTES ", call.commutes, "\n");
+                     "\n#define REVERSE ", call.options.reverse, "\n#define COMMUTES ", call.commutes,
+                     "\n#define TILES ", tiles_at_once(), "\n");
       source += kernel_source("scan.sycl");
       static const char* const names[2][3] = {{"reduce_columns", "carries", "scan_columns"},
                                               {"reduce_rows", "carries", "scan_rows"}};

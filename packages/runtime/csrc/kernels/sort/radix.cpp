@@ -31,6 +31,15 @@ Rows cut(const RowSort& sort, const Tuning& tune) {
   return rows;
 }
 
+// The groups of sort_places: of one item each, a row's; otherwise of a lane, or of a sub-group, for each
+// digit.
+NdRange places_range(const Rows& rows, const Tuning& tune, const SortShape& shape) {
+  if (shape.lanes == 1) return NdRange::linear(static_cast<std::size_t>(rows.count), 1);
+  if (rows.blocks >= tune.sub_group) return tile_range(tune, rows.count * digits);
+  return NdRange::linear(static_cast<std::size_t>(ceil_div(rows.count * digits, shape.lanes)),
+                         static_cast<std::size_t>(shape.lanes));
+}
+
 Kernel kernel(const RowSort& sort, const SortShape& shape, Which which) {
   static auto& kernels = kept<KernelTable>();
   static const char* const names[] = {"sort_count", "sort_places", "sort_move", "sort_finish"};
@@ -55,7 +64,8 @@ void sort_long_rows(const RowSort& sort, const SortShape& shape) {
   auto row_count = static_cast<std::size_t>(rows.count);
   Temporary keys0(stream, key_bytes), keys1(stream, key_bytes), positions0(stream, place_bytes),
       positions1(stream, place_bytes), where(stream, row_count * static_cast<std::size_t>(passes + 1) * 4),
-      counts(stream, row_count * static_cast<std::size_t>(digits * rows.blocks) * 4);
+      counts(stream, row_count * static_cast<std::size_t>(digits * rows.blocks) * 4),
+      totals(stream, shape.lanes > 1 ? row_count * static_cast<std::size_t>(digits) * 4 : 0);
   auto lanes = static_cast<std::size_t>(shape.lanes);
   auto blocks = NdRange::linear(row_count * static_cast<std::size_t>(rows.blocks), lanes);
   Kernel count = kernel(sort, shape, count_digits), places = kernel(sort, shape, find_places),
@@ -63,10 +73,11 @@ void sort_long_rows(const RowSort& sort, const SortShape& shape) {
   for (int pass = 0; pass < passes; ++pass) {
     launch(stream, count, blocks,
            args(sort.in, keys0.data(), keys1.data(), where.data(), counts.data(), rows, pass), key_bytes);
-    launch(stream, places, NdRange::linear(row_count, lanes), args(counts.data(), where.data(), rows, pass));
+    launch(stream, places, places_range(rows, tune, shape),
+           args(counts.data(), totals.data(), where.data(), rows, pass));
     launch(stream, moves, blocks,
            args(sort.in, keys0.data(), keys1.data(), positions0.data(), positions1.data(), where.data(),
-                counts.data(), rows, pass),
+                counts.data(), totals.data(), rows, pass),
            2 * (key_bytes + place_bytes));
   }
   launch(stream, last, tile_range(tune, rows.count * ceil_div(rows.n, finish_tile)),

@@ -34,8 +34,8 @@ SortShape sort_shape(int device, std::size_t element_bytes) {
     return static_cast<std::size_t>(lanes) *
            (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_digits * 4);
   };
-  // The scans within a group and the digits of a pass need some local memory too.
-  while (items > 1 && bytes() + 4096 > device_info(device).local_memory) items /= 2;
+  // The scans within a group, the digits of a pass and the padding of tiles need some local memory too.
+  while (items > 1 && bytes() + 6144 > device_info(device).local_memory) items /= 2;
   return {lanes, items, static_cast<std::int64_t>(lanes) * items};
 }
 

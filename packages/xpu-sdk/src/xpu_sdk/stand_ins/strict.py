@@ -14,7 +14,7 @@ def check(command: Sequence[str], dump: str, timeout: float) -> list[Fault]:
     """Run the command; a touch of device memory ends it with a message, which becomes the fault."""
     variables = {
         "XPU_STRICT_MEMORY": "1",
-        "XPU_GENERIC_BACKEND": "0",  # its kernels leave no SPIR-V behind
+        "XPU_GENERIC_BACKEND": "0",  # its kernels are not those of an Intel device
         "ONEAPI_DEVICE_SELECTOR": "opencl:cpu",
         "XPU_DUMP_KERNELS": dump,
     }
