@@ -43,6 +43,18 @@ def independent(dims: tuple[Parts, ...], scope: Parts) -> bool:
     return len(rows) == count(scope) * math.prod(map(count, dims))
 
 
+def determines(fine: Parts, coarse: Parts) -> bool:
+    """Whether partitions with the same fine part have the same coarse part, whatever their order."""
+    return len(set(zip(fine, coarse, strict=True))) == len(set(fine))
+
+
+def joint(*each: Parts) -> Parts:
+    """A number for each combination of parts that there is."""
+    rows = list(zip(*each, strict=True))
+    numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
+    return tuple(numbers[row] for row in rows)
+
+
 def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
     """The partitions that are the same in some ways, those with the parts 0, 1, ... in each group."""
     found: dict[tuple[int, ...], dict[int, list[int]]] = {}
