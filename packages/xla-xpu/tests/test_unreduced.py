@@ -44,3 +44,21 @@ def test_sums_carried_around_a_loop_beside_summands(child):
         np.testing.assert_array_equal(jax.reshard(added, P()), [[16, 24, 32, 40]])
     """
     child(code, env=FOUR).check()
+
+
+def test_sums_without_communication(child):
+    """A product whose summands are wanted has no collective, nor has what shifts its sum."""
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import PartitionSpec as P
+    with jax.set_mesh(jax.make_mesh((2, 2), ("x", "y"))):
+        a = jax.device_put(np.ones((4, 8), "float32"), P(None, "x"))
+        b = jax.device_put(np.ones((8, 4), "float32"), P("x", None))
+        to = P(None, None, unreduced={"x"})
+        product = lambda a, b: jnp.einsum("ij,jk->ik", a, b, out_sharding=to)
+        left = lambda a, b: (product(a, b).T + product(a, b)).sum(0)
+        assert "all-reduce" not in jax.jit(left).lower(a, b).compile().as_text()
+        total = lambda a, b: jax.reshard(left(a, b), P())
+        assert jax.jit(total).lower(a, b).compile().as_text().count("all-reduce(") == 1
+    """
+    child(code, env=FOUR).check()

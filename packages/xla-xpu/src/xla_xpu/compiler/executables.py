@@ -49,7 +49,7 @@ def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> An
         raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
     wanted = CompileOptions.ParseFromString(options)
     if wanted.env_option_overrides:
-        host.refuse_unknown_options(tuple(map(str, dict(wanted.env_option_overrides))))
+        host.refuse_wrong_options(tuple(dict(wanted.env_option_overrides).items()))
     key = _key(code, wanted)
     private = any(target.encode() in code for target in _OF_THIS_PROCESS)
     serialized = None if private or apart else cache.read(key, "plan")
@@ -93,11 +93,14 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     if len(code) > _LONG:
         _plugin.expect_builds(standing_for(devices[0]))
     module = parse(code)
+    name = ir.StringAttr(module.operation.attributes["sym_name"]).value
     if needs_partition(module, wanted.num_partitions):
         parts = partition(module, wanted.num_partitions)
         graph, shardings = parts.graph, [parts.parameters, parts.outputs]
+        text = text_of(graph, name, parts.words, wanted.num_replicas, wanted.num_partitions)
     else:
         graph, shardings = graph_of(module), [[], []]
+        text = str(module)
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
     widen(graph)
     simplify(graph)
@@ -106,9 +109,9 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     plan = finish(lowerer, given)
     return {
         "version": VERSION,
-        "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
+        "name": name,
         "fingerprint": key,
-        "text": text_of(module),
+        "text": text,
         "parameters": _values(graph.parameters, main_of(module), "arg_attrs", shardings[0]),
         "outputs": _values(graph.results, main_of(module), "res_attrs", shardings[1]),
         "donated": list(given),

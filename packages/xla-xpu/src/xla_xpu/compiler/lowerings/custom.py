@@ -15,6 +15,13 @@ def token(lowerer: Lowerer, node: Node) -> None:
     lowerer.result(node.output)
 
 
+@lowering("custom_call@dce_sink")
+def dce_sink(lowerer: Lowerer, node: Node) -> None:
+    """Computes its operands, which nothing else may need, and does nothing with them."""
+    for value in node.inputs:
+        lowerer.place(value)
+
+
 @lowering("custom_call@xpu_host_program")
 def host_program(lowerer: Lowerer, node: Node) -> None:
     """A program for JAX's CPU backend."""

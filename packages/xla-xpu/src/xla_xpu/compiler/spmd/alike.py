@@ -51,6 +51,7 @@ def alike(spreader: Spreader, node: Node) -> None:
         [_copied(spreader, region) for region in node.regions],
         node.where,
     )
+    local.mlir = node.mlir
     spreader.nodes.append(local)
     sums = [parts for name, parts in chosen.items() if isinstance(name, tuple) and count(parts) > 1]
     for value, result, layout, wanted in zip(
@@ -139,6 +140,7 @@ def _copied(spreader: Spreader, region: Graph) -> Graph:
             [_copied(spreader, inner) for inner in node.regions],
             node.where,
         )
+        copy.mlir = node.mlir
         known.update(zip(node.outputs, copy.outputs, strict=True))
         made.nodes.append(copy)
     made.results = [local(value) for value in region.results]

@@ -9,7 +9,7 @@ from ...rules.callbacks import PARTS
 from ..graph import Graph, Node, Value
 from ..types import TOKEN
 from . import custom
-from .layout import count, proto_of
+from .layout import Layout, count, proto_of
 from .spread import Located, Spreader, spreads
 
 
@@ -24,6 +24,7 @@ def callback(spreader: Spreader, node: Node) -> None:
         inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
     types = [value.type for value in node.outputs]
     call = Node(node.op, inputs, types, dict(node.attributes), where=node.where)
+    call.mlir = node.mlir
     spreader.nodes.append(call)
     results = call.outputs
     if one is not None:
@@ -72,5 +73,12 @@ def inspect(spreader: Spreader, node: Node) -> None:
     if count(spreader.scope) > 1:
         sharding = HloSharding.manual()
     else:
-        sharding = HloSharding.from_proto(proto_of(spreader.at[value].layout))
+        sharding = HloSharding.from_proto(proto_of(_chosen_layout(spreader, value)))
     inspection.tell(int(node.attributes["backend_config"]), sharding)
+
+
+def _chosen_layout(spreader: Spreader, value: Value) -> Layout:
+    """What Shardy chose; where a device computes more than its part of that, nobody else sees it."""
+    if value.node and "sdy.sharding" in value.node.attributes:
+        return spreader.wanted(value.node)[value.index]
+    return spreader.at[value].layout

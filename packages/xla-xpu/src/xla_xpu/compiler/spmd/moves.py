@@ -47,6 +47,15 @@ def identity(spreader: Spreader, node: Node) -> None:
         spreader.at[output] = spreader.at[value]
 
 
+@spreads("custom_call@dce_sink")
+def dce_sink(spreader: Spreader, node: Node) -> None:
+    """Computes the parts of its operands wherever they are."""
+    inputs = [spreader.at[value].local for value in node.inputs]
+    sink = Node(node.op, inputs, [], {}, where=node.where)
+    sink.mlir = node.mlir
+    spreader.nodes.append(sink)
+
+
 @spreads("sdy.sharding_group")
 def group(spreader: Spreader, node: Node) -> None:
     """Heard by Shardy's propagation."""
