@@ -13,6 +13,7 @@ from jaxlib import _jax, lapack, xla_client
 
 from ..rules.buffer_callbacks import buffer_callback_of
 from ..rules.callbacks import callback_of
+from . import foreign
 from .failures import Invalid
 from .types import ELEMENTS
 
@@ -25,6 +26,8 @@ def function_of(step: dict[str, Any]) -> Callable[..., None]:
     """What a step calls."""
     if step["step"] == "buffer_call":
         return _here(buffer_callback_of(step["callback"]))
+    if "foreign" in step:
+        foreign.name_of(step["foreign"])
     return _on_host(step)
 
 
