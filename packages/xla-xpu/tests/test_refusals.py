@@ -42,19 +42,3 @@ def test_wrong_values_of_options_of_the_compiler(xpu):
             jax.jit(lambda x: x + 1, compiler_options=options)(x)
         with pytest.raises(jax.errors.JaxRuntimeError, match=f"^INVALID_ARGUMENT: .*{wrong}"):
             jax.jit(lambda x: x + 1).lower(x).compile(compiler_options=options)
-
-
-def test_layouts_other_than_row_major(xpu):
-    """JAX compares what was asked for with what there is, and says both."""
-    from jax.experimental.layout import Format, Layout
-    from jax.sharding import SingleDeviceSharding
-
-    turned = Format(Layout((1, 0)), SingleDeviceSharding(xpu))
-    x = np.ones((3, 4), np.float32)
-    for use in (
-        lambda: jax.device_put(x, turned),
-        lambda: jax.jit(lambda x: x * 2, out_shardings=turned)(x),
-        lambda: jax.jit(lambda x: x * 2, in_shardings=turned).lower(x).compile(),
-    ):
-        with pytest.raises(AssertionError, match="Unexpected XLA layout override"):
-            use()

@@ -23,6 +23,7 @@ from .export import text_of
 from .failures import Invalid
 from .finish import finish
 from .graph import Graph, Value, taken_apart
+from .layouts import arrange
 from .lower import Lowerer
 from .read import graph_of, main_of, parse
 from .simplify import simplify
@@ -31,7 +32,7 @@ from .spmd.partition import needs_partition, partition
 from .widen import widen
 
 # Of the form in which plans are saved.
-VERSION = 6
+VERSION = 7
 # Programs longer than this, in bytes, have several modules of kernels.
 _LONG = 20_000
 
@@ -101,19 +102,25 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     else:
         graph, shardings = graph_of(module), [[], []]
         text = str(module)
+    main = main_of(module)
+    parameters = _values(graph.parameters, main, "arg_attrs", shardings[0])
+    outputs = _values(graph.results, main, "res_attrs", shardings[1])
+    for values, orders in zip((parameters, outputs), arrange(graph, main), strict=True):
+        for value, order in zip(values, orders, strict=True):
+            value.append(list(order or ())[::-1])
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
     widen(graph)
     simplify(graph)
     lowerer.program(graph)
-    given = _donated(main_of(module))
+    given = _donated(main)
     plan = finish(lowerer, given)
     return {
         "version": VERSION,
         "name": name,
         "fingerprint": key,
         "text": text,
-        "parameters": _values(graph.parameters, main_of(module), "arg_attrs", shardings[0]),
-        "outputs": _values(graph.results, main_of(module), "res_attrs", shardings[1]),
+        "parameters": parameters,
+        "outputs": outputs,
         "donated": list(given),
         "replicas": wanted.num_replicas,
         "partitions": wanted.num_partitions,
@@ -150,8 +157,8 @@ def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
     )
     values = {
         side: [
-            _plugin.Value(type, dims, kind, bytes.fromhex(sharding))
-            for type, dims, kind, sharding in saved[side]
+            _plugin.Value(type, dims, kind, bytes.fromhex(sharding), order)
+            for type, dims, kind, sharding, order in saved[side]
         ]
         for side in ("parameters", "outputs")
     }

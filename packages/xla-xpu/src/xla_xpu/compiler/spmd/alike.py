@@ -54,11 +54,11 @@ def alike(spreader: Spreader, node: Node) -> None:
     local.mlir = node.mlir
     spreader.nodes.append(local)
     sums = [parts for name, parts in chosen.items() if isinstance(name, tuple) and count(parts) > 1]
-    for value, result, layout, wanted in zip(
+    for value, result, layout, left in zip(
         node.outputs, local.outputs, layouts, spreader.wanted_unreduced(node), strict=True
     ):
         spreader.at[value] = _summed(
-            spreader, Located(result, layout, summand), sums, wanted, factors.reducer
+            spreader, Located(result, layout, summand), sums, left, factors.reducer
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+
 from jaxlib.mlir.dialects import sdy
 
 from ..failures import Unsupported
@@ -44,8 +46,8 @@ def _control(
     types = [spreader.type(v, layout) for v, layout in zip(node.outputs, layouts, strict=True)]
     local = Node(node.op, inputs, types, {}, regions, node.where)
     spreader.nodes.append(local)
-    for value, *located in zip(node.outputs, local.outputs, layouts, unreduced, strict=True):
-        spreader.at[value] = Located(*located)
+    located = zip(local.outputs, layouts, unreduced, strict=True)
+    spreader.at.update(zip(node.outputs, starmap(Located, located), strict=True))
 
 
 @spreads("sdy.manual_computation")
@@ -85,7 +87,5 @@ def manual(spreader: Spreader, node: Node) -> None:
         )
     ]
     spreader.scope = outer
-    for value, *located in zip(
-        node.outputs, results, meshes.layouts(taken), meshes.summands(taken), strict=True
-    ):
-        spreader.at[value] = Located(*located)
+    located = zip(results, meshes.layouts(taken), meshes.summands(taken), strict=True)
+    spreader.at.update(zip(node.outputs, starmap(Located, located), strict=True))

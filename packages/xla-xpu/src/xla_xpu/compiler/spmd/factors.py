@@ -79,7 +79,13 @@ def _through(node: Node, kept: Callable[[int], bool]) -> Factors:
     return Factors([names(v.shape) for v in node.inputs], [names(v.shape) for v in node.outputs])
 
 
-@rule(*elementwise.OPERATIONS, "all_reduce", "collective_permute", "collective_broadcast")
+@rule(
+    *elementwise.OPERATIONS,
+    "all_reduce",
+    "collective_permute",
+    "collective_broadcast",
+    "custom_call@LayoutConstraint",
+)
 def _elementwise(node: Node) -> Factors:
     return _through(node, lambda dim: True)
 

@@ -69,7 +69,7 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
         for name, values in (("arg_attrs", graph.parameters), ("res_attrs", graph.results))
     ]
     local = spreader.program(graph, given, wanted, *summands)
-    shardings = (
+    parameters, outputs = (
         list(map(op_sharding, layouts, along))
         for layouts, along in zip((given, wanted), summands, strict=True)
     )
@@ -77,7 +77,7 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
         "" if count(along) > 1 else words_of(layout)
         for layout, along in zip(given, summands[0], strict=True)
     ]
-    return Partitioned(local, *shardings, words)
+    return Partitioned(local, parameters, outputs, words)
 
 
 def _unreduced(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Parts]:
