@@ -128,28 +128,3 @@ def test_calls_are_counted(xpu):
     for _ in range(3):
         program(jax.device_put(np.ones((2, 2), np.float32), xpu))
     assert xla_xpu.host_calls()["python callback (host)"] == before + 3
-
-
-def test_functions_of_the_ffi_are_registered_for_xpu(xpu):
-    x = jax.device_put(np.ones((2, 2), np.float32), xpu)
-    shape = jax.ShapeDtypeStruct((2, 2), np.float32)
-    lowered = jax.jit(lambda x: jax.ffi.ffi_call("nowhere", shape)(x)).lower(x)
-    with pytest.raises(jax.errors.JaxRuntimeError, match="no function 'nowhere' is registered"):
-        lowered.compile()
-
-
-def test_a_function_of_the_ffi_runs_on_the_host(xpu):
-    # One that jaxlib has: it takes a matrix and gives its Cholesky factor and a number.
-    from jaxlib.cpu import _lapack
-
-    _lapack.initialize()
-    jax.ffi.register_ffi_target(
-        "test_cholesky", _lapack.registrations()["lapack_spotrf_ffi"], platform="xpu"
-    )
-    results = (jax.ShapeDtypeStruct((2, 2), np.float32), jax.ShapeDtypeStruct((), np.int32))
-    call = jax.ffi.ffi_call("test_cholesky", results, input_output_aliases={0: 0})
-    matrix = np.array([[4, 0], [0, 9]], np.float32)
-    factor, info = jax.jit(lambda x: call(x, uplo=np.uint8(ord("L"))))(jax.device_put(matrix, xpu))
-    np.testing.assert_array_equal(factor, [[2, 0], [0, 3]])
-    assert int(info) == 0
-    assert "ffi test_cholesky (host)" in xla_xpu.host_calls()

@@ -114,3 +114,33 @@ def test_begun_here_and_waited_for_there(child):
         """,
         env={"XPU_CPU_DEVICES": "4"},
     ).check()
+
+
+@pytest.mark.values
+@pytest.mark.cpu_device
+def test_groups_of_different_sizes(child):
+    child(
+        """
+        import jax, numpy as np
+        from jax import lax
+        from jax.sharding import AxisType, PartitionSpec as P
+        jax.config.update("jax_num_cpu_devices", 4)
+        x = np.arange(8, dtype=np.float32).reshape(4, 2) - 5
+
+        def run(platform, function):
+            devices = jax.devices(platform)[:4]
+            mesh = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,), devices=devices)
+            spread = dict(mesh=mesh, in_specs=P("d"), out_specs=P("d"), check_vma=False)
+            return np.asarray(jax.jit(jax.shard_map(function, **spread))(x))
+
+        for groups in ([[0, 1, 2], [3]], [[3, 1], [2], [0]], [[2], [0, 1, 3]]):
+            for fold in (lax.psum, lax.pmax, lax.pmin, lax.pmean):
+                def among(x):
+                    return fold(x, "d", axis_index_groups=groups)
+                np.testing.assert_array_equal(run("xpu", among), run("cpu", among))
+            total = jax.pmap(lambda x: lax.psum(x, "i", axis_index_groups=groups), axis_name="i")
+            sums = {device: x[group].sum(0) for group in groups for device in group}
+            np.testing.assert_array_equal(total(x), [sums[device] for device in range(4)])
+        """,
+        env={"XPU_CPU_DEVICES": "4"},
+    ).check()

@@ -22,8 +22,8 @@ FAULTS = {
     "layout that is not supported": (
         """
         from jax.experimental.layout import Format, Layout
-        jax.device_put(x, Format(Layout((0, 1)), x.sharding))
-        jax.device_put(np.ones((2, 3)), Format(Layout((1, 0)), x.sharding))
+        jax.device_put(x, Format(Layout((1, 0)), x.sharding))
+        jax.device_put(np.ones((2, 3)), Format(Layout((1, 0), tiling=((8, 128),)), x.sharding))
         """,
         "layout",
     ),

@@ -29,17 +29,16 @@ def test_unknown_options_of_the_compiler(xpu):
     np.testing.assert_array_equal(jax.jit(lambda x: x.sum(), compiler_options=known)(x), 3)
 
 
-def test_layouts_other_than_row_major(xpu):
-    """JAX compares what was asked for with what there is, and says both."""
-    from jax.experimental.layout import Format, Layout
-    from jax.sharding import SingleDeviceSharding
-
-    turned = Format(Layout((1, 0)), SingleDeviceSharding(xpu))
-    x = np.ones((3, 4), np.float32)
-    for use in (
-        lambda: jax.device_put(x, turned),
-        lambda: jax.jit(lambda x: x * 2, out_shardings=turned)(x),
-        lambda: jax.jit(lambda x: x * 2, in_shardings=turned).lower(x).compile(),
+def test_wrong_values_of_options_of_the_compiler(xpu):
+    x = jax.device_put(np.ones(3, np.float32), xpu)
+    for options, wrong in (
+        ({"xla_embed_ir_in_executable": "invalid"}, "'invalid' is not a valid bool"),
+        (
+            {"xla_embed_ir_in_executable": True, "xla_llvm_disable_expensive_passes": "maybe"},
+            "'maybe' is",
+        ),
     ):
-        with pytest.raises(AssertionError, match="Unexpected XLA layout override"):
-            use()
+        with pytest.raises(jax.errors.JaxRuntimeError, match=f"^INVALID_ARGUMENT: .*{wrong}"):
+            jax.jit(lambda x: x + 1, compiler_options=options)(x)
+        with pytest.raises(jax.errors.JaxRuntimeError, match=f"^INVALID_ARGUMENT: .*{wrong}"):
+            jax.jit(lambda x: x + 1).lower(x).compile(compiler_options=options)

@@ -99,6 +99,90 @@ def test_what_a_program_says_of_itself(child):
     ).check()
 
 
+def test_text_has_the_collectives_of_each_device(child):
+    """Those that the division makes, and the shapes of a device's parts."""
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,))
+    rows, whole = NamedSharding(mesh, P("d")), NamedSharding(mesh, P())
+    x = jax.device_put(np.ones((16, 8), "float32"), rows)
+    def text(function, **options):
+        return jax.jit(function, **options).lower(x).compile().as_text()
+    assert "all-reduce(" in text(lambda x: x.sum(0))
+    assert "all-gather(" in text(lambda x: x * 2, out_shardings=whole)
+    alone = text(lambda x: jnp.tanh(x) * 2 + jax.lax.erf(x))
+    assert not any(word in alone for word in ("all-", "collective", "f32[16,8]")), alone
+    assert "f32[4,8]" in alone
+    assert "sharding={devices=[4,1]<=[4]}" in alone, alone
+    mapped = lambda function: jax.shard_map(function, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
+    around = [(i, (i + 1) % 4) for i in range(4)]
+    moved = mapped(lambda x: jax.lax.ppermute(x, "d", around))
+    assert "source_target_pairs={{0,1},{1,2},{2,3},{3,0}}" in text(moved)
+    looped = lambda x: jax.lax.while_loop(lambda c: c.sum() < 9, lambda c: c + c.max(), x)
+    assert text(looped).count("all-reduce(") == 2
+    """
+    child(code, env=FOUR).check()
+
+
+def test_text_has_constants_of_every_type(child):
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import NamedSharding, PartitionSpec as P
+    sharding = NamedSharding(jax.make_mesh((4,), ("d",)), P("d"))
+    for dtype in ("bool", "int4", "uint8", "int32", "float16", "bfloat16", "float8_e5m2", "complex64"):
+        numbers = np.arange(8).reshape(4, 2).astype(dtype)
+        if dtype == "complex64":
+            numbers *= 1 + 2j
+        constant = jax.device_put(numbers, sharding)  # an array of several devices, seen by a program
+        x = jax.device_put(np.ones((4, 2), "int32"), sharding)
+        made = jax.jit(lambda x: (jnp.where(x > 0, numbers, numbers[0, 0]), constant))
+        lowered = made.lower(x).compile()
+        assert "constant(" in lowered.as_text(), dtype
+        for got in lowered(x):
+            np.testing.assert_array_equal(np.asarray(got), numbers)
+    """
+    child(code, env=FOUR).check()
+
+
+def test_an_array_made_like_another_is_spread_like_it(child):
+    """As it is told of, too, where every device computes all of it."""
+    code = """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.experimental.shard_alike import shard_alike
+    from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,))
+    x = jax.device_put(np.arange(8.0, dtype="float32"), NamedSharding(mesh, P("d")))
+    heard = []
+    def loss(x):
+        one, other = shard_alike(x, jnp.arange(8.0))
+        jax.debug.inspect_array_sharding(other, callback=heard.append)
+        return (one * other).sum()
+    for function in (loss, jax.jit(loss)):
+        np.testing.assert_array_equal(jax.grad(function)(x), np.arange(8.0))
+    assert len(heard) == 2 and all(s.shard_shape((8,)) == (2,) for s in heard), heard
+    """
+    child(code, env=FOUR).check()
+
+
+def test_values_computed_for_nobody(child):
+    code = """
+    import jax, numpy as np
+    from jax import lax
+    from jax.sharding import NamedSharding, PartitionSpec as P
+    def function(x):
+        lax.dce_sink(x * 2, prevent_mlir_dce=True)
+        return x + 1
+    x = np.arange(8.0, dtype="float32")
+    spread = jax.device_put(x, NamedSharding(jax.make_mesh((4,), ("d",)), P("d")))
+    for given in (x, spread):
+        np.testing.assert_array_equal(jax.jit(function)(given), x + 1)
+        made = jax.jit(function).lower(given).compile()
+        assert "dce_sink" in made.as_text() and "all-gather" not in made.as_text()
+    """
+    child(code, env=FOUR).check()
+
+
 def test_arrays_spread_alike(child):
     code = """
     import jax, jax.numpy as jnp, numpy as np

@@ -115,14 +115,6 @@ def test_copy_to_host_async(xpu):
         np.testing.assert_array_equal(np.asarray(array), np.full(1000, i + 1, np.int32))
 
 
-def test_a_layout_of_another_order_is_refused(xpu):
-    from jax.experimental.layout import Format, Layout
-
-    place = Format(Layout((1, 0)), jax.sharding.SingleDeviceSharding(xpu))
-    with pytest.raises(Exception, match="layout"):
-        jax.device_put(np.ones((2, 3), np.float32), place)
-
-
 def test_ml_dtypes_are_all_here():
     names = {name for name in dir(ml_dtypes) if name.startswith(("float", "bfloat", "int", "uint"))}
     unknown = {"float6_e2m3fn", "float6_e3m2fn", "int1", "uint1"}

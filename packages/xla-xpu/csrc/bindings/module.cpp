@@ -43,11 +43,12 @@ PYBIND11_MODULE(_plugin, m) {
            py::arg("steps"));
   py::class_<Value>(m, "Value")
       .def(py::init([](int type, std::vector<std::int64_t> dims, std::string memory_kind,
-                       const py::bytes& sharding) {
-             return Value{type, std::move(dims), std::move(memory_kind), std::string(sharding)};
+                       const py::bytes& sharding, std::vector<std::int64_t> order) {
+             return Value{type, std::move(dims), std::move(memory_kind), std::string(sharding),
+                          std::move(order)};
            }),
            py::arg("type"), py::arg("dims"), py::arg("memory_kind") = "device",
-           py::arg("sharding") = py::bytes());
+           py::arg("sharding") = py::bytes(), py::arg("order") = std::vector<std::int64_t>());
   py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable")
       .def(
           py::init([](std::string name, std::string fingerprint, const py::bytes& serialized,

@@ -24,6 +24,8 @@ struct Value {
   std::vector<std::int64_t> dims;
   std::string memory_kind = "device";
   std::string sharding = {};  ///< serialized xla.OpSharding; empty: none
+  std::vector<std::int64_t> order =
+      {};  ///< dimensions from the fastest to the slowest; empty: the last is fastest
 
   std::size_t bytes() const;
 };

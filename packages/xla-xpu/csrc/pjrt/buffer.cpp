@@ -66,7 +66,7 @@ void dynamic_dimensions(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
   args.num_dynamic_dims = 0;
 }
 
-// Always dense, the last dimension fastest.
+// Always dense.
 void memory_layout(PJRT_Buffer_GetMemoryLayout_Args& args) {
   static constexpr auto descending = [] {
     std::array<std::int64_t, 64> numbers{};
@@ -79,7 +79,9 @@ void memory_layout(PJRT_Buffer_GetMemoryLayout_Args& args) {
   args.layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   args.layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args.layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  args.layout.tiled.minor_to_major = descending.data() + descending.size() - rank;
+  const auto& order = args.buffer->order;
+  args.layout.tiled.minor_to_major =
+      order.empty() ? descending.data() + descending.size() - rank : order.data();
   args.layout.tiled.minor_to_major_size = rank;
 }
 
@@ -113,7 +115,7 @@ void ready_event(PJRT_Buffer_ReadyEvent_Args& args) {
 
 void* exposed(PJRT_Buffer& buffer) {
   auto storage = buffer.storage();
-  storage->expose(storage);
+  storage->expose(storage, buffer.order);
   return storage->data();
 }
 
@@ -138,7 +140,9 @@ void uninitialized(PJRT_Client_CreateUninitializedBuffer_Args& args) {
   std::vector<std::int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
   int type = static_cast<int>(args.shape_element_type);
   auto storage = Storage::make(memory, array_bytes(type, dims));
-  args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), Moment::past());
+  auto order = order_of(args.shape_layout, element_bytes(type), dims);
+  args.buffer =
+      new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), Moment::past(), std::move(order));
 }
 
 }  // namespace

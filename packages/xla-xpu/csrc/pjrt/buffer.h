@@ -7,14 +7,17 @@
 #include <mutex>
 #include <vector>
 
+#include "pjrt/layout.h"
 #include "pjrt/storage.h"
 
 struct PJRT_Buffer {
   PJRT_Buffer(xla_xpu::Memory& memory, int type, std::vector<std::int64_t> dims,
-              std::shared_ptr<xla_xpu::Storage> storage, std::shared_ptr<xla_xpu::Moment> ready)
+              std::shared_ptr<xla_xpu::Storage> storage, std::shared_ptr<xla_xpu::Moment> ready,
+              xla_xpu::Order order = {})
       : memory(memory),
         type(type),
         dims(std::move(dims)),
+        order(std::move(order)),
         ready(std::move(ready)),
         storage_(std::move(storage)) {}
 
@@ -30,6 +33,7 @@ struct PJRT_Buffer {
   xla_xpu::Memory& memory;
   const int type;
   const std::vector<std::int64_t> dims;
+  const xla_xpu::Order order;
   const std::shared_ptr<xla_xpu::Moment> ready;
 
  private:

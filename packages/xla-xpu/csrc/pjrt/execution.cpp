@@ -7,6 +7,7 @@
 #include "pjrt/event.h"
 #include "pjrt/loaded_program.h"
 #include "xpu/copy.h"
+#include "xpu/kernels/copy.h"
 
 namespace xla_xpu {
 namespace {
@@ -68,6 +69,23 @@ std::shared_ptr<Storage> copied(Memory& memory, const Storage& from, xpu::Stream
   return copy;
 }
 
+// The array as the program has it, which JAX asks for in most cases before it calls.
+std::shared_ptr<Storage> reordered(Memory& memory, const Storage& from, const PJRT_Buffer& buffer,
+                                   const Order& order, xpu::Stream stream) {
+  std::size_t item = element_bytes(buffer.type);
+  auto strided = [&](void* data, const Order& which, std::vector<std::int64_t>& strides) {
+    strides = strides_of(which, item, buffer.dims);
+    for (auto& stride : strides) stride /= static_cast<std::int64_t>(item);
+    return xpu::Tensor{data, carrier(item), static_cast<int>(buffer.dims.size()), buffer.dims.data(),
+                       strides.data()};
+  };
+  auto made = Storage::make(memory, from.bytes());
+  std::vector<std::int64_t> to_strides, from_strides;
+  xpu::kernels::copy(stream, strided(made->data(), order, to_strides),
+                     strided(const_cast<void*>(from.data()), buffer.order, from_strides));
+  return made;
+}
+
 // What the program reads in place of an argument: memory of the device, and its own where it may write to it.
 std::shared_ptr<Storage> input(const Request& request, const PJRT_Device& device, std::size_t which,
                                std::size_t i) {
@@ -82,6 +100,13 @@ std::shared_ptr<Storage> input(const Request& request, const PJRT_Device& device
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "Executable expected parameter ", i, " of size ", wanted,
            " but got buffer with incompatible size ", got);
   buffer.ready->before(device.stream);
+  const auto& order = request.executable().parameters[i].order;
+  if (got && buffer.order != order) {
+    auto& own = memory_of(device.memories.front());
+    auto near = buffer.memory.on_host() ? copied(own, *storage, device.stream) : storage;
+    storage->used_on(device.stream);
+    return reordered(own, *near, buffer, order, device.stream);
+  }
   bool writable = request.donated[i] && storage->own() && storage.use_count() == 2;
   if (buffer.memory.on_host() || (request.program.written[i] && !writable)) {
     auto copy = copied(memory_of(device.memories.front()), *storage, device.stream);
@@ -140,7 +165,7 @@ void give_outputs(const Request& request, Launch& launch, std::size_t which) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     request.args.output_lists[which][i] =
         new PJRT_Buffer(memory_of(*launch.device, outputs[i].memory_kind), outputs[i].type, outputs[i].dims,
-                        std::move(launch.outputs[i]), launch.done);
+                        std::move(launch.outputs[i]), launch.done, outputs[i].order);
   for (std::size_t i = 0; i < request.args.num_args; ++i)
     if (request.donated[i]) request.argument(which, i).take();
   if (request.args.device_complete_events)

@@ -22,7 +22,11 @@ xpu::memory::Owner jax() {
 
 struct Registry {
   std::mutex mutex;
-  std::unordered_map<const void*, std::weak_ptr<Storage>> storages;
+  struct Entry {
+    std::weak_ptr<Storage> storage;
+    Order order;
+  };
+  std::unordered_map<const void*, Entry> storages;
 };
 
 Registry& registry() {
@@ -62,17 +66,18 @@ std::shared_ptr<Storage> Storage::view(Memory& memory, void* data, std::size_t b
   return std::shared_ptr<Storage>(new Storage(memory, data, bytes, Owner::other));
 }
 
-std::shared_ptr<Storage> Storage::find(const void* data) {
+Storage::Exposed Storage::find(const void* data) {
   std::lock_guard lock(registry().mutex);
   auto found = registry().storages.find(data);
-  return found == registry().storages.end() ? nullptr : found->second.lock();
+  if (found == registry().storages.end()) return {};
+  return {found->second.storage.lock(), found->second.order};
 }
 
-void Storage::expose(const std::shared_ptr<Storage>& self) {
+void Storage::expose(const std::shared_ptr<Storage>& self, const Order& order) {
   if (!data_) return;
   std::lock_guard lock(registry().mutex);
   exposed_ = true;
-  registry().storages[data_] = self;
+  registry().storages[data_] = {self, order};
 }
 
 void Storage::used_on(xpu::Stream stream) {
@@ -103,7 +108,8 @@ Storage::~Storage() {
     std::lock_guard lock(registry().mutex);
     auto found = registry().storages.find(data_);
     // Another storage may have the address by now.
-    if (found != registry().storages.end() && found->second.expired()) registry().storages.erase(found);
+    if (found != registry().storages.end() && found->second.storage.expired())
+      registry().storages.erase(found);
   }
   switch (owner_) {
     case Owner::pool:

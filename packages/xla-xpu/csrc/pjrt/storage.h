@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "pjrt/layout.h"
 #include "pjrt/memory.h"
 #include "pjrt/moment.h"
 #include "xpu/stream.h"
@@ -22,8 +23,12 @@ class Storage {
   static std::shared_ptr<Storage> view(Memory& memory, void* data, std::size_t bytes);
   /// Tells the owner of a view when it is no longer used.
   void on_release(std::function<void()> release) { release_ = std::move(release); }
-  /// The storage whose address was given out with expose(), null when it is gone.
-  static std::shared_ptr<Storage> find(const void* data);
+  /// Memory whose address was given out with expose(), and the order of the array in it.
+  struct Exposed {
+    std::shared_ptr<Storage> storage;  ///< null when it is gone
+    Order order;
+  };
+  static Exposed find(const void* data);
 
   ~Storage();
 
@@ -34,8 +39,8 @@ class Storage {
 
   /// Says that work queued on `stream` up to now uses the memory: it is kept until then.
   void used_on(xpu::Stream stream);
-  /// Makes the address known to find().
-  void expose(const std::shared_ptr<Storage>& self);
+  /// Makes the address, and the order of the array there, known to find().
+  void expose(const std::shared_ptr<Storage>& self, const Order& order);
 
  private:
   enum class Owner { pool, pinned, host, other };

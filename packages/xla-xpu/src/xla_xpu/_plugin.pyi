@@ -28,7 +28,12 @@ class Value:
     """An array as a program takes or gives it; ``type`` is PJRT's number."""
 
     def __init__(
-        self, type: int, dims: Sequence[int], memory_kind: str = ..., sharding: bytes = ...
+        self,
+        type: int,
+        dims: Sequence[int],
+        memory_kind: str = ...,
+        sharding: bytes = ...,
+        order: Sequence[int] = ...,
     ) -> None: ...
 
 class Program:

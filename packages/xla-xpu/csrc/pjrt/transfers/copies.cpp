@@ -21,7 +21,7 @@ PJRT_Buffer* copy_to(const PJRT_Buffer& from, Memory& memory) {
     source->used_on(stream);
     storage->used_on(stream);
   }
-  return new PJRT_Buffer(memory, from.type, from.dims, std::move(storage), std::move(ready));
+  return new PJRT_Buffer(memory, from.type, from.dims, std::move(storage), std::move(ready), from.order);
 }
 
 void to_device(PJRT_Buffer_CopyToDevice_Args& args) {

@@ -43,14 +43,12 @@ void order_after_the_array(Storage& storage, int device) {
   storage.used_on(consumer);
 }
 
-void* exported(std::shared_ptr<Storage> storage, void* data, const std::vector<std::int64_t>& shape, int code,
-               int bits, Device device) {
+void* exported(std::shared_ptr<Storage> storage, void* data, const std::vector<std::int64_t>& shape,
+               const Order& order, int code, int bits, Device device) {
   auto* made = new Export;
   made->storage = std::move(storage);
   made->shape = shape;
-  made->strides.resize(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t i = shape.size(); i-- > 0; stride *= shape[i]) made->strides[i] = stride;
+  made->strides = strides_of(order, 1, shape);
   made->tensor = {data,
                   device,
                   static_cast<std::int32_t>(shape.size()),
@@ -67,14 +65,14 @@ void* exported(std::shared_ptr<Storage> storage, void* data, const std::vector<s
 
 void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
                 int device) {
-  auto storage = Storage::find(data);
+  auto [storage, order] = Storage::find(data);
   xpu::expect<xpu::UsageError>(storage || !data, "to_dlpack: no array of this process is at ", data);
   if (storage && device_type == oneapi_device) order_after_the_array(*storage, device);
-  return exported(std::move(storage), data, shape, code, bits, {device_type, device});
+  return exported(std::move(storage), data, shape, order, code, bits, {device_type, device});
 }
 
 void* borrowed_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device) {
-  return exported(nullptr, data, shape, code, bits, {oneapi_device, device});
+  return exported(nullptr, data, shape, {}, code, bits, {oneapi_device, device});
 }
 
 void drop_dlpack(void* managed_tensor) {

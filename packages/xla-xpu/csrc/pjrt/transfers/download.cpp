@@ -25,8 +25,7 @@ std::shared_ptr<Storage> on_host(PJRT_Buffer& buffer, const std::shared_ptr<Stor
 
 // Walks the source in the order the destination has: its slowest dimension first.
 void reorder(void* dst, const void* src, std::size_t item, const std::vector<std::int64_t>& dims,
-             const std::vector<std::int64_t>& strides) {
-  auto from = row_major_strides(item, dims);
+             const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& from) {
   std::vector<std::size_t> order(dims.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return strides[a] > strides[b]; });
@@ -43,9 +42,11 @@ std::shared_ptr<Moment> download_reordered(PJRT_Buffer& buffer, const std::share
   auto host = on_host(buffer, storage, bytes);
   auto copied = buffer.memory.on_host() ? buffer.ready : Moment::on(buffer.memory.device->stream);
   auto done = Moment::promised();
-  copied->then([=, item = element_bytes(buffer.type), dims = buffer.dims,
-                strides = std::move(strides)](const std::exception_ptr& failure) {
-    if (!failure) reorder(dst, host->data(), item, dims, strides);
+  std::size_t item = element_bytes(buffer.type);
+  auto from = strides_of(buffer.order, item, buffer.dims);
+  copied->then([=, dims = buffer.dims, strides = std::move(strides),
+                from = std::move(from)](const std::exception_ptr& failure) {
+    if (!failure) reorder(dst, host->data(), item, dims, strides, from);
     done->settle(failure);
   });
   return done;
@@ -71,11 +72,13 @@ void to_host(PJRT_Buffer_ToHostBuffer_Args& args) {
   if (args.dst_size < bytes)
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the array has ", bytes, " bytes, the destination ",
            args.dst_size);
-  auto strides = strides_of(args.host_layout, item, buffer.dims);
+  // Without a layout for the host the array's own is meant.
+  auto strides = args.host_layout ? strides_of(args.host_layout, item, buffer.dims)
+                                  : strides_of(buffer.order, item, buffer.dims);
   std::shared_ptr<Moment> done;
   if (!bytes)
     done = Moment::past();
-  else if (is_dense(item, buffer.dims, strides))
+  else if (is_dense(item, in_order(buffer.order, buffer.dims), in_order(buffer.order, strides)))
     done = download(buffer, storage, args.dst, bytes);
   else
     done = download_reordered(buffer, storage, args.dst, bytes, std::move(strides));

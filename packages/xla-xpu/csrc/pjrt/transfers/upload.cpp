@@ -62,9 +62,7 @@ void buffer_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   int type = static_cast<int>(args.type);
   std::vector<std::int64_t> dims(args.dims, args.dims + args.num_dims);
   std::size_t item = element_bytes(type), bytes = array_bytes(type, dims);
-  if (args.device_layout && !is_dense(item, dims, strides_of(args.device_layout, item, dims)))
-    refuse(PJRT_Error_Code_UNIMPLEMENTED, "xpu keeps every array with its last dimension fastest, layout ",
-           layout_text(dims.size()), "; another layout was asked for");
+  auto order = order_of(args.device_layout, item, dims);
   auto strides = args.num_byte_strides
                      ? std::vector(args.byte_strides, args.byte_strides + args.num_byte_strides)
                      : row_major_strides(item, dims);
@@ -72,10 +70,12 @@ void buffer_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
     refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a host array of ", dims.size(), " dimensions comes with ",
            strides.size(), " strides");
   auto storage = Storage::make(memory, bytes);
-  Source source{args.data, item, bytes, dims, strides, part_of_byte(type)};
+  auto sizes = in_order(order, dims), steps = in_order(order, strides);
+  Source source{args.data, item, bytes, sizes, steps, part_of_byte(type)};
   auto done = upload(*storage, memory, source, static_cast<int>(args.host_buffer_semantics));
   auto event = std::make_unique<PJRT_Event>(done.released);
-  args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), std::move(done.ready));
+  args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), std::move(done.ready),
+                                std::move(order));
   args.done_with_host_buffer = event.release();
 }
 

@@ -121,7 +121,10 @@ def _channel(node: Node) -> int:
 def _size(groups: list[list[int]]) -> int:
     sizes = {len(group) for group in groups}
     if len(sizes) != 1:
-        raise Unsupported("collectives among groups of different sizes")
+        raise Unsupported(
+            f"a collective that makes arrays of its groups' sizes, of groups of {sorted(sizes)} devices; "
+            "give all groups one size"
+        )
     return sizes.pop()
 
 
@@ -232,7 +235,10 @@ def reduce_scatter(expander: Expander, node: Node) -> list[Value]:
 def all_reduce(expander: Expander, node: Node) -> list[Value]:
     """The sum, or what the region makes of two arrays."""
     groups = expander.groups(node)
-    size, region = _size(groups), node.regions[0]
+    sizes, region = {len(group) for group in groups}, node.regions[0]
+    if len(sizes) > 1:
+        return [_folded_unevenly(expander, value, groups, region) for value in node.inputs]
+    size = _size(groups)
     results = []
     for value in node.inputs:
         if size == 1:
@@ -244,6 +250,38 @@ def all_reduce(expander: Expander, node: Node) -> list[Value]:
             part = _folded(expander, _dealt(expander, rows, groups), region)
             results.append(expander.reshape(_gathered(expander, part, groups), value.shape))
     return results
+
+
+def _folded_unevenly(
+    expander: Expander, value: Value, groups: list[list[int]], region: Graph
+) -> Value:
+    """Of groups of different sizes: a device takes as many arrays into its result as its group has."""
+    sources = expander.sources(groups, lambda mine, its: 0)
+    row = expander.reshape(value, (1, *value.shape))
+    rows = expander.exchange(row, sources, max(map(len, groups)))
+    sizes = np.array([len(each) for each in sources], np.int32)
+    size = _of_device(expander, sizes)
+    number = size.type.element
+    result = _row(expander, rows, 0)
+    for index in range(1, rows.shape[0]):
+        at = expander.add("constant", [], size.type, value=np.full(1, index, number.numpy))
+        within = expander.add(
+            "compare", [at, size], Type(ELEMENTS["i1"], ()), comparison_direction="LT"
+        )
+        more = _applied(expander, region, [result, _row(expander, rows, index)], value.shape)
+        result = expander.add("select", [within, more, result], value.type)
+    return result
+
+
+def _of_device(expander: Expander, numbers: np.ndarray) -> Value:
+    """The one of some i32 that is a device's own."""
+    element = ELEMENTS["i32"]
+    table = expander.add("constant", [], Type(element, numbers.shape), value=numbers)
+    device = expander.add(
+        "device_number", [], Type(ELEMENTS["ui32"], ()), divisor=1, count=expander.devices
+    )
+    one = expander.add("dynamic_slice", [table, device], Type(element, (1,)), slice_sizes=[1])
+    return expander.reshape(one, ())
 
 
 @expansion("collective_permute")

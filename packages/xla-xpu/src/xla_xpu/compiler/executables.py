@@ -23,6 +23,7 @@ from .export import text_of
 from .failures import Invalid
 from .finish import finish
 from .graph import Graph, Value, taken_apart
+from .layouts import arrange
 from .lower import Lowerer
 from .read import graph_of, main_of, parse
 from .simplify import simplify
@@ -31,7 +32,7 @@ from .spmd.partition import needs_partition, partition
 from .widen import widen
 
 # Of the form in which plans are saved.
-VERSION = 6
+VERSION = 7
 # Programs longer than this, in bytes, have several modules of kernels.
 _LONG = 20_000
 
@@ -49,7 +50,7 @@ def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> An
         raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
     wanted = CompileOptions.ParseFromString(options)
     if wanted.env_option_overrides:
-        host.refuse_unknown_options(tuple(map(str, dict(wanted.env_option_overrides))))
+        host.refuse_wrong_options(tuple(dict(wanted.env_option_overrides).items()))
     key = _key(code, wanted)
     private = any(target.encode() in code for target in _OF_THIS_PROCESS)
     serialized = None if private or apart else cache.read(key, "plan")
@@ -93,24 +94,33 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     if len(code) > _LONG:
         _plugin.expect_builds(standing_for(devices[0]))
     module = parse(code)
+    name = ir.StringAttr(module.operation.attributes["sym_name"]).value
     if needs_partition(module, wanted.num_partitions):
         parts = partition(module, wanted.num_partitions)
         graph, shardings = parts.graph, [parts.parameters, parts.outputs]
+        text = text_of(graph, name, parts.words, wanted.num_replicas, wanted.num_partitions)
     else:
         graph, shardings = graph_of(module), [[], []]
+        text = str(module)
+    main = main_of(module)
+    parameters = _values(graph.parameters, main, "arg_attrs", shardings[0])
+    outputs = _values(graph.results, main, "res_attrs", shardings[1])
+    for values, orders in zip((parameters, outputs), arrange(graph, main), strict=True):
+        for value, order in zip(values, orders, strict=True):
+            value.append(list(order or ())[::-1])
     Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
     widen(graph)
     simplify(graph)
     lowerer.program(graph)
-    given = _donated(main_of(module))
+    given = _donated(main)
     plan = finish(lowerer, given)
     return {
         "version": VERSION,
-        "name": ir.StringAttr(module.operation.attributes["sym_name"]).value,
+        "name": name,
         "fingerprint": key,
-        "text": text_of(module),
-        "parameters": _values(graph.parameters, main_of(module), "arg_attrs", shardings[0]),
-        "outputs": _values(graph.results, main_of(module), "res_attrs", shardings[1]),
+        "text": text,
+        "parameters": parameters,
+        "outputs": outputs,
         "donated": list(given),
         "replicas": wanted.num_replicas,
         "partitions": wanted.num_partitions,
@@ -147,8 +157,8 @@ def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
     )
     values = {
         side: [
-            _plugin.Value(type, dims, kind, bytes.fromhex(sharding))
-            for type, dims, kind, sharding in saved[side]
+            _plugin.Value(type, dims, kind, bytes.fromhex(sharding), order)
+            for type, dims, kind, sharding, order in saved[side]
         ]
         for side in ("parameters", "outputs")
     }

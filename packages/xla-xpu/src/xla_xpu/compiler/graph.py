@@ -32,9 +32,12 @@ class Value:
 
 
 class Node:
-    """An operation. ``attributes`` are Python values; ``where`` is the line of the user's program."""
+    """An operation. ``attributes`` are Python values; ``where`` is the line of the user's program.
 
-    __slots__ = ("attributes", "inputs", "op", "outputs", "regions", "where")
+    ``mlir``: the attributes of the operation that was read, for those who write it again.
+    """
+
+    __slots__ = ("attributes", "inputs", "mlir", "op", "outputs", "regions", "where")
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Node:
         self.op, self.inputs, self.where = op, inputs, where
         self.outputs = [Value(type, self, index) for index, type in enumerate(types)]
         self.attributes = attributes or {}
+        self.mlir: dict[str, Any] = {}
         self.regions = regions or []
         if (made := getattr(_compiling, "nodes", None)) is not None:
             made.append(self)

@@ -13,6 +13,7 @@ from jaxlib import _jax, lapack, xla_client
 
 from ..rules.buffer_callbacks import buffer_callback_of
 from ..rules.callbacks import callback_of
+from . import foreign
 from .failures import Invalid
 from .types import ELEMENTS
 
@@ -25,6 +26,8 @@ def function_of(step: dict[str, Any]) -> Callable[..., None]:
     """What a step calls."""
     if step["step"] == "buffer_call":
         return _here(buffer_callback_of(step["callback"]))
+    if "foreign" in step:
+        foreign.name_of(step["foreign"])
     return _on_host(step)
 
 
@@ -92,26 +95,25 @@ def _program(text: str) -> Callable[[Arrays], Any]:
 
 
 @lru_cache
-def refuse_unknown_options(names: tuple[str, ...]) -> None:
-    """An error for options of the compiler that XLA has none of; all others mean nothing to this one."""
-    for name in names:
-        if not _is_option(name):
-            raise Invalid(f"No such compile option: {name!r}")
+def refuse_wrong_options(options: tuple[tuple[str, Any], ...]) -> None:
+    """An error for options of the compiler that XLA has none of, or not with such a value.
 
-
-def _is_option(name: str) -> bool:
-    """Whether JAX's own compiler knows it: it names what it does not know before all else."""
-    options = xla_client.CompileOptions()
-    options.env_option_overrides = [(name, "")]
+    All others mean nothing to this compiler. JAX's own names what is wrong with one before all else.
+    """
     client = _client()
     devices = xla_client.DeviceList((client.devices()[0],))
-    try:
-        client.compile_and_load(_NOTHING, devices, options)
-    except xla_client.XlaRuntimeError as error:
-        return "No such compile option" not in str(error)
-    return True
+    for name, value in options:
+        wanted = xla_client.CompileOptions()
+        wanted.env_option_overrides = [(name, value)]
+        try:
+            client.compile_and_load(_NOTHING, devices, wanted)
+        except xla_client.XlaRuntimeError as error:
+            message = str(error)
+            if message.startswith(_WRONG_OPTION):
+                raise Invalid(message.removeprefix(_WRONG_OPTION)) from None
 
 
+_WRONG_OPTION = "INVALID_ARGUMENT: "
 _NOTHING = b"""
 module @nothing {
   func.func public @main() -> tensor<i1> {

@@ -243,6 +243,8 @@ class Lowerer:
                         self.place(node.output)
                 elif node.op in LOWERINGS:
                     LOWERINGS[node.op](self, node)
+                elif node.op.startswith("custom_call@"):
+                    LOWERINGS["custom_call"](self, node)
                 else:
                     raise Unsupported(f"{node.op} is not supported on xpu")
             except Unsupported as refusal:

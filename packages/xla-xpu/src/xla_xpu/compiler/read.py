@@ -153,18 +153,22 @@ def _node(op: ir.Operation, inputs: list[Value], known: dict[ir.Value, Value]) -
     name = "constant" if op.name == "sdy.constant" else op.name.removeprefix("stablehlo.")
     types = [type_of(result.type) for result in op.results]
     regions = [_block(region.blocks[0], known) for region in op.regions if len(region.blocks)]
+    attributes: dict[str, Any] = {}
+    mlir: dict[str, ir.Attribute] = {}
     if name == "constant":
-        attributes = {"value": array_of(op, types[0])}
+        attributes["value"] = array_of(op, types[0])
     else:
-        attributes = {}
         for key in op.attributes:
             key = key if isinstance(key, str) else key.name
-            attributes[key] = _attribute(op.attributes[key])
+            mlir[key] = op.attributes[key]
+            attributes[key] = _attribute(mlir[key])
     if name == "custom_call":
         name = f"custom_call@{attributes['call_target_name']}"
     elif name == "composite":
         name = f"composite@{attributes['name']}"
-    return Node(name, inputs, types, attributes, regions, _where(op.location))
+    node = Node(name, inputs, types, attributes, regions, _where(op.location))
+    node.mlir = mlir
+    return node
 
 
 def _attribute(attribute: ir.Attribute) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..failures import Unsupported
+from .. import foreign
 from ..graph import Node
 from ..lower import Lowerer, lowering
 from ..plan import make_step
@@ -13,6 +13,13 @@ from ..types import TOKEN
 def token(lowerer: Lowerer, node: Node) -> None:
     """Nothing: steps run in the order of the program."""
     lowerer.result(node.output)
+
+
+@lowering("custom_call@dce_sink")
+def dce_sink(lowerer: Lowerer, node: Node) -> None:
+    """Computes its operands, which nothing else may need, and does nothing with them."""
+    for value in node.inputs:
+        lowerer.place(value)
 
 
 @lowering("custom_call@xpu_host_program")
@@ -55,15 +62,13 @@ def buffer_callback(lowerer: Lowerer, node: Node) -> None:
     lowerer.add(step)
 
 
-@lowering("custom_call@xpu_unregistered_function")
-def unregistered(lowerer: Lowerer, node: Node) -> None:
-    """A function of the XLA FFI that nobody has registered."""
-    name = node.attributes["backend_config"]
-    raise Unsupported(
-        f"ffi_call: no function {name!r} is registered for xpu; register it with "
-        f"jax.ffi.register_ffi_target({name!r}, function, platform='xpu') before the program is lowered. "
-        "It is called with arrays in host memory."
-    )
+@lowering("custom_call")
+def foreign_function(lowerer: Lowerer, node: Node) -> None:
+    """A function of the XLA FFI: the call is a program for JAX's CPU backend."""
+    target = node.attributes["call_target_name"]
+    name = foreign.name_of(target)
+    program = foreign.program_of(node, name)
+    _host_call(lowerer, node, f"ffi {target} (host)", program=program, foreign=target)
 
 
 def _host_call(lowerer: Lowerer, node: Node, name: str, **what: object) -> None:

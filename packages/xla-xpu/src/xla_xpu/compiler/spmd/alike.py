@@ -7,8 +7,9 @@ from typing import Any
 from ..graph import Graph, Node, Value
 from ..types import Type
 from .factors import factors_of
-from .layout import Layout, Parts, count, independent, whole
-from .spread import ANY, Spreader, spreads
+from .layout import Layout, Parts, count, determines, independent, joint, whole
+from .linear import summed_operands
+from .spread import ANY, Located, Spreader, spreads
 
 
 @spreads(ANY)
@@ -21,9 +22,11 @@ def alike(spreader: Spreader, node: Node) -> None:
         for name, parts in zip(names, layout, strict=True):
             if name is not None:
                 chosen.setdefault(name, parts)
-    kept = tuple(chosen.values())
+    unreduced = _unreduced_of_operands(spreader, node)
+    summand = joint(spreader.reduced, *unreduced)
+    kept = (*chosen.values(), summand)
     for value, names in zip(node.inputs, factors.operands, strict=True):
-        for name, parts in zip(names, spreader.at[value][1], strict=True):
+        for name, parts in zip(names, spreader.at[value].layout, strict=True):
             if isinstance(name, tuple) and count(parts) > 1 and name not in chosen:
                 fits = independent((*kept, parts), spreader.scope)
                 chosen[name] = parts if fits else whole(spreader.meshes.partitions)
@@ -35,8 +38,8 @@ def alike(spreader: Spreader, node: Node) -> None:
         return tuple(nothing if name is None else chosen.get(name, nothing) for name in names)
 
     inputs = [
-        spreader.held(value, layout_of(value, names))
-        for value, names in zip(node.inputs, factors.operands, strict=True)
+        spreader.held(value, layout_of(value, names), summand)
+        for value, names, summand in zip(node.inputs, factors.operands, unreduced, strict=True)
     ]
     layouts = [layout_of(v, names) for v, names in zip(node.outputs, factors.results, strict=True)]
     types = [spreader.type(v, layout) for v, layout in zip(node.outputs, layouts, strict=True)]
@@ -48,12 +51,43 @@ def alike(spreader: Spreader, node: Node) -> None:
         [_copied(spreader, region) for region in node.regions],
         node.where,
     )
+    local.mlir = node.mlir
     spreader.nodes.append(local)
     sums = [parts for name, parts in chosen.items() if isinstance(name, tuple) and count(parts) > 1]
-    for value, result, layout in zip(node.outputs, local.outputs, layouts, strict=True):
-        if sums:
-            result = spreader.combined(result, layout, sums, factors.reducer)
-        spreader.at[value] = (result, layout)
+    for value, result, layout, left in zip(
+        node.outputs, local.outputs, layouts, spreader.wanted_unreduced(node), strict=True
+    ):
+        spreader.at[value] = _summed(
+            spreader, Located(result, layout, summand), sums, left, factors.reducer
+        )
+
+
+def _unreduced_of_operands(spreader: Spreader, node: Node) -> list[Parts]:
+    """Which summand of each operand a device computes with: only of sums that a result keeps as such."""
+    none = [spreader.reduced] * len(node.inputs)
+    if len(node.outputs) != 1:
+        return none
+    (wanted,) = spreader.wanted_unreduced(node)
+    pending = [spreader.at[value].unreduced for value in node.inputs]
+    taken = [i for i, parts in enumerate(pending) if count(parts) > 1]
+    if not taken or not all(determines(wanted, pending[i]) for i in taken):
+        return none
+    summed = summed_operands(node, taken)
+    every = joint(*(pending[i] for i in taken))
+    return [every if i in summed else spreader.reduced for i in range(len(pending))]
+
+
+def _summed(
+    spreader: Spreader, now: Located, sums: list[Parts], wanted: Parts, reducer: str
+) -> Located:
+    """With the sums over parts done, but for those that are wanted as summands."""
+    local, layout, unreduced = now
+    kept = [parts for parts in sums if reducer == "add" and determines(wanted, parts)]
+    unreduced = joint(unreduced, *kept)
+    rest = [parts for parts in sums if parts not in kept]
+    if rest:
+        local = spreader.combined(local, layout, unreduced, rest, reducer)
+    return Located(local, layout, unreduced)
 
 
 def _drop_uneven(
@@ -106,6 +140,7 @@ def _copied(spreader: Spreader, region: Graph) -> Graph:
             [_copied(spreader, inner) for inner in node.regions],
             node.where,
         )
+        copy.mlir = node.mlir
         known.update(zip(node.outputs, copy.outputs, strict=True))
         made.nodes.append(copy)
     made.results = [local(value) for value in region.results]

@@ -9,8 +9,8 @@ from ...rules.callbacks import PARTS
 from ..graph import Graph, Node, Value
 from ..types import TOKEN
 from . import custom
-from .layout import count, proto_of
-from .spread import Spreader, spreads
+from .layout import Layout, count, proto_of
+from .spread import Located, Spreader, spreads
 
 
 @spreads("custom_call@xpu_python_callback", "custom_call@xpu_buffer_callback")
@@ -19,11 +19,12 @@ def callback(spreader: Spreader, node: Node) -> None:
     attribute = node.attributes.get("sdy.sharding")
     one = None if attribute is None else spreader.meshes.only_device(attribute)
     if PARTS in node.attributes["backend_config"]:
-        inputs = [spreader.at[value][0] for value in node.inputs]
+        inputs = [spreader.held(value, spreader.at[value].layout) for value in node.inputs]
     else:
         inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
     types = [value.type for value in node.outputs]
     call = Node(node.op, inputs, types, dict(node.attributes), where=node.where)
+    call.mlir = node.mlir
     spreader.nodes.append(call)
     results = call.outputs
     if one is not None:
@@ -36,7 +37,7 @@ def callback(spreader: Spreader, node: Node) -> None:
             for value in call.outputs
         ]
     for value, result in zip(node.outputs, results, strict=True):
-        spreader.at[value] = (result, spreader.nothing(value))
+        spreader.at[value] = Located(result, spreader.nothing(value), spreader.reduced)
 
 
 @spreads(f"custom_call@{custom.TARGET}")
@@ -44,7 +45,7 @@ def by_its_own_rule(spreader: Spreader, node: Node) -> None:
     """A function of the user's that brings the program of each device with it."""
     graph, given, taken = custom.partitioned(
         node,
-        [spreader.at[value][1] for value in node.inputs],
+        [spreader.at[value].layout for value in node.inputs],
         spreader.wanted(node),
         spreader.meshes.partitions,
     )
@@ -53,7 +54,7 @@ def by_its_own_rule(spreader: Spreader, node: Node) -> None:
     _replace(graph, known)
     spreader.nodes += graph.nodes
     for value, result, layout in zip(node.outputs, graph.results, taken, strict=True):
-        spreader.at[value] = (result, layout)
+        spreader.at[value] = Located(result, layout, spreader.reduced)
 
 
 def _replace(graph: Graph, known: dict[Value, Value]) -> None:
@@ -72,5 +73,12 @@ def inspect(spreader: Spreader, node: Node) -> None:
     if count(spreader.scope) > 1:
         sharding = HloSharding.manual()
     else:
-        sharding = HloSharding.from_proto(proto_of(spreader.at[value][1]))
+        sharding = HloSharding.from_proto(proto_of(_chosen_layout(spreader, value)))
     inspection.tell(int(node.attributes["backend_config"]), sharding)
+
+
+def _chosen_layout(spreader: Spreader, value: Value) -> Layout:
+    """What Shardy chose; where a device computes more than its part of that, nobody else sees it."""
+    if value.node and "sdy.sharding" in value.node.attributes:
+        return spreader.wanted(value.node)[value.index]
+    return spreader.at[value].layout

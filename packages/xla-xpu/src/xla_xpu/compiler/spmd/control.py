@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+
 from jaxlib.mlir.dialects import sdy
 
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
-from .layout import Layout
-from .spread import Spreader, spreads
+from .layout import Layout, Parts
+from .spread import Located, Spreader, spreads
 
 
 @spreads("while")
 def loop(spreader: Spreader, node: Node) -> None:
     """What goes round it lies as its results are wanted."""
-    layouts = spreader.wanted(node)
-    inputs = [spreader.held(v, layout) for v, layout in zip(node.inputs, layouts, strict=True)]
+    layouts, unreduced = spreader.wanted(node), spreader.wanted_unreduced(node)
+    inputs = [spreader.held(*each) for each in zip(node.inputs, layouts, unreduced, strict=True)]
     condition, body = node.regions
     whether = [spreader.nothing(value) for value in condition.results]
     regions = [
-        spreader.program(condition, layouts, whether),
-        spreader.program(body, layouts, layouts),
+        spreader.program(condition, layouts, whether, unreduced),
+        spreader.program(body, layouts, layouts, unreduced, unreduced),
     ]
-    _control(spreader, node, inputs, layouts, regions)
+    _control(spreader, node, inputs, layouts, unreduced, regions)
 
 
 @spreads("case", "if")
 def branch(spreader: Spreader, node: Node) -> None:
     """All give their results as they are wanted."""
-    layouts = spreader.wanted(node)
+    layouts, unreduced = spreader.wanted(node), spreader.wanted_unreduced(node)
     inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
-    regions = [spreader.program(region, [], layouts) for region in node.regions]
-    _control(spreader, node, inputs, layouts, regions)
+    regions = [spreader.program(region, [], layouts, [], unreduced) for region in node.regions]
+    _control(spreader, node, inputs, layouts, unreduced, regions)
 
 
 def _control(
@@ -38,47 +40,52 @@ def _control(
     node: Node,
     inputs: list[Value],
     layouts: list[Layout],
+    unreduced: list[Parts],
     regions: list[Graph],
 ) -> None:
     types = [spreader.type(v, layout) for v, layout in zip(node.outputs, layouts, strict=True)]
     local = Node(node.op, inputs, types, {}, regions, node.where)
     spreader.nodes.append(local)
-    for value, result, layout in zip(node.outputs, local.outputs, layouts, strict=True):
-        spreader.at[value] = (result, layout)
+    located = zip(local.outputs, layouts, unreduced, strict=True)
+    spreader.at.update(zip(node.outputs, starmap(Located, located), strict=True))
 
 
 @spreads("sdy.manual_computation")
 def manual(spreader: Spreader, node: Node) -> None:
-    """A shard_map: a region whose arrays are parts already, over the axes that it has to itself."""
+    """A shard_map: a region whose arrays are parts already, over the axes that it has to itself.
+
+    A summand over those axes is an array like any other in the region.
+    """
     given, taken = node.attributes["in_shardings"], node.attributes["out_shardings"]
     manual = frozenset(sdy.ManualAxesAttr(node.attributes["manual_axes"]))
     (region,) = node.regions
-    free = spreader.meshes.layouts(given, manual)
-    unreduced = spreader.meshes.summands(given)
-    for value, inner, outside, inside in zip(
-        node.inputs, region.parameters, spreader.meshes.layouts(given), free, strict=True
+    meshes = spreader.meshes
+    for value, inner, outside, inside, unreduced, unreduced_inside in zip(
+        node.inputs,
+        region.parameters,
+        meshes.layouts(given),
+        meshes.layouts(given, manual),
+        meshes.summands(given),
+        meshes.summands(given, manual),
+        strict=True,
     ):
-        local = spreader.held(value, outside)
+        local = spreader.held(value, outside, unreduced)
         fitting = spreader.type(inner, inside).shape == local.shape
         if not fitting:
             raise Unsupported(f"shard_map over an array {value.type} that its mesh does not divide")
-        along = unreduced.pop(0)
-        spreader.at[inner] = (spreader.summand(local, along), inside)
+        spreader.at[inner] = Located(local, inside, unreduced_inside)
     outer = spreader.scope
-    spreader.scope = spreader.meshes.scope([given, taken], manual, outer)
+    spreader.scope = meshes.scope([given, taken], manual, outer)
     spreader.run(region)
     results = [
-        spreader.held(value, inside)
-        for value, inside in zip(
-            region.results, spreader.meshes.layouts(taken, manual), strict=True
+        spreader.held(*each)
+        for each in zip(
+            region.results,
+            meshes.layouts(taken, manual),
+            meshes.summands(taken, manual),
+            strict=True,
         )
     ]
     spreader.scope = outer
-    for value, result, layout, along in zip(
-        node.outputs,
-        results,
-        spreader.meshes.layouts(taken),
-        spreader.meshes.summands(taken),
-        strict=True,
-    ):
-        spreader.at[value] = (spreader.sum_of(result, layout, along), layout)
+    located = zip(results, meshes.layouts(taken), meshes.summands(taken), strict=True)
+    spreader.at.update(zip(node.outputs, starmap(Located, located), strict=True))

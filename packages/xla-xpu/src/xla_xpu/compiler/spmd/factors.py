@@ -47,14 +47,24 @@ def rule(*names: str) -> Callable[[Callable[[Node], Factors]], Callable[[Node], 
 
 def factors_of(node: Node) -> Factors:
     """Of an operation; one without a rule needs whole arrays."""
-    made = RULES.get(node.op, _nothing)(node)
-    return made
+    rule = _foreign if node.op.startswith("custom_call@") else _nothing
+    return RULES.get(node.op, rule)(node)
 
 
 def _nothing(node: Node) -> Factors:
     return Factors(
         [[None] * len(v.shape) for v in node.inputs], [[None] * len(v.shape) for v in node.outputs]
     )
+
+
+def _foreign(node: Node) -> Factors:
+    """Dimensions that a user's function says it has only to repeat what it does; it has them first."""
+    batch = int(node.attributes.get("mhlo.frontend_attributes", {}).get("num_batch_dims", 0))
+
+    def names(shape: tuple[int, ...]) -> Names:
+        return [dim if dim < batch else None for dim in range(len(shape))]
+
+    return Factors([names(v.shape) for v in node.inputs], [names(v.shape) for v in node.outputs])
 
 
 def _through(node: Node, kept: Callable[[int], bool]) -> Factors:
@@ -69,7 +79,13 @@ def _through(node: Node, kept: Callable[[int], bool]) -> Factors:
     return Factors([names(v.shape) for v in node.inputs], [names(v.shape) for v in node.outputs])
 
 
-@rule(*elementwise.OPERATIONS, "all_reduce", "collective_permute", "collective_broadcast")
+@rule(
+    *elementwise.OPERATIONS,
+    "all_reduce",
+    "collective_permute",
+    "collective_broadcast",
+    "custom_call@LayoutConstraint",
+)
 def _elementwise(node: Node) -> Factors:
     return _through(node, lambda dim: True)
 

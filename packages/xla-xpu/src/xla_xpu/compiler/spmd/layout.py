@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from jaxlib.xla_client import OpSharding
+from jaxlib.xla_client import HloSharding, OpSharding
 
 from ..failures import Unsupported
 
@@ -41,6 +41,18 @@ def independent(dims: tuple[Parts, ...], scope: Parts) -> bool:
     """Whether, in each scope, the partitions have all combinations of parts between them."""
     rows = set(zip(scope, *dims, strict=True))
     return len(rows) == count(scope) * math.prod(map(count, dims))
+
+
+def determines(fine: Parts, coarse: Parts) -> bool:
+    """Whether partitions with the same fine part have the same coarse part, whatever their order."""
+    return len(set(zip(fine, coarse, strict=True))) == len(set(fine))
+
+
+def joint(*each: Parts) -> Parts:
+    """A number for each combination of parts that there is."""
+    rows = list(zip(*each, strict=True))
+    numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
+    return tuple(numbers[row] for row in rows)
 
 
 def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
@@ -95,3 +107,14 @@ def proto_of(layout: Layout) -> OpSharding:
     proto.tile_assignment_devices = [p for tile in sorted(holders) for p in holders[tile]]
     proto.replicate_on_last_tile_dim = repeats > 1
     return proto
+
+
+def words_of(layout: Layout) -> str:
+    """As HLO's text has it: in short where the devices are in the order of the parts."""
+    proto = proto_of(layout)
+    devices = list(proto.tile_assignment_devices)
+    if not devices or devices != list(range(len(devices))):
+        return str(HloSharding.from_proto(proto))
+    kinds = [OpSharding.Type.REPLICATED] if proto.replicate_on_last_tile_dim else []
+    dims = list(proto.tile_assignment_dimensions)
+    return str(HloSharding.iota_tile(dims, [len(devices)], [0], kinds))

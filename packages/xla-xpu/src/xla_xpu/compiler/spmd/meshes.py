@@ -77,20 +77,22 @@ class Meshes:
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
         return [self.layout(sharding, without) for sharding in each]
 
-    def unreduced(self, attribute: Any) -> Parts:
+    def unreduced(self, attribute: Any, without: frozenset[str] = frozenset()) -> Parts:
         """Which of the arrays still to be summed each partition has; one for all when there is one."""
         sharding = sdy.TensorShardingAttr(attribute)
         axes = self._mesh(sharding.mesh_or_ref)
         along = whole(self.partitions)
         for axis in map(sdy.AxisRefAttr, sharding.unreduced_axes):
+            if axis.name in without:
+                continue
             size, _, places = _part_of(axes[axis.name], axis.sub_axis_info)
             along = tuple(a * size + place for a, place in zip(along, places, strict=True))
         return along
 
-    def summands(self, attribute: Any) -> list[Parts]:
+    def summands(self, attribute: Any, without: frozenset[str] = frozenset()) -> list[Parts]:
         """The same of several values."""
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
-        return [self.unreduced(sharding) for sharding in each]
+        return [self.unreduced(sharding, without) for sharding in each]
 
     def scope(self, shardings: list[Any], manual: frozenset[str], outer: Parts) -> Parts:
         """A number for each place on the manual axes, within that of an outer scope."""

@@ -11,7 +11,7 @@ from ..failures import Unsupported
 from ..graph import Graph
 from ..read import graph_of, main_of
 from . import alike, calls, control, moves  # noqa: F401
-from .layout import Layout, Parts, op_sharding, whole
+from .layout import Layout, Parts, count, op_sharding, whole, words_of
 from .meshes import Meshes, usable
 from .spread import Spreader
 
@@ -20,11 +20,15 @@ _PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
 
 @dataclass
 class Partitioned:
-    """A local graph, with serialized xla.OpSharding of what goes in and comes out."""
+    """A local graph, with serialized xla.OpSharding of what goes in and comes out.
+
+    ``words``: those of the parameters as HLO writes them, empty for summands.
+    """
 
     graph: Graph
     parameters: list[bytes]
     outputs: list[bytes]
+    words: list[str]
 
 
 def needs_partition(module: ir.Module, partitions: int) -> bool:
@@ -65,11 +69,15 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
         for name, values in (("arg_attrs", graph.parameters), ("res_attrs", graph.results))
     ]
     local = spreader.program(graph, given, wanted, *summands)
-    shardings = (
+    parameters, outputs = (
         list(map(op_sharding, layouts, along))
         for layouts, along in zip((given, wanted), summands, strict=True)
     )
-    return Partitioned(local, *shardings)
+    words = [
+        "" if count(along) > 1 else words_of(layout)
+        for layout, along in zip(given, summands[0], strict=True)
+    ]
+    return Partitioned(local, parameters, outputs, words)
 
 
 def _unreduced(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Parts]:

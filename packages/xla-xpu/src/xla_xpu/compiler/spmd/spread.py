@@ -8,14 +8,14 @@ that register it here: ``alike`` has what holds for most.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..graph import Graph, Node, Value
 from ..splats import is_splat
 from ..types import ELEMENTS, Type
-from .layout import Layout, Parts, count, groups, local_shape, refines, whole
+from .layout import Layout, Parts, count, determines, groups, joint, local_shape, refines, whole
 from .meshes import Meshes, usable
 
 Spread = Callable[["Spreader", Node], None]
@@ -35,14 +35,23 @@ def spreads(*names: str) -> Callable[[Spread], Spread]:
     return register
 
 
+class Located(NamedTuple):
+    """A value's part on each device. ``unreduced``: which summand of the value each device has."""
+
+    local: Value
+    layout: Layout
+    unreduced: Parts
+
+
 class Spreader:
     """The program of a device so far; ``scope`` numbers the places on axes that a region has to itself."""
 
     def __init__(self, meshes: Meshes) -> None:
         self.meshes = meshes
         self.scope = whole(meshes.partitions)
-        self.at: dict[Value, tuple[Value, Layout]] = {}
-        self.moved: dict[tuple[Value, Layout], Value] = {}
+        self.reduced = whole(meshes.partitions)
+        self.at: dict[Value, Located] = {}
+        self.moved: dict[tuple[Value, Layout, Parts], Value] = {}
         self.choices: dict[tuple[int, ...], Value] = {}
         self.nodes: list[Node] = []
 
@@ -51,29 +60,31 @@ class Spreader:
         graph: Graph,
         given: list[Layout],
         wanted: list[Layout],
-        summed: Sequence[Parts] = (),
-        left: Sequence[Parts] = (),
+        given_unreduced: Sequence[Parts] = (),
+        wanted_unreduced: Sequence[Parts] = (),
     ) -> Graph:
         """The local graph of one whose parameters and results have these layouts.
 
-        ``summed`` and ``left``: those that come, or go, as arrays still to be summed. Inside all are sums.
+        ``given_unreduced`` and ``wanted_unreduced``: which summand of each a device has; nothing for sums.
         """
         parameters = []
-        for value, layout in zip(graph.parameters, given, strict=True):
+        given_unreduced = given_unreduced or [self.reduced] * len(given)
+        wanted_unreduced = wanted_unreduced or [self.reduced] * len(wanted)
+        for value, layout, unreduced in zip(graph.parameters, given, given_unreduced, strict=True):
             local = Value(self.type(value, layout), None, value.index)
-            self.at[value] = (local, layout)
+            self.at[value] = Located(local, layout, unreduced)
             parameters.append(local)
         outside, self.nodes = self.nodes, []
         # What a region makes for itself is not seen outside.
         moved, self.moved = self.moved, dict(self.moved)
         choices, self.choices = self.choices, dict(self.choices)
-        for value, along in zip(graph.parameters, summed, strict=False):
-            local, layout = self.at[value]
-            self.at[value] = (self.sum_of(local, layout, along), layout)
         self.run(graph)
-        results = [self.held(v, to) for v, to in zip(graph.results, wanted, strict=True)]
-        if left:
-            results = [self.summand(v, along) for v, along in zip(results, left, strict=True)]
+        results = [
+            self.held(value, layout, unreduced)
+            for value, layout, unreduced in zip(
+                graph.results, wanted, wanted_unreduced, strict=True
+            )
+        ]
         made, self.nodes = self.nodes, outside
         self.moved, self.choices = moved, choices
         return Graph(parameters, made, results)
@@ -105,67 +116,105 @@ class Spreader:
         layouts = self.meshes.layouts(attribute)
         return [self.fit(layout, v) for layout, v in zip(layouts, node.outputs, strict=True)]
 
+    def wanted_unreduced(self, node: Node) -> list[Parts]:
+        """Which summand of each result Shardy wants a device to have."""
+        attribute = node.attributes.get("sdy.sharding")
+        if attribute is None or not node.outputs:
+            return [self.reduced for _ in node.outputs]
+        return self.meshes.summands(attribute)
+
     def add(self, op: str, inputs: list[Value], type: Type, **attributes: Any) -> Value:
         """A node more; returns its result."""
         self.nodes.append(Node(op, inputs, [type], attributes))
         return self.nodes[-1].output
 
-    def held(self, value: Value, target: Layout) -> Value:
-        """The parts of a value in a layout; moves them when they are in another one."""
-        local, layout = self.at[value]
-        if layout == target:
+    def held(self, value: Value, target: Layout, unreduced: Parts | None = None) -> Value:
+        """The parts of a value in a layout, or summands of those; moves them when they are in another one."""
+        local, layout, now = self.at[value]
+        wanted = self.reduced if unreduced is None else unreduced
+        if layout == target and _same_summands(now, wanted):
             return local
-        if (value, target) not in self.moved:
-            self.moved[value, target] = self._move(local, layout, target)
-        return self.moved[value, target]
+        key = (value, target, wanted)
+        if key not in self.moved:
+            self.moved[key] = self._held(self.at[value], target, wanted)
+        return self.moved[key]
 
-    def sum_of(self, local: Value, layout: Layout, along: Parts) -> Value:
-        """The sum of what devices with different numbers have."""
-        if count(along) == 1:
-            return local
-        return self.combined(local, layout, [along], "add")
+    def _held(self, now: Located, target: Layout, wanted: Parts) -> Value:
+        local, layout, unreduced = now
+        if not determines(wanted, unreduced):  # some of the summands have to be added
+            left = wanted if determines(unreduced, wanted) else self.reduced
+            local = self.combined(local, layout, left, [unreduced], "add")
+            unreduced = left
+        local, layout, unreduced = self._padded(local, layout, unreduced, target, wanted)
+        local = self._move(local, layout, unreduced, target)
+        return self._summand(local, unreduced, wanted)
 
-    def combined(self, result: Value, layout: Layout, sums: list[Parts], reducer: str) -> Value:
-        """The same on all devices that have a part of each sum."""
-        every = sums[0]
-        for parts in sums[1:]:
-            every = tuple(a * count(parts) + b for a, b in zip(every, parts, strict=True))
-        scalar = Type(result.type.element, ())
+    def combined(
+        self, local: Value, layout: Layout, unreduced: Parts, sums: list[Parts], reducer: str
+    ) -> Value:
+        """The same on all devices that have a part of each sum; of ``unreduced`` each has its own."""
+        scalar = Type(local.type.element, ())
         region = Graph([Value(scalar, None, 0), Value(scalar, None, 1)])
         region.nodes.append(Node(reducer, list(region.parameters), [scalar]))
         region.results = region.nodes[0].outputs
-        same = (self.scope, *layout)
-        node = Node(
-            "all_reduce", [result], [result.type], {"groups": groups(same, every)}, [region]
-        )
+        among = groups((self.scope, *layout, unreduced), joint(*sums))
+        node = Node("all_reduce", [local], [local.type], {"groups": among}, [region])
         self.nodes.append(node)
         return node.output
 
-    def summand(self, local: Value, along: Parts) -> Value:
-        """Arrays whose sum a value is: the first device of each sum has all of it, the others zeros."""
-        if count(along) == 1:
-            return local
-        zero = self.add("constant", [], Type(_I32, ()), value=np.zeros(1, np.int32))
-        number = self._choice(along)
-        first = self.add(
-            "compare", [number, zero], Type(ELEMENTS["i1"], ()), comparison_direction="EQ"
-        )
-        nothing = np.zeros(1, local.type.element.numpy)
-        zeros = self.add("constant", [], local.type, value=nothing)
-        return self.add("select", [first, local, zeros], local.type)
+    def _padded(
+        self, local: Value, layout: Layout, unreduced: Parts, target: Layout, wanted: Parts
+    ) -> Located:
+        """Parts along a dimension become summands: each device puts its part between zeros."""
+        for dim, (old, new) in enumerate(zip(layout, target, strict=True)):
+            if old == new or not refines(old, new) or not determines(wanted, old):
+                continue
+            shape = list(local.shape)
+            shape[dim] *= count(old) // count(new)
+            zeros = self._zeros(Type(local.type.element, tuple(shape)))
+            first = self._choice(whole(len(old)))
+            starts = [first] * len(shape)
+            ratio, size = count(old) // count(new), local.shape[dim]
+            starts[dim] = self._choice(tuple(part % ratio * size for part in old))
+            local = self.add("dynamic_update_slice", [zeros, local, *starts], zeros.type)
+            layout = (*layout[:dim], new, *layout[dim + 1 :])
+            unreduced = joint(unreduced, old)
+        return Located(local, layout, unreduced)
 
-    def _move(self, local: Value, layout: Layout, target: Layout) -> Value:
+    def _summand(self, local: Value, unreduced: Parts, wanted: Parts) -> Value:
+        """Of devices with the same summand the first ones keep it, the others have zeros."""
+        if determines(unreduced, wanted):
+            return local
+        first: dict[int, int] = {}
+        for old, new in zip(unreduced, wanted, strict=True):
+            first[old] = min(new, first.get(old, new))
+        others = tuple(int(new != first[old]) for old, new in zip(unreduced, wanted, strict=True))
+        zero = self._choice(self.reduced)
+        keeps = self.add(
+            "compare",
+            [self._choice(others), zero],
+            Type(ELEMENTS["i1"], ()),
+            comparison_direction="EQ",
+        )
+        return self.add("select", [keeps, local, self._zeros(local.type)], local.type)
+
+    def _zeros(self, type: Type) -> Value:
+        return self.add("constant", [], type, value=np.zeros(1, type.element.numpy))
+
+    def _move(self, local: Value, layout: Layout, unreduced: Parts, target: Layout) -> Value:
         now = list(layout)
         for dim, (old, new) in enumerate(zip(layout, target, strict=True)):
             if refines(new, old):
                 continue
             coarse = new if refines(old, new) else whole(self.meshes.partitions)
-            local = self._gather(local, tuple(now), dim, coarse)
+            local = self._gather(local, tuple(now), unreduced, dim, coarse)
             now[dim] = coarse
         return local if tuple(now) == target else self._cut(local, tuple(now), target)
 
-    def _gather(self, local: Value, layout: Layout, dim: int, coarse: Parts) -> Value:
-        same = (self.scope, *layout[:dim], coarse, *layout[dim + 1 :])
+    def _gather(
+        self, local: Value, layout: Layout, unreduced: Parts, dim: int, coarse: Parts
+    ) -> Value:
+        same = (self.scope, unreduced, *layout[:dim], coarse, *layout[dim + 1 :])
         ratio = count(layout[dim]) // count(coarse)
         shape = list(local.shape)
         shape[dim] *= ratio
@@ -204,6 +253,10 @@ class Spreader:
         number = self.add("partition_id", [], Type(_U32, ()))
         row = self.add("dynamic_slice", [table, number], Type(_I32, (1,)), slice_sizes=[1])
         return self.add("reshape", [row], Type(_I32, ()))
+
+
+def _same_summands(one: Parts, other: Parts) -> bool:
+    return determines(one, other) and determines(other, one)
 
 
 def _same_everywhere(value: Value) -> bool:
