@@ -40,15 +40,16 @@ bool is_interpreter_ending() {
 #endif
 }
 
-// A thread that comes back to an interpreter that has ended is ended by it, which C++ on its stack turns into the
-// end of the process. So such threads stay here. The interpreter waits for them no more, and nobody else does.
+// A thread that comes back to an interpreter that has ended is ended by it, which C++ on its stack turns into
+// the end of the process. So such threads stay here. The interpreter waits for them no more, and nobody else
+// does.
 void park_if_interpreter_ended() noexcept {
   if (!PyGILState_GetThisThreadState() || !is_interpreter_ending()) return;
   while (true) pause();
 }
 
-// While the interpreter still runs, which other functions of atexit may need the thread for, an exception ends the
-// thread. One that goes on is slowed down until the interpreter ends.
+// While the interpreter still runs, which other functions of atexit may need the thread for, an exception
+// ends the thread. One that goes on is slowed down until the interpreter ends.
 void refuse_thread() {
   if (!PyGILState_GetThisThreadState()) return;  // not Python's
   park_if_interpreter_ended();
@@ -83,7 +84,10 @@ void bind_startup(py::module_& m) {
       py::arg("milliseconds"), "Waits for the devices' work; False when it has to be called again.",
       py::call_guard<py::gil_scoped_release>());
   m.def(
-      "begin_shutdown", [] { begin_shutdown({refuse_thread, park_if_interpreter_ended}); },
+      "begin_shutdown",
+      [] {
+        begin_shutdown({refuse_thread, park_if_interpreter_ended});
+      },
       "From now on the work of other threads is refused.");
   m.def("are_threads_at_work", &are_threads_at_work, "Whether other threads use a device.");
   m.def(

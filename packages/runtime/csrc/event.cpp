@@ -29,7 +29,8 @@ struct Event::State {
   // On the cores it waits on, a host that waits for a whole queue computes along, one that waits for an event
   // sleeps and has another thread compute. So the queue is waited for where that is the same.
   bool last_of_cpu_queue() const {
-    return stream->on_cpu && !timing && stream->queued.load() == after && !stream->capturing && !closed_gate();
+    return stream->on_cpu && !timing && stream->queued.load() == after && !stream->capturing &&
+           !closed_gate();
   }
 };
 

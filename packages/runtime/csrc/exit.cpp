@@ -168,9 +168,9 @@ void end(int status, void*) {
   if (own_status != status) std::exit(own_status);
 }
 
-/// The first that exit() does is to destroy what the calling thread has for itself, and what is registered then
-/// comes next. Static objects that a vendor's library makes late, in the midst of its work, are destroyed after
-/// that, but before what was registered earlier.
+/// The first that exit() does is to destroy what the calling thread has for itself, and what is registered
+/// then comes next. Static objects that a vendor's library makes late, in the midst of its work, are
+/// destroyed after that, but before what was registered earlier.
 struct MainThreadExitHook {
   bool is_main = false;
   ~MainThreadExitHook() {
@@ -214,7 +214,8 @@ void require_active_thread() {
 bool drain_for(std::chrono::milliseconds timeout) {
   using namespace exit;
   if (startup::unusable() || !startup::initialized()) return true;
-  return wait_for_devices(std::min<Clock::duration>(timeout, time_left())) || time_left() == Clock::duration(0);
+  return wait_for_devices(std::min<Clock::duration>(timeout, time_left())) ||
+         time_left() == Clock::duration(0);
 }
 
 bool wait_for_threads(std::chrono::milliseconds timeout) {

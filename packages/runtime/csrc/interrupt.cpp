@@ -18,8 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A host that sleeps until it is told hears signals, but is told later than one that computes along: some 50 us,
-// which is much for few submissions. So those are waited for without, once waits for few have been short in a row.
+// A host that sleeps until it is told hears signals, but is told later than one that computes along: some 50
+// us, which is much for few submissions. So those are waited for without, once waits for few have been short
+// in a row.
 constexpr std::uint64_t few_submissions = 8;
 constexpr auto short_wait = std::chrono::milliseconds(20);
 constexpr int short_waits_in_a_row = 3;

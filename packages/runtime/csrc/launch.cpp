@@ -17,7 +17,8 @@ namespace {
 
 thread_local int rehearsals = 0;
 
-// The times of work on a queue that takes none are those of marks around it. The caller holds the stream's order.
+// The times of work on a queue that takes none are those of marks around it. The caller holds the stream's
+// order.
 void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
   auto& state = *stream.state();
   auto& queue = state.queue().sycl;
@@ -101,7 +102,8 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
     return;
   interrupt::note_enqueued();
   try {
-    bool submitted = strict::enabled() ? submit_strict(stream, info, submit) : submit_in_order(stream, info, submit);
+    bool submitted =
+        strict::enabled() ? submit_strict(stream, info, submit) : submit_in_order(stream, info, submit);
     if (!submitted) return;
     count_work(*stream.state());
     if (launches_block()) [[unlikely]]

@@ -8,8 +8,9 @@ namespace xpu::startup {
 void prepare();
 /// Throws DeviceError in a child forked after the device stack was used. Costs one load.
 void require_not_forked();
-/// The same, and while the process shuts down the work of Python's other threads is refused: who is about to use the
-/// device or its memory on behalf of a program, or has waited for it, asks here. Notes that the thread is active.
+/// The same, and while the process shuts down the work of Python's other threads is refused: who is about to
+/// use the device or its memory on behalf of a program, or has waited for it, asks here. Notes that the
+/// thread is active.
 void require_thread();
 /// The same once the process has ended: what queues work asks here.
 void require_usable();

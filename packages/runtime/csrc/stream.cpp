@@ -140,8 +140,8 @@ std::int64_t Stream::id() const {
 int Stream::priority() const {
   return state_->priority;
 }
-// The caller may submit work that is not counted here. SYCL learns of the work it did not see, so that host tasks
-// of the caller's wait for it.
+// The caller may submit work that is not counted here. SYCL learns of the work it did not see, so that host
+// tasks of the caller's wait for it.
 sycl::queue& Stream::queue() const {
   if (!state_->lent) {
     std::lock_guard order(state_->order);

@@ -34,20 +34,20 @@ struct StreamState {
   const std::int64_t id;
   const int priority;
   const bool external;
-  SubmitQueue own;                               ///< what others get of the stream
-  std::optional<SubmitQueue> profiling;          ///< for timed events and traces; made once, under `order`
-  std::atomic<SubmitQueue*> active{&own};        ///< where work goes now; changed under `order`
-  std::shared_ptr<Recording> recording;          ///< the graph's that captures this stream; under `order`
-  std::atomic<bool> capturing{false};            ///< whether there is one
-  std::atomic<std::uint64_t> pool{0};            ///< the private pool that serves this stream; 0: none
-  bool on_cpu = false;                           ///< the device computes on the cores that queue work for it
-  std::atomic<std::uint64_t> queued{0};          ///< pieces of work so far
-  std::atomic<std::uint64_t> ended{0};           ///< of those, what the host has waited for
-  std::atomic<int> short_waits{0};               ///< in a row, for few pieces: see interrupt.cpp
-  std::mutex order;                              ///< held while work is queued
-  std::mutex computing;                          ///< of the host's thread that waits and computes along
-  direct::Mark last;                             ///< the last work, when SYCL does not know it; under `order`
-  std::atomic<bool> lent{false};                 ///< others may queue to `own`, so kernels go through it too
+  SubmitQueue own;                         ///< what others get of the stream
+  std::optional<SubmitQueue> profiling;    ///< for timed events and traces; made once, under `order`
+  std::atomic<SubmitQueue*> active{&own};  ///< where work goes now; changed under `order`
+  std::shared_ptr<Recording> recording;    ///< the graph's that captures this stream; under `order`
+  std::atomic<bool> capturing{false};      ///< whether there is one
+  std::atomic<std::uint64_t> pool{0};      ///< the private pool that serves this stream; 0: none
+  bool on_cpu = false;                     ///< the device computes on the cores that queue work for it
+  std::atomic<std::uint64_t> queued{0};    ///< pieces of work so far
+  std::atomic<std::uint64_t> ended{0};     ///< of those, what the host has waited for
+  std::atomic<int> short_waits{0};         ///< in a row, for few pieces: see interrupt.cpp
+  std::mutex order;                        ///< held while work is queued
+  std::mutex computing;                    ///< of the host's thread that waits and computes along
+  direct::Mark last;                       ///< the last work, when SYCL does not know it; under `order`
+  std::atomic<bool> lent{false};           ///< others may queue to `own`, so kernels go through it too
 
   SubmitQueue& queue() const { return *active.load(std::memory_order_acquire); }
   /// Whether the stream's kernels go to the OpenCL queue, and its events are those of what went there.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helper_processes import helper_processes
 
-pytestmark = [pytest.mark.image_cache, pytest.mark.cpu_device]
+pytestmark = pytest.mark.cpu_device
 
 # Kernels that three threads want: number k computes k.
 PROGRAM = """

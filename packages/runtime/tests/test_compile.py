@@ -127,7 +127,6 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
     assert y.numpy()[7] == 9
 
 
-@pytest.mark.image_cache
 def test_who_builds_keeps_nobody_from_what_is_built(xr):
     body = "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {time.time()}f);" for k in range(200))
     slow = f"#include <xpu/core.h>\nXPU_KERNEL(1) slow(xpu::global<float> y) {{ {body} }}"
@@ -143,7 +142,6 @@ def test_who_builds_keeps_nobody_from_what_is_built(xr):
     assert found > 10
 
 
-@pytest.mark.image_cache
 def test_spirv_travels(xr):
     spirv = xr.compile(sources.SAXPY).spirv()
     assert spirv[:4] == bytes([3, 2, 0x23, 7])
@@ -168,7 +166,6 @@ NO_MODULES = {
 }
 
 
-@pytest.mark.image_cache
 @pytest.mark.parametrize("what", NO_MODULES)
 def test_spirv_that_is_none_is_refused(child, what):
     """In a process of its own: drivers trust it, and wait for ever or crash."""
@@ -183,7 +180,6 @@ def test_spirv_that_is_none_is_refused(child, what):
     assert said in out.out
 
 
-@pytest.mark.image_cache
 @pytest.mark.parametrize("word", [0, 1, 3, 4])
 def test_spirv_with_a_wrong_header_is_refused(xr, word):
     spirv = bytearray(xr.compile(sources.SAXPY).spirv())
@@ -203,7 +199,6 @@ def test_a_character_that_ends_texts_is_refused(xr):
         xr.compile(sources.SAXPY, options=["-O1\0"]).kernel("saxpy")
 
 
-@pytest.mark.image_cache
 def test_a_character_that_ends_texts_is_refused_for_spirv_too(xr):
     with pytest.raises(xr.UsageError, match="NUL"):
         xr.compile(sources.SAXPY + "\0").spirv()
@@ -220,7 +215,6 @@ XPU_KERNEL(1) many(bool flag, xpu::i8 a, xpu::u16 b, xpu::half c, float d, doubl
 """
 
 
-@pytest.mark.image_cache
 def test_arguments_of_another_width_are_refused(xr):
     kernel = xr.compile(MANY).kernel("many")
     y = xr.zeros(1)
@@ -308,7 +302,6 @@ REFUSED_TYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.image_cache
 @pytest.mark.parametrize("what", REFUSED_TYPES)
 def test_types_that_no_launch_can_give_are_refused(child, what):
     declarations, value, said = REFUSED_TYPES[what]
@@ -325,7 +318,6 @@ def test_types_that_no_launch_can_give_are_refused(child, what):
     assert said in done.out
 
 
-@pytest.mark.image_cache
 def test_many_nested_structs_are_laid_out_at_once(child):
     """Forty deep in SPIR-V of the compiler's, of which each holds two; the kernel takes a pointer to it."""
     structs = "\n".join(f"struct S{i} {{ S{i - 1} a; S{i - 1}* b; }};" for i in range(1, 40))

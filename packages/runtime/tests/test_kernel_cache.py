@@ -21,7 +21,6 @@ BUILD = """
 """
 
 
-@pytest.mark.image_cache
 def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
     code = BUILD.format(source=sources.SAXPY + f"// {time.time()}\n")
@@ -32,7 +31,6 @@ def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     assert warm < cold / 2
 
 
-@pytest.mark.image_cache
 @pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "foreign"])
 def test_a_damaged_cache_file_is_a_miss_and_one_warning(child, tmp_path, damage):
     folder = tmp_path / "kernels"
@@ -52,7 +50,6 @@ def test_a_damaged_cache_file_is_a_miss_and_one_warning(child, tmp_path, damage)
     assert "is damaged" not in child(code, env={"XPU_CACHE_DIR": str(folder)}).check().err
 
 
-@pytest.mark.image_cache
 def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
     folder = tmp_path / "kernels"
     folder.mkdir()
@@ -62,7 +59,6 @@ def test_a_cache_that_others_may_write_is_not_used(child, tmp_path):
     assert not list(folder.iterdir())
 
 
-@pytest.mark.image_cache
 def test_a_full_disk_is_a_warning(child, tmp_path):
     # A folder under a plain file can be neither made nor written, whoever the user is.
     (tmp_path / "file").write_text("")
@@ -73,7 +69,6 @@ def test_a_full_disk_is_a_warning(child, tmp_path):
     assert "kernel cache is off" in result.check().err
 
 
-@pytest.mark.image_cache
 def test_writes_that_fail_are_a_warning(child, tmp_path):
     limit = """
     import resource, signal
@@ -175,7 +170,6 @@ def test_nothing_is_deleted_in_a_folder_that_others_may_write(child, full_folder
     assert old.exists()
 
 
-@pytest.mark.image_cache
 def test_two_writers_at_once(child, tmp_path):
 
     code = BUILD.format(source=sources.SAXPY + "// two\n")
@@ -212,7 +206,6 @@ def test_adapters_keep_plans_there(child, tmp_path):
     ).check()
 
 
-@pytest.mark.image_cache
 @pytest.mark.cpu_device
 def test_common_kernels_ship_with_the_wheel(child, tmp_path):
     code = """

@@ -197,9 +197,11 @@ REPLAYED = """
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("act", ["xr.trace.start(); xr.trace.stop()", "stream.queue_pointer", "stream.query()"])
+@pytest.mark.parametrize(
+    "act", ["xr.trace.start(); xr.trace.stop()", "stream.queue_pointer", "stream.query()"]
+)
 def test_a_list_of_launches_is_replayed_meanwhile(child, act):
-    """The replay holds its stream back while it enqueues: whoever waits for the stream then must not stop it."""
+    """The replay holds its stream back while it enqueues: who waits for the stream must not stop it."""
     child(REPLAYED.format(source=sources.CHAIN, act=act), timeout=60).check()
 
 

@@ -1,7 +1,7 @@
 """Actions for two threads at once, each of which checks what it computed.
 
-Run as a program: ``concurrent_actions.py ROUNDS FIRST SECOND [FIRST SECOND ...]`` runs each pair of actions in two
-threads, ROUNDS times each, and prints the pair before it begins.
+Run as a program: ``concurrent_actions.py ROUNDS FIRST SECOND [FIRST SECOND ...]`` runs each pair of
+actions in two threads, ROUNDS times each, and prints the pair before it begins.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def _unless_recorded_already() -> Iterator[None]:
             raise
 
 
-# PyTorch allows one at a time: a second profiler ends the process, on its CPU too, and a capture begins with a wait
-# for all streams, as a profiler ends, which is an error while one of them is captured, on CUDA too.
+# PyTorch allows one of each. A second profiler ends the process, on its CPU too. A capture begins, and a
+# profiler ends, with a wait for all streams, which is an error while one of them is captured, on CUDA too.
 _one_profiler, _one_capture = threading.Lock(), threading.Lock()
 
 

@@ -1,4 +1,4 @@
-"""Two threads at once: every pair of what changes how work reaches a device, and the end of the process beside each."""
+"""Two threads at once: pairs of what changes how work reaches a device, and the end of the process."""
 
 from itertools import combinations_with_replacement
 from pathlib import Path

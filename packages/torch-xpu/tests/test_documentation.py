@@ -22,7 +22,6 @@ def test_python(page, tmp_path):
 
 
 @pytest.mark.values
-@pytest.mark.image_cache
 def test_characters(tmp_path):
     out = run_example(EXAMPLES / "train_characters.py", "--steps", "21", cwd=tmp_path)
     losses = [float(line.split()[-1]) for line in out.splitlines()]
@@ -34,7 +33,6 @@ def test_characters(tmp_path):
 
 
 @pytest.mark.values
-@pytest.mark.image_cache
 def test_images(tmp_path):
     out = run_example(EXAMPLES / "train_images.py", "--steps", "11", "--size", "16", cwd=tmp_path)
     assert [line.split()[1] for line in out.splitlines()] == ["0", "10"]

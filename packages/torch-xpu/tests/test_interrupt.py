@@ -69,24 +69,27 @@ def test_is_heard_while_few_long_operations_are_waited_for(wait):
 BUILDING = """
     import os, signal, threading, time
     import xpu_runtime as xr
-    body = "".join(f"y[{{k}}] = __spirv_ocl_tan(y[{{k}}] * {{time.time()}}f);" for k in range(600))
-    slow = f"#include <xpu/core.h>\\nXPU_KERNEL(1) slow(xpu::global<float> y) {{{{ {{body}} }}}}"
-    xr.compile("#include <xpu/core.h>\\nXPU_KERNEL(1) quick(xpu::global<float> y) {{ y[0] = 1; }}").kernel("quick")
+
+    def build(name, body):
+        text = f"#include <xpu/core.h>\\nXPU_KERNEL(1) {name}(xpu::global<float> y) {{ {body} }}"
+        return xr.compile(text).kernel(name)
+
+    build("quick", "y[0] = 1;")
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     begin = time.time()
     try:
-        xr.compile(slow).kernel("slow")
+        build("slow", "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {begin}f);" for k in range(600)))
         print("not interrupted", time.time() - begin)
     except KeyboardInterrupt:
         print("interrupted", time.time() - begin)
-    assert xr.compile("#include <xpu/core.h>\\nXPU_KERNEL(1) other(xpu::global<float> y) {{ y[0] = 2; }}").kernel("other")
+    assert build("other", "y[0] = 2;")
     os._exit(0)
 """
 
 
 @pytest.mark.onednn
 def test_is_heard_while_a_kernel_is_built():
-    out = run_child(BUILDING.format()).check().out
+    out = run_child(BUILDING).check().out
     assert out.startswith("interrupted"), out
     assert float(out.split()[1]) < 1.3
 

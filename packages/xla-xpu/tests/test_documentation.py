@@ -17,14 +17,12 @@ def test_python(tmp_path):
 
 
 @pytest.mark.values
-@pytest.mark.image_cache
 def test_options(tmp_path):
     out = run_example(EXAMPLES / "price_options.py", "--paths", "100000", cwd=tmp_path)
     assert float(out.split()[1]) == pytest.approx(3.21, abs=0.08)
 
 
 @pytest.mark.values
-@pytest.mark.image_cache
 def test_predators(tmp_path):
     out = run_example(EXAMPLES / "fit_predators.py", "--steps", "51", cwd=tmp_path)
     errors = [float(line.split()[-1]) for line in out.splitlines()[:-1]]

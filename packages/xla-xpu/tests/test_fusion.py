@@ -110,7 +110,6 @@ def test_channels_are_one_load(child, tmp_path):
 
 
 @pytest.mark.values
-@pytest.mark.image_cache
 def test_sizes_share_kernels(child, tmp_path):
     code = """
         import jax, jax.numpy as jnp, os
@@ -221,7 +220,6 @@ def test_sines_of_sines(child, program):
 
 
 @pytest.mark.cpu_device
-@pytest.mark.image_cache
 def test_what_kills_the_compiler_is_computed_one_by_one(child, tmp_path):
     """As the device library does not write them, sines and cosines of each other have killed it."""
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}

@@ -29,7 +29,6 @@ print(len(made), len(set(os.listdir(folder)) - made))
 
 
 @pytest.mark.values  # the data say how often the loop runs
-@pytest.mark.image_cache
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_first_run_builds_nothing(child, tmp_path, case):
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}

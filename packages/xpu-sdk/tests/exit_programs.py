@@ -130,9 +130,7 @@ for _ in range(int({seconds} / (time.monotonic() - begin))):
 """
 
 
-def program(
-    frameworks: str, work: str, ending: str, seconds: float = 0
-) -> tuple[str, int]:
+def program(frameworks: str, work: str, ending: str, seconds: float = 0) -> tuple[str, int]:
     """The text, and the status it must end with. Frameworks: "torch", "jax" or "both".
 
     The program prints when it ends, with about so many seconds of products queued.

@@ -16,7 +16,6 @@ def test_python(tmp_path):
 
 
 @pytest.mark.values
-@pytest.mark.image_cache
 @pytest.mark.parametrize("name", ["residual_dynamics", "augment_in_jax"])
 def test_examples(name, tmp_path):
     out = run_example(EXAMPLES / f"{name}.py", "--steps", "21", cwd=tmp_path)

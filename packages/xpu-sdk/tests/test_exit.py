@@ -79,7 +79,9 @@ def test_work_that_does_not_end(child, ending, status, thread):
     waited = time.monotonic() - float(done.out)
     assert done.exit_code == status, done.err
     assert "ends without waiting" in done.err
-    assert waited < 10  # a second, and what the machine takes to end a process; the work takes a minute
+    assert (
+        waited < 10
+    )  # a second, and what the machine takes to end a process; the work takes a minute
 
 
 @pytest.mark.values
@@ -130,7 +132,7 @@ USES = {
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("registered", ["before", "after", "never"])
 def test_threads_that_use_the_device_as_the_process_ends(child, registered, use):
-    """They are not waited for for ever, whether or not a function of atexit joins them, and end without a word."""
+    """They end without a word, whether or not a function of atexit joins them."""
     text = JOINED.format(
         before=JOIN * (registered == "before"), after=JOIN * (registered == "after"), work=USES[use]
     )

@@ -1,5 +1,6 @@
-// Keeps submissions and the instantiation of native graphs apart: SYCL sets arguments on kernel objects that all
-// of a device's streams share, under a lock of its own for submissions, and under none when it instantiates.
+// Keeps submissions and the instantiation of native graphs apart: SYCL sets arguments on kernel objects that
+// all of a device's streams share, under a lock of its own for submissions, and under none when it
+// instantiates.
 #pragma once
 
 namespace xpu::graph {

@@ -105,7 +105,8 @@ void settle_finished(Recorder& r) {
     auto& entry = r.entries[r.settled];
     auto& work = entry.times.work;
     if (!work) continue;
-    if (work->get_info<sycl::info::event::command_execution_status>() != event_command_status::complete) return;
+    if (work->get_info<sycl::info::event::command_execution_status>() != event_command_status::complete)
+      return;
     settle(entry, r.clock_gap);
   }
 }

@@ -18,9 +18,9 @@ class XPU_API Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// From now on work queued on `stream` is recorded instead of run, and what is allocated on it comes from the
-  /// private pool, or from one of the graph's own. Waiting on the stream is an error until end(). A graph that is
-  /// destroyed without end() gives the stream back.
+  /// From now on work queued on `stream` is recorded instead of run, and what is allocated on it comes from
+  /// the private pool, or from one of the graph's own. Waiting on the stream is an error until end(). A graph
+  /// that is destroyed without end() gives the stream back.
   void begin(Stream stream, memory::PoolId pool = 0);
   void end();
   /// Runs what was recorded, in order after what `stream` holds.

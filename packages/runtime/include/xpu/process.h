@@ -17,8 +17,9 @@ XPU_API std::string vendor_folder();
 
 /// Has `action` called at the end of the process, when the devices' work has ended; the last one given first.
 XPU_API void at_end(std::function<void()> action);
-/// Waits at most `timeout` for the devices' work and prints what of it failed. Returns false if the caller, who can
-/// look for signals in between, has to call again: until the work is done, or XPU_EXIT_TIMEOUT is used up.
+/// Waits at most `timeout` for the devices' work and prints what of it failed. Returns false if the caller,
+/// who can look for signals in between, has to call again: until the work is done, or XPU_EXIT_TIMEOUT is
+/// used up.
 XPU_API bool drain_for(std::chrono::milliseconds timeout);
 /// Sleeps, in the time that XPU_EXIT_TIMEOUT leaves; returns false if none is left.
 XPU_API bool wait_for_threads(std::chrono::milliseconds timeout);
@@ -29,7 +30,8 @@ struct ShutdownHooks {
   void (*park)() noexcept;  ///< after they have waited for one; need not return
 };
 XPU_API void begin_shutdown(ShutdownHooks hooks);
-/// For calls that neither enqueue nor wait, such as queries: calls `refuse` where the thread's work is refused.
+/// For calls that neither enqueue nor wait, such as queries: calls `refuse` where the thread's work is
+/// refused.
 XPU_API void require_active_thread();
 /// The system's ids of the threads that wait for a device, or used one lately, and were refused at most once.
 XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);

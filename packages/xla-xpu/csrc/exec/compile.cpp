@@ -46,8 +46,8 @@ Made made_by(const char* function, auto... texts) {
   return result.template cast<std::shared_ptr<Executable>>();
 }
 
-// JAX raises an error of its own for what PJRT returns. What the handler of a signal raised is raised in that one's
-// place, as soon as the interpreter goes on.
+// JAX raises an error of its own for what PJRT returns. What the handler of a signal raised is raised in that
+// one's place, as soon as the interpreter goes on.
 [[noreturn]] void fail_with(py::error_already_set& error) {
   py::gil_scoped_acquire gil;
   if (!error.matches(PyExc_Exception)) {
