@@ -35,7 +35,8 @@ Bytes image_of(const Executable& bundle, const Signatures& signatures) {
 
 class BundleProgram : public Program {
  public:
-  explicit BundleProgram(Executable bundle) : bundle_(std::move(bundle)) {}
+  explicit BundleProgram(Executable bundle, bool has_image = true)
+      : bundle_(std::move(bundle)), has_image_(has_image) {}
   sycl::kernel kernel(const std::string& name) override {
     // Of SPIR-V that was not made here, the names may be without the compiler's prefix.
     for (auto& known : {"__sycl_kernel_" + name, name})
@@ -44,11 +45,13 @@ class BundleProgram : public Program {
                      "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
   }
   Bytes native() override {
-    return generic_backend() ? image_of(bundle_, signatures) : opencl_binary(bundle_);
+    if (!generic_backend()) return opencl_binary(bundle_);
+    return has_image_ ? image_of(bundle_, signatures) : Bytes{};
   }
 
  private:
   Executable bundle_;
+  bool has_image_;  // SYCL's image of a bundle made of SPIR-V does not name its kernels
 };
 
 ProgramPtr load_image(int device, const Bytes& packed) {
@@ -134,7 +137,7 @@ ProgramPtr load_spirv(int device, const Bytes& spirv) {
     auto source =
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::spirv, bytes);
     return std::make_unique<BundleProgram>(
-        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}));
+        ext::build(source, {sycl_device(device)}, ext::properties{ext::save_log{&log}}), false);
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
       fail<CompileError>("the driver cannot build this SPIR-V:\n", log.empty() ? e.what() : log);
