@@ -15,7 +15,7 @@ import pytest
 from helper_processes import helper_processes
 from xpu_testing import processes
 
-pytestmark = [pytest.mark.image_cache, pytest.mark.values]
+pytestmark = pytest.mark.values
 
 # Prints the values of two kernels that no other test has.
 CODE = """

@@ -4,7 +4,7 @@ import derivatives
 import operators
 import pytest
 
-pytestmark = [pytest.mark.values, pytest.mark.image_cache, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.values, pytest.mark.filterwarnings("ignore")]
 
 
 def cases(ops):

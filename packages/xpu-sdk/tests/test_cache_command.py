@@ -2,8 +2,6 @@
 
 import pytest
 
-pytestmark = pytest.mark.image_cache
-
 KERNEL = """
 import xpu_runtime as xr
 xr.compile("#include <xpu/core.h>\\nXPU_KERNEL(1) k(xpu::global<int> x) { x[0] = 1; }").kernel("k")

@@ -20,7 +20,6 @@ MARKERS = {
     "values": "compares computed values all through: left out on the virtual GPU",
     "onednn": "needs oneDNN: left out under XPU_GENERIC_BACKEND=1",
     "onednn_matmul": "needs oneDNN's matrix products: left out where the GPU's driver is too old",
-    "image_cache": "needs the cache of built kernels",
     "fp64": "computes in f64 whatever it is given: left out on devices without it",
     "cpu_device": "is about the CPU device: left out where the first device is another",
     "timeout": "has a time limit of its own, in seconds, instead of --test-timeout",
