@@ -26,9 +26,9 @@ void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
   auto mark = [&](const sycl::event& event) {
     return profiling_queue(state).ext_oneapi_submit_barrier({event});
   };
+  auto begin = trace::now();
   if (!state.is_profiling()) times.after = mark(end_of_work(state));
   sycl::event event;
-  auto begin = trace::now();
   submit(queue, &event);
   auto end = trace::now();
   times.work = state.is_profiling() ? event : mark(event);

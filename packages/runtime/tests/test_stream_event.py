@@ -22,7 +22,7 @@ def test_default_stream_is_one_and_is_current(xr):
 
 
 def test_pool_streams_are_bounded_and_have_priorities(xr):
-    assert len({xr.Stream() for _ in range(100)}) <= 8
+    assert len({xr.Stream() for _ in range(100)}) <= 32
     assert xr.Stream(priority=-1).priority == -1
     with pytest.raises(xr.UsageError, match="expected -1"):
         xr.Stream(priority=5)

@@ -121,7 +121,7 @@ def test_mixed_work_keeps_its_order(xr, how, seed):
 
 
 def test_mixed_work_of_several_threads_keeps_its_order(xr):
-    with ThreadPoolExecutor(3) as pool:  # streams are handed out in turn: these are 6 of 8
+    with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda seed: mixed(xr, seed, 100, count=2), range(10, 13)))
 
 
