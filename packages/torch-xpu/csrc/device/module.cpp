@@ -45,6 +45,7 @@ const char* name_of(FallbackMode mode) {
 PYBIND11_MODULE(_device, m) {
   xpu::require_abi(XPU_RUNTIME_ABI, "torch-xpu");
   TORCH_CHECK(xpu::device_count() > 0, "there is no xpu device");
+  py::module_::import("xpu_runtime._native");  // the runtime learns of signals and of the interpreter's end
   m.attr("runtime") = py::capsule(&sycl_runtime(), "torch_xpu._device.runtime");
   m.attr("abi") = XPU_RUNTIME_ABI;
 
