@@ -82,7 +82,7 @@ def isa(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def generic(session: nox.Session) -> None:
-    """The suites as on a foreign SYCL backend: no oneDNN, no image cache, sub-group size 32."""
+    """The suites as on a foreign SYCL backend: no oneDNN, sub-group size 32."""
     run_suites(session, device_environment(session), variables=stand_ins.GENERIC)
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "bindings.h"
 #include "xpu/cache.h"
@@ -40,12 +41,35 @@ bool is_interpreter_ending() {
 #endif
 }
 
+bool is_main_thread() {
+  return gettid() == getpid();
+}
+
+std::vector<int> other_threads() {
+  std::vector<int> ids;
+  for (auto thread : py::module_::import("threading").attr("enumerate")()) {
+    auto id = thread.attr("native_id");
+    if (!id.is_none() && id.cast<int>() != gettid()) ids.push_back(id.cast<int>());
+  }
+  return ids;
+}
+
+/// Python's other threads as the shutdown began: an interpreter that has ended knows them no more.
+std::vector<int>& threads_at_shutdown() {
+  static auto* ids = new std::vector<int>;
+  return *ids;
+}
+
 // A thread that comes back to an interpreter that has ended is ended by it, which C++ on its stack turns into
 // the end of the process. So such threads stay here. The interpreter waits for them no more, and nobody else
-// does.
+// does. The main thread is the one that ends the interpreter.
 void park_if_interpreter_ended() noexcept {
-  if (!PyGILState_GetThisThreadState() || !is_interpreter_ending()) return;
-  while (true) pause();
+  bool has_ended = !Py_IsInitialized();
+  if (is_main_thread() || (!has_ended && !is_interpreter_ending())) return;
+  auto& threads = threads_at_shutdown();
+  bool is_python = has_ended ? std::ranges::find(threads, gettid()) != threads.end()
+                             : PyGILState_GetThisThreadState() != nullptr;
+  while (is_python) pause();
 }
 
 // While the interpreter still runs, which other functions of atexit may need the thread for, an exception
@@ -67,12 +91,8 @@ void refuse_thread() {
 bool are_threads_at_work() {
   auto at_work = threads_at_work(std::chrono::seconds(1));
   std::erase(at_work, gettid());
-  if (at_work.empty()) return false;
-  for (auto thread : py::module_::import("threading").attr("enumerate")()) {
-    auto id = thread.attr("native_id");
-    if (!id.is_none() && std::ranges::find(at_work, id.cast<int>()) != at_work.end()) return true;
-  }
-  return false;
+  auto is_at_work = [&](int id) { return std::ranges::find(at_work, id) != at_work.end(); };
+  return !at_work.empty() && std::ranges::any_of(other_threads(), is_at_work);
 }
 
 }  // namespace
@@ -86,6 +106,7 @@ void bind_startup(py::module_& m) {
   m.def(
       "begin_shutdown",
       [] {
+        threads_at_shutdown() = other_threads();
         begin_shutdown({refuse_thread, park_if_interpreter_ended});
       },
       "From now on the work of other threads is refused.");

@@ -180,3 +180,22 @@ def test_a_forked_child_waits_for_none_of_its_parents_threads(child):
         """
     )
     assert float(seconds.check().out) < 1.5  # a wait for them would be more
+
+
+def test_objects_that_wait_as_the_interpreter_ends(child):
+    done = child(
+        """
+        import sys, torch
+
+        class Waits:
+            def __del__(self):
+                self.synchronize()
+
+        waits = Waits()
+        waits.synchronize = torch.xpu.synchronize
+        waits.itself = waits  # collected with the interpreter
+        x = torch.ones(1000, device="xpu") + 1
+        sys.modules["kept"] = waits
+        """
+    )
+    assert done.exit_code == 0, done.err
