@@ -238,13 +238,31 @@ def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
     return [head, *(f"    {line}" for line in lines), "  };"]
 
 
-def along(call: str, index: str, count: int, target: Target, first: str, end: str) -> list[str]:
+@dataclass(frozen=True)
+class Team:
+    """The items that walk one row, or one tile, together: how many, and as text the number and an item's own."""
+
+    items: int
+    count: str = "XPU_SUB_GROUP"
+    own: str = "lane()"
+
+
+def along(
+    call: str,
+    index: str,
+    count: int,
+    target: Target,
+    first: str,
+    end: str,
+    team: Team | None = None,
+) -> list[str]:
     """Calls for the elements from ``first`` to ``end`` of ``count``, with no text for what does not occur."""
+    team = team or Team(target.lanes)
     text = [f"  {{ {index} e = {first};"]
-    if count >= target.lanes:
-        text.append(f"  {target.each} (; e + XPU_SUB_GROUP <= {end}; e += XPU_SUB_GROUP) {call}")
-    if count % target.lanes:
-        text.append(f"  if (e + lane() < {end}) {call}")
+    if count >= team.items:
+        text.append(f"  {target.each} (; e + {team.count} <= {end}; e += {team.count}) {call}")
+    if count % team.items:
+        text.append(f"  if (e + {team.own} < {end}) {call}")
     return [*text, "  }"]
 
 

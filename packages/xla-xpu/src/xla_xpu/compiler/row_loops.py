@@ -10,6 +10,7 @@ from .loops import (
     Kernel,
     Output,
     Target,
+    Team,
     Walk,
     along,
     divided,
@@ -26,8 +27,16 @@ from .space import Loops, counters, join
 _WAYS, _SHORT_TEXT = 4, 1000
 
 
+def _team(columns: int, target: Target) -> Team:
+    """On a GPU all items of a group walk a long row, so that its next pass finds the row in the caches."""
+    group = target.lanes * target.sub_groups
+    if target.gpu and columns >= group:
+        return Team(group, str(group), "local_id()")
+    return Team(target.lanes)
+
+
 def row_kernel(task: RowTask, target: Target) -> Kernel:
-    """The kernel of a task of rows: a sub-group for each row."""
+    """The kernel of a task of rows: a sub-group, or a group, for each row."""
     emitter = task.emitter
     stored = [_store(task, output) for output in task.outputs]
     folds = {
@@ -39,10 +48,10 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     index = index_type(emitter, math.prod(shape))
     loops = join(shape, emitter.positions, len(task.rows))
     rows, columns = math.prod(task.rows), math.prod(task.columns)
-    height = max(
-        1, min(target.tile(rows * -(-columns // target.lanes)) // -(-columns // target.lanes), rows)
-    )
-    text = _Text(loops, index, columns, target)
+    team = _team(columns, target)
+    steps = -(-columns // team.items)
+    height = max(1, min(target.tile(rows * steps) // steps, rows))
+    text = _Text(loops, index, columns, target, team)
     text.add(
         f"for ({index} row = tile * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
@@ -60,12 +69,12 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
             text.once(lines, stored[outside])
             outside += 1
     text.add("}")
-    body = Walk(
-        [tile_number(target, index), *text.lines],
-        ["rows", "height"],
-        [rows, height],
-        -(-rows // height),
-    )
+    tiles = -(-rows // height)
+    number = tile_number(target, index)
+    if team.items > target.lanes:
+        number = f"  const {index} tile = ({index})group_id();"
+        tiles *= target.sub_groups
+    body = Walk([number, *text.lines], ["rows", "height"], [rows, height], tiles)
     return written(emitter, body, _views(task), target, in_place=[])
 
 
@@ -86,8 +95,9 @@ def _store(task: RowTask, output: Output) -> str:
 class _Text:
     """The body of the kernel."""
 
-    def __init__(self, loops: Loops, index: str, columns: int, target: Target) -> None:
-        self.loops, self.index, self.columns, self.target = loops, index, columns, target
+    def __init__(self, loops: Loops, index: str, columns: int, target: Target, team: Team) -> None:
+        self.loops, self.index, self.columns = loops, index, columns
+        self.target, self.team = target, team
         self.lines: list[str] = []
         self.walks = 0
         trailing = loops.sizes[loops.leading :]
@@ -134,27 +144,28 @@ class _Text:
 
     def _ways(self, walk: Pass) -> int:
         length = sum(map(len, walk.lines)) + sum(len(update) for _, _, update in walk.folds)
-        enough = self.columns >= _WAYS * self.target.lanes
+        enough = self.columns >= _WAYS * self.team.items
         return _WAYS if walk.folds and enough and length <= _SHORT_TEXT else 1
 
     def _along(self, number: int, folds: list[int], ways: int) -> None:
         def call(way: int) -> str:
-            place = "e + lane()" if way == 0 else f"e + {way} * XPU_SUB_GROUP + lane()"
+            team = self.team
+            place = f"e + {team.own}" if way == 0 else f"e + {way} * {team.count} + {team.own}"
             states = "".join(f", a{n}[{way}]" for n in folds)
             return f"element{number}({place}{states});"
 
         index, columns = self.index, self.columns
         if ways > 1:
             calls = " ".join(call(way) for way in range(ways))
-            step = f"{ways} * XPU_SUB_GROUP"
+            step = f"{ways} * {self.team.count}"
             self.add(f"{{ {index} e = 0;")
             self.add(
                 f"{self.target.each} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
             )
-        left = columns % (ways * self.target.lanes) if ways > 1 else columns
+        left = columns % (ways * self.team.items) if ways > 1 else columns
         if left:
             first = str(columns - left)
-            self.lines += along(call(0), index, left, self.target, first, str(columns))
+            self.lines += along(call(0), index, left, self.target, first, str(columns), self.team)
 
     def fold(self, number: int, fold: Fold, ways: int, stores: list[str]) -> None:
         """The lanes' parts together, and what becomes of them."""
@@ -167,7 +178,11 @@ class _Text:
         self.add("return a; };")
         for way in range(1, ways):
             self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{way}]);")
-        self.add(f"S{number} w{number} = sub_group_reduce(a{number}[0], both{number});")
+        together = f"sub_group_reduce(a{number}[0], both{number})"
+        if self.team.items > self.target.lanes:
+            start = f"S{number}{{{', '.join(fold.identities)}}}"
+            together = f"group_reduce(a{number}[0], both{number}, {start})"
+        self.add(f"S{number} w{number} = {together};")
         for k, element in enumerate(fold.elements):
             self.add(f"{element.math} f{number}_{k};")
         names = " ".join(
@@ -186,4 +201,4 @@ class _Text:
 
     def _store_once(self, stores: list[str]) -> None:
         text = " ".join(placed(stores, self.loops.positions, self.row_names))
-        self.add(f"if (lane() == 0) {{ {text} }}")
+        self.add(f"if ({self.team.own} == 0) {{ {text} }}")
