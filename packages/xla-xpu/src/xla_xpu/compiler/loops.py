@@ -240,7 +240,7 @@ def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
 
 @dataclass(frozen=True)
 class Team:
-    """The items that walk one row, or one tile, together: how many, and as text the number and an item's own."""
+    """The items that walk a row, or a tile, together: how many; as text that number and an item's own."""
 
     items: int
     count: str = "XPU_SUB_GROUP"
