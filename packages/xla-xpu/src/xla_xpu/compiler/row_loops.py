@@ -70,11 +70,11 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
             outside += 1
     text.add("}")
     tiles = -(-rows // height)
-    number = tile_number(target, index)
+    tile = tile_number(target, index)
     if team.items > target.lanes:
-        number = f"  const {index} tile = ({index})group_id();"
+        tile = f"  const {index} tile = ({index})group_id();"
         tiles *= target.sub_groups
-    body = Walk([number, *text.lines], ["rows", "height"], [rows, height], tiles)
+    body = Walk([tile, *text.lines], ["rows", "height"], [rows, height], tiles)
     return written(emitter, body, _views(task), target, in_place=[])
 
 
