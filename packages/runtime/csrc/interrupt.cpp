@@ -47,7 +47,7 @@ bool is_long_wait(const StreamState& stream) {
   auto pending = pending_of(stream);
   bool is_short = pending <= few_submissions && stream.short_waits >= short_waits_in_a_row;
   return pending > 0 && !is_short && handles_signals() && !closed_gate() && !stream.capturing &&
-         !startup::unusable();
+         !strict::enabled() && !startup::unusable();
 }
 
 void sleep_and_check(StreamState& stream, const Event& event) {
