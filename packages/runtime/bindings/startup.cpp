@@ -77,11 +77,11 @@ void park_if_interpreter_ended() noexcept {
 void refuse_thread() {
   if (!PyGILState_GetThisThreadState()) return;  // not Python's
   park_if_interpreter_ended();
-  if (note_refused_thread()) {
-    auto* locked = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+  // A thread that has the interpreter's lock must not give it away here: it may be in a destructor, which the
+  // end of the interpreter would then leave by force.
+  if (note_refused_thread() && !PyGILState_Check()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     park_if_interpreter_ended();
-    if (locked) PyEval_RestoreThread(locked);
   }
   fail<DeviceError>("the process is ending: its devices take no more work of this thread");
 }

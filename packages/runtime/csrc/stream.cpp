@@ -179,24 +179,29 @@ void Stream::synchronize() const {
   throw_pending(state_->device);
 }
 
-void Stream::wait(const Event& event) const {
-  if (!event.recorded()) return;
-  startup::require_usable();
+void enqueue_wait(Stream stream, const Event& event) {
   strict::Window window;
-  if (auto recording = event.recording(); recording && *this != event.stream()) {
-    bool joined = recording->join(*this, event.stream().state()->pool.load());
+  auto& state = *stream.state();
+  if (auto recording = event.recording(); recording && stream != event.stream()) {
+    bool joined = recording->join(stream, event.stream().state()->pool.load());
     if (joined && !recording->native()) return;  // a list is replayed in order
   }
   // SYCL waits itself, before it goes on with a queue, for other contexts and for what others may have put
   // into a queue of theirs, like host tasks. What goes below would not.
   auto& of = *event.stream().state();
-  if (state_->direct() && (of.lent || sycl_context(of.device) != sycl_context(state_->device)))
+  if (state.direct() && (of.lent || sycl_context(of.device) != sycl_context(state.device)))
     event.synchronize();
-  std::lock_guard order(state_->order);
+  std::lock_guard order(state.order);
   guarded("waiting for an event on a stream",
-          [&] { state_->queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
-  state_->last = {};
-  ++state_->queued;
+          [&] { state.queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
+  state.last = {};
+  ++state.queued;
+}
+
+void Stream::wait(const Event& event) const {
+  if (!event.recorded()) return;
+  startup::require_usable();
+  enqueue_wait(*this, event);
 }
 
 void Stream::wait(Stream other) const {

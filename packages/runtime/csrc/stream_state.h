@@ -15,6 +15,7 @@
 
 namespace xpu {
 
+class Event;
 class Recording;
 
 /// A SYCL queue and, on a CPU device, the OpenCL queue behind it. Both live as long as the stream.
@@ -60,6 +61,8 @@ struct StreamState {
 void set_profiling(StreamState& stream, bool enabled);
 /// Waits for all work of the stream.
 void finish(StreamState& stream);
+/// Stream::wait() for a recorded event, also of threads whose work is refused as the process shuts down.
+void enqueue_wait(Stream stream, const Event& event);
 /// Whether SYCL takes what is queued into a graph: also on streams that waited for the one recorded.
 bool recorded_by_sycl(const sycl::queue& queue);
 

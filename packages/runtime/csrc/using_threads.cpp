@@ -39,8 +39,9 @@ struct Thread {
   std::atomic<int> refusals{0};
   std::atomic<int> waits{0};
 
-  // After the first refusal it unwinds, which needs the interpreter; if it goes on, it sleeps in the next.
-  bool at_work(std::int64_t since) const { return waits > 0 || (refusals <= 1 && last >= since); }
+  // After the first refusals it unwinds, which needs the interpreter and may be refused more; if it goes on,
+  // it sleeps in each.
+  bool at_work(std::int64_t since) const { return waits > 0 || (refusals <= 20 && last >= since); }
 
   Thread() {
     std::lock_guard lock(all().mutex);

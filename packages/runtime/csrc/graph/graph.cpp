@@ -119,7 +119,10 @@ struct Graph::State {
   // What streams get of the pool from now on must not be what a replay still uses.
   static void wait_for(Stream user, Stream replay) noexcept {
     try {
-      is_capturing(user) ? replay.synchronize() : user.wait(replay);
+      if (is_capturing(user)) return finish(*replay.state());
+      Event end;
+      end.record(replay);
+      enqueue_wait(user, end);
     } catch (const std::exception& e) {
       log(LogLevel::error, join("waiting for the replays of a graph that is dropped: ", e.what()));
     }
