@@ -9,8 +9,11 @@ import pytest
 WORKS = sorted({work for _, work in exit_programs.PROGRAMS})
 ENDINGS = list(exit_programs.ENDINGS)
 
+IS_STRICT = os.environ.get("XPU_STRICT_MEMORY") == "1"
+needs_pending_work = pytest.mark.skipif(IS_STRICT, reason="strict mode waits for every launch")
+
 # Seconds of products that are queued as the program ends.
-QUEUED = (0, 0.1, 50)
+QUEUED = (0, 0.1, 0.2 if IS_STRICT else 50)
 
 # Every framework with every kind of work, and each of the two with every ending and every number of seconds.
 ENDED = [
@@ -50,9 +53,7 @@ def test_work_that_fails_at_the_end(child, end, status):
 
 
 @pytest.mark.values
-@pytest.mark.skipif(
-    os.environ.get("XPU_STRICT_MEMORY") == "1", reason="strict mode waits for every launch"
-)
+@needs_pending_work
 @pytest.mark.parametrize(("ending", "status"), [("", 0), ("sys.exit(4)", 4)])
 @pytest.mark.parametrize("thread", [False, True], ids=["main", "daemon"])
 def test_work_that_does_not_end(child, ending, status, thread):
@@ -85,6 +86,7 @@ def test_work_that_does_not_end(child, ending, status, thread):
 
 
 @pytest.mark.values
+@needs_pending_work
 def test_work_that_fails_before_work_that_does_not_end(child):
     done = child(
         """
