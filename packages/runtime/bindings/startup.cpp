@@ -92,7 +92,9 @@ bool are_threads_at_work() {
   auto at_work = threads_at_work(std::chrono::seconds(1));
   std::erase(at_work, gettid());
   auto is_at_work = [&](int id) { return std::ranges::find(at_work, id) != at_work.end(); };
-  return !at_work.empty() && std::ranges::any_of(other_threads(), is_at_work);
+  // A thread that Python no longer counts still destroys what it has for itself, such as graphs.
+  return std::ranges::any_of(threads_at_shutdown(), is_at_work) ||
+         (!at_work.empty() && std::ranges::any_of(other_threads(), is_at_work));
 }
 
 }  // namespace
