@@ -33,7 +33,8 @@ XPU_API void begin_shutdown(ShutdownHooks hooks);
 /// For calls that neither enqueue nor wait, such as queries: calls `refuse` where the thread's work is
 /// refused.
 XPU_API void require_active_thread();
-/// The system's ids of the threads that wait for a device, or used one lately and do not go on though refused.
+/// The system's ids of the threads that wait for a device, or used one lately and do not go on though
+/// refused.
 XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);
 /// For `refuse` to call before it throws or does not return. Returns true if it is not the first time.
 XPU_API bool note_refused_thread();
