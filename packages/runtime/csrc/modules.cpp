@@ -2,6 +2,7 @@
 
 #include "interrupt.h"
 #include "kept.h"
+#include "sleep_until.h"
 #include "startup.h"
 #include "using_threads.h"
 #include "work_groups.h"
@@ -52,8 +53,10 @@ Module::~Module() {
 
 KernelState& Module::kernel(const std::string& name, const std::function<ProgramPtr()>& make) {
   using_threads::Wait wait;
-  std::unique_lock lock(mutex_, interrupt::check_interval);  // another thread may be building the module
-  while (!lock.owns_lock() && !lock.try_lock_for(interrupt::check_interval)) interrupt::check_operation();
+  std::unique_lock lock(mutex_, std::defer_lock);
+  // Another thread may be building the module. (TSan knows nothing of locks with a timeout.)
+  auto try_lock = [&] { return lock.try_lock(); };
+  while (!sleep_until(try_lock, interrupt::check_interval)) interrupt::check_operation();
   if (!program_) program_ = make();
   auto found = kernels_.find(name);
   return found == kernels_.end() ? add(name) : found->second;

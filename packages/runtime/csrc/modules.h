@@ -47,7 +47,7 @@ struct Module : std::enable_shared_from_this<Module> {
  private:
   KernelState& add(const std::string& name);
 
-  std::timed_mutex mutex_;
+  std::mutex mutex_;
   ProgramPtr program_;
   std::map<std::string, KernelState> kernels_;
 };

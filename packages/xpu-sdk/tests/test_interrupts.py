@@ -1,9 +1,15 @@
 """Ctrl-C at random instants: heard soon, and no array is left half updated."""
 
+import os
 import time
 
 import interrupt_programs
 import pytest
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("XPU_STRICT_MEMORY") == "1",
+    reason="strict mode waits for every launch, and hears nothing meanwhile",
+)
 
 TIMES = 3
 SLACK = 3  # seconds that a loaded machine may add
