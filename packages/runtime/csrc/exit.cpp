@@ -168,9 +168,8 @@ void end(int status, void*) {
   if (own_status != status) std::exit(own_status);
 }
 
-/// The first that exit() does is to destroy what the calling thread has for itself, and what is registered
-/// then comes next. Static objects that a vendor's library makes late, in the midst of its work, are
-/// destroyed after that, but before what was registered earlier.
+/// exit() first destroys the calling thread's thread_local objects. A handler that one of them registers runs
+/// next: before the static objects of vendor libraries, also of those that were loaded late.
 struct MainThreadExitHook {
   bool is_main = false;
   ~MainThreadExitHook() {

@@ -1,6 +1,5 @@
-// Keeps submissions and the instantiation of native graphs apart: SYCL sets arguments on kernel objects that
-// all of a device's streams share, under a lock of its own for submissions, and under none when it
-// instantiates.
+// Locks that keep submissions and the instantiation of native graphs apart. Both set arguments on the same
+// kernel objects; SYCL locks these when it submits, but not when it instantiates a graph.
 #pragma once
 
 namespace xpu::graph {

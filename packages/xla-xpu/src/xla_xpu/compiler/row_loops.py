@@ -28,7 +28,7 @@ _WAYS, _SHORT_TEXT = 4, 1000
 
 
 def _team(columns: int, target: Target) -> Team:
-    """On a GPU all items of a group walk a long row, so that its next pass finds the row in the caches."""
+    """Return the items that share a row: a group for long rows on GPUs, so that caches hold the row."""
     group = target.lanes * target.sub_groups
     if target.gpu and columns >= group:
         return Team(group, str(group), "local_id()")
