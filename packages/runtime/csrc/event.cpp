@@ -89,9 +89,7 @@ sycl::event* Event::native() const {
 bool Event::query() const {
   if (!recorded()) return true;
   if (state_->mark) return state_->mark.reached();
-  using sycl::info::event_command_status;
-  return state_->event->get_info<sycl::info::event::command_execution_status>() ==
-         event_command_status::complete;
+  return is_complete(*state_->event);
 }
 
 void Event::synchronize() const {

@@ -105,6 +105,27 @@ void set_profiling(StreamState& stream, bool enabled) {
   guarded("changing a stream's queue", [&] { change_queue(stream, enabled); });
 }
 
+namespace {
+
+/// Sleeps until the stream's work so far has ended. A queue must not be asked whether it is empty while other
+/// threads submit to it: SYCL's OpenCL adapter reads its last event without a lock.
+void sleep_until_end(StreamState& stream) {
+  sycl::event end;
+  {
+    std::lock_guard order(stream.order);
+    if (!stream.lent && stream.queue().sycl.khr_empty()) return;
+    end = end_of_work(stream);
+  }
+  sleep_until([&] { return is_complete(end); });
+}
+
+}  // namespace
+
+bool is_complete(const sycl::event& event) {
+  using sycl::info::event_command_status;
+  return event.get_info<sycl::info::event::command_execution_status>() == event_command_status::complete;
+}
+
 void finish(StreamState& stream) {
   using_threads::Wait wait;
   auto& queue = stream.queue();
@@ -116,7 +137,7 @@ void finish(StreamState& stream) {
       direct::Mark::behind(queue.native).wait();
     }
   } else if (!stream.on_cpu) {
-    sleep_until([&] { return queue.sycl.khr_empty(); });
+    sleep_until_end(stream);
   }
   queue.sycl.wait_and_throw();
 }

@@ -76,6 +76,7 @@ std::vector<Stream> live_streams(int device);
 sycl::queue make_queue(int device, int priority, bool profiling);
 /// An event that SYCL knows and that ends with the stream's work so far. The caller holds `order`.
 sycl::event end_of_work(StreamState& stream);
+bool is_complete(const sycl::event& event);
 /// The stream's profiling queue, in order among its own events. The caller holds `order`.
 sycl::queue& profiling_queue(StreamState& stream);
 /// The first failure of a device's work on the host, for throw_pending().

@@ -100,13 +100,11 @@ void settle(Entry& entry, const std::map<int, std::int64_t>& clock_gap) {
 
 // Driver events are a limited resource: take the times of finished work as the trace grows.
 void settle_finished(Recorder& r) {
-  using sycl::info::event_command_status;
   for (; r.settled < r.entries.size(); ++r.settled) {
     auto& entry = r.entries[r.settled];
     auto& work = entry.times.work;
     if (!work) continue;
-    if (work->get_info<sycl::info::event::command_execution_status>() != event_command_status::complete)
-      return;
+    if (!is_complete(*work)) return;
     settle(entry, r.clock_gap);
   }
 }
