@@ -128,10 +128,11 @@ bool wait_for_devices(Clock::duration most) {
   return drained;
 }
 
-// What was waited for before is no reason to take idle devices for busy ones.
+// A new waiter needs some time to see that the devices are idle, also where other waits took all there was.
 bool drain_at_last() {
   constexpr Clock::duration grace = std::chrono::milliseconds(250);
-  if (!wait_for_devices(std::max(time_left(), grace))) return false;
+  auto least = shutdown().waiter ? Clock::duration(0) : grace;
+  if (!wait_for_devices(std::max(time_left(), least))) return false;
   startup::mark_ended();  // what was queued since is all that there will be
   return wait_for_devices(std::max(time_left(), grace));
 }

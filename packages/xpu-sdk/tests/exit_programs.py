@@ -97,6 +97,7 @@ ENDINGS = {
         threading.Thread(target=forever, daemon=True).start()
         for _ in range(20):
             step()
+        print(time.monotonic(), flush=True)
         """,
         0,
     ),
@@ -133,7 +134,7 @@ for _ in range(int({seconds} / (time.monotonic() - begin))):
 def program(frameworks: str, work: str, ending: str, seconds: float = 0) -> tuple[str, int]:
     """The text, and the status it must end with. Frameworks: "torch", "jax" or "both".
 
-    The program prints when it ends, with about so many seconds of products queued.
+    About so many seconds of products are queued when it ends. The last that it prints is when that was.
     """
     names = ("torch", "jax") if frameworks == "both" else (frameworks,)
     text = "".join({"torch": TORCH, "jax": JAX}[name] for name in names)
