@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Shutdown {
   std::vector<std::function<void()>> actions;
   unsigned long long libraries = 0;  ///< loaded so far, when the exit handler was registered last
   Clock::duration waited{0};         ///< for devices and threads, in all: what bounds the wait
+  std::optional<Clock::time_point> gave_up;  ///< when Python's wait ended with devices that still compute
   std::shared_ptr<DrainWaiter> waiter;
   std::atomic<bool> failed{false};
 };
@@ -117,6 +119,12 @@ Clock::duration time_left() {
   return std::max(timeout() - shutdown().waited, Clock::duration(0));
 }
 
+/// For waits of Python's functions of atexit. The interpreter takes about a second to end, in which the devices
+/// compute on: that much of the time is left to it.
+Clock::duration time_left_before_interpreter_ends() {
+  return std::max(time_left() - timeout() / 5, Clock::duration(0));
+}
+
 /// Goes on with a wait that was given up before.
 bool wait_for_devices(Clock::duration most) {
   auto& waiter = shutdown().waiter;
@@ -131,6 +139,7 @@ bool wait_for_devices(Clock::duration most) {
 // A new waiter needs some time to see that the devices are idle, also where other waits took all there was.
 bool drain_at_last() {
   constexpr Clock::duration grace = std::chrono::milliseconds(250);
+  if (auto since = std::exchange(shutdown().gave_up, {})) shutdown().waited += Clock::now() - *since;
   auto least = shutdown().waiter ? Clock::duration(0) : grace;
   if (!wait_for_devices(std::max(time_left(), least))) return false;
   startup::mark_ended();  // what was queued since is all that there will be
@@ -214,16 +223,19 @@ void require_active_thread() {
 bool drain_for(std::chrono::milliseconds timeout) {
   using namespace exit;
   if (startup::unusable() || !startup::initialized()) return true;
-  return wait_for_devices(std::min<Clock::duration>(timeout, time_left())) ||
-         time_left() == Clock::duration(0);
+  auto left = time_left_before_interpreter_ends();
+  if (wait_for_devices(std::min<Clock::duration>(timeout, left))) return true;
+  if (left > timeout) return false;
+  if (!shutdown().gave_up) shutdown().gave_up = Clock::now();
+  return true;
 }
 
 bool wait_for_threads(std::chrono::milliseconds timeout) {
   using namespace exit;
   auto begin = Clock::now();
-  std::this_thread::sleep_for(std::min<Clock::duration>(timeout, time_left()));
+  std::this_thread::sleep_for(std::min<Clock::duration>(timeout, time_left_before_interpreter_ends()));
   shutdown().waited += Clock::now() - begin;
-  return time_left() > Clock::duration(0);
+  return time_left_before_interpreter_ends() > Clock::duration(0);
 }
 
 }  // namespace xpu

@@ -159,8 +159,7 @@ def test_much_is_made_of_a_row_and_its_sum():
     beside_cpu(function, np.abs(X[0]))
 
 
-def kernels(function, *args):
-    """How many steps a program has."""
+def plan_of(function, *args):
     import json
 
     from jax.experimental import serialize_executable
@@ -169,7 +168,12 @@ def kernels(function, *args):
     payload = serialize_executable.serialize(compiled)[0]
     begin = payload.index(b'{"version"')
     plan, _ = json.JSONDecoder().raw_decode(payload[begin:].decode(errors="ignore"))
-    return [step["step"] for step in plan["plan"]["steps"]]
+    return plan["plan"]
+
+
+def kernels(function, *args):
+    """How many steps a program has."""
+    return [step["step"] for step in plan_of(function, *args)["steps"]]
 
 
 def adam(w, m, v, g):
@@ -198,6 +202,15 @@ def test_one_kernel(program):
     steps = [step for step in kernels(function, x) if step != "fill"]
     assert steps == ["kernel"]
     beside_cpu(function, np.asarray(x))
+
+
+@pytest.mark.cpu_device
+@pytest.mark.parametrize(("columns", "exponentials"), [(300, 1), (70_000, 2)])
+def test_local_memory_caches_what_is_slow_where_a_row_fits(columns, exponentials):
+    x = np.random.default_rng(0).standard_normal((70, columns)).astype(np.float32)
+    (source,) = plan_of(jax.nn.softmax, jnp.asarray(x))["sources"]
+    assert source.count("exp(") == exponentials
+    beside_cpu(jax.nn.softmax, x)
 
 
 CHAINED = {

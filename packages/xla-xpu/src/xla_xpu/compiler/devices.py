@@ -24,6 +24,7 @@ def target_of(device: int) -> Target:
         units=info.max_compute_units,
         gpu=info.is_gpu,
         most_items=info.max_work_group_size,
+        local_memory=info.local_memory,
     )
 
 

@@ -63,6 +63,9 @@ class Emitter:
     # Statements and loads that each value took that is computed here and has no memory.
     work: dict[Value, int] = field(default_factory=dict)
     registers: dict[Value, Callable[[Coordinates], str]] = field(default_factory=dict)
+    cached: dict[Key, Callable[[], str]] = field(
+        default_factory=dict
+    )  # elements that need no computing
     stores: list[tuple[int, View]] = field(default_factory=list)  # what statements write themselves
     complex: bool = False
     irregular: bool = (
@@ -144,7 +147,9 @@ class Emitter:
     # -- what an element is made of
 
     def _needs(self, value: Value, at: Coordinates) -> list[Key]:
-        if value in self.registers or self.place(value) is not None or value.node is None:
+        if (value, at) in self.cached or value in self.registers:
+            return []
+        if self.place(value) is not None or value.node is None:
             return []
         node = value.node
         if node.op in views.VIEWS:
@@ -171,6 +176,8 @@ class Emitter:
         self.complex |= element.kind == "complex"
         if value in self.registers:
             return self.registers[value](at)
+        if (value, at) in self.cached:
+            return self.cached[value, at]()
         view = self.place(value)
         if view is not None:
             return self.load(view, at)

@@ -25,6 +25,7 @@ class Target:
     units: int
     gpu: bool
     most_items: int
+    local_memory: int
 
     @property
     def sub_groups(self) -> int:
@@ -35,6 +36,12 @@ class Target:
     def each(self) -> str:
         """How a loop over vectors begins. A CPU's driver unrolls it, which takes longer than it saves."""
         return "for" if self.gpu else '_Pragma("clang loop unroll(disable)") for'
+
+    def cache_bytes(self, columns: int) -> int:
+        """Bytes of local memory for each element of a row; a GPU's other groups want theirs."""
+        rows = self.sub_groups if columns < self.lanes * self.sub_groups else 1
+        room = self.local_memory // 4 if self.gpu else self.local_memory * 15 // 16
+        return room // (rows * columns)
 
     def tile(self, vectors: int) -> int:
         """Vectors that one sub-group walks."""
@@ -296,5 +303,6 @@ def source(kernels: list[str], complex: bool) -> str:
     headers = ["group", *headers_of(body, complex)]
     if "send_past_caches" in body:
         headers.append("past_caches")
-    text = "".join(f"#include <xpu/{header}.h>\n" for header in headers)
+    text = "#define XPU_SIZED_FOR_DEVICE\n" if "row_offset" in body else ""
+    text += "".join(f"#include <xpu/{header}.h>\n" for header in headers)
     return f"{text}using namespace xpu;\n{body}"

@@ -19,7 +19,7 @@ from .loops import (
     tile_number,
     written,
 )
-from .rows import Fold, Pass, RowTask
+from .rows import CachedValue, Fold, Pass, RowTask
 from .space import Loops, counters, join
 
 # Independent accumulators of a lane, so that one need not wait for the last; but one where an element's
@@ -40,7 +40,7 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     emitter = task.emitter
     stored = [_store(task, output) for output in task.outputs]
     folds = {
-        number: [_store(task, Output(f"f{number}_{k}", view)) for k, view in enumerate(fold.views)]
+        number: [_store(task, Output(f"f{number}_{k}", view)) for k, view in fold.stored]
         for walk in task.passes
         for number, fold, _ in walk.folds
     }
@@ -52,6 +52,7 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     steps = -(-columns // team.items)
     height = max(1, min(target.tile(rows * steps) // steps, rows))
     text = _Text(loops, index, columns, target, team)
+    text.declare_cache(task.cached)
     text.add(
         f"for ({index} row = tile * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
@@ -80,9 +81,8 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
 
 def _views(task: RowTask) -> list:
     views = [output.view for output in task.outputs]
-    return views + [
-        view for stage in task.stages if isinstance(stage, Fold) for view in stage.views
-    ]
+    folds = [stage for stage in task.stages if isinstance(stage, Fold)]
+    return views + [view for fold in folds for _, view in fold.stored]
 
 
 def _store(task: RowTask, output: Output) -> str:
@@ -110,6 +110,16 @@ class _Text:
 
     def add(self, line: str) -> None:
         self.lines.append(line)
+
+    def declare_cache(self, values: list[CachedValue]) -> None:
+        """Local memory for what passes leave there: each item reads what it wrote itself."""
+        if not values:
+            return
+        rows = self.target.sub_groups if self.team.items == self.target.lanes else 1
+        own = f"sub_group_broadcast(sub_group_id()) * {self.columns}" if rows > 1 else "0"
+        self.add(f"const i32 row_offset = {own};")
+        for value in values:
+            self.add(f"static Local<{value.element.math}, {rows * self.columns}> {value.name};")
 
     def walk(self, walk: Pass, stores: list[str]) -> int:
         """One pass along the row; the number of accumulators."""
@@ -200,5 +210,7 @@ class _Text:
         self.add("}")
 
     def _store_once(self, stores: list[str]) -> None:
+        if not stores:
+            return
         text = " ".join(placed(stores, self.loops.positions, self.row_names))
         self.add(f"if ({self.team.own} == 0) {{ {text} }}")

@@ -1,18 +1,20 @@
 """Kernels that walk rows: reductions along them, what the reductions are made of, and what is made of them.
 
 Softmax is one: the largest of a row, the sum of its exponentials, the quotients. Each pass over a row reads
-it again, from the cache; a value is computed again in the next pass, unless that costs more than to read it.
+it again, from the device's cache, and computes what it needs of an element again, unless that costs more than
+to read it: then it reads the result of an earlier pass, and values of slow functions from local memory.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .affine import Coordinates
 from .emit import Emitter, NeedsMemory, TooLarge
 from .graph import Value
-from .loops import Output
+from .loops import Output, Target
 from .plan import Buffer, View
 from .space import counters
 from .tasks import Goal, Known, Task
@@ -21,13 +23,19 @@ from .types import Element
 # Statements beyond which a value is read again rather than computed again.
 _EXPENSIVE = 16
 
+# Operations that cost more than a write to local memory and a read.
+_SLOW = frozenset(
+    ["atan2", "cbrt", "cosine", "exponential", "exponential_minus_one", "log"]
+) | frozenset(["log_plus_one", "logistic", "power", "sine", "tan", "tanh"])
+
 
 @dataclass(eq=False)
 class Fold:
     """A reduction along the row, in texts that speak of s0, s1, ... and r0, r1, ... as the runtime's do.
 
     ``time`` is as a goal's.
-    ``update`` makes the text that brings the named elements into s0, s1, ...; ``views``: where results go.
+    ``update`` makes the text that brings the named elements into s0, s1, ...; ``views``: where results go,
+    None for one that is used in the kernel only.
     """
 
     time: int
@@ -38,7 +46,22 @@ class Fold:
     combine: str
     update: Callable[[list[str]], str]
     finish: list[str]
-    views: list[View]
+    views: list[View | None]
+
+    @property
+    def stored(self) -> list[tuple[int, View]]:
+        """The numbers of the results that go somewhere, and where."""
+        return [(number, view) for number, view in enumerate(self.views) if view is not None]
+
+
+@dataclass(frozen=True)
+class CachedValue:
+    """An element's value that the pass of this number leaves in local memory for later ones."""
+
+    name: str
+    element: Element
+    number: int
+    variable: str
 
 
 @dataclass
@@ -62,6 +85,8 @@ class RowTask(Task):
     stages: list[Fold | Goal] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
     reloaded: list[Goal] = field(default_factory=list)  # whose values later passes read
+    cached: list[CachedValue] = field(default_factory=list)
+    target: Target = field(init=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,17 +100,17 @@ class RowTask(Task):
         found: set[Buffer] = set()
         for stage in self.stages:
             if isinstance(stage, Fold):
-                found.update(view.buffer.root for view in stage.views)
+                found.update(view.buffer.root for _, view in stage.stored)
             elif stage.view is not None:
                 found.add(stage.view.buffer.root)
         return found
 
 
 def task_of_fold(
-    fold: Fold, rows: tuple[int, ...], columns: tuple[int, ...], known: Known
+    fold: Fold, rows: tuple[int, ...], columns: tuple[int, ...], known: Known, target: Target
 ) -> RowTask:
     """A reduction by itself."""
-    return _Writer(rows, columns, set(), known).write([fold])
+    return _Writer(rows, columns, target, set(), known).write([fold])
 
 
 def merged_rows(first: Task, second: Task, made: set[Buffer], known: Known) -> RowTask | None:
@@ -103,7 +128,7 @@ def merged_rows(first: Task, second: Task, made: set[Buffer], known: Known) -> R
         else:
             return None
     try:
-        return _Writer(rows.rows, rows.columns, made, known).write(stages)
+        return _Writer(rows.rows, rows.columns, rows.target, made, known).write(stages)
     except (NeedsMemory, TooLarge):
         return None
 
@@ -111,15 +136,19 @@ def merged_rows(first: Task, second: Task, made: set[Buffer], known: Known) -> R
 def without(task: RowTask, read: set[Buffer], known: Known) -> RowTask:
     """The task without what it writes for nobody."""
 
-    def wanted(stage: Fold | Goal) -> bool:
-        if isinstance(stage, Fold) or stage.view is None or stage in task.reloaded:
-            return True
-        return stage.view.buffer.kind != "temporary" or stage.view.buffer.root in read
+    def wanted(view: View) -> bool:
+        return view.buffer.kind != "temporary" or view.buffer.root in read
 
-    stages = [stage for stage in task.stages if wanted(stage)]
-    if len(stages) == len(task.stages):
+    stages: list[Fold | Goal] = []
+    for stage in task.stages:
+        if isinstance(stage, Fold):
+            views = [v if v is not None and wanted(v) else None for v in stage.views]
+            stages.append(stage if views == stage.views else replace(stage, views=views))
+        elif stage.view is None or stage in task.reloaded or wanted(stage.view):
+            stages.append(stage)
+    if stages == task.stages:
         return task
-    return _Writer(task.rows, task.columns, task.made(), known).write(stages)
+    return _Writer(task.rows, task.columns, task.target, task.made(), known).write(stages)
 
 
 def _is_whole(task: Task, rows: RowTask) -> bool:
@@ -137,6 +166,7 @@ class _Writer:
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
+    target: Target
     made: set[Buffer]
     known: Known
 
@@ -148,6 +178,7 @@ class _Writer:
         self.passes = [Pass()]
         self.used: set[int] = set()  # the passes whose folds the present statements use
         self.reloaded: list[Goal] = []
+        self.cached: list[CachedValue] = []
         for number, stage in enumerate(stages):
             self.time = stage.time
             if isinstance(stage, Goal) and not self._walks(stage):
@@ -169,6 +200,7 @@ class _Writer:
         lines, known, texts = emitter.lines, dict(emitter.known), dict(emitter.texts)
         loads, before = list(emitter.loads), list(emitter.lines)
         registers, reloaded = dict(emitter.registers), list(self.reloaded)
+        cached = list(self.cached)
         self.used.clear()
         self._write_stage(number, stage, present)
         if len(self.passes) - 1 not in self.used:
@@ -181,16 +213,41 @@ class _Writer:
             present.outputs.pop()
         lines[:] = before
         emitter.known, emitter.texts, emitter.loads = known, texts, loads
-        emitter.registers, self.reloaded = registers, reloaded
+        emitter.registers, self.reloaded, self.cached = registers, reloaded, cached
         self._begin()
         self._write_stage(number, stage, self.passes[-1])
         self.passes[-1].lines = list(emitter.lines)
 
     def _begin(self) -> None:
+        self._offer_cached()
         self.passes.append(Pass())
         self.emitter.lines.clear()
         self.emitter.known.clear()
         self.emitter.texts.clear()
+
+    def _offer_cached(self) -> None:
+        """Offer what slow functions gave in this pass to the next ones, while local memory has room."""
+        emitter = self.emitter
+        taken = sum(value.type.element.math_size for value, _ in emitter.cached)
+        room = self.target.cache_bytes(math.prod(self.columns))
+        for key, variable in emitter.known.items():
+            value, at = key
+            element = value.type.element
+            is_slow = element.kind == "float" and value.op in _SLOW
+            if is_slow and at == self.whole and key not in emitter.cached:
+                taken += element.math_size
+                if taken <= room:
+                    name = f"cached{len(emitter.cached)}"
+                    left = CachedValue(name, element, len(self.passes) - 1, variable)
+                    emitter.cached[key] = self._read_cached(left)
+
+    def _read_cached(self, left: CachedValue) -> Callable[[], str]:
+        def read() -> str:
+            if left not in self.cached:
+                self.cached.append(left)
+            return self.emitter.define(left.element.math, f"{left.name}[row_offset + c]")
+
+        return read
 
     def _write_stage(self, number: int, stage: Fold | Goal, present: Pass) -> None:
         emitter = self.emitter
@@ -243,10 +300,13 @@ class _Writer:
         return read
 
     def _task(self, stages: list[Fold | Goal]) -> RowTask:
+        for left in self.cached:
+            store = f"{left.name}[row_offset + c] = {left.variable};"
+            self.passes[left.number].lines.append(store)
         outputs = [output for p in self.passes for output in p.outputs]
         outputs += [output for p in self.passes for _, output in p.after]
         views = [output.view for output in outputs]
-        views += [v for stage in stages if isinstance(stage, Fold) for v in stage.views]
+        views += [v for stage in stages if isinstance(stage, Fold) for _, v in stage.stored]
         for view in views:
             self.emitter.argument(view.buffer, view.element)
         written = list(dict.fromkeys(view.buffer for view in views))
@@ -259,6 +319,7 @@ class _Writer:
             self.passes,
         )
         task.writes, task.reloaded = written, self.reloaded
+        task.cached, task.target = self.cached, self.target
         own = {goal.view.buffer.root for goal in self.reloaded if goal.view}
         task.reads = [buffer for buffer in read if buffer.root not in own]
         task.goals = [stage for stage in stages if isinstance(stage, Goal)]

@@ -32,6 +32,11 @@ class Element:
         return self.numpy.itemsize
 
     @property
+    def math_size(self) -> int:
+        """The bytes of what kernels compute in."""
+        return 4 if self.narrow else self.size
+
+    @property
     def bits(self) -> int:
         return _BITS.get(self.name, 8 * self.size)
 

@@ -112,10 +112,11 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             combine=combine,
             update=lambda names: _assignments(region, left, names, elements, "u"),
             finish=outputs or left,
-            views=outs,
+            views=list(outs),
         )
         try:
-            lowerer.add(task_of_fold(fold, shape[:rows], shape[rows:], _without(lowerer, node)))
+            known = _without(lowerer, node)
+            lowerer.add(task_of_fold(fold, shape[:rows], shape[rows:], known, lowerer.target))
             return
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reads views
