@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 
 from .affine import dot
 from .elementwise import store
@@ -92,6 +94,29 @@ def _store(task: RowTask, output: Output) -> str:
     return f"x{number}[{task.emitter.position(place)}] = {store(view.element, output.name)};"
 
 
+# A definition, what is assigned in a statement, and what in it may differ between the elements of a row.
+_DEFINITION = re.compile(r"[\w<>]+ (v\d+) = (.*);")
+_ASSIGNED = re.compile(r"\b(v\d+) = ")
+_VARYING = re.compile(r"\b(?:v\d+|x\d+|k\d+|cached\d+)\b|@")
+
+
+def _by_row(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Part the definitions that depend on the row alone from the other statements of a pass."""
+    once: list[str] = []
+    each: list[str] = []
+    names: set[str] = set()
+    assigned = Counter(name for line in lines for name in _ASSIGNED.findall(line))
+    for line in lines:
+        found = _DEFINITION.fullmatch(line)
+        is_constant = found and assigned[found[1]] == 1
+        if found and is_constant and set(_VARYING.findall(found[2])) <= names:
+            names.add(found[1])
+            once.append(line)
+        else:
+            each.append(line)
+    return once, each
+
+
 class _Text:
     """The body of the kernel."""
 
@@ -127,6 +152,8 @@ class _Text:
             return 0
         number = self.walks
         self.walks += 1
+        once, each = _by_row(walk.lines)
+        self.lines += once
         ways = self._ways(walk)
         for fold_number, fold, _ in walk.folds:
             members = " ".join(f"{e.math} s{k};" for k, e in enumerate(fold.elements))
@@ -140,7 +167,7 @@ class _Text:
         if self.several:
             divided_lines = divided(self.loops.sizes[self.loops.leading :], "c", self.index)
             self.lines += [line.replace(" d", " q", 1) for line in divided_lines]
-        self.lines += placed(walk.lines + stores, self.loops.positions, self.names)
+        self.lines += placed(each + stores, self.loops.positions, self.names)
         for fold_number, fold, update in walk.folds:
             names = " ".join(
                 f"auto& s{k} = t{fold_number}.s{k};" for k in range(len(fold.elements))
