@@ -46,7 +46,7 @@ Event& Event::operator=(Event&&) noexcept = default;
 void Event::record(Stream stream) {
   startup::require_not_forked();
   startup::require_not_ended();
-  strict::Window window;
+  strict::AccessGuard guard;
   auto& from = *stream.state();
   std::lock_guard order(from.order);
   state_->after = from.queued.load();
@@ -98,7 +98,7 @@ void Event::synchronize() const {
   if (!query()) {
     using_threads::Wait wait;
     interrupt::WaitTimer timer(*state_->stream);
-    strict::Window window;
+    strict::AccessGuard guard;
     guarded("waiting for an event", [&] {
       if (state_->last_of_cpu_queue()) {
         finish(*state_->stream);

@@ -36,8 +36,8 @@ class DrainWaiter;
 struct Shutdown {
   std::mutex mutex;
   std::vector<std::function<void()>> actions;
-  unsigned long long libraries = 0;  ///< loaded so far, when the exit handler was registered last
-  Clock::duration waited{0};         ///< for devices and threads, in all: what bounds the wait
+  unsigned long long libraries = 0;          ///< loaded so far, when the exit handler was registered last
+  Clock::duration waited{0};                 ///< for devices and threads, in all: what bounds the wait
   std::optional<Clock::time_point> gave_up;  ///< when Python's wait ended with devices that still compute
   std::shared_ptr<DrainWaiter> waiter;
   std::atomic<bool> failed{false};
@@ -103,7 +103,7 @@ class DrainWaiter {
   static void drain(Stream stream) {
     { std::lock_guard order(stream.state()->order); }
     if (is_capturing(stream)) return;
-    strict::Window window;
+    strict::AccessGuard guard;
     finish(*stream.state());
     throw_pending(stream.device());
   }
@@ -119,8 +119,8 @@ Clock::duration time_left() {
   return std::max(timeout() - shutdown().waited, Clock::duration(0));
 }
 
-/// For waits of Python's functions of atexit. The interpreter takes about a second to end, in which the devices
-/// compute on: that much of the time is left to it.
+/// For waits of Python's functions of atexit. The interpreter takes about a second to end, in which the
+/// devices compute on: that much of the time is left to it.
 Clock::duration time_left_before_interpreter_ends() {
   return std::max(time_left() - timeout() / 5, Clock::duration(0));
 }

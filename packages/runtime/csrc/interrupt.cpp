@@ -54,7 +54,7 @@ void sleep_and_check(StreamState& stream, const Event& event) {
   if (stream.queue().native && !compute_along(stream)) return;
   interrupt::WaitTimer timer(stream);
   using_threads::Wait wait;
-  strict::Window window;
+  strict::AccessGuard guard;
   while (!event.reached_within(interrupt::check_interval)) check_signals.load()();
 }
 

@@ -22,17 +22,17 @@ thread_local int rehearsals = 0;
 void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
   auto& state = *stream.state();
   auto& queue = state.queue().sycl;
-  trace::DeviceTimes times;
+  trace::TimingEvents events;
   auto mark = [&](const sycl::event& event) {
     return profiling_queue(state).ext_oneapi_submit_barrier({event});
   };
   auto begin = trace::now();
-  if (!state.is_profiling()) times.after = mark(end_of_work(state));
+  if (!state.is_profiling()) events.previous = mark(end_of_work(state));
   sycl::event event;
   submit(queue, &event);
   auto end = trace::now();
-  times.work = state.is_profiling() ? event : mark(event);
-  trace::note_work(stream, info, begin, end, std::move(times));
+  events.work = state.is_profiling() ? event : mark(event);
+  trace::record_work(stream, info, begin, end, std::move(events));
 }
 
 void submit_now(Stream stream, const WorkInfo& info, Submit submit) {
@@ -63,10 +63,10 @@ bool submit_in_order(Stream stream, const WorkInfo& info, Submit submit) {
   return true;
 }
 
-// In strict mode the work also ends here: memory is open to the device only while the window is.
+// In strict mode the work also ends here: memory is open to the device only while the guard is alive.
 bool submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
-  strict::Window window;
-  strict::note_kernel(info.name);
+  strict::AccessGuard guard;
+  strict::set_kernel_name(info.name);
   bool submitted = submit_in_order(stream, info, submit);
   if (submitted) finish(*stream.state());
   return submitted;

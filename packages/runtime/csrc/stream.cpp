@@ -180,7 +180,7 @@ sycl::queue& Stream::queue() const {
 
 bool Stream::query() const {
   startup::require_not_forked();
-  strict::Window window;
+  strict::AccessGuard guard;
   std::lock_guard order(state_->order);
   return state_->last ? state_->last.reached() : state_->queue().sycl.khr_empty();
 }
@@ -190,7 +190,7 @@ void Stream::synchronize() const {
   expect<UsageError>(!is_capturing(*this), "stream ", id(), " of device ", device(),
                      " is being recorded into a graph, so it cannot be waited for; end the recording first");
   {
-    strict::Window window;
+    strict::AccessGuard guard;
     auto queued = state_->queued.load();
     interrupt::WaitTimer timer(*state_);
     guarded("waiting for a stream", [&] { finish(*state_); });
@@ -201,7 +201,7 @@ void Stream::synchronize() const {
 }
 
 void enqueue_wait(Stream stream, const Event& event) {
-  strict::Window window;
+  strict::AccessGuard guard;
   auto& state = *stream.state();
   if (auto recording = event.recording(); recording && stream != event.stream()) {
     bool joined = recording->join(stream, event.stream().state()->pool.load());

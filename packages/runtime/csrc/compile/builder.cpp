@@ -56,7 +56,7 @@ class Compilation {
   void finish() {
     if (end_) return;
     end_ = trace::now();
-    if (trace::active()) trace::note_host(trace::Record::Kind::compile, "compile", begin_, end_);
+    if (trace::active()) trace::record_host(trace::Record::Kind::compile, "compile", begin_, end_);
   }
 
   void keep(const std::string& key, const Bytes& bytes) {

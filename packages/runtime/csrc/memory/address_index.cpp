@@ -83,7 +83,7 @@ void AddressIndex::remove(Segment* segment) {
   segments_.erase(reinterpret_cast<std::uintptr_t>(segment->base));
 }
 
-Segment* AddressIndex::around(const void* ptr) const {
+Segment* AddressIndex::find_segment(const void* ptr) const {
   auto address = reinterpret_cast<std::uintptr_t>(ptr);
   auto after = segments_.upper_bound(address);
   if (after == segments_.begin()) return nullptr;

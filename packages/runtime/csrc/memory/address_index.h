@@ -1,4 +1,4 @@
-// From an address to the block that starts there, and to the segment that contains it.
+// Finds the block that starts at an address, and the segment that contains it. Thread-safe.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace xpu::memory {
 struct Block;
 struct Segment;
 
-/// Blocks given out, in open-addressing tables behind 64 locks, so that threads seldom meet; segments, which
-/// change seldom, in an ordered map.
+/// Allocated blocks are in open-addressing tables with 64 locks, so that threads seldom contend; segments,
+/// which change seldom, are in an ordered map.
 class XPU_API AddressIndex {
  public:
   AddressIndex() = default;
@@ -25,17 +25,17 @@ class XPU_API AddressIndex {
 
   void put(void* ptr, Block* block);
   Block* get(const void* ptr);
-  /// The block, which is then forgotten; null for an address that is not, or no longer, given out.
+  /// Removes the block and returns it; returns null if no allocated block starts at `ptr`.
   Block* take(const void* ptr);
 
   void add(Segment* segment);
   void remove(Segment* segment);
-  /// Calls `visit(segment)` for the segment around `ptr`, which stays one while it runs. False when there is
-  /// none.
+  /// Calls `visit(segment)` for the segment that contains `ptr`, which is not freed meanwhile. Returns false
+  /// if there is none.
   template <class Visit>
   bool with_segment(const void* ptr, Visit&& visit) {
     std::shared_lock lock(segments_mutex_);
-    Segment* segment = around(ptr);
+    Segment* segment = find_segment(ptr);
     if (segment) visit(*segment);
     return segment != nullptr;
   }
@@ -55,10 +55,10 @@ class XPU_API AddressIndex {
     void grow();
   };
   static std::uint64_t hash(std::uintptr_t key) { return (key >> 6) * 0x9E3779B97F4A7C15ull; }
-  /// The top bits choose the shard, middle ones the entry: the low ones are alike for aligned addresses.
+  /// The top bits choose the shard and the middle bits the entry; low bits are equal for aligned addresses.
   Shard& shard_of(std::uintptr_t key) { return shards_[hash(key) >> 58]; }
   static std::size_t home(std::uintptr_t key, std::size_t mask) { return (hash(key) >> 24) & mask; }
-  Segment* around(const void* ptr) const;
+  Segment* find_segment(const void* ptr) const;
 
   std::array<Shard, 64> shards_;
   mutable std::shared_mutex segments_mutex_;

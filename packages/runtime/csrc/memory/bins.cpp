@@ -15,7 +15,7 @@ std::size_t Bins::bin_of(std::size_t size) {
   return std::min(exact + (octave - 12) * steps + step, count - 1);
 }
 
-std::size_t Bins::occupied(std::size_t bin) const {
+std::size_t Bins::find_occupied(std::size_t bin) const {
   if (bin >= count) return count;
   std::size_t word = bin / 64;
   if (auto bits = used_[word] >> (bin % 64)) return bin + static_cast<std::size_t>(std::countr_zero(bits));
@@ -53,10 +53,10 @@ void Bins::remove(Block* block) {
 }
 
 Block* Bins::take(std::size_t size) {
-  std::size_t bin = occupied(bin_of(size));
-  // A wide bin holds sizes on both sides of `size`; the search is bounded because any block of a later bin
-  // will do.
-  for (int searched_bins = 0; bin < count; bin = occupied(bin + 1), ++searched_bins) {
+  std::size_t bin = find_occupied(bin_of(size));
+  // A bin may hold blocks smaller and larger than `size`. The search is bounded, since any block of a later
+  // bin is large enough.
+  for (int searched_bins = 0; bin < count; bin = find_occupied(bin + 1), ++searched_bins) {
     Block* best = nullptr;
     int left = searched_bins == 0 ? 64 : 8;
     for (Block* block = heads_[bin]; block && left > 0; block = block->bin_next, --left) {

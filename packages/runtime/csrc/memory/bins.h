@@ -1,4 +1,4 @@
-// Free blocks by size: best fit in constant time, with no allocation.
+// Free blocks by size: finds the best fit in constant time, without allocating.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class Bins {
 
   void insert(Block* block);
   void remove(Block* block);
-  /// A block of at least `size` bytes, removed from its bin, or null.
+  /// Removes and returns a block of at least `size` bytes; returns null if there is none.
   Block* take(std::size_t size);
   std::size_t largest() const;
 
@@ -27,8 +27,8 @@ class Bins {
   static_assert(count % 64 == 0 && words <= 128);
 
   static std::size_t bin_of(std::size_t size);
-  /// The first bin from `bin` on that holds a block, or `count`.
-  std::size_t occupied(std::size_t bin) const;
+  /// Returns the first bin from `bin` on that holds a block, or `count`.
+  std::size_t find_occupied(std::size_t bin) const;
 
   std::array<Block*, count> heads_{};
   std::array<std::uint64_t, words> used_{};

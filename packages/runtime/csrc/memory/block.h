@@ -1,4 +1,4 @@
-// What the caching resource knows about memory: segments from upstream, each cut into blocks.
+// The caching resource's records of memory: segments from upstream, each divided into blocks.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ struct Block {
   Block *bin_prev = nullptr, *bin_next = nullptr;  ///< neighbours in a bin, while free
   BlockState state = BlockState::free;
   Owner owner = 0;
-  std::uint32_t waits = 0;        ///< events not yet reached, while pending
-  std::vector<Stream> uses = {};  ///< recorded streams other than the segment's own
+  std::uint32_t pending_uses = 0;  ///< events that have not completed, while pending
+  std::vector<Stream> uses = {};   ///< recorded streams other than the segment's own
 
-  bool split() const { return prev || next; }
+  bool is_split() const { return prev || next; }
 };
 
-/// The free blocks that one stream may take, of the common pool or of a private one.
+/// The free blocks for one stream, of the common pool or of a private one.
 struct Arena {
   Stream stream;
   PoolId pool = 0;
@@ -47,7 +47,7 @@ struct Segment {
   Segment *prev = nullptr, *next = nullptr;
 
   Bins& bins() const { return small ? arena->small : arena->large; }
-  bool unused() const { return first->state == BlockState::free && !first->next; }
+  bool is_unused() const { return first->state == BlockState::free && !first->next; }
 };
 
 }  // namespace xpu::memory

@@ -27,12 +27,12 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
 CachingResource::CachingResource(Resource& upstream, AddressIndex& index, Options options)
     : upstream_(upstream), index_(index), options_(std::move(options)), owners_(256) {}
 
-std::size_t CachingResource::rounded(std::size_t bytes) const {
-  return options_.keep ? round_up(bytes, Bins::unit) : bytes;
+std::size_t CachingResource::round_size(std::size_t bytes) const {
+  return options_.keep_segments ? round_up(bytes, Bins::unit) : bytes;
 }
 
 std::size_t CachingResource::segment_size(std::size_t size) const {
-  if (!options_.keep) return size;
+  if (!options_.keep_segments) return size;
   std::size_t wanted = size <= small_limit   ? small_segment
                        : size < shared_limit ? large_segment
                                              : round_up(size, own_rounding);
@@ -54,12 +54,11 @@ Arena& CachingResource::arena(Stream stream, PoolId pool) {
 
 void* CachingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
   if (options_.max_allocation && bytes > options_.max_allocation) [[unlikely]]
-    fail_allocation(
-        bytes, stream, owner,
-        join("one allocation of this device may have at most ", options_.max_allocation, " bytes"));
+    fail_allocation(bytes, stream, owner,
+                    join("the largest allocation of this device is ", options_.max_allocation, " bytes"));
   expect<OutOfMemory>(bytes <= ~std::size_t{0} / 2, "an allocation of ", bytes,
                       " bytes is larger than any address space");
-  const std::size_t size = rounded(bytes);
+  const std::size_t size = round_size(bytes);
   // Pinned host memory has no stream.
   const PoolId of_stream = stream ? stream.state()->pool.load(std::memory_order_relaxed) : 0;
   const PoolId pool = of_stream ? of_stream : thread_pool(options_.device);
@@ -84,9 +83,9 @@ Block* CachingResource::take_cached(Stream stream, PoolId pool, std::size_t size
 
 Block* CachingResource::give_out(Block* block, std::size_t size, std::size_t requested, Owner owner) {
   Segment& segment = *block->segment;
-  const bool small = segment.small, was_split = block->split();
+  const bool small = segment.small, was_split = block->is_split();
   const std::size_t rest = block->size - size;
-  if (options_.keep && (small ? rest >= Bins::unit : rest > small_limit)) {
+  if (options_.keep_segments && (small ? rest >= Bins::unit : rest > small_limit)) {
     Block* tail = blocks_.take();
     tail->ptr = block->ptr + size;
     tail->size = rest;
@@ -100,23 +99,23 @@ Block* CachingResource::give_out(Block* block, std::size_t size, std::size_t req
     block->size = size;
     segment.bins().insert(tail);
     if (was_split) {
-      down(stats_.inactive_split_bytes, small, size);
+      decrease(stats_.inactive_split_bytes, small, size);
     } else {
-      up(stats_.inactive_split_bytes, small, rest);
-      up(stats_.inactive_split, small, 1);
+      increase(stats_.inactive_split_bytes, small, rest);
+      increase(stats_.inactive_split, small, 1);
     }
   } else if (was_split) {
-    down(stats_.inactive_split_bytes, small, block->size);
-    down(stats_.inactive_split, small, 1);
+    decrease(stats_.inactive_split_bytes, small, block->size);
+    decrease(stats_.inactive_split, small, 1);
   }
   block->state = BlockState::allocated;
   block->requested = requested;
   block->owner = owner;
-  up(stats_.allocation, small, 1);
-  up(stats_.active, small, 1);
-  up(stats_.allocated_bytes, small, block->size);
-  up(stats_.active_bytes, small, block->size);
-  up(stats_.requested_bytes, small, requested);
+  increase(stats_.allocation, small, 1);
+  increase(stats_.active, small, 1);
+  increase(stats_.allocated_bytes, small, block->size);
+  increase(stats_.active_bytes, small, block->size);
+  increase(stats_.requested_bytes, small, requested);
   owners_[owner].increase(static_cast<std::int64_t>(block->size));
   return block;
 }
@@ -130,9 +129,9 @@ Block* CachingResource::grow(std::size_t bytes, std::size_t size, Stream stream,
     Block* block = take_cached(stream, pool, size);
     return block ? give_out(block, size, bytes, owner) : nullptr;
   };
-  // While this thread waited for its turn another may have freed or added what is needed.
+  // While this thread waited for the lock, another may have freed or added enough memory.
   if (Block* block = cached()) return block;
-  if (!options_.keep) return_dead();
+  if (!options_.keep_segments) return_detached();
 
   std::string reason;
   auto ask = [&](std::size_t segment_bytes) -> void* {
@@ -154,7 +153,8 @@ Block* CachingResource::grow(std::size_t bytes, std::size_t size, Stream stream,
     drain();
     if (Block* block = cached()) return block;
     release_locked();
-    if (options_.keep && !small) segment_bytes = std::min(segment_bytes, round_up(size, own_rounding));
+    if (options_.keep_segments && !small)
+      segment_bytes = std::min(segment_bytes, round_up(size, own_rounding));
     memory = ask(segment_bytes);
   }
   if (!memory) fail_allocation(bytes, stream, owner, reason);
@@ -183,8 +183,8 @@ void CachingResource::deallocate(void* ptr, std::size_t bytes, Stream) noexcept 
   if (!block || block->segment->resource != this) [[unlikely]] {
     if (block) index_.put(ptr, block);
     log(LogLevel::error, join("deallocate: ", ptr, " (", bytes,
-                              " bytes) is not memory this pool gave out, or it was freed "
-                              "before; it is left alone"));
+                              " bytes) is not memory of this pool, or it was already freed; "
+                              "nothing was done"));
     return;
   }
   free(block);
@@ -196,20 +196,20 @@ void CachingResource::free(Block* block) noexcept {
   {
     std::lock_guard lock(mutex_);
     const bool small = block->segment->small;
-    down(stats_.allocation, small, 1);
-    down(stats_.allocated_bytes, small, block->size);
+    decrease(stats_.allocation, small, 1);
+    decrease(stats_.allocated_bytes, small, block->size);
     owners_[block->owner].decrease(static_cast<std::int64_t>(block->size));
     if (block->uses.empty()) [[likely]] {
       unused = give_back(block);
     } else {
       block->state = BlockState::pending;
-      block->waits = static_cast<std::uint32_t>(block->uses.size());
+      block->pending_uses = static_cast<std::uint32_t>(block->uses.size());
       uses.swap(block->uses);
       ++pending_;
     }
   }
   if (!uses.empty()) [[unlikely]]
-    wait_for_uses(block, std::move(uses));
+    record_uses(block, std::move(uses));
   if (unused) [[unlikely]]
     return_upstream(unused);
 }
@@ -218,8 +218,8 @@ void CachingResource::merge(Block* block, Block* neighbour) {
   if (!neighbour || neighbour->state != BlockState::free) return;
   const bool small = block->segment->small;
   block->segment->bins().remove(neighbour);
-  down(stats_.inactive_split, small, 1);
-  down(stats_.inactive_split_bytes, small, neighbour->size);
+  decrease(stats_.inactive_split, small, 1);
+  decrease(stats_.inactive_split_bytes, small, neighbour->size);
   if (neighbour == block->prev) {
     block->ptr = neighbour->ptr;
     block->prev = neighbour->prev;
@@ -234,20 +234,20 @@ void CachingResource::merge(Block* block, Block* neighbour) {
 
 Segment* CachingResource::give_back(Block* block) {
   Segment& segment = *block->segment;
-  down(stats_.active, segment.small, 1);
-  down(stats_.active_bytes, segment.small, block->size);
-  down(stats_.requested_bytes, segment.small, block->requested);
+  decrease(stats_.active, segment.small, 1);
+  decrease(stats_.active_bytes, segment.small, block->size);
+  decrease(stats_.requested_bytes, segment.small, block->requested);
   block->state = BlockState::free;
   block->requested = 0;
   merge(block, block->prev);
   merge(block, block->next);
   segment.bins().insert(block);
-  if (block->split()) {
-    up(stats_.inactive_split, segment.small, 1);
-    up(stats_.inactive_split_bytes, segment.small, block->size);
+  if (block->is_split()) {
+    increase(stats_.inactive_split, segment.small, 1);
+    increase(stats_.inactive_split_bytes, segment.small, block->size);
   }
-  // A private pool keeps what it has in any case: a recorded graph uses it again.
-  if (options_.keep || segment.arena->pool != 0) [[likely]]
+  // A private pool always keeps its segments: a captured graph uses them again.
+  if (options_.keep_segments || segment.arena->pool != 0) [[likely]]
     return nullptr;
   detach(&segment);
   return &segment;

@@ -1,6 +1,6 @@
-// The pool itself: segments from upstream, cut into blocks that are reused in stream order.
+// The memory pool: segments from upstream, divided into blocks that are reused in stream order.
 //
-// Locks, in the order they may be taken: grow_mutex_ (everything that talks to upstream or waits for the
+// Locks, in the order they may be taken: grow_mutex_ (held while calling upstream or waiting for the
 // device), the index's segment lock, mutex_ (blocks, bins, counters; never held while waiting for the
 // device).
 #pragma once
@@ -25,20 +25,20 @@ class XPU_API CachingResource final : public Resource {
  public:
   struct Options {
     int device = -1;                 ///< -1 for memory that belongs to no device
-    std::size_t max_allocation = 0;  ///< of upstream; 0 when it has no such limit
-    bool keep = true;                ///< false: every allocation is a segment, given back when it is freed
-    /// The whole message for an allocation that failed for `reason`; without it the reason is the message.
+    std::size_t max_allocation = 0;  ///< of upstream; 0 if it has no such limit
+    bool keep_segments = true;       ///< false: each allocation is a segment, returned upstream when freed
+    /// Returns the message for an allocation that failed for `reason`; if empty, the reason is the message.
     std::function<std::string(std::size_t bytes, Stream stream, Owner owner, const std::string& reason)>
         explain = {};
   };
 
   CachingResource(Resource& upstream, AddressIndex& index, Options options);
-  /// Whoever destroys it has made sure that no work uses its memory any more; all of it goes back upstream.
+  /// Returns all memory upstream. No pending work may use it.
   ~CachingResource() override;
 
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
-  /// The same for a block that the caller took out of the index.
+  /// Frees a block that the caller has removed from the index. Never blocks on the device.
   void free(Block* block) noexcept;
   std::size_t release_unused() override;
   void record_stream(void* ptr, Stream stream);
@@ -51,9 +51,9 @@ class XPU_API CachingResource final : public Resource {
     std::int64_t allocated = 0, reserved = 0;
   };
   Totals totals() const;
-  /// Bytes of the block that starts at `ptr`, 0 when none given out does.
+  /// Returns the bytes of the allocated block that starts at `ptr`, or 0.
   std::size_t size_of(const void* ptr) const;
-  /// What contains `ptr`, while it is given out. Call with the index's segment lock held.
+  /// Returns the allocated block that contains `ptr`. Call with the index's segment lock held.
   BlockInfo find(const Segment& segment, const void* ptr) const;
   Stats stats() const;
   /// By owner number.
@@ -64,14 +64,14 @@ class XPU_API CachingResource final : public Resource {
   void snapshot(std::vector<SnapshotSegment>& into) const;
 
  private:
-  struct Pending {
+  struct PendingUse {
     Event event;
     Block* block;
   };
-  // Events of one stream are reached in order, so only the first of a lane is asked.
-  struct Lane {
+  // Events of one stream complete in order, so only the first of a queue is queried.
+  struct PendingQueue {
     Stream stream;
-    std::deque<Pending> waiting;
+    std::deque<PendingUse> uses;
   };
   struct ArenaKey {
     StreamState* stream;
@@ -85,7 +85,7 @@ class XPU_API CachingResource final : public Resource {
   };
 
   // caching.cpp
-  std::size_t rounded(std::size_t bytes) const;
+  std::size_t round_size(std::size_t bytes) const;
   std::size_t segment_size(std::size_t size) const;
   Arena& arena(Stream stream, PoolId pool);
   Block* take_cached(Stream stream, PoolId pool, std::size_t size);
@@ -96,19 +96,19 @@ class XPU_API CachingResource final : public Resource {
   void merge(Block* block, Block* neighbour);
 
   // caching_events.cpp: blocks that other streams still use
-  void wait_for_uses(Block* block, std::vector<Stream> uses) noexcept;
-  bool note_use(Block* block, Stream stream) noexcept;
+  void record_uses(Block* block, std::vector<Stream> uses) noexcept;
+  bool record_use(Block* block, Stream stream) noexcept;
   void poll();
   void record_deferred();
   void drain();
-  void reached(Block* block);
+  void complete_use(Block* block);
 
   // caching_segments.cpp
   Segment* add_segment(void* memory, std::size_t bytes, Stream stream, PoolId pool, bool small);
   std::size_t release_locked();
   void detach(Segment* segment);
   void return_upstream(Segment* segment) noexcept;
-  void return_dead() noexcept;
+  void return_detached() noexcept;
 
   Resource& upstream_;
   AddressIndex& index_;
@@ -123,11 +123,11 @@ class XPU_API CachingResource final : public Resource {
   Arena* last_arena_ = nullptr;
   std::unordered_map<PoolId, int> pool_uses_;
 
-  std::deque<Lane> lanes_;
+  std::deque<PendingQueue> pending_queues_;
   std::vector<std::pair<Block*, Stream>>
-      deferred_;                ///< events not recorded yet: the stream was being captured
-  std::vector<Segment*> dead_;  ///< with keep = false: freed by a poll, not yet given back
-  std::size_t pending_ = 0;     ///< blocks in lanes_ or deferred_
+      deferred_;                    ///< events not recorded yet: the stream was being captured
+  std::vector<Segment*> detached_;  ///< without keep_segments: freed by a poll, not yet returned upstream
+  std::size_t pending_ = 0;         ///< blocks in pending_queues_ or deferred_
 
   Stats stats_;
   std::vector<Stat> owners_;

@@ -1,6 +1,6 @@
 // Blocks that were freed while streams other than their own still use them.
 #include "memory/caching.h"
-#include "memory/waiting.h"
+#include "memory/noexcept_wait.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"
 #include "xpu/log.h"
@@ -10,8 +10,8 @@ namespace xpu::memory {
 void CachingResource::record_stream(void* ptr, Stream stream) {
   auto add = [&](Block& block) {
     if (block.state != BlockState::allocated || block.segment->stream == stream) return;
-    for (Stream known : block.uses)
-      if (known == stream) return;
+    for (Stream used : block.uses)
+      if (used == stream) return;
     block.uses.push_back(stream);
   };
   if (Block* block = index_.get(ptr)) {
@@ -26,42 +26,43 @@ void CachingResource::record_stream(void* ptr, Stream stream) {
   });
 }
 
-void CachingResource::wait_for_uses(Block* block, std::vector<Stream> uses) noexcept {
+void CachingResource::record_uses(Block* block, std::vector<Stream> uses) noexcept {
   for (Stream stream : uses) {
-    if (note_use(block, stream)) continue;
+    if (record_use(block, stream)) continue;
     std::lock_guard lock(mutex_);
     deferred_.emplace_back(block, stream);
   }
 }
 
-// False when no event can be taken now: the next allocation that misses the cache tries again.
-bool CachingResource::note_use(Block* block, Stream stream) noexcept {
+// Returns false if no event can be recorded now; the next allocation that misses the cache tries again.
+bool CachingResource::record_use(Block* block, Stream stream) noexcept {
   if (is_capturing(stream)) return false;
   try {
     Event event;
     event.record(stream);
     std::lock_guard lock(mutex_);
-    for (Lane& lane : lanes_) {
-      if (lane.stream != stream) continue;
-      lane.waiting.push_back({std::move(event), block});
+    for (PendingQueue& queue : pending_queues_) {
+      if (queue.stream != stream) continue;
+      queue.uses.push_back({std::move(event), block});
       return true;
     }
-    lanes_.push_back({stream, {}});
-    lanes_.back().waiting.push_back({std::move(event), block});
+    pending_queues_.push_back({stream, {}});
+    pending_queues_.back().uses.push_back({std::move(event), block});
     return true;
   } catch (const std::exception& e) {
     log(LogLevel::warning,
-        join("a freed block stays reserved: no event could be taken on a stream that uses it: ", e.what()));
+        join("a freed block stays reserved: no event could be recorded on a stream that uses it: ",
+             e.what()));
     return false;
   }
 }
 
 void CachingResource::poll() {
-  for (Lane& lane : lanes_) {
-    while (!lane.waiting.empty() && lane.waiting.front().event.query()) {
-      Block* block = lane.waiting.front().block;
-      lane.waiting.pop_front();
-      reached(block);
+  for (PendingQueue& queue : pending_queues_) {
+    while (!queue.uses.empty() && queue.uses.front().event.query()) {
+      Block* block = queue.uses.front().block;
+      queue.uses.pop_front();
+      complete_use(block);
     }
   }
 }
@@ -72,31 +73,31 @@ void CachingResource::record_deferred() {
     std::lock_guard lock(mutex_);
     deferred.swap(deferred_);
   }
-  for (auto [block, stream] : deferred) wait_for_uses(block, {stream});
+  for (auto [block, stream] : deferred) record_uses(block, {stream});
 }
 
 void CachingResource::drain() {
   record_deferred();
-  std::vector<Pending> waiting;
+  std::vector<PendingUse> pending_uses;
   {
     std::lock_guard lock(mutex_);
-    for (Lane& lane : lanes_) {
-      for (Pending& pending : lane.waiting) waiting.push_back(std::move(pending));
-      lane.waiting.clear();
+    for (PendingQueue& queue : pending_queues_) {
+      for (PendingUse& use : queue.uses) pending_uses.push_back(std::move(use));
+      queue.uses.clear();
     }
   }
-  for (Pending& pending : waiting) wait_for_end(pending.event);
+  for (PendingUse& use : pending_uses) wait_noexcept(use.event);
   {
     std::lock_guard lock(mutex_);
-    for (Pending& pending : waiting) reached(pending.block);
+    for (PendingUse& use : pending_uses) complete_use(use.block);
   }
-  return_dead();
+  return_detached();
 }
 
-void CachingResource::reached(Block* block) {
-  if (--block->waits != 0) return;
+void CachingResource::complete_use(Block* block) {
+  if (--block->pending_uses != 0) return;
   --pending_;
-  if (Segment* unused = give_back(block)) dead_.push_back(unused);
+  if (Segment* unused = give_back(block)) detached_.push_back(unused);
 }
 
 }  // namespace xpu::memory

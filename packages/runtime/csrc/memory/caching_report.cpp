@@ -1,4 +1,4 @@
-// What the pool says about itself.
+// Counters, queries and snapshots of the pool.
 #include <algorithm>
 
 #include "memory/caching.h"
@@ -47,14 +47,14 @@ std::size_t CachingResource::largest_free() const {
 void CachingResource::reset_peak() {
   std::lock_guard lock(mutex_);
   auto reset = [](Stat& stat) { stat.peak = stat.current; };
-  each_stat(stats_, reset);
+  for_each_stat(stats_, reset);
   for (Stat& stat : owners_) reset(stat);
 }
 
 void CachingResource::reset_accumulated() {
   std::lock_guard lock(mutex_);
   auto reset = [](Stat& stat) { stat.allocated = stat.freed = 0; };
-  each_stat(stats_, reset);
+  for_each_stat(stats_, reset);
   for (Stat& stat : owners_) reset(stat);
   stats_.num_alloc_retries = stats_.num_ooms = stats_.num_device_alloc = stats_.num_device_free = 0;
 }

@@ -1,4 +1,4 @@
-// Segments: taken from upstream, given back to it, moved from a private pool to the common one.
+// Segments: allocated from upstream, returned to it, moved from a private pool to the common one.
 #include "memory/caching.h"
 #include "memory/counting.h"
 #include "xpu/error.h"
@@ -39,10 +39,10 @@ Segment* CachingResource::add_segment(void* memory, std::size_t bytes, Stream st
     block->size = bytes;
     block->segment = segment;
     block->prev = block->next = nullptr;
-    // Not in a bin, so nobody else sees it free: the caller gives it out.
+    // The block is in no bin, so only the caller can allocate it.
     block->state = BlockState::pending;
-    up(stats_.segment, small, 1);
-    up(stats_.reserved_bytes, small, bytes);
+    increase(stats_.segment, small, 1);
+    increase(stats_.reserved_bytes, small, bytes);
     ++stats_.num_device_alloc;
   }
   index_.add(segment);
@@ -59,20 +59,20 @@ void CachingResource::return_upstream(Segment* segment) noexcept {
   index_.remove(segment);
   upstream_.deallocate(segment->base, segment->size, segment->stream);
   std::lock_guard lock(mutex_);
-  down(stats_.segment, segment->small, 1);
-  down(stats_.reserved_bytes, segment->small, segment->size);
+  decrease(stats_.segment, segment->small, 1);
+  decrease(stats_.reserved_bytes, segment->small, segment->size);
   ++stats_.num_device_free;
   blocks_.give(segment->first);
   segments_.give(segment);
 }
 
-void CachingResource::return_dead() noexcept {
-  std::vector<Segment*> dead;
+void CachingResource::return_detached() noexcept {
+  std::vector<Segment*> detached;
   {
     std::lock_guard lock(mutex_);
-    dead.swap(dead_);
+    detached.swap(detached_);
   }
-  for (Segment* segment : dead) return_upstream(segment);
+  for (Segment* segment : detached) return_upstream(segment);
 }
 
 std::size_t CachingResource::release_unused() {
@@ -80,7 +80,8 @@ std::size_t CachingResource::release_unused() {
   return release_locked();
 }
 
-// Out of the lists first, so that nobody takes them while upstream waits for the work that used them.
+// Removes the segments from the lists first, so that no thread allocates from them while upstream waits for
+// the work that used them.
 std::size_t CachingResource::release_locked() {
   drain();
   std::vector<Segment*> unused;
@@ -89,7 +90,7 @@ std::size_t CachingResource::release_locked() {
     for (Segment *segment = first_segment_, *next; segment; segment = next) {
       next = segment->next;
       Stream stream = segment->stream;
-      if (segment->arena->pool != 0 || !segment->unused() || (stream && is_capturing(stream))) continue;
+      if (segment->arena->pool != 0 || !segment->is_unused() || (stream && is_capturing(stream))) continue;
       detach(segment);
       unused.push_back(segment);
     }
@@ -125,7 +126,7 @@ void CachingResource::release_pool(PoolId pool, bool give_back) {
       segment->arena = &common;
       for (Block* block = segment->first; block; block = block->next)
         if (block->state == BlockState::free) segment->bins().insert(block);
-      if ((options_.keep && !give_back) || !segment->unused()) continue;
+      if ((options_.keep_segments && !give_back) || !segment->is_unused()) continue;
       if (segment->stream && is_capturing(segment->stream)) continue;
       detach(segment);
       unused.push_back(segment);

@@ -5,7 +5,7 @@
 
 namespace xpu::memory {
 
-bool Countdown::strike() {
+bool FailureCounter::should_fail() {
   auto left = left_.load();
   while (left != 0)
     if (left_.compare_exchange_weak(left, left - 1)) return left == 1;
@@ -13,7 +13,7 @@ bool Countdown::strike() {
 }
 
 void* FailingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
-  expect<OutOfMemory>(!countdown_.strike(), "this allocation of ", human(bytes),
+  expect<OutOfMemory>(!failures_.should_fail(), "this allocation of ", format_bytes(bytes),
                       " failed because memory.fail_allocation asked for it");
   return upstream_.allocate(bytes, stream, owner);
 }

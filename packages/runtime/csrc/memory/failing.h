@@ -7,14 +7,13 @@
 
 namespace xpu::memory {
 
-/// How many allocations are left until one fails, that one included; 0 when none will. Resources may share
-/// it.
-class XPU_API Countdown {
+/// Counts allocations down to the one that fails; 0 if none will. Thread-safe; resources may share it.
+class XPU_API FailureCounter {
  public:
   void start(std::uint64_t k) { left_ = k; }
   bool running() const { return left_.load(std::memory_order_relaxed) != 0; }
-  /// Counts one allocation; true when it is the one to fail.
-  bool strike();
+  /// Counts one allocation; returns true if it is the one to fail.
+  bool should_fail();
 
  private:
   std::atomic<std::uint64_t> left_{0};
@@ -22,7 +21,7 @@ class XPU_API Countdown {
 
 class XPU_API FailingResource final : public Resource {
  public:
-  FailingResource(Resource& upstream, Countdown& countdown) : upstream_(upstream), countdown_(countdown) {}
+  FailingResource(Resource& upstream, FailureCounter& failures) : upstream_(upstream), failures_(failures) {}
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override {
     upstream_.deallocate(ptr, bytes, stream);
@@ -31,7 +30,7 @@ class XPU_API FailingResource final : public Resource {
 
  private:
   Resource& upstream_;
-  Countdown& countdown_;
+  FailureCounter& failures_;
 };
 
 }  // namespace xpu::memory

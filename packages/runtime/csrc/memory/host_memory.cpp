@@ -1,4 +1,4 @@
-// The pool of pinned host memory: the same caching resource over another source, with no stream of its own.
+// The pool of pinned host memory: a caching resource over HostSource. Its blocks belong to no stream.
 #include "xpu/host_memory.h"
 
 #include <sycl/sycl.hpp>

@@ -1,4 +1,4 @@
-// An adaptor that refuses to go over a limit.
+// An adaptor that throws OutOfMemory for allocations over a limit.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ class XPU_API LimitingResource final : public Resource {
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
   std::size_t release_unused() override { return upstream_.release_unused(); }
 
-  /// Returns the limit before. What is over a new limit stays until it is freed.
+  /// Returns the previous limit. Memory over a new limit stays allocated until it is freed.
   std::size_t set_limit(std::size_t bytes) { return limit_.exchange(bytes); }
   std::size_t limit() const { return limit_; }
 

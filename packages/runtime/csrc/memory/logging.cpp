@@ -13,7 +13,7 @@
 
 namespace xpu::memory {
 
-void Journal::open(const std::string& path) {
+void AllocationLog::open(const std::string& path) {
   std::lock_guard lock(mutex_);
   if (file_ && std::fclose(file_) != 0)
     log(LogLevel::error, join("the allocation log ", path_, " is incomplete: ", std::strerror(errno)));
@@ -27,8 +27,8 @@ void Journal::open(const std::string& path) {
   open_ = true;
 }
 
-void Journal::write(const char* action, const void* ptr, std::size_t bytes, Stream stream,
-                    Owner owner) noexcept {
+void AllocationLog::write(const char* action, const void* ptr, std::size_t bytes, Stream stream,
+                          Owner owner) noexcept {
   using namespace std::chrono;
   auto time = duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
   std::lock_guard lock(mutex_);
@@ -46,17 +46,17 @@ void Journal::write(const char* action, const void* ptr, std::size_t bytes, Stre
 void* LoggingResource::allocate(std::size_t bytes, Stream stream, Owner owner) {
   try {
     void* ptr = upstream_.allocate(bytes, stream, owner);
-    if (journal_.is_open()) journal_.write("allocate", ptr, bytes, stream, owner);
+    if (log_.is_open()) log_.write("allocate", ptr, bytes, stream, owner);
     return ptr;
   } catch (const OutOfMemory&) {
-    if (journal_.is_open()) journal_.write("allocate_failure", nullptr, bytes, stream, owner);
+    if (log_.is_open()) log_.write("allocate_failure", nullptr, bytes, stream, owner);
     throw;
   }
 }
 
-// Before the memory can be somebody else's, so that the lines of one address come in the order of its uses.
+// Logs before the free, so that the lines of one address are in the order of its allocations.
 void LoggingResource::deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept {
-  if (journal_.is_open()) journal_.write("free", ptr, bytes, stream, 0);
+  if (log_.is_open()) log_.write("free", ptr, bytes, stream, 0);
   upstream_.deallocate(ptr, bytes, stream);
 }
 

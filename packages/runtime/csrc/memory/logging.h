@@ -10,10 +10,11 @@
 
 namespace xpu::memory {
 
-/// The file, shared by the pools of all devices: time_ns,thread,action,address,bytes,device,stream,owner.
-class XPU_API Journal {
+/// The log file, shared by the pools of all devices, with the columns
+/// time_ns,thread,action,address,bytes,device,stream,owner. Thread-safe.
+class XPU_API AllocationLog {
  public:
-  /// Starts a new file; "" closes. Throws UsageError when the file cannot be written.
+  /// Starts a new file; "" closes the log. Throws UsageError if the file cannot be written.
   void open(const std::string& path);
   bool is_open() const { return open_.load(std::memory_order_relaxed); }
   void write(const char* action, const void* ptr, std::size_t bytes, Stream stream, Owner owner) noexcept;
@@ -27,14 +28,15 @@ class XPU_API Journal {
 
 class XPU_API LoggingResource final : public Resource {
  public:
-  LoggingResource(Resource& upstream, Journal& journal) : upstream_(upstream), journal_(journal) {}
+  LoggingResource(Resource& upstream, AllocationLog& allocation_log)
+      : upstream_(upstream), log_(allocation_log) {}
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
   std::size_t release_unused() override { return upstream_.release_unused(); }
 
  private:
   Resource& upstream_;
-  Journal& journal_;
+  AllocationLog& log_;
 };
 
 }  // namespace xpu::memory

@@ -1,4 +1,4 @@
-// The front of the device pools.
+// The public functions of the device pools.
 #include "xpu/memory.h"
 
 #include <atomic>
@@ -21,16 +21,16 @@ void* allocate(std::size_t bytes, Stream stream, Owner owner) {
 }
 
 void deallocate(void* ptr) noexcept {
-  // In a forked child objects of the parent are destroyed too; their memory is the parent's. What is freed
-  // once the process has ended goes with it.
+  // A forked child destroys the parent's objects too, but their memory is the parent's. After shutdown the
+  // system frees everything.
   if (!ptr || startup::unusable()) return;
   auto& pools = shared();
   bool watched = pools.is_watched();
   Block* block = watched ? pools.index.get(ptr) : pools.index.take(ptr);
   if (!block) [[unlikely]] {
     log(LogLevel::error, join("deallocate: ", ptr,
-                              " is not device memory this process gave out, or it was freed before; "
-                              "it is left alone"));
+                              " is not device memory of this process, or it was already freed; "
+                              "nothing was done"));
     return;
   }
   if (!watched) return block->segment->resource->free(block);
@@ -105,12 +105,12 @@ void open_pool(Stream stream, PoolId pool) {
   expect<UsageError>(pool != 0, "open_pool: got pool 0, expected a number from create_pool");
   PoolId none = 0;
   expect<UsageError>(stream.state()->pool.compare_exchange_strong(none, pool), "open_pool: stream ",
-                     stream.id(), " is already served by private pool ", none);
+                     stream.id(), " already uses private pool ", none);
   retain_pool(stream.device(), pool);
 }
 void close_pool(Stream stream, PoolId pool) {
   expect<UsageError>(stream.state()->pool.compare_exchange_strong(pool, 0), "close_pool: stream ",
-                     stream.id(), " is not served by that private pool");
+                     stream.id(), " does not use that private pool");
 }
 void retain_pool(int device, PoolId pool) {
   device_pool(device).caching().retain_pool(pool);
@@ -120,12 +120,12 @@ void release_pool(int device, PoolId pool, bool give_back) {
 }
 
 void set_log(const std::string& path) {
-  shared().journal.open(path);
+  shared().allocation_log.open(path);
   shared().update_watched();
 }
 
 void fail_allocation(std::uint64_t k) {
-  shared().countdown.start(k);
+  shared().failures.start(k);
   shared().update_watched();
 }
 

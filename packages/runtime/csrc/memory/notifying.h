@@ -1,4 +1,4 @@
-// An adaptor that tells the observer and the trace what the pool did.
+// An adaptor that reports allocations and frees to the observer and the trace.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ class XPU_API NotifyingResource final : public Resource {
   std::size_t release_unused() override { return pool_.release_unused(); }
 
  private:
-  void tell(bool allocated, void* ptr, std::size_t bytes, Stream stream,
-            CachingResource::Totals totals) const;
+  void notify(bool allocated, void* ptr, std::size_t bytes, Stream stream,
+              CachingResource::Totals totals) const;
 
   CachingResource& pool_;
   std::atomic<Observer>& observer_;

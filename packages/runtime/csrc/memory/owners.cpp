@@ -1,4 +1,4 @@
-// Names of who holds memory.
+// Names of memory owners.
 #include "memory/owners.h"
 
 #include <deque>
@@ -22,20 +22,20 @@ Names& names() {
 }  // namespace
 
 Owner owner(std::string_view name) {
-  auto& known = names();
-  std::lock_guard lock(known.mutex);
-  for (std::size_t i = 0; i < known.all.size(); ++i)
-    if (known.all[i] == name) return static_cast<Owner>(i);
-  expect<UsageError>(known.all.size() < 255, "owner: there are 255 owners of memory already, so \"", name,
-                     "\" cannot be one more");
-  known.all.emplace_back(name);
-  return static_cast<Owner>(known.all.size() - 1);
+  auto& table = names();
+  std::lock_guard lock(table.mutex);
+  for (std::size_t i = 0; i < table.all.size(); ++i)
+    if (table.all[i] == name) return static_cast<Owner>(i);
+  expect<UsageError>(table.all.size() < 255, "owner: cannot add \"", name,
+                     "\": there are already 255 owners of memory");
+  table.all.emplace_back(name);
+  return static_cast<Owner>(table.all.size() - 1);
 }
 
 const char* owner_text(Owner owner) {
-  auto& known = names();
-  std::lock_guard lock(known.mutex);
-  return owner < known.all.size() ? known.all[owner].c_str() : "?";
+  auto& table = names();
+  std::lock_guard lock(table.mutex);
+  return owner < table.all.size() ? table.all[owner].c_str() : "?";
 }
 
 std::string owner_name(Owner owner) {

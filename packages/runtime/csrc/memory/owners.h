@@ -1,4 +1,4 @@
-// Names of owners that stay where they are.
+// Names of memory owners, at fixed addresses.
 #pragma once
 
 #include "xpu/memory.h"

@@ -23,12 +23,12 @@ std::unique_ptr<Resource> make_source(int device) {
 }
 
 struct Pools {
-  Shared& shared = memory::shared();
+  SharedState& shared = memory::shared();
   std::mutex mutex;
   std::vector<std::atomic<DevicePool*>> all =
       std::vector<std::atomic<DevicePool*>>(static_cast<std::size_t>(device_count()));
 
-  // What freeing needs is made before the pools, so that it is released after them.
+  // Freeing needs the streams, so they are created before the pools and destroyed after them.
   Pools() {
     for (int device = 0; device < device_count(); ++device) live_streams(device);
   }
@@ -43,12 +43,12 @@ Pools& pools() {
 
 }  // namespace
 
-Shared& shared() {
-  static auto& one = kept<Shared>();
+SharedState& shared() {
+  static auto& one = kept<SharedState>();
   return one;
 }
 
-DevicePool::DevicePool(int device, Shared& shared)
+DevicePool::DevicePool(int device, SharedState& shared)
     : shared_(shared),
       source_(make_source(device)),
       statistics_(*source_),
@@ -57,8 +57,8 @@ DevicePool::DevicePool(int device, Shared& shared)
                {device, device_info(device).max_allocation, !strict::enabled(),
                 [this](auto... figures) { return explain(figures...); }}),
       notifying_(caching_, shared.observer),
-      logging_(notifying_, shared.journal),
-      failing_(logging_, shared.countdown) {}
+      logging_(notifying_, shared.allocation_log),
+      failing_(logging_, shared.failures) {}
 
 std::string DevicePool::explain(std::size_t bytes, Stream stream, Owner owner, const std::string& reason) {
   int device = caching_.options().device;
@@ -67,18 +67,18 @@ std::string DevicePool::explain(std::size_t bytes, Stream stream, Owner owner, c
   auto owners = caching_.owner_stats();
   std::ostringstream text;
   text << "out of memory on device " << device << " (" << device_info(device).name << ")"
-       << "\n  asked: " << human(bytes) << " for " << owner_name(owner) << " on stream " << stream.id()
-       << "\n  why: " << reason << "\n  free on the device: " << human(info.free) << " of "
-       << human(info.total)
-       << "\n  reserved by the pool: " << human(static_cast<std::uint64_t>(totals.reserved))
-       << "\n  allocated: " << human(static_cast<std::uint64_t>(totals.allocated));
+       << "\n  asked: " << format_bytes(bytes) << " for " << owner_name(owner) << " on stream " << stream.id()
+       << "\n  why: " << reason << "\n  free on the device: " << format_bytes(info.free) << " of "
+       << format_bytes(info.total)
+       << "\n  reserved by the pool: " << format_bytes(static_cast<std::uint64_t>(totals.reserved))
+       << "\n  allocated: " << format_bytes(static_cast<std::uint64_t>(totals.allocated));
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (owners[i].current)
       text << "\n    by " << owner_name(static_cast<Owner>(i)) << ": "
-           << human(static_cast<std::uint64_t>(owners[i].current));
-  text << "\n  largest free block: " << human(caching_.largest_free()) << "\n  limit: ";
+           << format_bytes(static_cast<std::uint64_t>(owners[i].current));
+  text << "\n  largest free block: " << format_bytes(caching_.largest_free()) << "\n  limit: ";
   std::size_t limit = limiting_.limit();
-  limit ? text << human(limit) : text << "none";
+  limit ? text << format_bytes(limit) : text << "none";
   text << "\n  The unused cache was given back and the allocation tried again. Free arrays that are no "
           "longer needed, ask "
           "for less at once, or raise the limit with xpu_runtime.memory.set_limit or XPU_MEMORY_LIMIT; "

@@ -1,7 +1,7 @@
 // The device pool: the stack of resources behind xpu/memory.h.
 //
 //   failing -> logging -> notifying -> caching -> limiting -> statistics -> source
-// The first three are passed by while nothing watches.
+// The first three are skipped while there is no log, observer, trace or failure to inject.
 #pragma once
 
 #include <atomic>
@@ -18,24 +18,26 @@
 
 namespace xpu::memory {
 
-/// What the pools of all devices share. Never destroyed: work may outlive static destructors.
-struct Shared {
+/// State that the pools of all devices share. Never destroyed: work may outlive static destructors.
+struct SharedState {
   AddressIndex index;
-  Journal journal;
-  Countdown countdown;
+  AllocationLog allocation_log;
+  FailureCounter failures;
   std::atomic<Observer> observer{nullptr};
   std::atomic<bool> watched{false};  ///< one of the three above is in use
 
   bool is_watched() const { return watched.load(std::memory_order_relaxed) || trace::active(); }
-  void update_watched() { watched = journal.is_open() || countdown.running() || observer.load() != nullptr; }
+  void update_watched() {
+    watched = allocation_log.is_open() || failures.running() || observer.load() != nullptr;
+  }
 };
-Shared& shared();
+SharedState& shared();
 
 class DevicePool {
  public:
-  DevicePool(int device, Shared& shared);
+  DevicePool(int device, SharedState& shared);
 
-  /// Where allocations and frees of users enter.
+  /// The resource that serves users' allocations and frees.
   Resource& top() {
     if (shared_.is_watched()) [[unlikely]]
       return failing_;
@@ -47,7 +49,7 @@ class DevicePool {
  private:
   std::string explain(std::size_t bytes, Stream stream, Owner owner, const std::string& reason);
 
-  Shared& shared_;
+  SharedState& shared_;
   std::unique_ptr<Resource> source_;
   StatisticsResource statistics_;
   LimitingResource limiting_;
@@ -59,7 +61,7 @@ class DevicePool {
 
 /// Throws UsageError for an unknown device.
 DevicePool& device_pool(int device);
-/// Null when the device's memory was never used; throws nothing.
+/// Returns null if the device's memory was never used. Does not throw.
 DevicePool* existing_pool(int device);
 
 }  // namespace xpu::memory

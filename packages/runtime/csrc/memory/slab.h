@@ -1,4 +1,4 @@
-// Headers of blocks and segments, recycled and never given back: an old pointer to one still points at one.
+// Headers are reused but never freed, so a stale pointer still points to a valid header.
 #pragma once
 
 #include <deque>

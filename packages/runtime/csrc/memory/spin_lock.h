@@ -1,4 +1,4 @@
-// A lock for a few instructions: half the price of a mutex while nobody else wants it.
+// A lock for a few instructions. Without contention it costs half the time of a mutex.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace xpu::memory {
 class SpinLock {
  public:
   void lock() {
-    // The holder is done within nanoseconds unless it lost its core: then waiting must give one up.
+    // The holder unlocks within nanoseconds unless it lost its core, so a waiter yields its own.
     while (taken_.exchange(true, std::memory_order_acquire))
       while (taken_.load(std::memory_order_relaxed)) std::this_thread::yield();
   }

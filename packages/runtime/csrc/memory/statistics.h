@@ -1,4 +1,4 @@
-// An adaptor that counts what passes through it.
+// An adaptor that counts the allocations and bytes that it passes on. Thread-safe.
 #pragma once
 
 #include <mutex>

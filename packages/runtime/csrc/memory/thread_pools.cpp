@@ -5,33 +5,33 @@
 namespace xpu::memory {
 namespace {
 
-// Trivial, so that reading it needs no initialisation check: every allocation does.
-struct Open {
+// A trivial type: every allocation reads it, and an initialisation check would cost time.
+struct OpenPool {
   int device;
   PoolId pool;
 };
 constexpr int capacity = 16;
 thread_local int open_count = 0;
-thread_local Open open[capacity];
+thread_local OpenPool open_pools[capacity];
 
 }  // namespace
 
 PoolId thread_pool(int device) {
   for (int i = open_count; i-- > 0;)
-    if (open[i].device == device) return open[i].pool;
+    if (open_pools[i].device == device) return open_pools[i].pool;
   return 0;
 }
 
 void push_thread_pool(int device, PoolId pool) {
   expect<UsageError>(open_count < capacity, "open_pool: this thread already has ", capacity,
                      " private pools open");
-  open[open_count++] = {device, pool};
+  open_pools[open_count++] = {device, pool};
 }
 
 void pop_thread_pool(int device, PoolId pool) {
   for (int i = open_count; i-- > 0;) {
-    if (open[i].device != device || open[i].pool != pool) continue;
-    for (int j = i + 1; j < open_count; ++j) open[j - 1] = open[j];
+    if (open_pools[i].device != device || open_pools[i].pool != pool) continue;
+    for (int j = i + 1; j < open_count; ++j) open_pools[j - 1] = open_pools[j];
     --open_count;
     return;
   }

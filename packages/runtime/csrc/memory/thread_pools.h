@@ -5,10 +5,10 @@
 
 namespace xpu::memory {
 
-/// The innermost private pool of the thread on `device`, 0 for the common one.
+/// Returns the innermost private pool of the thread on `device`, or 0 for the common pool.
 PoolId thread_pool(int device);
 void push_thread_pool(int device, PoolId pool);
-/// Throws UsageError when the thread does not have it open.
+/// Throws UsageError if the thread does not have it open.
 void pop_thread_pool(int device, PoolId pool);
 
 }  // namespace xpu::memory

@@ -4,7 +4,7 @@
 
 namespace xpu::memory {
 
-std::string human(std::uint64_t bytes) {
+std::string format_bytes(std::uint64_t bytes) {
   static constexpr const char* names[] = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) return std::to_string(bytes) + " bytes";
   double value = static_cast<double>(bytes) / 1024;

@@ -1,4 +1,4 @@
-// Bytes for people.
+// Numbers of bytes in messages.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace xpu::memory {
 
-/// "1.50 GiB (1610612736 bytes)".
-std::string human(std::uint64_t bytes);
+/// Returns text such as "1.50 GiB (1610612736 bytes)".
+std::string format_bytes(std::uint64_t bytes);
 
 }  // namespace xpu::memory

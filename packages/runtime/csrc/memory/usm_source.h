@@ -1,4 +1,4 @@
-// Memory straight from the driver.
+// Memory allocated by the driver, without a pool.
 #pragma once
 
 #include "xpu/memory_resource.h"
@@ -9,7 +9,7 @@ class XPU_API DeviceSource final : public Resource {
  public:
   explicit DeviceSource(int device);
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;
-  /// Waits for `stream` first: drivers do not.
+  /// Blocks until the work of `stream` has completed, since drivers do not wait for it.
   void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept override;
 
  private:

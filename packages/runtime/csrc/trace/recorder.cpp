@@ -24,17 +24,16 @@ namespace {
 
 struct Entry {
   Record record;
-  DeviceTimes times;  ///< of work on a device; taken away when the record has its times
+  TimingEvents events;  ///< of work on a device; released once the record has its times
 };
 
 struct Recorder {
-  std::mutex
-      switching;  ///< of who starts or stops; taken before the order of streams, and this before `mutex`
+  std::mutex start_stop_mutex;  ///< locked before the streams' enqueue mutexes, and those before `mutex`
   std::mutex mutex;
   std::vector<Entry> entries;
-  std::uint64_t next = 1;
-  std::size_t settled = 0;                // entries before this one have their device times
-  std::map<int, std::int64_t> clock_gap;  // device clock less ours, by device
+  std::uint64_t next_correlation = 1;
+  std::size_t resolved = 0;                  // number of leading entries that have their device times
+  std::map<int, std::int64_t> clock_offset;  // host clock minus device clock, by device
 };
 
 std::atomic<bool> is_active{false};
@@ -53,7 +52,8 @@ constexpr Record::Kind kind_of(WorkKind kind) {
 }
 static_assert(kind_of(WorkKind::marker) == Record::Kind::marker);
 
-// Events of work that the driver was given directly are unknown to SYCL's queues, so the driver is asked.
+// SYCL's queues do not know events of work that was submitted to the driver directly, so this asks the
+// driver.
 std::uint64_t opencl_time(const sycl::event& event, bool end) {
   cl_ulong time = 0;
   for (cl_event native : sycl::get_native<sycl::backend::opencl>(event)) {
@@ -75,8 +75,8 @@ std::uint64_t device_time(const sycl::event& event, bool end) {
   }
 }
 
-// Tried a few times: the smallest gap is the one with the least waiting in it.
-std::int64_t measure_gap(int device) {
+// Measures a few times: the smallest offset includes the least waiting.
+std::int64_t measure_clock_offset(int device) {
   std::int64_t best = INT64_MAX;
   auto queue = make_queue(device, 0, true);
   for (int i = 0; i < 5; ++i) {
@@ -88,40 +88,40 @@ std::int64_t measure_gap(int device) {
   return best;
 }
 
-/// Waits for the work.
-void settle(Entry& entry, const std::map<int, std::int64_t>& clock_gap) {
-  auto& [after, work] = entry.times;
+// Blocks until the work has completed.
+void resolve_device_times(Entry& entry, const std::map<int, std::int64_t>& clock_offset) {
+  auto& [previous, work] = entry.events;
   if (!work) return;
-  auto gap = clock_gap.at(entry.record.device);
-  entry.record.device_begin = (after ? device_time(*after, true) : device_time(*work, false)) + gap;
-  entry.record.device_end = device_time(*work, true) + gap;
-  entry.times = {};
+  auto offset = clock_offset.at(entry.record.device);
+  entry.record.device_begin = (previous ? device_time(*previous, true) : device_time(*work, false)) + offset;
+  entry.record.device_end = device_time(*work, true) + offset;
+  entry.events = {};
 }
 
-// Driver events are a limited resource: take the times of finished work as the trace grows.
-void settle_finished(Recorder& r) {
-  for (; r.settled < r.entries.size(); ++r.settled) {
-    auto& entry = r.entries[r.settled];
-    auto& work = entry.times.work;
+// Driver events are a limited resource, so the times of completed work are read as the trace grows.
+void resolve_completed(Recorder& r) {
+  for (; r.resolved < r.entries.size(); ++r.resolved) {
+    auto& entry = r.entries[r.resolved];
+    auto& work = entry.events.work;
     if (!work) continue;
     if (!is_complete(*work)) return;
-    settle(entry, r.clock_gap);
+    resolve_device_times(entry, r.clock_offset);
   }
 }
 
-void set_profiling_of_all(bool enabled) {
-  strict::Window window;
+void set_profiling_of_all_streams(bool enabled) {
+  strict::AccessGuard guard;
   for (int device = 0; device < device_count(); ++device)
     for (Stream stream : live_streams(device)) set_profiling(*stream.state(), enabled);
 }
 
-void add(Record record, DeviceTimes times = {}) {
+void add(Record record, TimingEvents events = {}) {
   auto& r = recorder();
   record.thread = thread_id();
   std::lock_guard lock(r.mutex);
-  record.correlation = r.next++;
-  r.entries.push_back({std::move(record), std::move(times)});
-  if (r.entries.size() % 1024 == 0) settle_finished(r);
+  record.correlation = r.next_correlation++;
+  r.entries.push_back({std::move(record), std::move(events)});
+  if (r.entries.size() % 1024 == 0) resolve_completed(r);
 }
 
 }  // namespace
@@ -138,38 +138,38 @@ bool active() {
 void start() {
   startup::require_thread();
   auto& r = recorder();
-  std::lock_guard one_at_a_time(r.switching);
+  std::lock_guard start_stop_lock(r.start_stop_mutex);
   expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
-  std::map<int, std::int64_t> gaps;
+  std::map<int, std::int64_t> offsets;
   guarded("starting a trace", [&] {
-    set_profiling_of_all(true);
-    for (int device = 0; device < device_count(); ++device) gaps[device] = measure_gap(device);
+    set_profiling_of_all_streams(true);
+    for (int device = 0; device < device_count(); ++device) offsets[device] = measure_clock_offset(device);
   });
   std::lock_guard lock(r.mutex);
   r.entries.clear();
-  r.settled = 0;
-  r.clock_gap = std::move(gaps);
+  r.resolved = 0;
+  r.clock_offset = std::move(offsets);
   is_active = true;
 }
 
 std::vector<Record> stop() {
   startup::require_thread();
   auto& r = recorder();
-  std::lock_guard one_at_a_time(r.switching);
+  std::lock_guard start_stop_lock(r.start_stop_mutex);
   expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
-  guarded("stopping a trace", [] { set_profiling_of_all(false); });
+  guarded("stopping a trace", [] { set_profiling_of_all_streams(false); });
   std::vector<Entry> entries;
-  std::map<int, std::int64_t> clock_gap;
+  std::map<int, std::int64_t> clock_offset;
   {
     std::lock_guard lock(r.mutex);
     entries = std::exchange(r.entries, {});
-    clock_gap = r.clock_gap;
+    clock_offset = r.clock_offset;
   }
-  // Without the lock: work may wait for a thread that is about to record more.
+  // `mutex` is not held here: the work may wait for a thread that is about to add a record.
   std::vector<Record> records;
   guarded("reading the times of a trace", [&] {
     for (auto& entry : entries) {
-      settle(entry, clock_gap);
+      resolve_device_times(entry, clock_offset);
       records.push_back(std::move(entry.record));
     }
   });
@@ -178,16 +178,16 @@ std::vector<Record> stop() {
   return records;
 }
 
-void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
-               DeviceTimes times) {
+void record_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
+                 TimingEvents events) {
   Record record{kind_of(info.kind), std::string(info.name), stream.device(), stream.id()};
   record.host_begin = begin;
   record.host_end = end;
   record.bytes = info.bytes;
-  add(std::move(record), std::move(times));
+  add(std::move(record), std::move(events));
 }
 
-void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total) {
+void record_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total) {
   Record record{allocate ? Record::Kind::allocate : Record::Kind::free, allocate ? "allocate" : "free",
                 device, stream};
   record.host_begin = record.host_end = now();
@@ -196,7 +196,7 @@ void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stre
   add(std::move(record));
 }
 
-void note_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end) {
+void record_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end) {
   Record record{kind, std::string(name)};
   record.host_begin = begin;
   record.host_end = end;
@@ -210,7 +210,7 @@ Span::Span(std::string_view name) {
 }
 
 Span::~Span() {
-  if (begin_ && active()) note_host(Record::Kind::span, name_, begin_, now());
+  if (begin_ && active()) record_host(Record::Kind::span, name_, begin_, now());
 }
 
 }  // namespace xpu::trace

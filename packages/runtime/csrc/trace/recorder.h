@@ -1,4 +1,4 @@
-// Where records go while a trace is active.
+// Adds records to the active trace. Thread-safe. Call only while trace::active().
 #pragma once
 
 #include <optional>
@@ -10,17 +10,16 @@
 
 namespace xpu::trace {
 
-/// The events whose times are the device's times of a piece of work.
-struct DeviceTimes {
-  std::optional<sycl::event>
-      after;  ///< the work begins when this ends; without it the work's own event knows
+/// The events from whose profiling data the device times of a piece of work are read.
+struct TimingEvents {
+  std::optional<sycl::event> previous;  ///< the work begins when this ends; empty: when `work` starts
   std::optional<sycl::event> work;
 };
 
-void note_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
-               DeviceTimes times);
+void record_work(Stream stream, const WorkInfo& info, std::uint64_t begin, std::uint64_t end,
+                 TimingEvents events);
 /// `total`: bytes allocated on the device afterwards.
-void note_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total);
-void note_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end);
+void record_memory(bool allocate, std::size_t bytes, int device, std::int64_t stream, std::uint64_t total);
+void record_host(Record::Kind kind, std::string_view name, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace xpu::trace

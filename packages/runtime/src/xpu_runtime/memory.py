@@ -163,7 +163,7 @@ class Pool:
         self._devices.add(device)
 
 
-# Journal lines as the events of torch's memory_viz.
+# Lines of the allocation log, as the events of torch's memory_viz.
 _EVENTS = {"allocate": ("alloc",), "free": ("free_requested", "free_completed")}
 
 
@@ -204,7 +204,7 @@ def snapshot(log: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     return {"segments": segments, "device_traces": traces, "allocator_settings": {}}
 
 
-def _human(value: int) -> str:
+def _format_bytes(value: int) -> str:
     size = float(value)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(size) < 1024:
@@ -232,15 +232,15 @@ def summary(device: int | None = None) -> str:
     rows.update({f"  by {name}": f"owner.{name}" for name in owners(index)})
     columns = ("current", "peak", "allocated", "freed")
     free, total = info(index)
-    most = limit(index)
+    max_bytes = limit(index)
     lines = [
-        f"Memory of device {index}: {_human(free)} free of {_human(total)}, "
-        f"limit {_human(most) if most else 'none'}, "
+        f"Memory of device {index}: {_format_bytes(free)} free of {_format_bytes(total)}, "
+        f"limit {_format_bytes(max_bytes) if max_bytes else 'none'}, "
         f"{counters['num_ooms']} times out of memory, {counters['num_alloc_retries']} retries",
         f"{'':<20}" + "".join(f"{column:>12}" for column in columns),
     ]
     for title, key in rows.items():
-        values = (_human(counters[f"{key}.{column}"]) for column in columns)
+        values = (_format_bytes(counters[f"{key}.{column}"]) for column in columns)
         lines.append(f"{title:<20}" + "".join(f"{value:>12}" for value in values))
     for title, key in (("allocations", "allocation.all"), ("segments", "segment.all")):
         values = (str(counters[f"{key}.{column}"]) for column in columns)

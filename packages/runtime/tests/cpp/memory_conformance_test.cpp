@@ -30,8 +30,8 @@ struct Stack {
   std::unique_ptr<Resource> source = std::make_unique<DeviceSource>(0);
   StatisticsResource counted{*source};
   AddressIndex index;
-  Countdown countdown;
-  Journal journal;
+  FailureCounter failures;
+  AllocationLog allocation_log;
   std::atomic<Observer> observer{nullptr};
   std::vector<std::unique_ptr<Resource>> adaptors;
   Resource* top = &counted;
@@ -44,8 +44,9 @@ struct Stack {
     top = &added;
     return added;
   }
-  CachingResource& add_caching(bool keep = true) {
-    return add<CachingResource>(*top, index, CachingResource::Options{.device = 0, .keep = keep});
+  CachingResource& add_caching(bool keep_segments = true) {
+    return add<CachingResource>(*top, index,
+                                CachingResource::Options{.device = 0, .keep_segments = keep_segments});
   }
   ~Stack() {
     while (!adaptors.empty()) adaptors.pop_back();
@@ -57,11 +58,11 @@ const std::pair<const char*, Build> candidates[] = {
     {"source", [](Stack&) {}},
     {"limiting", [](Stack& s) { s.add<LimitingResource>(*s.top, std::size_t{0}); }},
     {"statistics", [](Stack& s) { s.add<StatisticsResource>(*s.top); }},
-    {"failing", [](Stack& s) { s.add<FailingResource>(*s.top, s.countdown); }},
+    {"failing", [](Stack& s) { s.add<FailingResource>(*s.top, s.failures); }},
     {"logging",
      [](Stack& s) {
-       s.journal.open("/dev/null");
-       s.add<LoggingResource>(*s.top, s.journal);
+       s.allocation_log.open("/dev/null");
+       s.add<LoggingResource>(*s.top, s.allocation_log);
      }},
     {"caching", [](Stack& s) { s.add_caching(); }},
     {"caching that keeps nothing", [](Stack& s) { s.add_caching(false); }},
@@ -75,11 +76,11 @@ const std::pair<const char*, Build> candidates[] = {
      [](Stack& s) {
        s.add<LimitingResource>(*s.top, std::size_t{0});
        s.observer = [](void*, std::int64_t, int, std::int64_t, std::int64_t) {};
-       s.journal.open("/dev/null");
+       s.allocation_log.open("/dev/null");
        auto& pool = s.add_caching();
        s.add<NotifyingResource>(pool, s.observer);
-       s.add<LoggingResource>(*s.top, s.journal);
-       s.add<FailingResource>(*s.top, s.countdown);
+       s.add<LoggingResource>(*s.top, s.allocation_log);
+       s.add<FailingResource>(*s.top, s.failures);
      }},
 };
 
@@ -214,9 +215,9 @@ TEST(failed_allocation_leaks_nothing) {
   on_each([](Stack& s) {
     Stream stream = default_stream(0);
     // Below a failing source, so that the resource under test must clean up after itself.
-    FailingResource failing(*s.top, s.countdown);
+    FailingResource failing(*s.top, s.failures);
     for (std::uint64_t k = 1; k <= 50; ++k) {
-      s.countdown.start(k);
+      s.failures.start(k);
       std::vector<Held> held;
       int failures = 0;
       for (std::size_t i = 0; i < 60; ++i) {
@@ -229,18 +230,18 @@ TEST(failed_allocation_leaks_nothing) {
       }
       CHECK(failures >= 1);
       for (auto& h : held) failing.deallocate(h.ptr, h.bytes, stream);
-      s.countdown.start(0);
+      s.failures.start(0);
     }
   });
 }
 
 TEST(failing_source_is_survived_by_the_cache) {
   Stack s;
-  s.add<FailingResource>(*s.top, s.countdown);
+  s.add<FailingResource>(*s.top, s.failures);
   auto& pool = s.add_caching();
   Stream stream = default_stream(0);
   for (std::uint64_t k = 1; k <= 50; ++k) {
-    s.countdown.start(k);
+    s.failures.start(k);
     std::vector<Held> held;
     for (std::size_t i = 0; i < 60; ++i) {
       // Large enough that each is a segment, so that each reaches the source.
@@ -248,7 +249,7 @@ TEST(failing_source_is_survived_by_the_cache) {
       held.push_back({pool.allocate(bytes, stream, 0), bytes});
     }
     for (auto& h : held) pool.deallocate(h.ptr, h.bytes, stream);
-    s.countdown.start(0);
+    s.failures.start(0);
     pool.release_unused();
     CHECK_EQUAL(s.counted.counts().bytes.current, 0);
     CHECK_EQUAL(pool.stats().reserved_bytes[all].current, 0);

@@ -46,7 +46,7 @@ struct Message {
   }
 };
 
-struct sigaction before_segv, before_bus;
+struct sigaction previous_segv, previous_bus;  // the handlers that were installed first
 std::atomic<void (*)(int)> stack_printer{nullptr};
 
 void describe(Message& message, const Allocation& a, std::uint64_t serial) {
@@ -64,19 +64,19 @@ void print_stack(const char* title, void* const* frames, int count) {
   backtrace_symbols_fd(frames, count, STDERR_FILENO);
 }
 
-// While a window is open only guards and freed memory are closed, and it is the device that runs: on threads
-// of its driver, or on one that waits in a window.
-bool device_runs_here(const Range& range) {
+// While an AccessGuard is alive, only guard pages and freed memory are closed, so the fault is the device's
+// if it is on a thread of the driver, or on a thread that waits inside an AccessGuard.
+bool is_device_access(const Range& range) {
   if (!range.is_open()) return false;
   long thread = syscall(SYS_gettid);
-  for (const Work& work : works)
+  for (const DeviceWork& work : device_works)
     if (work.thread == thread) return true;
   return thread != getpid();
 }
 
-void name_works(Message& message) {
+void append_kernel_names(Message& message) {
   const char* between = "\"";
-  for (const Work& work : works) {
+  for (const DeviceWork& work : device_works) {
     if (work.thread == 0 || !work.name[0]) continue;
     message << between << work.name << "\"";
     between = ", \"";
@@ -84,7 +84,7 @@ void name_works(Message& message) {
   if (*between == '"') message << "(unnamed work)";
 }
 
-bool wrote(const void* context) {
+bool is_write(const void* context) {
 #ifdef __x86_64__
   return static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2;
 #else
@@ -93,39 +93,39 @@ bool wrote(const void* context) {
 }
 
 void report(const Range& range, std::uintptr_t address, const void* context) {
-  Touch touch = range.touch(address);
+  Access access = range.access_at(address);
   {
     Message message;
     message << "\nxpu strict memory: ";
-    bool device = device_runs_here(range);
+    bool device = is_device_access(range);
     if (device) {
       message << "kernel ";
-      name_works(message);
+      append_kernel_names(message);
     } else {
       message << "host code";
     }
-    message << (wrote(context) ? " wrote " : " read ");
-    const Allocation* a = touch.allocation;
+    message << (is_write(context) ? " wrote " : " read ");
+    const Allocation* a = access.allocation;
     if (!a) {
       message << "device addresses that were never allocated, at ";
       message.address(address) << "\n";
       return;
     }
     auto size = static_cast<std::int64_t>(a->bytes);
-    if (touch.offset < 0) {
-      message.number(static_cast<std::uint64_t>(-touch.offset)) << " bytes before the start of ";
-    } else if (touch.offset >= size) {
-      message.number(static_cast<std::uint64_t>(touch.offset - size)) << " bytes past the end of ";
+    if (access.offset < 0) {
+      message.number(static_cast<std::uint64_t>(-access.offset)) << " bytes before the start of ";
+    } else if (access.offset >= size) {
+      message.number(static_cast<std::uint64_t>(access.offset - size)) << " bytes past the end of ";
     } else {
       message << (a->freed ? "freed memory, " : "device memory, ") << "byte ";
-      message.number(static_cast<std::uint64_t>(touch.offset)) << " of ";
+      message.number(static_cast<std::uint64_t>(access.offset)) << " of ";
     }
-    describe(message, *a, touch.serial);
+    describe(message, *a, access.serial);
     message << "\n";
     if (!device && !a->freed)
       message << "  Copy it to the host first: this would be an invalid access on a GPU.\n";
   }
-  print_stack("allocated by:", touch.allocation->stack, touch.allocation->frames);
+  print_stack("allocated by:", access.allocation->stack, access.allocation->frames);
 }
 
 void print_stack_here(const char* title) {
@@ -134,8 +134,8 @@ void print_stack_here(const char* title) {
   if (auto print = stack_printer.load()) print(STDERR_FILENO);
 }
 
-// A handler that chains back here would make a loop of two: the same fault again and again.
-bool looping(const siginfo_t* info) {
+// If a previous handler calls this one again, the same fault repeats for ever.
+bool is_looping(const siginfo_t* info) {
   static std::atomic<void*> last{nullptr};
   static std::atomic<int> times{0};
   if (last.exchange(info->si_addr) != info->si_addr) times = 0;
@@ -145,7 +145,7 @@ bool looping(const siginfo_t* info) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const Range* range = Range::existing();
-  const struct sigaction& before = signal == SIGBUS ? before_bus : before_segv;
+  const struct sigaction& previous = signal == SIGBUS ? previous_bus : previous_segv;
   if (range && range->contains(address)) {
     static std::atomic<long> reporter{0};
     long none = 0, thread = syscall(SYS_gettid);
@@ -155,9 +155,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     } else if (none != thread) {
       for (;;) pause();  // another thread faulted first and is ending the process
     }
-  } else if (!looping(info)) {
-    if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
-    if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+  } else if (!is_looping(info)) {
+    if (previous.sa_flags & SA_SIGINFO) return previous.sa_sigaction(signal, info, context);
+    if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
   }
   // Back at the faulting instruction the default action ends the process with the signal.
   struct sigaction normal = {};
@@ -165,11 +165,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   sigaction(signal, &normal, nullptr);
 }
 
-void install(int signal, struct sigaction& before) {
+void install(int signal, struct sigaction& previous) {
   struct sigaction now;
   sigaction(signal, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault) return;
-  before = now;
+  previous = now;
   struct sigaction ours = {};
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -185,11 +185,11 @@ void install_fault_handler() {
     return backtrace(frame, 1);
   }();
   if (primed < 0) return;
-  install(SIGSEGV, before_segv);
-  install(SIGBUS, before_bus);
+  install(SIGSEGV, previous_segv);
+  install(SIGBUS, previous_bus);
 }
 
-void die_of_overwrite(const Allocation& allocation, std::uint64_t serial, bool before) {
+void abort_on_overwrite(const Allocation& allocation, std::uint64_t serial, bool before) {
   {
     Message message;
     message << "\nxpu strict memory: something wrote "
@@ -200,7 +200,7 @@ void die_of_overwrite(const Allocation& allocation, std::uint64_t serial, bool b
   }
   print_stack("allocated by:", allocation.stack, allocation.frames);
   print_stack_here("freed by:");
-  // Drivers take this signal too, to ask for bug reports.
+  // Drivers handle SIGABRT as well, to ask for bug reports.
   signal(SIGABRT, SIG_DFL);
   std::abort();
 }

@@ -1,4 +1,4 @@
-// The message, and the end, of what touches closed strict memory.
+// Reports an access to closed strict memory, and ends the process.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@ namespace xpu::strict {
 
 struct Allocation;
 
-/// Takes SIGSEGV and SIGBUS, unless it has them; faults at other addresses go on to the handler that was
-/// there. Called again and again, because drivers and languages install handlers of their own at any time.
+/// Handles SIGSEGV and SIGBUS; faults at other addresses go to the handler that was installed before. Call it
+/// often: drivers and language runtimes install handlers of their own at any time. Does nothing if installed.
 void install_fault_handler();
-/// For overwrites found when the memory is freed.
-[[noreturn]] void die_of_overwrite(const Allocation& allocation, std::uint64_t serial, bool before);
+/// Reports an overwrite of the canary, which is found when the memory is freed. `before`: it is ahead of the
+/// allocation, not behind it.
+[[noreturn]] void abort_on_overwrite(const Allocation& allocation, std::uint64_t serial, bool before);
 
 }  // namespace xpu::strict

@@ -15,7 +15,7 @@
 #include "xpu/error.h"
 #include "xpu/log.h"
 
-// Of the linker: where this library lies.
+// Set by the linker: the first and last address of this library.
 extern "C" {
 extern __attribute__((visibility("hidden"))) char __ehdr_start[];
 extern __attribute__((visibility("hidden"))) char _end[];
@@ -25,10 +25,10 @@ namespace xpu::strict {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t most_allocations = std::size_t{1} << 24;
+constexpr std::size_t max_allocations = std::size_t{1} << 24;
 constexpr unsigned char canary = 0xC5;
-// Freed stretches of up to this size cost less to change with their neighbours than to leave out.
-constexpr std::size_t near = 128 * 1024;
+// One mprotect over two live allocations and this many freed bytes between them costs less than two calls.
+constexpr std::size_t max_merge_gap = 128 * 1024;
 
 constexpr const char* more_mappings =
     ". Each live allocation needs two mappings: fewer at once, or raise vm.max_map_count";
@@ -44,22 +44,22 @@ void* reserve(std::size_t bytes, int protection) {
   return at == MAP_FAILED ? nullptr : at;
 }
 
-// The callers of this library: its own frames tell nobody anything.
-std::uint8_t note_stack(void** into, std::size_t capacity) {
+// Saves the caller's frames; the innermost ones, which are this library's, are left out.
+std::uint8_t save_stack(void** into, std::size_t capacity) {
   void* frames[24];
   int count = backtrace(frames, std::size(frames)), first = 0;
   while (first < count && frames[first] >= __ehdr_start && frames[first] < _end) ++first;
-  std::size_t kept = std::min(static_cast<std::size_t>(count - first), capacity);
-  std::copy_n(frames + first, kept, into);
-  return static_cast<std::uint8_t>(kept);
+  std::size_t saved = std::min(static_cast<std::size_t>(count - first), capacity);
+  std::copy_n(frames + first, saved, into);
+  return static_cast<std::uint8_t>(saved);
 }
 
-bool intact(std::uintptr_t from, std::uintptr_t to) {
+bool is_intact(std::uintptr_t from, std::uintptr_t to) {
   return std::all_of(reinterpret_cast<unsigned char*>(from), reinterpret_cast<unsigned char*>(to),
                      [](unsigned char c) { return c == canary; });
 }
 
-// Where nothing may be thrown: a program's memory stays as it is, only less is found out about it.
+// For functions that must not throw. The program's memory stays valid; strict mode only finds fewer errors.
 void report(const char* what) noexcept {
   log(LogLevel::error, join("strict memory: ", what, ": ", std::strerror(errno), more_mappings));
 }
@@ -92,28 +92,28 @@ Range::Range() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
     }
   expect<OutOfMemory>(base_, "strict memory cannot reserve addresses: ", std::strerror(errno),
                       ". Is there a ulimit -v?");
-  all_ = static_cast<Allocation*>(reserve(most_allocations * sizeof(Allocation), PROT_READ | PROT_WRITE));
+  all_ = static_cast<Allocation*>(reserve(max_allocations * sizeof(Allocation), PROT_READ | PROT_WRITE));
   expect<OutOfMemory>(all_, "strict memory cannot reserve its table: ", std::strerror(errno));
   empty_file_ = memfd_create("xpu-strict-memory", MFD_CLOEXEC);
-  expect<OutOfMemory>(empty_file_ >= 0, "strict memory cannot make its empty file: ", std::strerror(errno));
+  expect<OutOfMemory>(empty_file_ >= 0, "strict memory cannot create its empty file: ", std::strerror(errno));
 }
 
-bool Range::protects(std::uintptr_t begin, std::size_t bytes, int protection) noexcept {
+bool Range::try_protect(std::uintptr_t begin, std::size_t bytes, int protection) noexcept {
   return bytes == 0 || mprotect(reinterpret_cast<void*>(begin), bytes, protection) == 0;
 }
 
 void Range::protect(std::uintptr_t begin, std::size_t bytes, int protection) {
-  expect<OutOfMemory>(protects(begin, bytes, protection),
+  expect<OutOfMemory>(try_protect(begin, bytes, protection),
                       "strict memory: mprotect failed: ", std::strerror(errno), more_mappings);
 }
 
-// All of them, also when one cannot be; errno is of the last that could not.
-bool Range::protects_live(int protection) noexcept {
+// Goes on after a failure and then returns false, with errno of the last failure.
+bool Range::try_protect_live(int protection) noexcept {
   bool all = true;
   for (std::size_t i = 0; i < live_.size();) {
     std::uintptr_t begin = all_[live_[i]].begin, end = all_[live_[i]].end;
-    while (++i < live_.size() && all_[live_[i]].begin - end <= near) end = all_[live_[i]].end;
-    all = protects(begin, end - begin, protection) && all;
+    while (++i < live_.size() && all_[live_[i]].begin - end <= max_merge_gap) end = all_[live_[i]].end;
+    all = try_protect(begin, end - begin, protection) && all;
   }
   return all;
 }
@@ -127,7 +127,7 @@ void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory
   std::lock_guard lock(mutex_);
   std::size_t filled = round_up(bytes, alignment), pages = round_up(filled, page_);
   std::uint64_t serial = count_.load(std::memory_order_relaxed);
-  expect<OutOfMemory>(serial < most_allocations && pages + page_ <= base_ + span_ - top_,
+  expect<OutOfMemory>(serial < max_allocations && pages + page_ <= base_ + span_ - top_,
                       "strict memory never uses an address "
                       "again, and has none left after ",
                       serial, " allocations: run fewer in one process");
@@ -141,7 +141,7 @@ void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory
   a.device = device;
   a.owner = memory::owner_text(owner);
   a.freed = false;
-  a.frames = note_stack(a.stack, std::size(a.stack));
+  a.frames = save_stack(a.stack, std::size(a.stack));
 
   expect<OutOfMemory>(map_empty(a.guard, a.end) != MAP_FAILED,
                       "strict memory: mmap failed: ", std::strerror(errno), more_mappings);
@@ -157,13 +157,13 @@ void* Range::allocate(std::size_t bytes, int device, std::int64_t stream, memory
 
 void Range::deallocate(void* ptr) noexcept {
   std::lock_guard lock(mutex_);
-  std::uint64_t serial = last_before(reinterpret_cast<std::uintptr_t>(ptr));
+  std::uint64_t serial = find_serial(reinterpret_cast<std::uintptr_t>(ptr));
   Allocation& a = all_[serial];
-  if (protects(a.begin, a.guard - a.begin, PROT_READ | PROT_WRITE)) {
-    if (!intact(a.begin, a.ptr)) die_of_overwrite(a, serial, true);
-    if (!intact(a.ptr + a.bytes, a.guard)) die_of_overwrite(a, serial, false);
+  if (try_protect(a.begin, a.guard - a.begin, PROT_READ | PROT_WRITE)) {
+    if (!is_intact(a.begin, a.ptr)) abort_on_overwrite(a, serial, true);
+    if (!is_intact(a.ptr + a.bytes, a.guard)) abort_on_overwrite(a, serial, false);
   } else {
-    report("freed memory could not be looked at for writes around it");
+    report("freed memory could not be checked for writes around it");
   }
   a.freed = true;
   live_.erase(std::lower_bound(live_.begin(), live_.end(), serial));
@@ -172,26 +172,26 @@ void Range::deallocate(void* ptr) noexcept {
 
 void Range::open() {
   std::lock_guard lock(mutex_);
-  if (windows_.load(std::memory_order_relaxed) == 0) {
+  if (access_count_.load(std::memory_order_relaxed) == 0) {
     install_fault_handler();
-    if (!protects_live(PROT_READ | PROT_WRITE)) {
+    if (!try_protect_live(PROT_READ | PROT_WRITE)) {
       std::string why = std::strerror(errno);
-      if (!protects_live(PROT_NONE))
-        report("memory could not be closed, and host code that touches it is not seen");
-      fail<OutOfMemory>("strict memory cannot be opened for work on it: ", why, more_mappings);
+      if (!try_protect_live(PROT_NONE))
+        report("memory could not be closed, so host code that touches it is not reported");
+      fail<OutOfMemory>("strict memory cannot be opened for device work: ", why, more_mappings);
     }
   }
-  ++windows_;
+  ++access_count_;
 }
 
 void Range::close() noexcept {
   std::lock_guard lock(mutex_);
-  if (--windows_ == 0 && !protects_live(PROT_NONE))
-    report("memory could not be closed, and host code that touches it is not seen");
+  if (--access_count_ == 0 && !try_protect_live(PROT_NONE))
+    report("memory could not be closed, so host code that touches it is not reported");
 }
 
 // The serial of the last allocation that begins at or before `address`; there must be one.
-std::uint64_t Range::last_before(std::uintptr_t address) const {
+std::uint64_t Range::find_serial(std::uintptr_t address) const {
   std::uint64_t low = 0, high = count_.load(std::memory_order_acquire);
   while (high - low > 1) {
     std::uint64_t middle = low + (high - low) / 2;
@@ -200,10 +200,10 @@ std::uint64_t Range::last_before(std::uintptr_t address) const {
   return low;
 }
 
-Touch Range::touch(std::uintptr_t address) const {
+Access Range::access_at(std::uintptr_t address) const {
   std::uint64_t count = count_.load(std::memory_order_acquire);
   if (count == 0 || address >= all_[count - 1].end) return {nullptr, 0, 0};
-  std::uint64_t serial = last_before(address);
+  std::uint64_t serial = find_serial(address);
   return {&all_[serial], serial, static_cast<std::int64_t>(address - all_[serial].ptr)};
 }
 

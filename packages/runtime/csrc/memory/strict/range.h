@@ -1,4 +1,4 @@
-// The address range of strict memory: which pages are whose, and whether they are open.
+// The address range of strict memory: the allocation of each page, and whether the host may access it.
 //
 // Layout of an allocation: [slack][bytes][fill to 64][guard page]. Slack and fill hold a canary. Guards and
 // freed pages are mapped from an empty file, so that touching them is SIGBUS even when they are open:
@@ -27,8 +27,8 @@ struct Allocation {
   void* stack[8];  ///< of the host when it was allocated
 };
 
-/// What the fault handler must say about an address.
-struct Touch {
+/// The allocation that an address belongs to, for the fault handler's message.
+struct Access {
   const Allocation* allocation;  ///< null when nothing was ever allocated there
   std::uint64_t serial;
   std::int64_t offset;  ///< from the allocation's first byte
@@ -42,30 +42,31 @@ class Range {
   static Range* existing();
 
   void* allocate(std::size_t bytes, int device, std::int64_t stream, memory::Owner owner);
-  /// Dies with a message when the canary around the bytes was overwritten.
+  /// Ends the process with a message if the canary around the bytes was overwritten.
   void deallocate(void* ptr) noexcept;
+  /// Opens all live allocations to the process until close(). Calls nest. Throws OutOfMemory if it cannot.
   void open();
   void close() noexcept;
 
   /// Async-signal-safe.
   bool contains(std::uintptr_t address) const { return address >= base_ && address < base_ + span_; }
-  bool is_open() const { return windows_.load(std::memory_order_relaxed) > 0; }
-  Touch touch(std::uintptr_t address) const;
+  bool is_open() const { return access_count_.load(std::memory_order_relaxed) > 0; }
+  Access access_at(std::uintptr_t address) const;
 
  private:
   Range();
   void protect(std::uintptr_t begin, std::size_t bytes, int protection);  ///< throws OutOfMemory
-  // False where the kernel refuses; errno says why.
-  bool protects(std::uintptr_t begin, std::size_t bytes, int protection) noexcept;
-  bool protects_live(int protection) noexcept;
+  // Returns false if mprotect fails; errno says why.
+  bool try_protect(std::uintptr_t begin, std::size_t bytes, int protection) noexcept;
+  bool try_protect_live(int protection) noexcept;
   void* map_empty(std::uintptr_t begin, std::uintptr_t end);
-  std::uint64_t last_before(std::uintptr_t address) const;
+  std::uint64_t find_serial(std::uintptr_t address) const;
 
   std::mutex mutex_;
   std::uintptr_t base_ = 0, top_ = 0;
   std::size_t span_ = 0, page_ = 0;
   int empty_file_ = -1;
-  std::atomic<int> windows_{0};
+  std::atomic<int> access_count_{0};
   Allocation* all_ = nullptr;  // in the order of their addresses, never removed
   std::atomic<std::uint64_t> count_{0};
   std::vector<std::uint64_t> live_;  // serials in order

@@ -1,8 +1,8 @@
 #include "memory/strict/source.h"
 
+#include "memory/noexcept_wait.h"
 #include "memory/strict/range.h"
 #include "memory/units.h"
-#include "memory/waiting.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 
@@ -16,14 +16,14 @@ StrictSource::StrictSource(int device) : device_(device) {
                       ". Choose the CPU with ONEAPI_DEVICE_SELECTOR=opencl:cpu, or unset XPU_STRICT_MEMORY");
 }
 
-// Pages come only when they are touched, so nothing but this sum stands between a program and the machine's
-// end.
+// The system provides pages only when they are touched, so only this sum keeps a program from using up the
+// machine's memory.
 void* StrictSource::allocate(std::size_t bytes, Stream stream, memory::Owner owner) {
   std::size_t total = device_info(device_).total_memory;
   std::size_t used = used_.fetch_add(bytes);
   try {
     expect<OutOfMemory>(used <= total && bytes <= total - used, "device ", device_, " has ",
-                        memory::human(total), ", of which ", memory::human(used), " are used");
+                        memory::format_bytes(total), ", of which ", memory::format_bytes(used), " are used");
     return Range::get().allocate(bytes, device_, stream.id(), owner);
   } catch (...) {
     used_ -= bytes;
@@ -32,7 +32,7 @@ void* StrictSource::allocate(std::size_t bytes, Stream stream, memory::Owner own
 }
 
 void StrictSource::deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept {
-  memory::wait_for_end(stream);
+  memory::wait_noexcept(stream);
   Range::get().deallocate(ptr);
   used_ -= bytes;
 }

@@ -12,16 +12,16 @@
 
 namespace xpu::strict {
 
-Work works[Work::capacity];
+DeviceWork device_works[DeviceWork::capacity];
 
 namespace {
 
-thread_local int depth = 0;
-thread_local Work* mine = nullptr;
+thread_local int guard_depth = 0;
+thread_local DeviceWork* thread_work = nullptr;
 
-Work* claim() {
+DeviceWork* claim_work() {
   long thread = syscall(SYS_gettid);
-  for (Work& work : works) {
+  for (DeviceWork& work : device_works) {
     long free = 0;
     if (!work.thread.compare_exchange_strong(free, thread)) continue;
     work.name[0] = 0;
@@ -37,23 +37,23 @@ bool enabled() {
   return on;
 }
 
-void Window::enter() {
+void AccessGuard::enter() {
   Range::get().open();
-  if (depth++ == 0) mine = claim();
+  if (guard_depth++ == 0) thread_work = claim_work();
 }
 
-void Window::leave() noexcept {
+void AccessGuard::leave() noexcept {
   Range::get().close();
-  if (--depth > 0 || !mine) return;
-  mine->thread = 0;
-  mine = nullptr;
+  if (--guard_depth > 0 || !thread_work) return;
+  thread_work->thread = 0;
+  thread_work = nullptr;
 }
 
-void note_kernel(std::string_view name) {
-  if (!mine) return;
-  std::size_t size = std::min(name.size(), std::size_t{Work::name_size - 1});
-  std::memcpy(mine->name, name.data(), size);
-  mine->name[size] = 0;
+void set_kernel_name(std::string_view name) {
+  if (!thread_work) return;
+  std::size_t size = std::min(name.size(), std::size_t{DeviceWork::name_size - 1});
+  std::memcpy(thread_work->name, name.data(), size);
+  thread_work->name[size] = 0;
 }
 
 }  // namespace xpu::strict

@@ -1,11 +1,11 @@
 // Strict memory (XPU_STRICT_MEMORY=1): device memory that host code cannot touch, on the CPU device.
 //
-// Device allocations are pages of one reserved address range, closed to the whole process except while a
-// Window is open: the runtime opens one around each submission, which in this mode also waits. Every
-// allocation ends against a guard page that stays closed, and freed addresses are never used again. What
-// touches closed memory dies with a message that names the allocation (strict_fault.h).
+// Device allocations are pages of one reserved address range, closed to the whole process except while an
+// AccessGuard is alive: the runtime holds one around each submission, which in this mode also waits. Every
+// allocation ends against a guard page that stays closed, and freed addresses are never used again. An access
+// to closed memory ends the process with a message that names the allocation (fault.h).
 //
-// What it cannot see: host code on another thread that touches device memory while a window is open.
+// It does not find host code on another thread that touches device memory while an AccessGuard is alive.
 #pragma once
 
 #include <string_view>
@@ -14,20 +14,20 @@
 
 namespace xpu::strict {
 
-/// Opens device memory for its scope; windows nest and may be open on many threads. Costs nothing when not
-/// enabled.
-class XPU_API Window {
+/// Opens device memory for its scope. Guards nest, and many threads may hold one. Costs nothing if strict
+/// memory is disabled.
+class XPU_API AccessGuard {
  public:
-  Window() : open_(enabled()) {
+  AccessGuard() : open_(enabled()) {
     if (open_) [[unlikely]]
       enter();
   }
-  ~Window() {
+  ~AccessGuard() {
     if (open_) [[unlikely]]
       leave();
   }
-  Window(const Window&) = delete;
-  Window& operator=(const Window&) = delete;
+  AccessGuard(const AccessGuard&) = delete;
+  AccessGuard& operator=(const AccessGuard&) = delete;
 
  private:
   static void enter();
@@ -36,7 +36,7 @@ class XPU_API Window {
   bool open_;
 };
 
-/// Names the work of the thread's window, for the message should it fault.
-XPU_API void note_kernel(std::string_view name);
+/// Names the work in the calling thread's AccessGuard, for the message if it faults.
+XPU_API void set_kernel_name(std::string_view name);
 
 }  // namespace xpu::strict
