@@ -277,7 +277,7 @@ void bind_attention(py::module_& m) {
 }
 
 void bind_plans(py::module_& m) {
-  m.def("dnn_onednn_matmul_refusal", &dnn::onednn_matmul_refusal, py::arg("device"));
+  m.def("dnn_onednn_matmul_unsupported_reason", &dnn::onednn_matmul_unsupported_reason, py::arg("device"));
   m.def("dnn_explain", &dnn::explain);
   m.def("dnn_cache_stats", [] {
     auto stats = dnn::cache_stats();

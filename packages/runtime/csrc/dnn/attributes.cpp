@@ -80,7 +80,7 @@ Spread spread_of(const Tensor& scale, const Tensor& of) {
   for (int d = 0; d < of.ndim; ++d) {
     if (scale.shape[d] != 1) spread.mask |= 1 << d;
     bool shared = scale.shape[d] != 1 && scale.shape[d] != of.shape[d];
-    refuse_unless(!shared || d >= of.ndim - 2, "groups along a batch dimension");
+    reject_unless(!shared || d >= of.ndim - 2, "groups along a batch dimension");
     grouped |= shared;
   }
   // A single group along K is still a group for oneDNN, when the other dimension differs.
@@ -93,18 +93,18 @@ Spread spread_of(const Tensor& scale, const Tensor& of) {
 }
 
 dnnl::memory::desc flat(const Tensor& t) {
-  refuse_unless(t.contiguous(), "scales or zero points that are not contiguous");
+  reject_unless(t.contiguous(), "scales or zero points that are not contiguous");
   return {{t.numel()}, data_type_of(t.dtype), dnnl::memory::format_tag::a};
 }
 
 }  // namespace
 
 void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
-                  const Extras& extras, int ndim, Extra first) {
+                  const ExtraOperands& extras, int ndim, ExtraOperand first) {
   dnnl::post_ops list;
-  auto append_binary = [&](algorithm kind, Extra extra) {
-    refuse_unless(extra.tensor != nullptr, "a binary post-op has no operand");
-    refuse_unless(extra.tensor->ndim <= ndim, "an operand has more dimensions than the result");
+  auto append_binary = [&](algorithm kind, ExtraOperand extra) {
+    reject_unless(extra.tensor != nullptr, "a binary post-op has no operand");
+    reject_unless(extra.tensor->ndim <= ndim, "an operand has more dimensions than the result");
     auto desc = describe(with_leading_ones(*extra.tensor, ndim));
     arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, desc, extra.operand});
     list.append_binary(kind, desc);
@@ -129,7 +129,7 @@ bool reads_result(const std::vector<PostOp>& post_ops) {
                      [](const PostOp& op) { return op.kind == PostOp::Kind::sum; });
 }
 
-void refuse_misread_operand(const Tensor& result, Extra operand) {
+void reject_misread_operand(const Tensor& result, ExtraOperand operand) {
   if (!operand.tensor || operand.tensor->numel() == 1) return;
   auto& t = *operand.tensor;
   bool columns = true, in_order = true;
@@ -140,12 +140,12 @@ void refuse_misread_operand(const Tensor& result, Extra operand) {
     in_order &= result.strides[d] > step;
     step = result.strides[d] * (result.shape[d] - 1);
   }
-  refuse_unless(in_order && (columns || result.contiguous()),
+  reject_unless(in_order && (columns || result.contiguous()),
                 "with this layout of the result oneDNN misreads the operands of post-ops");
 }
 
 void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of,
-                      Extra scale, Extra zero_point) {
+                      ExtraOperand scale, ExtraOperand zero_point) {
   if (scale.tensor) {
     auto spread = spread_of(*scale.tensor, of);
     auto desc = flat(*scale.tensor);

@@ -20,23 +20,23 @@ struct BatchNormProblem {
   float epsilon;
   bool training;
   Problem problem;
-  Extras extras;
-  Extra weight, bias;
+  ExtraOperands extras;
+  ExtraOperand weight, bias;
 };
 
 // The one type of scale and shift that oneDNN takes.
-void check_float(Extra extra) {
-  refuse_unless(!extra.tensor || (extra.tensor->dtype == DType::f32 && extra.tensor->contiguous()),
+void check_float(ExtraOperand extra) {
+  reject_unless(!extra.tensor || (extra.tensor->dtype == DType::f32 && extra.tensor->contiguous()),
                 "weight or bias is not contiguous f32");
 }
 
 std::string by_onednn(const BatchNormProblem& p, Plan& plan) {
   using Flags = dnnl::normalization_flags;
   int device = p.problem.device();
-  refuse_unless(refusal_of(device).empty(), refusal_of(device));
+  reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
   check_float(p.weight);
   check_float(p.bias);
-  refuse_unless(p.mean.contiguous() && p.variance.contiguous(), "mean or variance is not contiguous");
+  reject_unless(p.mean.contiguous() && p.variance.contiguous(), "mean or variance is not contiguous");
   auto flags = p.training ? Flags::none : Flags::use_global_stats;
   if (p.weight.tensor) flags |= Flags::use_scale;
   if (p.bias.tensor) flags |= Flags::use_shift;
@@ -59,17 +59,17 @@ std::string by_onednn(const BatchNormProblem& p, Plan& plan) {
 std::string by_kernel(const BatchNormProblem& p, Plan& plan) {
   int device = p.problem.device(), n = p.x.ndim;
   bool doubles = p.x.dtype == DType::f64 || p.y.dtype == DType::f64;
-  refuse_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
-  refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
-  auto type = [](Extra e) { return e.tensor ? kernel_type(e.tensor->dtype) : "float"; };
-  auto has = [](Extra e) { return e.tensor ? 1 : 0; };
+  reject_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
+  reject_unless(!doubles || device_info(device).fp64, "this device has no f64");
+  auto type = [](ExtraOperand e) { return e.tensor ? kernel_type(e.tensor->dtype) : "float"; };
+  auto has = [](ExtraOperand e) { return e.tensor ? 1 : 0; };
   auto source =
       join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
            "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
            "\n#define XPU_WEIGHT ", type(p.weight), "\n#define XPU_BIAS ", type(p.bias),
            "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias), "\n") +
       std::string(kernel_source("batch_norm.sycl"));
-  auto step = [](Extra e) { return e.tensor ? e.tensor->strides[0] : 0; };
+  auto step = [](ExtraOperand e) { return e.tensor ? e.tensor->strides[0] : 0; };
   std::vector<std::int64_t> shape{p.x.numel()};
   for (auto* part : {p.x.shape, p.x.strides, p.y.strides}) shape.insert(shape.end(), part, part + n);
   for (auto value : {step(p.weight), step(p.bias), p.mean.strides[0], p.variance.strides[0]})

@@ -78,8 +78,8 @@ PlanPtr choose(const Problem& problem, const std::vector<Candidate>& candidates)
       plan->explanation = std::move(said);
       plan->candidate = candidate.name;
       return plan;
-    } catch (const Refusal& refusal) {
-      said.push_back(join(candidate.name, ": refused (", refusal.reason, ")"));
+    } catch (const Rejection& rejection) {
+      said.push_back(join(candidate.name, ": refused (", rejection.reason, ")"));
     } catch (const dnnl::error& e) {
       std::string why = e.what();  // the advice after the first sentence is about its own variable
       said.push_back(join(candidate.name, ": refused (oneDNN: ", why.substr(0, why.find(". ")), ")"));

@@ -12,13 +12,13 @@
 namespace xpu::dnn {
 
 /// Thrown by a candidate that cannot, or should not, do the problem.
-struct Refusal {
+struct Rejection {
   std::string reason;
 };
 
 template <class... Parts>
-void refuse_unless(bool condition, const Parts&... parts) {
-  if (!condition) throw Refusal{join(parts...)};
+void reject_unless(bool condition, const Parts&... parts) {
+  if (!condition) throw Rejection{join(parts...)};
 }
 
 struct Candidate {

@@ -32,7 +32,7 @@ dnnl::memory::data_type data_type_of(DType dtype) {
     case DType::i4:
       return To::s4;
     default:
-      throw Refusal{join("oneDNN has no type ", name_of(dtype))};
+      throw Rejection{join("oneDNN has no type ", name_of(dtype))};
   }
 }
 
@@ -51,8 +51,8 @@ dnnl::memory::desc describe(const Tensor& t) {
   for (int i = t.ndim - 1; i >= 0; --i) {
     if (t.shape[i] == 1) strides[i] = extent;
     extent = std::max(extent, strides[i] * t.shape[i]);
-    refuse_unless(strides[i] >= 0, "negative stride");
-    refuse_unless(strides[i] > 0 || t.shape[i] <= 1, "a dimension is broadcast by a stride of 0");
+    reject_unless(strides[i] >= 0, "negative stride");
+    reject_unless(strides[i] > 0 || t.shape[i] <= 1, "a dimension is broadcast by a stride of 0");
   }
   return {sizes_of(t), data_type_of(t.dtype), strides};
 }

@@ -7,9 +7,9 @@
 
 namespace xpu::dnn {
 
-/// Throws Refusal for a type oneDNN does not have.
+/// Throws Rejection for a type oneDNN does not have.
 dnnl::memory::data_type data_type_of(DType dtype);
-/// Throws Refusal for negative strides.
+/// Throws Rejection for negative strides.
 dnnl::memory::desc describe(const Tensor& tensor);
 /// The same shape and type in whatever layout the primitive likes best.
 dnnl::memory::desc any_layout(const Tensor& tensor);

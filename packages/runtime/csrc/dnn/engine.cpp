@@ -25,14 +25,14 @@ struct Engine {
 
 void make(Engine& entry, int device) {
   if (generic_backend()) {
-    entry.refusal = "oneDNN is not used on a generic SYCL backend";
+    entry.unsupported_reason = "oneDNN is not used on a generic SYCL backend";
     return;
   }
   try {
     entry.engine = dnnl::sycl_interop::make_engine(sycl_device(device), sycl_context(device));
     exit::wait_before_loaded_libraries();  // an engine loads its threads' library
   } catch (const dnnl::error& e) {
-    entry.refusal = join("oneDNN has no engine for ", device_info(device).name, ": ", e.what());
+    entry.unsupported_reason = join("oneDNN has no engine for ", device_info(device).name, ": ", e.what());
   }
 }
 
@@ -50,13 +50,13 @@ struct Known {
 
 }  // namespace
 
-const std::string& refusal_of(int device) {
+const std::string& unsupported_reason(int device) {
   return entry_of(device).refusal;
 }
 
 // The build is the third number of "22.43.24595.41" (OpenCL) and of "1.3.24595" (Level Zero). Up to the one
 // below, the driver writes past the argument block of the kernels that oneDNN generates for a matrix product.
-std::string onednn_matmul_refusal(int device) {
+std::string onednn_matmul_unsupported_reason(int device) {
   constexpr int last_bad_build = 24595;
   auto& info = device_info(device);
   int build = 0;
@@ -65,12 +65,12 @@ std::string onednn_matmul_refusal(int device) {
   if (bad)
     return join("the GPU's driver ", info.driver_version,
                 " corrupts memory when it launches oneDNN's matrix kernels: install a newer one");
-  return refusal_of(device);
+  return unsupported_reason(device);
 }
 
 const dnnl::engine& engine_of(int device) {
   auto& entry = entry_of(device);
-  expect<Unsupported>(entry.refusal.empty(), entry.refusal);
+  expect<Unsupported>(entry.unsupported_reason.empty(), entry.unsupported_reason);
   return entry.engine;
 }
 

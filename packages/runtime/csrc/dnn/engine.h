@@ -9,8 +9,8 @@
 namespace xpu::dnn {
 
 /// Why oneDNN cannot be used on the device; empty when it can.
-const std::string& refusal_of(int device);
-/// Throws Unsupported with refusal_of() when there is one.
+const std::string& unsupported_reason(int device);
+/// Throws Unsupported with unsupported_reason() when there is one.
 const dnnl::engine& engine_of(int device);
 
 /// The stream on `queue`, which is one of `device`; made at first use.

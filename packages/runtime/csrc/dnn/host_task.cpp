@@ -15,7 +15,7 @@ namespace {
 
 using Work = std::function<void()>;
 
-thread_local Work* catcher = nullptr;
+thread_local Work* interceptor = nullptr;
 
 struct Task {
   Work work;
@@ -51,24 +51,24 @@ void submit(Task given, sycl::queue& queue, direct::Submission& submission, sycl
 
 }  // namespace
 
-bool catch_host_task(Work& work) {
-  if (!catcher) return false;
-  *catcher = std::move(work);
+bool intercept_host_task(Work& work) {
+  if (!interceptor) return false;
+  *interceptor = std::move(work);
   return true;
 }
 
-HostTaskCatcher::HostTaskCatcher() {
-  catcher = &caught_;
+HostTaskInterceptor::HostTaskInterceptor() {
+  interceptor = &task_;
 }
-HostTaskCatcher::~HostTaskCatcher() {
-  catcher = nullptr;
+HostTaskInterceptor::~HostTaskInterceptor() {
+  interceptor = nullptr;
 }
 
-bool HostTaskCatcher::submit(int device, sycl::queue& queue, direct::Submission& submission,
+bool HostTaskInterceptor::submit(int device, sycl::queue& queue, direct::Submission& submission,
                              sycl::event* event) {
-  catcher = nullptr;
-  if (!caught_) return false;
-  dnn::submit({std::move(caught_), device}, queue, submission, event);
+  interceptor = nullptr;
+  if (!task_) return false;
+  dnn::submit({std::move(task_), device}, queue, submission, event);
   return true;
 }
 
@@ -85,7 +85,7 @@ void run_on_host(int device, sycl::queue& queue, sycl::event* event, Work work) 
 // this one. Everybody else's host tasks, and libdnnl's when a loader bound it to libsycl directly, go the
 // usual way.
 void sycl::_V1::handler::SetHostTask(std::function<void()> work) {
-  if (xpu::dnn::catch_host_task(work)) return;
+  if (xpu::dnn::intercept_host_task(work)) return;
   using Real =
       void (*)(sycl::handler*, std::function<void()>*);  // a std::function by value is passed by address
   static auto real =

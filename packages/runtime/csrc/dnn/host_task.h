@@ -16,17 +16,17 @@ namespace xpu::dnn {
 void run_on_host(int device, sycl::queue& queue, sycl::event* event, std::function<void()> work);
 
 /// While alive, a host task submitted by this thread is kept here instead of being queued.
-class HostTaskCatcher {
+class HostTaskInterceptor {
  public:
-  HostTaskCatcher();
-  ~HostTaskCatcher();
-  HostTaskCatcher(const HostTaskCatcher&) = delete;
-  HostTaskCatcher& operator=(const HostTaskCatcher&) = delete;
+  HostTaskInterceptor();
+  ~HostTaskInterceptor();
+  HostTaskInterceptor(const HostTaskInterceptor&) = delete;
+  HostTaskInterceptor& operator=(const HostTaskInterceptor&) = delete;
   /// Queues what was caught, after all that `queue` holds. False when nothing was.
   bool submit(int device, sycl::queue& queue, direct::Submission& submission, sycl::event* event);
 
  private:
-  std::function<void()> caught_;
+  std::function<void()> task_;
 };
 
 }  // namespace xpu::dnn

@@ -17,17 +17,17 @@ struct LayerNormProblem {
   const Tensor &x, &y;
   float epsilon;
   Problem problem;
-  Extras extras;
-  Extra weight, bias, mean, variance;
+  ExtraOperands extras;
+  ExtraOperand weight, bias, mean, variance;
 };
 
 std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
   using Flags = dnnl::normalization_flags;
   int device = p.problem.device();
-  refuse_unless(refusal_of(device).empty(), refusal_of(device));
+  reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
   bool statistics = p.mean.tensor;
-  refuse_unless(statistics == (p.variance.tensor != nullptr), "only one of mean and variance is wanted");
-  refuse_unless(!p.weight.tensor || !p.bias.tensor || p.weight.tensor->dtype == p.bias.tensor->dtype,
+  reject_unless(statistics == (p.variance.tensor != nullptr), "only one of mean and variance is wanted");
+  reject_unless(!p.weight.tensor || !p.bias.tensor || p.weight.tensor->dtype == p.bias.tensor->dtype,
                 "weight and bias differ in type");
   auto flags = Flags::none;
   if (p.weight.tensor) flags |= Flags::use_scale;
@@ -45,9 +45,9 @@ std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
                                                          weight_type, p.epsilon, flags, basic_attributes());
   auto how = fast_implementation(desc);
   std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}};
-  auto add = [&](int id, Extra extra) {
+  auto add = [&](int id, ExtraOperand extra) {
     if (!extra.tensor) return;
-    refuse_unless(extra.tensor->contiguous(), "an operand is not contiguous");
+    reject_unless(extra.tensor->contiguous(), "an operand is not contiguous");
     arguments.push_back({id, describe(*extra.tensor), extra.operand});
   };
   add(DNNL_ARG_SCALE, p.weight);
@@ -62,10 +62,10 @@ std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
 std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
   int device = p.problem.device(), n = p.x.ndim;
   bool doubles = p.x.dtype == DType::f64 || p.y.dtype == DType::f64;
-  refuse_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
-  refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
-  auto type = [](Extra e) { return e.tensor ? kernel_type(e.tensor->dtype) : "float"; };
-  auto has = [](Extra e) { return e.tensor ? 1 : 0; };
+  reject_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
+  reject_unless(!doubles || device_info(device).fp64, "this device has no f64");
+  auto type = [](ExtraOperand e) { return e.tensor ? kernel_type(e.tensor->dtype) : "float"; };
+  auto has = [](ExtraOperand e) { return e.tensor ? 1 : 0; };
   auto source =
       join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
            "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
@@ -75,7 +75,7 @@ std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
       define_step("XPU_X_STEP", p.x.strides[n - 1], "s.x_step") +
       define_step("XPU_Y_STEP", p.y.strides[n - 1], "s.y_step") +
       std::string(kernel_source("layer_norm.sycl"));
-  auto step = [](Extra e) { return e.tensor ? e.tensor->strides[0] : 0; };
+  auto step = [](ExtraOperand e) { return e.tensor ? e.tensor->strides[0] : 0; };
   std::vector<std::int64_t> shape{p.x.shape[n - 1], p.x.strides[n - 1], p.y.strides[n - 1], step(p.weight),
                                   step(p.bias)};
   for (int d = 0; d < n; ++d) shape.push_back(d == n - 1 ? 1 : p.x.shape[d]);

@@ -18,7 +18,7 @@ void require_divides(const char* op, const char* of_what, const char* what,
                      of);
 }
 
-[[noreturn]] void refuse_shape(const char* op, const char* what, const Tensor& operand, Sizes shape,
+[[noreturn]] void throw_shape_error(const char* op, const char* what, const Tensor& operand, Sizes shape,
                                std::optional<DType> dtype) {
   std::string sizes;
   for (auto size : shape) sizes += join(sizes.empty() ? "" : ",", size);
@@ -33,7 +33,7 @@ void require_shape(const char* op, const char* what, const std::optional<Tensor>
   if (!operand) return;
   bool fits = std::ranges::equal(Sizes(operand->shape, static_cast<std::size_t>(operand->ndim)), shape);
   if (!fits || (dtype && operand->dtype != *dtype)) [[unlikely]]
-    refuse_shape(op, what, *operand, shape, dtype);
+    throw_shape_error(op, what, *operand, shape, dtype);
 }
 
 void require_shape(const char* op, const char* what, const std::optional<Tensor>& operand,

@@ -87,8 +87,8 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
 
 std::string by_onednn(const PoolProblem& p, Plan& plan) {
   int device = p.problem.device();
-  refuse_unless(refusal_of(device).empty(), refusal_of(device));
-  refuse_unless(p.options.kind != Kind::max, "oneDNN's maximum loses NaNs");
+  reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
+  reject_unless(p.options.kind != Kind::max, "oneDNN's maximum loses NaNs");
   dnnl::memory::dims kernel(p.kernel, p.kernel + p.spatial), stride(p.stride, p.stride + p.spatial),
       padding(p.padding, p.padding + p.spatial);
   dnnl::memory::dims dilation, padding_r;
@@ -136,8 +136,8 @@ void spread(std::int64_t* to, const std::int64_t* from, int spatial, std::int64_
 std::string by_kernel(const PoolProblem& p, Plan& plan) {
   int device = p.problem.device();
   bool doubles = p.x.dtype == DType::f64 || p.y.dtype == DType::f64;
-  refuse_unless(!is_complex(p.x.dtype) && !is_complex(p.y.dtype), "complex numbers");
-  refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
+  reject_unless(!is_complex(p.x.dtype) && !is_complex(p.y.dtype), "complex numbers");
+  reject_unless(!doubles || device_info(device).fp64, "this device has no f64");
   bool integers = !is_float(p.x.dtype) && p.options.kind == Kind::max;
   auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
                      "\n#define XPU_SUM ",

@@ -76,9 +76,9 @@ struct PrimitiveStep::Work {
     };
     auto* below = direct::Submission::current();
     if (!below) return execute(event);
-    HostTaskCatcher catcher;
+    HostTaskInterceptor interceptor;
     execute(event);
-    catcher.submit(step->device_, queue, *below, event);
+    interceptor.submit(step->device_, queue, *below, event);
   }
 };
 
@@ -90,7 +90,7 @@ PrimitiveStep::PrimitiveStep(Plan& plan, int device, const dnnl::primitive_desc_
       arguments_(std::move(arguments)) {
   if (auto scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
     arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratch, plan.temporary(scratch.get_size())});
-  refuse_unless(arguments_.size() <= max_arguments, "more than ", max_arguments, " tensors");
+  reject_unless(arguments_.size() <= max_arguments, "more than ", max_arguments, " tensors");
 }
 
 void PrimitiveStep::run(Stream stream, const std::shared_ptr<const Plan>& plan, void* const* pointers) const {
@@ -99,7 +99,7 @@ void PrimitiveStep::run(Stream stream, const std::shared_ptr<const Plan>& plan, 
 
 std::string fast_implementation(const dnnl::primitive_desc_base& desc) {
   std::string name = desc.impl_info_str();
-  refuse_unless(!name.starts_with("ref"), "only oneDNN's reference code (", name, ") takes this");
+  reject_unless(!name.starts_with("ref"), "only oneDNN's reference code (", name, ") takes this");
   return name;
 }
 

@@ -40,7 +40,7 @@ inline dnnl::primitive_attr basic_attributes(bool deterministic = false) {
   return attributes;
 }
 
-/// The implementation's name; throws Refusal for oneDNN's reference code, which our kernels beat by far.
+/// The implementation's name; throws Rejection for oneDNN's reference code, which our kernels beat by far.
 std::string fast_implementation(const dnnl::primitive_desc_base& desc);
 
 }  // namespace xpu::dnn

@@ -15,8 +15,8 @@ const char name[] = "reorder";
 struct ReorderProblem {
   const Tensor &src, &dst;
   Problem problem;
-  Extras extras;
-  Extra scale_src, zero_src, scale_dst, zero_dst;
+  ExtraOperands extras;
+  ExtraOperand scale_src, zero_src, scale_dst, zero_dst;
 
   ReorderProblem(int device, const Tensor& src_, const Tensor& dst_, const Quantization& of_src,
                  const Quantization& of_dst)
@@ -35,8 +35,8 @@ struct ReorderProblem {
 
 std::string by_onednn(const ReorderProblem& p, Plan& plan) {
   int device = p.problem.device();
-  refuse_unless(refusal_of(device).empty(), refusal_of(device));
-  refuse_unless(p.src.ndim > 0, "a single number");
+  reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
+  reject_unless(p.src.ndim > 0, "a single number");
   auto from = describe(p.src), to = describe(p.dst);
   Arguments arguments{{DNNL_ARG_FROM, from, 0}, {DNNL_ARG_TO, to, 1}};
   auto attributes = basic_attributes();
@@ -51,8 +51,8 @@ std::string by_onednn(const ReorderProblem& p, Plan& plan) {
 
 std::string by_kernel(const ReorderProblem& p, Plan& plan) {
   bool doubles = p.src.dtype == DType::f64 || p.dst.dtype == DType::f64;
-  refuse_unless(!doubles || device_info(p.problem.device()).fp64, "this device has no f64");
-  refuse_unless(size_of(p.dst.dtype) > 0, "packed 4-bit results");
+  reject_unless(!doubles || device_info(p.problem.device()).fp64, "this device has no f64");
+  reject_unless(size_of(p.dst.dtype) > 0, "packed 4-bit results");
   bool plain_integers = is_integer(p.src.dtype) && !p.scale_src.tensor && !p.zero_src.tensor &&
                         !p.scale_dst.tensor && !p.zero_dst.tensor;
   Epilogue epilogue(p.dst.ndim, doubles ? "double" : plain_integers ? "xpu::i64" : "float");

@@ -6,7 +6,7 @@
 namespace xpu::dnn {
 namespace {
 
-void add_reorder(Plan& plan, int device, const Place& from, const Place& to) {
+void add_reorder(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to) {
   auto& engine = engine_of(device);
   dnnl::reorder::primitive_desc desc(engine, from.desc, engine, to.desc, basic_attributes());
   plan.add(std::make_unique<PrimitiveStep>(
@@ -17,19 +17,19 @@ void add_reorder(Plan& plan, int device, const Place& from, const Place& to) {
 
 }  // namespace
 
-Place read_as(Plan& plan, int device, const Place& from, const dnnl::memory::desc& wanted) {
+PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from, const dnnl::memory::desc& wanted) {
   if (from.desc == wanted) return from;
-  Place copy{wanted, plan.temporary(wanted.get_size())};
+  PlacedOperand copy{wanted, plan.temporary(wanted.get_size())};
   add_reorder(plan, device, from, copy);
   return copy;
 }
 
-Place write_as(Plan& plan, const Place& to, const dnnl::memory::desc& wanted) {
+PlacedOperand stage_output(Plan& plan, const PlacedOperand& to, const dnnl::memory::desc& wanted) {
   if (to.desc == wanted) return to;
   return {wanted, plan.temporary(wanted.get_size())};
 }
 
-void finish_write(Plan& plan, int device, const Place& written, const Place& to) {
+void reorder_output(Plan& plan, int device, const PlacedOperand& written, const PlacedOperand& to) {
   if (written.operand != to.operand) add_reorder(plan, device, written, to);
 }
 

@@ -20,8 +20,8 @@ struct SoftmaxProblem {
 std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
   int device = p.problem.device(), n = p.x.ndim;
   bool doubles = p.x.dtype == DType::f64 || p.y.dtype == DType::f64;
-  refuse_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
-  refuse_unless(!doubles || device_info(device).fp64, "this device has no f64");
+  reject_unless(is_float(p.x.dtype) && is_float(p.y.dtype), "only floats");
+  reject_unless(!doubles || device_info(device).fp64, "this device has no f64");
   auto source = join("#define XPU_X ", kernel_type(p.x.dtype), "\n#define XPU_Y ", kernel_type(p.y.dtype),
                      "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
                      "\n#define XPU_LOG ", p.log, "\n") +

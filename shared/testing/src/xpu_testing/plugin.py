@@ -100,7 +100,7 @@ def has_onednn_matmul() -> bool:
     """Whether oneDNN does matrix products on the first device."""
     import xpu_runtime
 
-    return xpu_runtime.device_count() > 0 and not xpu_runtime.dnn.onednn_matmul_refusal()
+    return xpu_runtime.device_count() > 0 and not xpu_runtime.dnn.onednn_matmul_unsupported_reason()
 
 
 def has_cpu_device() -> bool:

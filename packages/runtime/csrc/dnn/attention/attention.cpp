@@ -20,16 +20,16 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   auto type = f32_is_fastest(stream.device()) ? DType::f32 : q.dtype;
   AttentionSoftmax softmax{options.scale, options.causal, {}, {}};
   std::optional<Tensor> mask, logsumexp;
-  if (options.mask) mask = spread_mask(*options.mask, q_, keys, groups);
+  if (options.mask) mask = broadcast_mask(*options.mask, q_, keys, groups);
   if (options.logsumexp) logsumexp = split_heads(*options.logsumexp, groups);
 
   Block block(stream, q, keys, options.causal);
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
   auto rows_at_once = elements / keys, keys_at_once = block.images * block.groups * keys;
-  auto scores = temporary(stream, elements, DType::f32), share = temporary(stream, rows_at_once, DType::f32),
+  auto scores = temporary(stream, elements, DType::f32), inverse_sum = temporary(stream, rows_at_once, DType::f32),
        result = temporary(stream, rows_at_once * v.shape[4], DType::f32);
-  kernels::Temporary narrow;
-  if (type != DType::f32) narrow = temporary(stream, elements, type);
+  kernels::Temporary narrow_weights;
+  if (type != DType::f32) narrow_weights = temporary(stream, elements, type);
   Operand some_q(stream, q.dtype, type, rows_at_once * q.shape[4]),
       some_k(stream, k.dtype, type, keys_at_once * k.shape[4]),
       some_v(stream, v.dtype, type, keys_at_once * v.shape[4]);
@@ -37,24 +37,24 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   for (std::int64_t n = 0; n < q.shape[0]; n += block.images)
     for (std::int64_t g = 0; g < groups; g += block.groups) {
       auto images = std::min(block.images, q.shape[0] - n), heads = std::min(block.groups, groups - g);
-      auto here = [&](const Tensor& t) { return part(part(t, 0, n, images), 1, g, heads); };
-      auto k_here = turned(some_k(here(k))), v_here = some_v(here(v));
+      auto here = [&](const Tensor& t) { return narrow(narrow(t, 0, n, images), 1, g, heads); };
+      auto k_here = transposed(some_k(here(k))), v_here = some_v(here(v));
       for (std::int64_t s = 0; s < queries; s += block.queries) {
         auto rows = std::min(block.queries, queries - s);
-        auto seen = options.causal ? seen_keys(block, s + rows, keys) : keys;
-        auto of_queries = [&](const Tensor& t) { return part(here(t), 3, s, rows); };
+        auto seen = options.causal ? visible_keys(block, s + rows, keys) : keys;
+        auto of_queries = [&](const Tensor& t) { return narrow(here(t), 3, s, rows); };
         Tensor products(scores.data(), DType::f32, {images, heads, q.shape[2], rows, seen});
-        Tensor shares(share.data(), DType::f32, {images, heads, q.shape[2], rows, 1});
+        Tensor inverse_sums(inverse_sum.data(), DType::f32, {images, heads, q.shape[2], rows, 1});
         auto weights = products;
-        if (narrow.data()) weights.data = narrow.data(), weights.dtype = type;
-        matmul(stream, some_q(of_queries(q)), part(k_here, 4, 0, seen), products);
+        if (narrow_weights.data()) weights.data = narrow_weights.data(), weights.dtype = type;
+        matmul(stream, some_q(of_queries(q)), narrow(k_here, 4, 0, seen), products);
         if (mask) softmax.mask = of_queries(*mask);
         if (logsumexp) softmax.logsumexp = of_queries(*logsumexp);
-        softmax.run(stream, products, weights, shares, s);
+        softmax.run(stream, products, weights, inverse_sums, s);
         if (options.dropout > 0) drop_attention(stream, weights, keys, {q, n, g, s}, options);
         Tensor results(result.data(), DType::f32, {images, heads, q.shape[2], rows, v.shape[4]});
-        matmul(stream, weights, part(v_here, 3, 0, seen), results);
-        finish_attention(stream, results, shares, of_queries(out));
+        matmul(stream, weights, narrow(v_here, 3, 0, seen), results);
+        normalize_attention(stream, results, inverse_sums, of_queries(out));
       }
     }
 }

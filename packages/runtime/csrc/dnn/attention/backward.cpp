@@ -89,7 +89,7 @@ class Sums {
   void add(const Tensor& a, const Tensor& b) {
     MatmulOptions options;
     options.post_ops = {{PostOp::Kind::sum, 1, 0, {}}};
-    matmul(stream_, a, b, part(sums_, 3, 0, a.shape[3]), options);
+    matmul(stream_, a, b, narrow(sums_, 3, 0, a.shape[3]), options);
   }
   void finish() {
     if (memory_.data()) kernels::copy(stream_, result_, sums_);
@@ -129,7 +129,7 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
        grad_q = split(grad_q_), grad_k = split(grad_k_), grad_v = split(grad_v_),
        logsumexp = split(*options.logsumexp);
   std::optional<Tensor> mask;
-  if (options.mask) mask = spread_mask(*options.mask, q_, keys, groups);
+  if (options.mask) mask = broadcast_mask(*options.mask, q_, keys, groups);
 
   auto type = f32_is_fastest(stream.device()) ? DType::f32 : q.dtype;
   Block block(stream, q, keys, options.causal);
@@ -152,14 +152,14 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
   for (std::int64_t n = 0; n < q.shape[0]; n += block.images)
     for (std::int64_t g = 0; g < groups; g += block.groups) {
       auto images = std::min(block.images, q.shape[0] - n), heads = std::min(block.groups, groups - g);
-      auto here = [&](const Tensor& t) { return part(part(t, 0, n, images), 1, g, heads); };
-      auto k_here = some_k(here(k)), v_here = turned(some_v(here(v)));
+      auto here = [&](const Tensor& t) { return narrow(narrow(t, 0, n, images), 1, g, heads); };
+      auto k_here = some_k(here(k)), v_here = transposed(some_v(here(v)));
       sums_k.begin(here(grad_k));
       sums_v.begin(here(grad_v));
       for (std::int64_t s = 0; s < queries; s += block.queries) {
         auto rows = std::min(block.queries, queries - s);
-        auto seen = options.causal ? seen_keys(block, s + rows, keys) : keys;
-        auto of_queries = [&](const Tensor& t) { return part(here(t), 3, s, rows); };
+        auto seen = options.causal ? visible_keys(block, s + rows, keys) : keys;
+        auto of_queries = [&](const Tensor& t) { return narrow(here(t), 3, s, rows); };
         BlockTensors t;
         t.scores = Tensor(scores.data(), DType::f32, {images, heads, q.shape[2], rows, seen});
         t.grad_weights = t.scores;
@@ -172,16 +172,16 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
         t.out = of_queries(out), t.grad_out = of_queries(grad_out), t.logsumexp = of_queries(logsumexp);
         if (mask) t.mask = of_queries(*mask);
         auto q_here = some_q(of_queries(q)), grad_here = some_grad(t.grad_out);
-        matmul(stream, q_here, turned(part(k_here, 3, 0, seen)), t.scores);
-        matmul(stream, grad_here, part(v_here, 4, 0, seen), t.grad_weights);
+        matmul(stream, q_here, transposed(narrow(k_here, 3, 0, seen)), t.scores);
+        matmul(stream, grad_here, narrow(v_here, 4, 0, seen), t.grad_weights);
         score_gradients(stream, t, keys, s, {q, n, g, s}, options);
 
         auto to = of_queries(grad_q);
         auto product = wide_q.data() ? kernels::row_major(wide_q.data(), type, to) : to;
-        matmul(stream, t.grad_scores, part(k_here, 3, 0, seen), product);
+        matmul(stream, t.grad_scores, narrow(k_here, 3, 0, seen), product);
         if (wide_q.data()) kernels::copy(stream, to, product);
-        sums_k.add(turned(merged(t.grad_scores)), merged(q_here));
-        sums_v.add(turned(merged(t.weights)), merged(grad_here));
+        sums_k.add(transposed(merged(t.grad_scores)), merged(q_here));
+        sums_v.add(transposed(merged(t.weights)), merged(grad_here));
       }
       sums_k.finish();
       sums_v.finish();

@@ -17,7 +17,7 @@ constexpr std::int64_t cpu_block = 8 << 20, gpu_block = 64 << 20;
 // Of long sequences smaller blocks skip more of what causal queries do not see.
 constexpr std::int64_t most_queries = 512, most_causal_queries = 256;
 
-// From here on a block is a small part of what attention reads and writes, whose memory it must not double.
+// From here on a block is a small narrow of what attention reads and writes, whose memory it must not double.
 constexpr std::int64_t long_sequence = 4096, least_block = 1 << 20;
 
 std::int64_t block_bytes(Stream stream, const Tensor& q, std::int64_t keys) {
@@ -75,7 +75,7 @@ Tensor split_heads(const Tensor& t, std::int64_t groups) {
   return split;
 }
 
-Tensor spread_mask(const Tensor& mask, const Tensor& q, std::int64_t keys, std::int64_t groups) {
+Tensor broadcast_mask(const Tensor& mask, const Tensor& q, std::int64_t keys, std::int64_t groups) {
   Tensor wide = mask;
   wide.ndim = 4;
   const std::int64_t shape[4] = {q.shape[0], q.shape[1], q.shape[2], keys};
@@ -87,14 +87,14 @@ Tensor spread_mask(const Tensor& mask, const Tensor& q, std::int64_t keys, std::
   return split_heads(wide, groups);
 }
 
-Tensor part(Tensor t, int dimension, std::int64_t start, std::int64_t size) {
+Tensor narrow(Tensor t, int dimension, std::int64_t start, std::int64_t size) {
   t.data =
       static_cast<char*>(t.data) + start * t.strides[dimension] * static_cast<std::int64_t>(size_of(t.dtype));
   t.shape[dimension] = size;
   return t;
 }
 
-Tensor turned(Tensor t) {
+Tensor transposed(Tensor t) {
   std::swap(t.shape[t.ndim - 2], t.shape[t.ndim - 1]);
   std::swap(t.strides[t.ndim - 2], t.strides[t.ndim - 1]);
   return t;
@@ -126,7 +126,7 @@ Block::Block(Stream stream, const Tensor& q, std::int64_t keys, bool causal) {
   images = groups == g ? std::min(n, std::max<std::int64_t>(1, fit / g)) : 1;
 }
 
-std::int64_t seen_keys(const Block& block, std::int64_t query, std::int64_t keys) {
+std::int64_t visible_keys(const Block& block, std::int64_t query, std::int64_t keys) {
   return std::min(keys, round_up(query, std::max(block.queries, round_up(keys, 32) / 32)));
 }
 

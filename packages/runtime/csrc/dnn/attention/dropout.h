@@ -18,11 +18,11 @@ struct QueryNumbers {
 /// As device/xpu/dropout.h declares it.
 struct Dropout {
   std::uint64_t seed, block;
-  float share;
+  float inverse_sum;
   explicit Dropout(const AttentionOptions& options)
-      : seed(options.random.seed), block(options.random.offset / 4), share(options.dropout) {
+      : seed(options.random.seed), block(options.random.offset / 4), inverse_sum(options.dropout) {
     expect<Unsupported>(
-        !options.random.replayed || share == 0,
+        !options.random.replayed || inverse_sum == 0,
         "attention with dropout cannot be recorded into a graph: every replay would drop the same");
   }
 };

@@ -9,14 +9,14 @@
 namespace xpu::dnn {
 namespace {
 
-const char softmax_name[] = "attention_softmax", finish_name[] = "attention_finish";
+const char softmax_name[] = "attention_softmax", normalize_name[] = "attention_normalize";
 
 // As the kernels declare them.
 struct SoftmaxShape {
   std::int64_t length, first_query, scale_bits, size[4], mask[5] = {}, logsumexp[4] = {};
 };
 
-struct FinishShape {
+struct NormalizeShape {
   std::int64_t length, size[4], out[5];
 };
 
@@ -26,14 +26,14 @@ std::size_t rows_of(const Tensor& t) {
 
 }  // namespace
 
-void AttentionSoftmax::run(Stream stream, const Tensor& scores, const Tensor& weights, const Tensor& shares,
+void AttentionSoftmax::run(Stream stream, const Tensor& scores, const Tensor& weights, const Tensor& inverse_sums,
                            std::int64_t first_query) const {
   int device = stream.device();
   Problem problem(softmax_name, device);
-  Extras extras;
+  ExtraOperands extras;
   problem.add(scores);
   problem.add(weights);
-  problem.add(shares);
+  problem.add(inverse_sums);
   problem.real(scale);
   problem.number(causal ? first_query : -1);
   auto of_mask = extras.add(problem, mask), of_logsumexp = extras.add(problem, logsumexp);
@@ -60,23 +60,23 @@ void AttentionSoftmax::run(Stream stream, const Tensor& scores, const Tensor& we
   dnn::run(stream, problem, [&] { return std::vector<Candidate>{{"sycl", make}}; });
 }
 
-void finish_attention(Stream stream, const Tensor& sums, const Tensor& shares, const Tensor& out) {
+void normalize_attention(Stream stream, const Tensor& sums, const Tensor& inverse_sums, const Tensor& out) {
   int device = stream.device();
-  Problem problem(finish_name, device);
-  for (auto* t : {&sums, &shares, &out}) problem.add(*t);
+  Problem problem(normalize_name, device);
+  for (auto* t : {&sums, &inverse_sums, &out}) problem.add(*t);
   auto make = [&](Plan& plan) {
     auto source =
         join("#define XPU_OUT ", kernel_type(out.dtype), "\n",
-             define_step("XPU_OUT_STEP", out.strides[4], "s.out[4]"), kernel_source("attention_finish.sycl"));
-    FinishShape s{out.shape[4], {}, {}};
+             define_step("XPU_OUT_STEP", out.strides[4], "s.out[4]"), kernel_source("attention_normalize.sycl"));
+    NormalizeShape s{out.shape[4], {}, {}};
     std::copy_n(out.shape, 4, s.size);
     std::copy_n(out.strides, 5, s.out);
     KernelArguments arguments;
     arguments.operand(0).operand(1).operand(2).value(s);
-    plan.add(std::make_unique<KernelStep>(build_kernel(device, source, finish_name),
+    plan.add(std::make_unique<KernelStep>(build_kernel(device, source, normalize_name),
                                           NdRange::linear(rows_of(out), row_group(device)),
                                           std::move(arguments)));
-    return std::string(finish_name);
+    return std::string(normalize_name);
   };
   dnn::run(stream, problem, [&] { return std::vector<Candidate>{{"sycl", make}}; });
 }

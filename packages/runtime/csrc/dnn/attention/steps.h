@@ -16,13 +16,13 @@ struct AttentionSoftmax {
       logsumexp;  ///< of the block's queries: images, key heads, heads of each, queries
 
   /// `scores`, dense f32[images, key heads, heads of each, queries, keys], are overwritten. `weights`, of the
-  /// same shape and perhaps the same memory, get exp(score - the query's largest), and `shares`, dense f32 of
+  /// same shape and perhaps the same memory, get exp(score - the query's largest), and `inverse_sums`, dense f32 of
   /// as many queries, one over each query's sum of them. The block's first query is number `first_query`.
-  void run(Stream stream, const Tensor& scores, const Tensor& weights, const Tensor& shares,
+  void run(Stream stream, const Tensor& scores, const Tensor& weights, const Tensor& inverse_sums,
            std::int64_t first_query) const;
 };
 
-/// out = sums * shares; `sums` are dense f32[images, key heads, heads of each, queries, values].
-void finish_attention(Stream stream, const Tensor& sums, const Tensor& shares, const Tensor& out);
+/// out = sums * inverse_sums; `sums` are dense f32[images, key heads, heads of each, queries, values].
+void normalize_attention(Stream stream, const Tensor& sums, const Tensor& inverse_sums, const Tensor& out);
 
 }  // namespace xpu::dnn

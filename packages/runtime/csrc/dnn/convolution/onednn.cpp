@@ -59,8 +59,8 @@ struct Descriptors {
 };
 
 void check_problem(const ConvProblem& p) {
-  refuse_unless(refusal_of(p.problem.device()).empty(), refusal_of(p.problem.device()));
-  for (auto* t : {&p.x, &p.w, &p.y}) refuse_unless(t->numel() > 0, "an operand is empty");
+  reject_unless(unsupported_reason(p.problem.device()).empty(), unsupported_reason(p.problem.device()));
+  for (auto* t : {&p.x, &p.w, &p.y}) reject_unless(t->numel() > 0, "an operand is empty");
 }
 
 dnnl::primitive_attr attributes_of(const ConvProblem& p) {
@@ -75,7 +75,7 @@ struct Pass {
   DType type = Descriptors::type_of(p);
   Geometry geometry{p};
   Descriptors d{p, type};
-  Place x{d.x, 0}, w{d.w, 1}, y{d.y, 2};
+  PlacedOperand x{d.x, 0}, w{d.w, 1}, y{d.y, 2};
   int device = p.problem.device();
   const dnnl::engine& engine = engine_of(device);
   static constexpr auto algorithm = dnnl::algorithm::convolution_direct;
@@ -87,17 +87,17 @@ struct Pass {
     return name;
   }
 
-  Tensor split(Extra extra) const {
+  Tensor split(ExtraOperand extra) const {
     return extra.tensor && p.groups > 1 ? split_groups(*extra.tensor, p.groups)
            : extra.tensor               ? *extra.tensor
                                         : Tensor();
   }
-  static Extra with(const Tensor& tensor, Extra extra) {
+  static ExtraOperand with(const Tensor& tensor, ExtraOperand extra) {
     return {extra.tensor ? &tensor : nullptr, extra.operand};
   }
 
   // No description when there is no bias.
-  Place bias() const { return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand}; }
+  PlacedOperand bias() const { return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand}; }
   // oneDNN reads a bias as dense, whatever strides it is told.
   memory::desc in_math_type(const memory::desc& bias) const {
     if (bias.is_zero()) return bias;
@@ -117,7 +117,7 @@ struct Pass {
   }
 
   // y = x * w. `to` is y itself or the place of bare sums.
-  std::string sum_y(const Place& to, const memory::desc& to_any, bool bare) {
+  std::string sum_y(const PlacedOperand& to, const memory::desc& to_any, bool bare) {
     auto attributes = attributes_of(p);
     Arguments arguments;
     memory::desc bias;
@@ -135,19 +135,19 @@ struct Pass {
     auto kind = blocks_are_best() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
     auto desc = forward_desc(kind, bias, to_any, attributes);
     fast_implementation(desc);
-    auto source = read_as(plan, device, x, desc.src_desc()),
-         weights = read_as(plan, device, w, desc.weights_desc());
+    auto source = reorder_input(plan, device, x, desc.src_desc()),
+         weights = reorder_input(plan, device, w, desc.weights_desc());
     if (!bias.is_zero()) {
-      auto read = read_as(plan, device, this->bias(), bias);
+      auto read = reorder_input(plan, device, this->bias(), bias);
       arguments.push_back({DNNL_ARG_BIAS, read.desc, read.operand});
     }
     bool reads = !bare && p.forward && reads_result(p.options.post_ops);
-    auto target = reads ? read_as(plan, device, to, desc.dst_desc()) : write_as(plan, to, desc.dst_desc());
+    auto target = reads ? reorder_input(plan, device, to, desc.dst_desc()) : stage_output(plan, to, desc.dst_desc());
     arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand},
                                        {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
                                        {DNNL_ARG_DST, target.desc, target.operand}});
     auto name = add(desc, dnnl::convolution_forward(desc), std::move(arguments));
-    finish_write(plan, device, target, to);
+    reorder_output(plan, device, target, to);
     return name;
   }
 
@@ -157,7 +157,7 @@ struct Pass {
            !device_info(device).is_gpu;
   }
 
-  std::string sum_x(const Place& to, const memory::desc& to_any) {
+  std::string sum_x(const PlacedOperand& to, const memory::desc& to_any) {
     auto attributes = attributes_of(p);
     auto& g = geometry;
     dnnl::convolution_forward::primitive_desc hint(engine, dnnl::prop_kind::forward_training, algorithm,
@@ -167,20 +167,20 @@ struct Pass {
                                                          g.stride, g.dilation, g.padding_l, g.padding_r, hint,
                                                          attributes);
     fast_implementation(desc);
-    auto source = read_as(plan, device, y, desc.diff_dst_desc()),
-         weights = read_as(plan, device, w, desc.weights_desc());
-    auto target = write_as(plan, to, desc.diff_src_desc());
+    auto source = reorder_input(plan, device, y, desc.diff_dst_desc()),
+         weights = reorder_input(plan, device, w, desc.weights_desc());
+    auto target = stage_output(plan, to, desc.diff_src_desc());
     auto name = add(desc, dnnl::convolution_backward_data(desc),
                     {{DNNL_ARG_DIFF_DST, source.desc, source.operand},
                      {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
                      {DNNL_ARG_DIFF_SRC, target.desc, target.operand}});
-    finish_write(plan, device, target, to);
+    reorder_output(plan, device, target, to);
     return name;
   }
 
   std::string sum_w() {
     auto attributes = attributes_of(p);
-    refuse_unless(!p.bias.tensor || !p.options.transposed,
+    reject_unless(!p.bias.tensor || !p.options.transposed,
                   "the bias belongs to the other side of a transposed convolution");
     auto bias = in_math_type(this->bias().desc);
     auto hint = forward_desc(dnnl::prop_kind::forward_training, bias, d.any_y, attributes);
@@ -191,20 +191,20 @@ struct Pass {
                                : Desc(engine, algorithm, d.any_x, d.any_w, bias, d.any_y, g.stride,
                                       g.dilation, g.padding_l, g.padding_r, hint, attributes);
     fast_implementation(desc);
-    auto source = read_as(plan, device, x, desc.src_desc()),
-         grad = read_as(plan, device, y, desc.diff_dst_desc());
-    auto target = write_as(plan, w, desc.diff_weights_desc());
+    auto source = reorder_input(plan, device, x, desc.src_desc()),
+         grad = reorder_input(plan, device, y, desc.diff_dst_desc());
+    auto target = stage_output(plan, w, desc.diff_weights_desc());
     Arguments arguments{{DNNL_ARG_SRC, source.desc, source.operand},
                         {DNNL_ARG_DIFF_DST, grad.desc, grad.operand},
                         {DNNL_ARG_DIFF_WEIGHTS, target.desc, target.operand}};
-    Place bias_target;
+    PlacedOperand bias_target;
     if (!bias.is_zero()) {
-      bias_target = write_as(plan, this->bias(), bias);
+      bias_target = stage_output(plan, this->bias(), bias);
       arguments.push_back({DNNL_ARG_DIFF_BIAS, bias, bias_target.operand});
     }
     auto name = add(desc, dnnl::convolution_backward_weights(desc), std::move(arguments));
-    finish_write(plan, device, target, w);
-    if (!bias.is_zero()) finish_write(plan, device, bias_target, this->bias());
+    reorder_output(plan, device, target, w);
+    if (!bias.is_zero()) reorder_output(plan, device, bias_target, this->bias());
     return name;
   }
 };
@@ -222,7 +222,7 @@ std::string whole(const ConvProblem& p, Plan& plan, DType type) {
     case ConvSum::w:
       return pass.sum_w();
     case ConvSum::x:
-      refuse_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work");
+      reject_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work");
       return pass.sum_x(pass.x, pass.d.any_x);
   }
   fail<InternalError>("unknown convolution pass");
@@ -236,19 +236,19 @@ std::string conv_onednn(const ConvProblem& p, Plan& plan) {
 
 std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan) {
   bool half = p.x.dtype == DType::f16 || p.x.dtype == DType::bf16;
-  refuse_unless(half && Descriptors::alike(p), "the operands are not all f16, or all bf16");
+  reject_unless(half && Descriptors::alike(p), "the operands are not all f16, or all bf16");
   return whole(p, plan, DType::f32);
 }
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   check_problem(p);
-  refuse_unless(p.sum == ConvSum::y || !p.quantized(), "oneDNN sums no quantised transposed convolution");
+  reject_unless(p.sum == ConvSum::y || !p.quantized(), "oneDNN sums no quantised transposed convolution");
   int device = p.problem.device();
   auto& result = p.result();
   bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.quantized();
   auto sums = row_major(result, integers ? DType::i32 : DType::f32);
   int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
-  Place to{describe(sums), temporary};
+  PlacedOperand to{describe(sums), temporary};
   Pass pass{p, plan};
   auto name = p.sum == ConvSum::y ? pass.sum_y(to, any_layout(sums), true) : pass.sum_x(to, any_layout(sums));
   bool whole = integers && p.options.post_ops.empty() && !is_float(result.dtype);

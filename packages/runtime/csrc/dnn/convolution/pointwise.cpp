@@ -26,7 +26,7 @@ Tensor as_matrices(const Tensor& t, const char* what) {
   m.shape[2] = 1;
   m.strides[2] = 1;
   for (int d = t.ndim - 1; d >= 2; --d) {
-    refuse_unless(t.shape[d] == 1 || t.strides[d] == m.shape[2], "the channels of ", what, " are not dense");
+    reject_unless(t.shape[d] == 1 || t.strides[d] == m.shape[2], "the channels of ", what, " are not dense");
     m.shape[2] *= t.shape[d];
   }
   return m;
@@ -46,14 +46,14 @@ Tensor weights_matrix(const ConvProblem& p, bool turned) {
 
 void check_problem(const ConvProblem& p) {
   int device = p.problem.device();
-  refuse_unless(refusal_of(device).empty(), refusal_of(device));
-  refuse_unless(!device_info(device).is_gpu, "1x1 as a matrix product is for a CPU");
+  reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
+  reject_unless(!device_info(device).is_gpu, "1x1 as a matrix product is for a CPU");
   bool pointwise = p.groups == 1 && p.sum != ConvSum::w;
   for (int d = 0; d < p.spatial; ++d)
     pointwise &= p.w.shape[2 + d] == 1 && p.stride[d] == 1 && p.padding_l[d] == 0 && p.padding_r[d] == 0;
-  refuse_unless(pointwise, "not a 1x1 convolution");
-  refuse_unless(is_float(p.x.dtype) && is_float(p.w.dtype) && !p.quantized(), "not all floats");
-  for (auto& op : p.options.post_ops) refuse_unless(!p.forward || !op.operand, "a post-op has an operand");
+  reject_unless(pointwise, "not a 1x1 convolution");
+  reject_unless(is_float(p.x.dtype) && is_float(p.w.dtype) && !p.quantized(), "not all floats");
+  for (auto& op : p.options.post_ops) reject_unless(!p.forward || !op.operand, "a post-op has an operand");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
   check_problem(p);
   int device = p.problem.device();
   auto x = as_matrices(p.x, "the source"), y = as_matrices(p.y, "the result");
-  refuse_unless(x.shape[2] >= least_columns, "images of ", x.shape[2], " elements reorder faster");
+  reject_unless(x.shape[2] >= least_columns, "images of ", x.shape[2], " elements reorder faster");
   bool to_y = p.sum == ConvSum::y;
   auto& right = to_y ? x : y;
   auto& result = to_y ? y : x;
@@ -70,7 +70,7 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
   auto type = math_type(device, result.dtype, result.numel() * weights.shape[2],
                         weights.numel() + right.numel() + result.numel());
   auto seen = [&](const memory::desc& desc) { return in_type(desc, result.dtype, type); };
-  Place a{describe(weights), 1}, b{describe(right), to_y ? 0 : 2}, c{describe(result), p.result_operand()};
+  PlacedOperand a{describe(weights), 1}, b{describe(right), to_y ? 0 : 2}, c{describe(result), p.result_operand()};
   Arguments arguments;
   auto attributes = basic_attributes(p.options.deterministic);
   if (p.options.allow_tf32) attributes.set_fpmath_mode(dnnl::fpmath_mode::tf32);
@@ -83,20 +83,20 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
       rows.shape[0] = rows.shape[2] = 1;
       rows.strides[2] = 1;
     }
-    Extra bias{p.bias.tensor ? &rows : nullptr, p.bias.operand};
-    refuse_misread_operand(result, bias);
+    ExtraOperand bias{p.bias.tensor ? &rows : nullptr, p.bias.operand};
+    reject_misread_operand(result, bias);
     add_post_ops(attributes, arguments, p.options.post_ops, p.extras, 3, bias);
   }
   dnnl::matmul::primitive_desc desc(engine_of(device), seen(a.desc), seen(b.desc), seen(c.desc), attributes);
   auto name = fast_implementation(desc);
   bool reads = p.forward && reads_result(p.options.post_ops);
-  auto left = read_as(plan, device, a, seen(a.desc)), images = read_as(plan, device, b, seen(b.desc)),
-       target = reads ? read_as(plan, device, c, seen(c.desc)) : write_as(plan, c, seen(c.desc));
+  auto left = reorder_input(plan, device, a, seen(a.desc)), images = reorder_input(plan, device, b, seen(b.desc)),
+       target = reads ? reorder_input(plan, device, c, seen(c.desc)) : stage_output(plan, c, seen(c.desc));
   arguments.insert(arguments.end(), {{DNNL_ARG_SRC, left.desc, left.operand},
                                      {DNNL_ARG_WEIGHTS, images.desc, images.operand},
                                      {DNNL_ARG_DST, target.desc, target.operand}});
   plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
-  finish_write(plan, device, target, c);
+  reorder_output(plan, device, target, c);
   return name;
 }
 

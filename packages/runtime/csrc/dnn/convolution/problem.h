@@ -32,8 +32,8 @@ struct ConvProblem {
   std::int64_t stride[3], dilation[3], padding_l[3], padding_r[3];
 
   Problem problem;  ///< operands 0, 1 and 2 are x, w and y
-  Extras extras;
-  Extra bias, scale_src, zero_src, scale_weights, zero_weights, scale_dst, zero_dst;
+  ExtraOperands extras;
+  ExtraOperand bias, scale_src, zero_src, scale_weights, zero_weights, scale_dst, zero_dst;
 
   const Tensor& result() const { return sum == ConvSum::y ? y : sum == ConvSum::x ? x : w; }
   int result_operand() const { return sum == ConvSum::y ? 2 : sum == ConvSum::x ? 0 : 1; }

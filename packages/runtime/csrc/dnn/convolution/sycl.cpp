@@ -52,12 +52,12 @@ struct Types {
 Types types_of(const ConvProblem& p) {
   bool has_double = false, has_float = false, has_64 = false;
   for (auto* t : {&p.x, &p.w, &p.y}) {
-    refuse_unless(!is_complex(t->dtype), "complex numbers");
+    reject_unless(!is_complex(t->dtype), "complex numbers");
     has_double |= t->dtype == DType::f64;
     has_64 |= size_of(t->dtype) == 8;
     has_float |= is_float(t->dtype) && t != &p.result();
   }
-  refuse_unless(!has_double || device_info(p.problem.device()).fp64, "this device has no f64");
+  reject_unless(!has_double || device_info(p.problem.device()).fp64, "this device has no f64");
   if (has_double) return {"double", "double"};
   if (has_float || p.quantized()) return {"float", "float"};
   const char* sum = has_64 ? "xpu::i64" : "xpu::i32";

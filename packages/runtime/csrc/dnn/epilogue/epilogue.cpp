@@ -61,10 +61,10 @@ const char* includes_of(PostOp::Kind kind) {
 
 // Aligned at the last dimension. `of` is the tensor whose elements share the operand's, when they may be
 // grouped.
-std::string Epilogue::element(Extra extra, const Tensor* of) {
+std::string Epilogue::element(ExtraOperand extra, const Tensor* of) {
   auto& t = *extra.tensor;
   int n = count_++, shift = ndim_ - t.ndim;
-  refuse_unless(shift >= 0, "an operand has more dimensions than the result");
+  reject_unless(shift >= 0, "an operand has more dimensions than the result");
   std::vector<std::int64_t> where(2 * ndim_, 0);
   for (int d = 0; d < ndim_; ++d) {
     where[ndim_ + d] = 1;
@@ -79,7 +79,7 @@ std::string Epilogue::element(Extra extra, const Tensor* of) {
   return join("xpu::load_as<T>(e", n, ", s", n, ".at(index))");
 }
 
-void Epilogue::dequantize(const char* name, const Tensor& of, Extra scale, Extra zero_point) {
+void Epilogue::dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point) {
   std::string body;
   if (zero_point.tensor) body += join("  v = v - ", element(zero_point, &of), ";\n");
   if (scale.tensor) body += join("  v = v * ", element(scale, &of), ";\n");
@@ -87,7 +87,7 @@ void Epilogue::dequantize(const char* name, const Tensor& of, Extra scale, Extra
       join("XPU_FN T ", name, "(T v, const Index& index XPU_EXTRA_PARAMS) {\n", body, "  return v;\n}\n");
 }
 
-void Epilogue::binary(PostOp::Kind kind, Extra operand) {
+void Epilogue::binary(PostOp::Kind kind, ExtraOperand operand) {
   if (!operand.tensor) return;
   using K = PostOp::Kind;
   auto w = element(operand, nullptr);
@@ -109,7 +109,7 @@ void Epilogue::binary(PostOp::Kind kind, Extra operand) {
   }
 }
 
-void Epilogue::add_channel(Extra operand) {
+void Epilogue::add_channel(ExtraOperand operand) {
   if (!operand.tensor) return;
   Tensor wide;
   wide.dtype = operand.tensor->dtype;
@@ -120,25 +120,25 @@ void Epilogue::add_channel(Extra operand) {
   binary(PostOp::Kind::add, {&wide, operand.operand});
 }
 
-void Epilogue::apply(const PostOp& op, Extra operand) {
+void Epilogue::apply(const PostOp& op, ExtraOperand operand) {
   if (op.kind == PostOp::Kind::sum) {
     reads_result_ = true;
     return step(join("v = v + (T)", literal(op.alpha), " * before;"));
   }
   if (op.kind >= PostOp::Kind::add) {
-    refuse_unless(operand.tensor != nullptr, "a binary post-op has no operand");
+    reject_unless(operand.tensor != nullptr, "a binary post-op has no operand");
     return binary(op.kind, operand);
   }
   functions_ = includes_of(op.kind) + functions_;
   step(join("v = ", eltwise(op), ";"));
 }
 
-void Epilogue::dequantize(const Tensor& of, Extra scale, Extra zero_point) {
+void Epilogue::dequantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point) {
   if (zero_point.tensor) step(join("v = v - ", element(zero_point, &of), ";"));
   if (scale.tensor) step(join("v = v * ", element(scale, &of), ";"));
 }
 
-void Epilogue::quantize(const Tensor& of, Extra scale, Extra zero_point) {
+void Epilogue::quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point) {
   if (scale.tensor) step(join("v = v / ", element(scale, &of), ";"));
   if (zero_point.tensor) step(join("v = __spirv_ocl_rint(v) + ", element(zero_point, &of), ";"));
 }
@@ -152,7 +152,7 @@ std::string Epilogue::source() const {
          steps_ + "  return v;\n}\n";
 }
 
-void Extras::add(Problem& problem, const std::vector<PostOp>& post_ops) {
+void ExtraOperands::add(Problem& problem, const std::vector<PostOp>& post_ops) {
   expect<Unsupported>(post_ops.size() <= max_post_ops, problem.op(), ": got ", post_ops.size(),
                       " post-ops, at most ", max_post_ops, " are taken");
   problem.number(static_cast<std::int64_t>(post_ops.size()));

@@ -14,7 +14,7 @@
 namespace xpu::dnn {
 
 /// An optional tensor of the call with the operand index under which it was added to the problem.
-struct Extra {
+struct ExtraOperand {
   const Tensor* tensor = nullptr;
   int operand = -1;
 };
@@ -25,16 +25,16 @@ class Epilogue {
   Epilogue(int ndim, const char* type) : ndim_(ndim), type_(type) {}
 
   /// NAME(v, index): scale * (v - zero point) for an operand of shape `of`.
-  void dequantize(const char* name, const Tensor& of, Extra scale, Extra zero_point);
+  void dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
   /// Steps of xpu_epilogue(v, index, before), in order.
-  void add(Extra operand) { binary(PostOp::Kind::add, operand); }
-  void multiply(Extra operand) { binary(PostOp::Kind::mul, operand); }
+  void add(ExtraOperand operand) { binary(PostOp::Kind::add, operand); }
+  void multiply(ExtraOperand operand) { binary(PostOp::Kind::mul, operand); }
   /// Adds one value for each index along dimension 1.
-  void add_channel(Extra operand);
-  void apply(const PostOp& op, Extra operand);
+  void add_channel(ExtraOperand operand);
+  void apply(const PostOp& op, ExtraOperand operand);
   void step(const std::string& statement) { steps_ += "  " + statement + "\n"; }
-  void dequantize(const Tensor& of, Extra scale, Extra zero_point);
-  void quantize(const Tensor& of, Extra scale, Extra zero_point);
+  void dequantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
+  void quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
 
   /// Comes before the kernel's source: functions, and macros XPU_EXTRA_PARAMS and XPU_EXTRA_ARGS.
   std::string source() const;
@@ -43,8 +43,8 @@ class Epilogue {
   bool reads_result() const { return reads_result_; }
 
  private:
-  std::string element(Extra extra, const Tensor* of);
-  void binary(PostOp::Kind kind, Extra operand);
+  std::string element(ExtraOperand extra, const Tensor* of);
+  void binary(PostOp::Kind kind, ExtraOperand operand);
 
   int ndim_;
   const char* type_;
@@ -55,19 +55,19 @@ class Epilogue {
 };
 
 /// Every post-op's operand and the bias, added to a problem in the order in which plans look for them.
-class Extras {
+class ExtraOperands {
  public:
-  Extra add(Problem& problem, const std::optional<Tensor>& tensor) {
+  ExtraOperand add(Problem& problem, const std::optional<Tensor>& tensor) {
     problem.number(tensor.has_value());
-    return tensor ? Extra{&*tensor, problem.add(*tensor)} : Extra{};
+    return tensor ? ExtraOperand{&*tensor, problem.add(*tensor)} : ExtraOperand{};
   }
   void add(Problem& problem, const std::vector<PostOp>& post_ops);
-  Extra operand(std::size_t post_op) const { return operands_[post_op]; }
+  ExtraOperand operand(std::size_t post_op) const { return operands_[post_op]; }
 
   static constexpr std::size_t max_post_ops = 8;
 
  private:
-  std::array<Extra, max_post_ops> operands_;
+  std::array<ExtraOperand, max_post_ops> operands_;
 };
 
 }  // namespace xpu::dnn

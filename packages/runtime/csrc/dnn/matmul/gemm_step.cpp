@@ -11,7 +11,7 @@ namespace {
 
 using Type = dnnl::memory::data_type;
 
-std::optional<Gemm::Matrix> matrix(const Place& place) {
+std::optional<Gemm::Matrix> matrix(const PlacedOperand& place) {
   auto sizes = place.desc.get_dims(), steps = place.desc.get_strides();
   bool rows = steps[1] == 1 || sizes[1] == 1, columns = steps[0] == 1 || sizes[0] == 1;
   if (!rows && !columns) return {};
@@ -55,7 +55,7 @@ struct Call {
 
 }  // namespace
 
-std::optional<Gemm> Gemm::of(const Place& a, const Place& b, const Place& c) {
+std::optional<Gemm> Gemm::of(const PlacedOperand& a, const PlacedOperand& b, const PlacedOperand& c) {
   auto type = a.desc.get_data_type(), second = b.desc.get_data_type(), result = c.desc.get_data_type();
   bool floats = type == Type::f32 && second == Type::f32 && result == Type::f32;
   bool integers = (type == Type::s8 || type == Type::u8) && second == Type::s8 && result == Type::s32;

@@ -21,7 +21,7 @@ struct Gemm {
   Matrix a, b, c;
 
   /// Nothing when there is no function for these types or strides.
-  static std::optional<Gemm> of(const Place& a, const Place& b, const Place& c);
+  static std::optional<Gemm> of(const PlacedOperand& a, const PlacedOperand& b, const PlacedOperand& c);
   /// Whether the primitive would take longer on this CPU.
   bool pays() const;
 };

@@ -10,7 +10,7 @@
 #include "dnn/math_type.h"
 #include "dnn/matmul/gemm_step.h"
 #include "dnn/matmul/problem.h"
-#include "dnn/matmul/small_weights.h"
+#include "dnn/matmul/low_bit_weights.h"
 #include "dnn/reorder_step.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
@@ -33,7 +33,7 @@ bool column_major(const Tensor& t) {
 void check_strides(const Tensor& t, const char* name) {
   bool dense = false;
   for (int d = t.ndim - 2; d < t.ndim; ++d) dense |= t.strides[d] == 1 || t.shape[d] == 1;
-  refuse_unless(dense, "neither of the last two dimensions of ", name, " is dense");
+  reject_unless(dense, "neither of the last two dimensions of ", name, " is dense");
 }
 
 dnnl::primitive_attr attributes_of(const MatmulProblem& p) {
@@ -55,9 +55,9 @@ void add_operand_quantization(const MatmulProblem& p, dnnl::primitive_attr& attr
 }
 
 void check_problem(const MatmulProblem& p) {
-  auto refusal = onednn_matmul_refusal(p.problem.device());
-  refuse_unless(refusal.empty(), refusal);
-  refuse_unless(p.k() > 0, "nothing to sum over");
+  auto refusal = onednn_matmul_unsupported_reason(p.problem.device());
+  reject_unless(refusal.empty(), refusal);
+  reject_unless(p.k() > 0, "nothing to sum over");
   check_strides(p.a, "a");
   check_strides(p.b, "b");
 }
@@ -66,8 +66,8 @@ void check_problem(const MatmulProblem& p) {
 struct Product {
   const MatmulProblem& p;
   Plan& plan;
-  Place a, b, c;
-  std::optional<Place> bias;
+  PlacedOperand a, b, c;
+  std::optional<PlacedOperand> bias;
   int device = p.problem.device();
   DType type = p.a.dtype != p.b.dtype ? p.a.dtype
                                       : math_type(device, p.a.dtype, p.c.numel() * p.k(),
@@ -84,23 +84,23 @@ struct Product {
                      : Desc(engine, a_desc, b_desc, c_desc, attributes);
     prefer_older_code(desc);
     auto name = fast_implementation(desc);
-    auto read = [&](int id, const Place& from, const dnnl::memory::desc& as) {
-      auto place = read_as(plan, device, from, as);
+    auto read = [&](int id, const PlacedOperand& from, const dnnl::memory::desc& as) {
+      auto place = reorder_input(plan, device, from, as);
       arguments.push_back({id, place.desc, place.operand});
       return place;
     };
     read(DNNL_ARG_SRC, a, a_desc);
     read(DNNL_ARG_WEIGHTS, b, desc.weights_desc());
     if (bias) read(DNNL_ARG_BIAS, *bias, seen(*bias));
-    auto target = reads_result ? read_as(plan, device, c, c_desc) : write_as(plan, c, c_desc);
+    auto target = reads_result ? reorder_input(plan, device, c, c_desc) : stage_output(plan, c, c_desc);
     arguments.push_back({DNNL_ARG_DST, target.desc, target.operand});
     plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
-    finish_write(plan, device, target, c);
+    reorder_output(plan, device, target, c);
     return name;
   }
 
  private:
-  dnnl::memory::desc seen(const Place& place) const { return in_type(place.desc, p.a.dtype, type); }
+  dnnl::memory::desc seen(const PlacedOperand& place) const { return in_type(place.desc, p.a.dtype, type); }
   // On a CPU large products are quicker by other ways than the one oneDNN takes first (measured from 512 to
   // 2048): floats with their weights reordered to blocks before, integers by its older code.
   bool large_on_cpu(std::int64_t least_weights) const {
@@ -112,10 +112,10 @@ struct Product {
     return gemm && gemm->pays();
   }
   std::string add_older_function() {
-    auto first = read_as(plan, device, a, seen(a)), second = read_as(plan, device, b, seen(b));
-    auto target = write_as(plan, c, seen(c));
+    auto first = reorder_input(plan, device, a, seen(a)), second = reorder_input(plan, device, b, seen(b));
+    auto target = stage_output(plan, c, seen(c));
     plan.add(std::make_unique<GemmStep>(*Gemm::of(first, second, target)));
-    finish_write(plan, device, target, c);
+    reorder_output(plan, device, target, c);
     return "gemm";
   }
   bool blocks_pay() const { return floats && type == DType::f32 && large_on_cpu(1 << 20); }
@@ -135,8 +135,8 @@ bool widens_weights(const MatmulProblem& p) {
   if (!is_float(p.a.dtype) || size_of(p.a.dtype) < 2 || size_of(p.a.dtype) > 4) return false;
   if (size_of(p.b.dtype) > 1 || is_float(p.b.dtype)) return false;
   try {
-    SmallWeights w(p);
-  } catch (const Refusal&) {
+    LowBitWeights w(p);
+  } catch (const Rejection&) {
     return false;
   }
   return true;
@@ -156,7 +156,7 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   check_strides(p.c, "c");
   // A column-major result is the row-major one of the operands turned round.
   bool turn = p.plain() && column_major(p.c);
-  Place a{describe(turn ? transposed(p.b) : p.a), turn ? 1 : 0},
+  PlacedOperand a{describe(turn ? transposed(p.b) : p.a), turn ? 1 : 0},
       b{describe(turn ? transposed(p.a) : p.b), turn ? 0 : 1}, c{describe(turn ? transposed(p.c) : p.c), 2};
   Arguments arguments;
   std::optional<DType> wide;
@@ -172,11 +172,11 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
     add_operand_quantization(p, attributes, arguments);
   add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
   bool own_bias = p.bias.tensor && along_columns(*p.bias.tensor);
-  if (!own_bias) refuse_misread_operand(p.c, p.bias);
+  if (!own_bias) reject_misread_operand(p.c, p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
-    refuse_misread_operand(p.c, p.post_ops.operand(i));
-  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim, own_bias ? Extra{} : p.bias);
-  std::optional<Place> bias;
+    reject_misread_operand(p.c, p.post_ops.operand(i));
+  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim, own_bias ? ExtraOperand{} : p.bias);
+  std::optional<PlacedOperand> bias;
   if (own_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
   Product product{p, plan, a, b, c, bias};
   if (wide) {
@@ -193,7 +193,7 @@ bool eight_bit_float(DType t) {
 }
 
 // A scale that is one number along what is summed over can be applied to the sum.
-bool constant_along_k(Extra scale, int k_from_the_end) {
+bool constant_along_k(ExtraOperand scale, int k_from_the_end) {
   return !scale.tensor || scale.tensor->ndim == 0 ||
          scale.tensor->shape[scale.tensor->ndim - k_from_the_end] == 1;
 }

@@ -16,8 +16,8 @@ struct MatmulProblem {
   const MatmulOptions& options;
   Tensor a, b, c;  ///< of one rank; a broadcast batch dimension has size 1
   Problem problem;
-  Extras post_ops;
-  Extra bias, scale_a, zero_a, scale_b, zero_b, scale_c, zero_c;
+  ExtraOperands post_ops;
+  ExtraOperand bias, scale_a, zero_a, scale_b, zero_b, scale_c, zero_c;
 
   std::int64_t m() const { return c.shape[c.ndim - 2]; }
   std::int64_t n() const { return c.shape[c.ndim - 1]; }
@@ -32,7 +32,7 @@ struct MatmulProblem {
 Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
 
 /// A few rows by weights of eight or four bits, without a copy of the weights in another type.
-std::string matmul_rows(const MatmulProblem& p, Plan& plan);
+std::string matmul_skinny(const MatmulProblem& p, Plan& plan);
 /// All of it in one primitive.
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan);
 /// The sums by a primitive, the epilogue by a kernel.

@@ -14,9 +14,9 @@ struct Types {
 };
 
 Types types_of(const MatmulProblem& p) {
-  for (auto* t : {&p.a, &p.b, &p.c}) refuse_unless(!is_complex(t->dtype), "complex numbers");
+  for (auto* t : {&p.a, &p.b, &p.c}) reject_unless(!is_complex(t->dtype), "complex numbers");
   if (p.a.dtype == DType::f64 || p.b.dtype == DType::f64 || p.c.dtype == DType::f64) {
-    refuse_unless(device_info(p.problem.device()).fp64, "this device has no f64");
+    reject_unless(device_info(p.problem.device()).fp64, "this device has no f64");
     return {"double", "double"};
   }
   bool integers = !is_float(p.a.dtype) && !is_float(p.b.dtype);

@@ -28,12 +28,12 @@ dnnl::rnn_direction direction_of(RnnOptions::Direction direction) {
 }
 
 // "ref+matmul" is reference code around fast matrix products, which are nearly all of the work.
-void refuse_reference(const std::string& name) {
-  refuse_unless(!name.starts_with("ref") || name.find('+') != name.npos, "only oneDNN's reference code (",
+void reject_reference(const std::string& name) {
+  reject_unless(!name.starts_with("ref") || name.find('+') != name.npos, "only oneDNN's reference code (",
                 name, ") takes this");
 }
 
-memory::desc optional_desc(Extra extra) {
+memory::desc optional_desc(ExtraOperand extra) {
   return extra.tensor ? describe(*extra.tensor) : memory::desc();
 }
 
@@ -41,7 +41,7 @@ memory::desc dense(const Tensor& like) {
   return describe(row_major(like, DType::f32));
 }
 
-memory::desc optional_dense(Extra like) {
+memory::desc optional_dense(ExtraOperand like) {
   return like.tensor ? dense(*like.tensor) : memory::desc();
 }
 
@@ -54,7 +54,7 @@ Tensor states_of(const RnnProblem& p, DType dtype) {
 }
 
 // First states: those of the call, or in training zeros.
-memory::desc first_states(const RnnProblem& p, Extra given, DType dtype) {
+memory::desc first_states(const RnnProblem& p, ExtraOperand given, DType dtype) {
   return given.tensor || !trains(p) ? optional_desc(given) : describe(states_of(p, dtype));
 }
 
@@ -108,14 +108,14 @@ std::vector<PrimitiveStep::Argument> rnn_arguments(const RnnProblem& p, const Rn
     src = plan.temporary(static_cast<std::size_t>(dense.numel()) * size_of(dense.dtype));
     add_epilogue_step(plan, device, {p.src, 0}, {dense, src}, Epilogue(dense.ndim, "float"));
   }
-  auto w = read_as(plan, device, {describe(p.weights_layer), 1}, layer);
-  auto u = read_as(plan, device, {describe(p.weights_iter), 2}, hidden);
+  auto w = reorder_input(plan, device, {describe(p.weights_layer), 1}, layer);
+  auto u = reorder_input(plan, device, {describe(p.weights_iter), 2}, hidden);
   std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC_LAYER, d.src, src},
                                                  {DNNL_ARG_WEIGHTS_LAYER, w.desc, w.operand},
                                                  {DNNL_ARG_WEIGHTS_ITER, u.desc, u.operand},
                                                  {DNNL_ARG_BIAS, d.bias, 3},
                                                  {DNNL_ARG_DST_LAYER, d.dst, 4}};
-  auto add_first = [&](int id, const memory::desc& desc, Extra extra, DType dtype) {
+  auto add_first = [&](int id, const memory::desc& desc, ExtraOperand extra, DType dtype) {
     if (!desc.is_zero())
       arguments.push_back({id, desc, extra.tensor ? extra.operand : zeros(p, plan, dtype)});
   };
@@ -128,13 +128,13 @@ std::vector<PrimitiveStep::Argument> rnn_arguments(const RnnProblem& p, const Rn
 
 std::string rnn_onednn(const RnnProblem& p, Plan& plan) {
   int device = p.problem.device();
-  auto refusal = onednn_matmul_refusal(device);
-  refuse_unless(refusal.empty(), refusal);
+  auto refusal = onednn_matmul_unsupported_reason(device);
+  reject_unless(refusal.empty(), refusal);
   auto& engine = engine_of(device);
   RnnDescs d(p);
   return with_rnn_forward(p, d, engine, [&](const auto& desc) {
     std::string name = desc.impl_info_str();
-    if (p.pass == RnnPass::inference) refuse_reference(name);
+    if (p.pass == RnnPass::inference) reject_reference(name);
     auto arguments = rnn_arguments(p, d, plan, desc.weights_layer_desc(), desc.weights_iter_desc());
     if (p.pass == RnnPass::training) {
       rnn_backward_of(desc, d, RnnGradientDescs(p), engine);

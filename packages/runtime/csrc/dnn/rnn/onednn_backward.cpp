@@ -17,13 +17,13 @@ struct Builder {
   int device = p.problem.device();
   std::vector<PrimitiveStep::Argument> arguments = {};
   std::vector<std::pair<View, View>> stores = {};
-  std::vector<std::pair<Place, Place>> reorders = {};
+  std::vector<std::pair<PlacedOperand, PlacedOperand>> reorders = {};
 
   void add(int id, const memory::desc& desc, int operand) { arguments.push_back({id, desc, operand}); }
   int temporary(const Tensor& t) {
     return plan.temporary(static_cast<std::size_t>(t.numel()) * size_of(t.dtype));
   }
-  static bool direct(Extra gradient) {
+  static bool direct(ExtraOperand gradient) {
     return gradient.tensor && gradient.tensor->dtype == DType::f32 && gradient.tensor->contiguous();
   }
 
@@ -33,7 +33,7 @@ struct Builder {
     add_epilogue_step(plan, device, {tensor, operand}, {tensor, operand}, epilogue);
   }
   // The gradient of a result, of the shape of `of`.
-  void give(int id, const Tensor& of, Extra gradient) {
+  void give(int id, const Tensor& of, ExtraOperand gradient) {
     auto dense = row_major(of, DType::f32);
     int operand = direct(gradient) ? gradient.operand : temporary(dense);
     if (!gradient.tensor)
@@ -44,7 +44,7 @@ struct Builder {
     add(id, describe(dense), operand);
   }
   // The gradient of something the forward read, of the shape of `of`.
-  int want(int id, const Tensor& of, Extra gradient) {
+  int want(int id, const Tensor& of, ExtraOperand gradient) {
     auto dense = row_major(of, DType::f32);
     int operand = direct(gradient) ? gradient.operand : temporary(dense);
     if (gradient.tensor && !direct(gradient))
@@ -53,11 +53,11 @@ struct Builder {
     return operand;
   }
   // oneDNN adds to the gradients of weights and bias what it finds there.
-  void want_weights(int id, const memory::desc& wanted, Extra gradient) {
-    Place written{wanted, -1};
+  void want_weights(int id, const memory::desc& wanted, ExtraOperand gradient) {
+    PlacedOperand written{wanted, -1};
     if (gradient.tensor) {
-      Place to{describe(*gradient.tensor), gradient.operand};
-      written = write_as(plan, to, wanted);
+      PlacedOperand to{describe(*gradient.tensor), gradient.operand};
+      written = stage_output(plan, to, wanted);
       reorders.emplace_back(written, to);
     } else {
       written.operand = plan.temporary(wanted.get_size());
@@ -69,7 +69,7 @@ struct Builder {
   void finish() {
     for (auto& [from, to] : stores)
       add_epilogue_step(plan, device, from, to, Epilogue(to.tensor.ndim, "float"));
-    for (auto& [from, to] : reorders) finish_write(plan, device, from, to);
+    for (auto& [from, to] : reorders) reorder_output(plan, device, from, to);
   }
 };
 

@@ -23,11 +23,11 @@ struct RnnProblem {
   RnnPass pass;
   std::int64_t steps, batch, inputs, directions, channels;
   Problem problem;
-  Extras extras;
-  Extra state0, cell0, state, cell;
+  ExtraOperands extras;
+  ExtraOperand state0, cell0, state, cell;
   int workspace = -1;  ///< operand
-  Extra grad_dst, grad_state, grad_cell;
-  Extra grad_src, grad_weights_layer, grad_weights_iter, grad_bias, grad_state0, grad_cell0;
+  ExtraOperand grad_dst, grad_state, grad_cell;
+  ExtraOperand grad_src, grad_weights_layer, grad_weights_iter, grad_bias, grad_state0, grad_cell0;
 
   bool lstm() const { return options.kind == RnnOptions::Kind::lstm; }
   bool concat() const { return options.direction == RnnOptions::Direction::both_concat; }

@@ -20,7 +20,7 @@ std::int64_t byte_offset(const Tensor& t, std::int64_t direction) {
 }
 
 // The states of one direction.
-View part_of(Extra states, std::int64_t direction) {
+View part_of(ExtraOperand states, std::int64_t direction) {
   auto& t = *states.tensor;
   View part{t, states.operand, byte_offset(t, direction)};
   part.tensor.ndim = 2;
@@ -41,13 +41,13 @@ struct Builder {
   int kept = train ? p.workspace : plan.temporary(kept_bytes);
 
   // Zeros when the call brings no state.
-  void load(Extra from, std::int64_t direction, int to) {
+  void load(ExtraOperand from, std::int64_t direction, int to) {
     Epilogue epilogue(2, "float");
     if (!from.tensor) epilogue.step("v = 0;");
     auto source = from.tensor ? part_of(from, direction) : View{rows, to};
     add_epilogue_step(plan, device, source, {rows, to}, epilogue);
   }
-  void store(Extra into, std::int64_t direction, int from) {
+  void store(ExtraOperand into, std::int64_t direction, int from) {
     if (!into.tensor) return;
     add_epilogue_step(plan, device, {rows, from}, part_of(into, direction), Epilogue(2, "float"));
   }
@@ -109,8 +109,8 @@ std::int64_t rnn_sycl_kept(const RnnProblem& p) {
 
 std::string rnn_sycl(const RnnProblem& p, Plan& plan) {
   for (auto* t : {&p.src, &p.weights_layer, &p.bias, &p.dst})
-    refuse_unless(is_float(t->dtype) && t->dtype != DType::f64, "only floats up to f32");
-  refuse_unless(p.weights_layer.dtype == p.weights_iter.dtype, "the two weights differ in type");
+    reject_unless(is_float(t->dtype) && t->dtype != DType::f64, "only floats up to f32");
+  reject_unless(p.weights_layer.dtype == p.weights_iter.dtype, "the two weights differ in type");
   Builder build{p, plan};
   if (build.train) plan.workspace_bytes = static_cast<std::size_t>(p.directions * build.kept_bytes);
   for (std::int64_t direction = 0; direction < p.directions; ++direction) {

@@ -20,7 +20,7 @@ struct Shape {
 constexpr std::int64_t block = 8;  // kBlock there
 
 // Without the dimension of layers.
-View of_layer(Extra states) {
+View of_layer(ExtraOperand states) {
   View part{*states.tensor, states.operand};
   part.tensor.ndim = 3;
   std::copy_n(states.tensor->shape + 1, 3, part.tensor.shape);
@@ -50,7 +50,7 @@ Shape shape_of(const RnnProblem& p) {
   return s;
 }
 
-const char* type_of(Extra extra) {
+const char* type_of(ExtraOperand extra) {
   return extra.tensor ? kernel_type(extra.tensor->dtype) : "float";
 }
 
@@ -75,12 +75,12 @@ struct Builder {
   int deltas = plan.temporary(static_cast<std::size_t>(rows.numel() * p.steps * deltas_of) * 4);
 
   // Zeros when the call brings no gradient.
-  void load(Extra from, int to) {
+  void load(ExtraOperand from, int to) {
     Epilogue epilogue(3, "float");
     if (!from.tensor) epilogue.step("v = 0;");
     add_epilogue_step(plan, device, from.tensor ? of_layer(from) : View{rows, to}, {rows, to}, epilogue);
   }
-  void store(Extra into, int from) {
+  void store(ExtraOperand into, int from) {
     if (into.tensor) add_epilogue_step(plan, device, {rows, from}, of_layer(into), Epilogue(3, "float"));
   }
   void add(const char* kernel, NdRange range, KernelArguments arguments) {
@@ -88,7 +88,7 @@ struct Builder {
     plan.add(std::make_unique<KernelStep>(build_kernel(device, source, kernel), range, std::move(arguments)));
   }
   // An item `block` elements of the gradient along a dimension of `length`.
-  void sum(const char* kernel, Extra gradient, std::int64_t length, std::int64_t block,
+  void sum(const char* kernel, ExtraOperand gradient, std::int64_t length, std::int64_t block,
            KernelArguments arguments) {
     if (!gradient.tensor) return;
     constexpr std::int64_t group = 64;
@@ -102,7 +102,7 @@ struct Builder {
 
 std::string rnn_sycl_backward(const RnnProblem& p, Plan& plan) {
   for (auto* extra : {&p.grad_dst, &p.grad_src, &p.grad_weights_layer, &p.grad_weights_iter, &p.grad_bias})
-    refuse_unless(!extra->tensor || (is_float(extra->tensor->dtype) && extra->tensor->dtype != DType::f64),
+    reject_unless(!extra->tensor || (is_float(extra->tensor->dtype) && extra->tensor->dtype != DType::f64),
                   "only floats up to f32");
   Builder build{p, plan};
   plan.workspace_bytes =

@@ -52,7 +52,7 @@ std::int64_t checked_layers(const RnnTensors& all, const RnnOptions& options) {
 std::vector<Candidate> backward_candidates(const RnnProblem& p, bool by_onednn) {
   auto refuse = [](const char* maker) {
     return [maker](Plan&) -> std::string {
-      throw Refusal{join("the workspace is laid out by the candidate ", maker)};
+      throw Rejection{join("the workspace is laid out by the candidate ", maker)};
     };
   };
   if (by_onednn)

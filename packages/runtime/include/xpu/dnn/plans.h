@@ -14,7 +14,7 @@ namespace xpu::dnn {
 XPU_API std::vector<std::string> explain();
 
 /// Why oneDNN does no matrix product on the device; empty when it does.
-XPU_API std::string onednn_matmul_refusal(int device);
+XPU_API std::string onednn_matmul_unsupported_reason(int device);
 
 struct CacheStats {
   std::size_t entries = 0, hits = 0, misses = 0;

@@ -14,7 +14,7 @@ from ._common import (
     cache_stats,
     clear_cache,
     explain,
-    onednn_matmul_refusal,
+    onednn_matmul_unsupported_reason,
     only_candidate,
 )
 from ._convolution import convolution, convolution_backward_data, convolution_backward_weights
@@ -42,7 +42,7 @@ __all__ = [
     "explain",
     "layer_norm",
     "matmul",
-    "onednn_matmul_refusal",
+    "onednn_matmul_unsupported_reason",
     "only_candidate",
     "pool",
     "pool_backward",

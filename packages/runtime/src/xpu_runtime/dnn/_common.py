@@ -86,9 +86,9 @@ def explain() -> list[str]:
     return list(C.dnn_explain())
 
 
-def onednn_matmul_refusal(device: int = 0) -> str:
+def onednn_matmul_unsupported_reason(device: int = 0) -> str:
     """Why oneDNN does no matrix product on the device; empty when it does."""
-    return str(C.dnn_onednn_matmul_refusal(device))
+    return str(C.dnn_onednn_matmul_unsupported_reason(device))
 
 
 def cache_stats() -> CacheStats:

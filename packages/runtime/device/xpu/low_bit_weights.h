@@ -1,6 +1,6 @@
 // The numbers in a byte of weights: one of eight bits, or two of four.
-#ifndef XPU_DEVICE_SMALL_WEIGHTS_H
-#define XPU_DEVICE_SMALL_WEIGHTS_H
+#ifndef XPU_DEVICE_LOW_BIT_WEIGHTS_H
+#define XPU_DEVICE_LOW_BIT_WEIGHTS_H
 #include <xpu/element.h>
 
 namespace xpu {

@@ -5,9 +5,9 @@
 
 namespace xpu::dnn {
 
-struct SmallWeights {
+struct LowBitWeights {
   /// Refuses other weights.
-  explicit SmallWeights(const MatmulProblem& p);
+  explicit LowBitWeights(const MatmulProblem& p);
 
   bool packed;                               ///< two numbers to a byte
   std::int64_t groups = 1;                   ///< of scales and zero points, along what is summed over

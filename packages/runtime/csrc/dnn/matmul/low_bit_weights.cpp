@@ -1,4 +1,4 @@
-#include "dnn/matmul/small_weights.h"
+#include "dnn/matmul/low_bit_weights.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ bool eight_bits(DType t) {
   return t == DType::u8 || t == DType::i8 || t == DType::f8e4m3 || t == DType::f8e5m2;
 }
 
-std::int64_t spread(Extra extra, std::int64_t (&strides)[2]) {
+std::int64_t spread(ExtraOperand extra, std::int64_t (&strides)[2]) {
   if (!extra.tensor || extra.tensor->ndim == 0) return 1;
   auto& t = *extra.tensor;
   for (int d = 0; d < 2; ++d) strides[d] = t.shape[d] == 1 ? 0 : t.strides[d];
@@ -22,24 +22,24 @@ std::int64_t spread(Extra extra, std::int64_t (&strides)[2]) {
 
 }  // namespace
 
-SmallWeights::SmallWeights(const MatmulProblem& p)
+LowBitWeights::LowBitWeights(const MatmulProblem& p)
     : packed(p.b.dtype == DType::u4 || p.b.dtype == DType::i4) {
-  refuse_unless(p.c.ndim == 2, "batches");
-  refuse_unless(packed || eight_bits(p.b.dtype), "only weights of eight or four bits");
-  refuse_unless(p.k() > 0 && p.b.strides[0] == 1, "the weights' columns are not dense");
-  refuse_unless(!packed || (p.k() % 2 == 0 && p.b.strides[1] % 2 == 0), "half a byte");
+  reject_unless(p.c.ndim == 2, "batches");
+  reject_unless(packed || eight_bits(p.b.dtype), "only weights of eight or four bits");
+  reject_unless(p.k() > 0 && p.b.strides[0] == 1, "the weights' columns are not dense");
+  reject_unless(!packed || (p.k() % 2 == 0 && p.b.strides[1] % 2 == 0), "half a byte");
   auto scales = spread(p.scale_b, scale), zeros = spread(p.zero_b, zero);
   groups = std::max(scales, zeros);
-  refuse_unless((scales == 1 || scales == groups) && (zeros == 1 || zeros == groups),
+  reject_unless((scales == 1 || scales == groups) && (zeros == 1 || zeros == groups),
                 "groups of scales and of zero points differ");
   auto numbers = packed ? 2 : 1;
-  refuse_unless(p.k() / groups % numbers == 0, "groups of an odd length");
+  reject_unless(p.k() / groups % numbers == 0, "groups of an odd length");
   each = p.k() / groups / numbers;
   column = p.b.strides[1] / numbers;
 }
 
-std::string SmallWeights::defines(const MatmulProblem& p) const {
-  auto type_of = [](Extra extra) { return extra.tensor ? kernel_type(extra.tensor->dtype) : "float"; };
+std::string LowBitWeights::defines(const MatmulProblem& p) const {
+  auto type_of = [](ExtraOperand extra) { return extra.tensor ? kernel_type(extra.tensor->dtype) : "float"; };
   auto lanes = static_cast<std::int64_t>(device_info(p.problem.device()).sub_group_size);
   return join("#define XPU_B ", kernel_type(p.b.dtype), "\n#define XPU_PACKED ", packed,
               "\n#define XPU_SCALE ", type_of(p.scale_b), "\n#define XPU_ZERO ", type_of(p.zero_b),
@@ -47,14 +47,14 @@ std::string SmallWeights::defines(const MatmulProblem& p) const {
               p.zero_b.tensor != nullptr, "\n#define XPU_WHOLE ", each % lanes == 0, "\n");
 }
 
-KernelArguments& SmallWeights::add_operands(KernelArguments& arguments, const MatmulProblem& p,
+KernelArguments& LowBitWeights::add_operands(KernelArguments& arguments, const MatmulProblem& p,
                                             int any) const {
   for (auto& extra : {p.scale_b, p.zero_b}) arguments.operand(extra.tensor ? extra.operand : any);
   return arguments;
 }
 
 Tensor widened(Plan& plan, const MatmulProblem& p, DType dtype, int& operand) {
-  SmallWeights w(p);
+  LowBitWeights w(p);
   int device = p.problem.device();
   Tensor to = p.b;
   to.dtype = dtype;

@@ -1,7 +1,7 @@
 #include "compile/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/matmul/problem.h"
-#include "dnn/matmul/small_weights.h"
+#include "dnn/matmul/low_bit_weights.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 
@@ -12,21 +12,21 @@ constexpr std::int64_t most_rows = 4, columns = 4;
 
 void check(const MatmulProblem& p) {
   auto type = p.a.dtype;
-  refuse_unless(p.m() <= most_rows, "more than ", most_rows, " rows");
-  refuse_unless(is_float(type) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
+  reject_unless(p.m() <= most_rows, "more than ", most_rows, " rows");
+  reject_unless(is_float(type) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
                 "only floats of up to 32 bits by small weights");
   // A GPU's oneDNN has kernels of its own for this; on a CPU it converts all weights first.
   int device = p.problem.device();
-  refuse_unless(!device_info(device).is_gpu || !onednn_matmul_refusal(device).empty(),
+  reject_unless(!device_info(device).is_gpu || !onednn_matmul_unsupported_reason(device).empty(),
                 "oneDNN's is meant for it");
   bool along_rows = !p.scale_a.tensor || p.scale_a.tensor->ndim == 0 || p.scale_a.tensor->shape[1] == 1;
-  refuse_unless(along_rows && !p.zero_a.tensor, "a's scale changes along what is summed over");
+  reject_unless(along_rows && !p.zero_a.tensor, "a's scale changes along what is summed over");
 }
 
 }  // namespace
 
-std::string matmul_rows(const MatmulProblem& p, Plan& plan) {
-  SmallWeights w(p);
+std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
+  LowBitWeights w(p);
   check(p);
   int device = p.problem.device();
   Epilogue epilogue(2, "float");
@@ -40,7 +40,7 @@ std::string matmul_rows(const MatmulProblem& p, Plan& plan) {
       epilogue.source() + w.defines(p) +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", p.m(), "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
-      std::string(kernel_source("matmul_rows.sycl"));
+      std::string(kernel_source("matmul_skinny.sycl"));
 
   auto count = p.m() * p.k();
   int rows = plan.temporary(static_cast<std::size_t>(count) * sizeof(float));
@@ -57,10 +57,10 @@ std::string matmul_rows(const MatmulProblem& p, Plan& plan) {
   KernelArguments arguments;
   arguments.operand(rows).operand(1).operand(2);
   w.add_operands(arguments, p, rows).bytes(shape, sizeof shape).append(epilogue.arguments());
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_rows"),
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny"),
                                         NdRange::linear((p.n() + columns - 1) / columns, lanes),
                                         std::move(arguments)));
-  return "matmul_rows";
+  return "matmul_skinny";
 }
 
 }  // namespace xpu::dnn
