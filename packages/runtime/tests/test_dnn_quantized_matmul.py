@@ -80,7 +80,7 @@ def test_weights_only_int4(xr, rng, candidate, dtype, group, compute, zero):
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u4", "f8e4m3", "f8e5m2"])
 @pytest.mark.parametrize("length", [64, 76])
 @pytest.mark.parametrize("groups", [0, 1, 2])
-def test_dense_columns_of_small_weights(xr, rng, rows, dtype, length, groups):
+def test_dense_columns_of_low_bit_weights(xr, rng, rows, dtype, length, groups):
     """What models have; few rows and many are done in ways of their own on CPUs."""
     columns = 21
     a, bias = rng.standard_normal((rows, length)), rng.standard_normal(columns).astype(np.float32)

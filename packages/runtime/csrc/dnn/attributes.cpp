@@ -67,32 +67,34 @@ algorithm binary_of(PostOp::Kind kind) {
   }
 }
 
-// Which dimensions a scale differs along, and how many elements share one along the last two.
-struct Spread {
+// oneDNN's description of a scale: a mask of the dimensions that it differs along, and the number of elements
+// that share one along the last two dimensions.
+struct ScaleMask {
   int mask = 0;
   dnnl::memory::dims groups = {};
 };
 
-Spread spread_of(const Tensor& scale, const Tensor& of) {
-  Spread spread;
-  if (scale.ndim == 0) return spread;
+ScaleMask scale_mask_of(const Tensor& scale, const Tensor& of) {
+  ScaleMask result;
+  if (scale.ndim == 0) return result;
   bool grouped = false;
   for (int d = 0; d < of.ndim; ++d) {
-    if (scale.shape[d] != 1) spread.mask |= 1 << d;
+    if (scale.shape[d] != 1) result.mask |= 1 << d;
     bool shared = scale.shape[d] != 1 && scale.shape[d] != of.shape[d];
     reject_unless(!shared || d >= of.ndim - 2, "groups along a batch dimension");
     grouped |= shared;
   }
-  // A single group along K is still a group for oneDNN, when the other dimension differs.
+  // If the scale differs along one of the two dimensions, oneDNN wants a group along the other too, even one
+  // group.
   if (grouped)
     for (int d = of.ndim - 2; d < of.ndim; ++d) {
-      spread.mask |= 1 << d;
-      spread.groups.push_back(of.shape[d] / scale.shape[d]);
+      result.mask |= 1 << d;
+      result.groups.push_back(of.shape[d] / scale.shape[d]);
     }
-  return spread;
+  return result;
 }
 
-dnnl::memory::desc flat(const Tensor& t) {
+dnnl::memory::desc flat_desc(const Tensor& t) {
   reject_unless(t.contiguous(), "scales or zero points that are not contiguous");
   return {{t.numel()}, data_type_of(t.dtype), dnnl::memory::format_tag::a};
 }
@@ -147,15 +149,15 @@ void reject_misread_operand(const Tensor& result, ExtraOperand operand) {
 void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of,
                       ExtraOperand scale, ExtraOperand zero_point) {
   if (scale.tensor) {
-    auto spread = spread_of(*scale.tensor, of);
-    auto desc = flat(*scale.tensor);
-    attributes.set_scales(id, spread.mask, spread.groups, desc.get_data_type());
+    auto mask = scale_mask_of(*scale.tensor, of);
+    auto desc = flat_desc(*scale.tensor);
+    attributes.set_scales(id, mask.mask, mask.groups, desc.get_data_type());
     arguments.push_back({DNNL_ARG_ATTR_SCALES | id, desc, scale.operand});
   }
   if (zero_point.tensor) {
-    auto spread = spread_of(*zero_point.tensor, of);
-    auto desc = flat(*zero_point.tensor);
-    attributes.set_zero_points(id, spread.mask, spread.groups, desc.get_data_type());
+    auto mask = scale_mask_of(*zero_point.tensor, of);
+    auto desc = flat_desc(*zero_point.tensor);
+    attributes.set_zero_points(id, mask.mask, mask.groups, desc.get_data_type());
     arguments.push_back({DNNL_ARG_ATTR_ZERO_POINTS | id, desc, zero_point.operand});
   }
 }

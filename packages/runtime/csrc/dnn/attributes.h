@@ -1,4 +1,4 @@
-// oneDNN attributes from ours: post-ops, scales and zero points, with the arguments they need at each run.
+// Converts post-ops, scales and zero points to oneDNN attributes, with the arguments that each run passes.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@ namespace xpu::dnn {
 
 using Arguments = std::vector<PrimitiveStep::Argument>;
 
-/// Post-ops on a result of `ndim` dimensions, after adding `first` when there is one.
+/// Adds post-ops on a result of `ndim` dimensions. If `first` has a tensor, it is added before them.
 void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
                   const ExtraOperands& extras, int ndim, ExtraOperand first = {});
-/// True when a post-op adds what the result's memory held before.
+/// Returns true if a post-op reads the previous content of the result.
 bool reads_result(const std::vector<PostOp>& post_ops);
-/// oneDNN's matrix products read the wrong elements of a post-op's operand, also beyond its end, when rows of
-/// the result are not in row-major order; and with padding between them, of all operands but those of the
-/// columns.
+/// Throws Rejection if oneDNN's matrix products would read wrong elements of a post-op's operand, some beyond
+/// its end: always if the result is not in row-major order, and with padding between its rows for all
+/// operands but those that differ along columns only.
 void reject_misread_operand(const Tensor& result, ExtraOperand operand);
-/// Scale and zero point of the argument `id`, which is `of`.
+/// Adds the scale and zero point of the argument `id`, the tensor `of`.
 void add_quantization(dnnl::primitive_attr& attributes, Arguments& arguments, int id, const Tensor& of,
                       ExtraOperand scale, ExtraOperand zero_point);
 

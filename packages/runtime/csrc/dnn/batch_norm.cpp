@@ -24,7 +24,7 @@ struct BatchNormProblem {
   ExtraOperand weight, bias;
 };
 
-// The one type of scale and shift that oneDNN takes.
+// oneDNN supports only this type of scale and shift.
 void check_float(ExtraOperand extra) {
   reject_unless(!extra.tensor || (extra.tensor->dtype == DType::f32 && extra.tensor->contiguous()),
                 "weight or bias is not contiguous f32");
@@ -44,7 +44,7 @@ std::string by_onednn(const BatchNormProblem& p, Plan& plan) {
   auto kind = p.training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
   dnnl::batch_normalization_forward::primitive_desc desc(engine_of(device), kind, x, y, p.epsilon, flags,
                                                          basic_attributes());
-  auto how = fast_implementation(desc);
+  auto implementation = fast_implementation(desc);
   std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC, x, 0},
                                                  {DNNL_ARG_DST, y, 1},
                                                  {DNNL_ARG_MEAN, describe(p.mean), 2},
@@ -53,7 +53,7 @@ std::string by_onednn(const BatchNormProblem& p, Plan& plan) {
   if (p.bias.tensor) arguments.push_back({DNNL_ARG_SHIFT, describe(*p.bias.tensor), p.bias.operand});
   plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::batch_normalization_forward(desc),
                                            std::move(arguments)));
-  return how;
+  return implementation;
 }
 
 std::string by_kernel(const BatchNormProblem& p, Plan& plan) {

@@ -19,9 +19,9 @@ constexpr std::size_t max_entries = 4096;
 struct Entry {
   std::vector<std::int64_t> key;
   PlanPtr plan;
-  std::atomic<std::uint64_t> used;
+  std::atomic<std::uint64_t> last_used;
   Entry(std::vector<std::int64_t> k, PlanPtr p, std::uint64_t now)
-      : key(std::move(k)), plan(std::move(p)), used(now) {}
+      : key(std::move(k)), plan(std::move(p)), last_used(now) {}
 };
 
 struct Cache {
@@ -36,7 +36,7 @@ Cache& cache() {
   return one;
 }
 
-thread_local PlanPtr last;
+thread_local PlanPtr last_plan;
 
 PlanPtr look_up(const Problem& problem, std::uint64_t hash) {
   auto& c = cache();
@@ -44,7 +44,7 @@ PlanPtr look_up(const Problem& problem, std::uint64_t hash) {
   auto [begin, end] = c.entries.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     if (!problem.matches(it->second.key)) continue;
-    it->second.used.store(c.clock.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    it->second.last_used.store(c.clock.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
     return it->second.plan;
   }
   return nullptr;
@@ -52,10 +52,10 @@ PlanPtr look_up(const Problem& problem, std::uint64_t hash) {
 
 void evict_oldest_half(Cache& c) {
   auto limit = c.clock.load() - max_entries / 2;
-  std::erase_if(c.entries, [&](auto& e) { return e.second.used.load() < limit; });
+  std::erase_if(c.entries, [&](auto& e) { return e.second.last_used.load() < limit; });
 }
 
-void keep(const Problem& problem, std::uint64_t hash, PlanPtr plan) {
+void insert_plan(const Problem& problem, std::uint64_t hash, PlanPtr plan) {
   auto& c = cache();
   std::unique_lock lock(c.mutex);
   if (c.entries.size() >= max_entries) evict_oldest_half(c);
@@ -65,29 +65,29 @@ void keep(const Problem& problem, std::uint64_t hash, PlanPtr plan) {
 
 PlanPtr choose(const Problem& problem, const std::vector<Candidate>& candidates) {
   std::string forced = forced_candidate();
-  std::vector<std::string> said;
+  std::vector<std::string> outcomes;
   for (auto& candidate : candidates) {
     if (!forced.empty() && forced != candidate.name) {
-      said.push_back(join(candidate.name, ": not asked (", forced, " is forced)"));
+      outcomes.push_back(join(candidate.name, ": not tried (", forced, " is forced)"));
       continue;
     }
     try {
       auto plan = std::make_shared<Plan>(problem);
-      auto how = candidate.make(*plan);
-      said.push_back(join(candidate.name, how.empty() ? "" : " ", how, ": used"));
-      plan->explanation = std::move(said);
+      auto implementation = candidate.make(*plan);
+      outcomes.push_back(join(candidate.name, implementation.empty() ? "" : " ", implementation, ": used"));
+      plan->explanation = std::move(outcomes);
       plan->candidate = candidate.name;
       return plan;
     } catch (const Rejection& rejection) {
-      said.push_back(join(candidate.name, ": refused (", rejection.reason, ")"));
+      outcomes.push_back(join(candidate.name, ": rejected (", rejection.reason, ")"));
     } catch (const dnnl::error& e) {
-      std::string why = e.what();  // the advice after the first sentence is about its own variable
-      said.push_back(join(candidate.name, ": refused (oneDNN: ", why.substr(0, why.find(". ")), ")"));
+      std::string why = e.what();  // its second sentence advises a variable of oneDNN's own
+      outcomes.push_back(join(candidate.name, ": rejected (oneDNN: ", why.substr(0, why.find(". ")), ")"));
     }
   }
-  std::string all;
-  for (auto& line : said) all += "\n  " + line;
-  fail<Unsupported>(problem.op(), ": no candidate can do this", all);
+  std::string list;
+  for (auto& line : outcomes) list += "\n  " + line;
+  fail<Unsupported>(problem.op(), ": no candidate supports this call", list);
 }
 
 }  // namespace
@@ -96,17 +96,17 @@ PlanPtr find_plan(const Problem& problem, const std::function<std::vector<Candid
   auto hash = problem.hash();
   if (auto plan = look_up(problem, hash)) {
     cache().hits.fetch_add(1, std::memory_order_relaxed);
-    return last = std::move(plan);
+    return last_plan = std::move(plan);
   }
   cache().misses.fetch_add(1, std::memory_order_relaxed);
   trace::Span span("dnn: create");
   auto plan = choose(problem, candidates());
-  keep(problem, hash, plan);
-  return last = std::move(plan);
+  insert_plan(problem, hash, plan);
+  return last_plan = std::move(plan);
 }
 
 std::vector<std::string> explain() {
-  return last ? last->explanation : std::vector<std::string>();
+  return last_plan ? last_plan->explanation : std::vector<std::string>();
 }
 
 CacheStats cache_stats() {

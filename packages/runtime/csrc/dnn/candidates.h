@@ -1,5 +1,4 @@
-// Ordered ways to do a problem. The first that does not refuse is kept; the plan remembers what the others
-// said.
+// Tries candidates in order. The first that accepts builds the plan, which records why others rejected.
 #pragma once
 
 #include <functional>
@@ -11,7 +10,7 @@
 
 namespace xpu::dnn {
 
-/// Thrown by a candidate that cannot, or should not, do the problem.
+/// Thrown by a candidate that does not support the problem, or is slower at it than the next one.
 struct Rejection {
   std::string reason;
 };
@@ -23,15 +22,15 @@ void reject_unless(bool condition, const Parts&... parts) {
 
 struct Candidate {
   const char* name;
-  /// Fills the plan; returns a word on the implementation ("brg_matmul:avx512_core").
+  /// Fills the plan and returns the implementation's name ("brg_matmul:avx512_core"). Throws Rejection.
   std::function<std::string(Plan&)> make;
 };
 
-/// The cached plan, or the first candidate's that accepts. With a forced candidate only that one is asked.
-/// Throws Unsupported with every reason when all refuse.
+/// Returns the cached plan, or builds it by the first candidate that accepts; if one is forced, only that one
+/// is tried. Throws Unsupported with every reason if all reject. Thread-safe.
 PlanPtr find_plan(const Problem& problem, const std::function<std::vector<Candidate>()>& candidates);
 
-/// Finds and runs.
+/// Finds the plan and enqueues it.
 inline void run(Stream stream, const Problem& problem,
                 const std::function<std::vector<Candidate>()>& candidates) {
   find_plan(problem, candidates)->run(stream, problem);

@@ -42,9 +42,9 @@ dnnl::memory::dims sizes_of(const Tensor& t) {
 }
 }  // namespace
 
-// The stride along a dimension of size 1 says nothing, and odd ones there hide plain layouts from oneDNN or,
-// where they are as small as another dimension's, give wrong products of matrices. It becomes that of an
-// outer dimension.
+// The stride along a dimension of size 1 has no meaning, but an unusual one keeps oneDNN from recognizing a
+// plain layout, or, if it is as small as another dimension's, makes its matrix products wrong. It is replaced
+// by the stride of an outer dimension.
 dnnl::memory::desc describe(const Tensor& t) {
   dnnl::memory::dims strides(t.strides, t.strides + t.ndim);
   std::int64_t extent = 1;

@@ -1,4 +1,4 @@
-// oneDNN's description of a tensor.
+// Converts a tensor's type, shape and strides to oneDNN's.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -7,11 +7,11 @@
 
 namespace xpu::dnn {
 
-/// Throws Rejection for a type oneDNN does not have.
+/// Throws Rejection for a type that oneDNN does not have.
 dnnl::memory::data_type data_type_of(DType dtype);
-/// Throws Rejection for negative strides.
+/// Throws Rejection for negative strides and for dimensions that are broadcast by a stride of 0.
 dnnl::memory::desc describe(const Tensor& tensor);
-/// The same shape and type in whatever layout the primitive likes best.
+/// Returns the shape and type, with the layout left to the primitive.
 dnnl::memory::desc any_layout(const Tensor& tensor);
 dnnl::memory::desc any_layout(const dnnl::memory::desc& desc);
 /// Adds dimensions of size 1 in front, up to `ndim`.

@@ -20,17 +20,17 @@ namespace {
 struct Engine {
   std::once_flag once;
   dnnl::engine engine;
-  std::string refusal;
+  std::string unsupported_reason;
 };
 
-void make(Engine& entry, int device) {
+void create(Engine& entry, int device) {
   if (generic_backend()) {
     entry.unsupported_reason = "oneDNN is not used on a generic SYCL backend";
     return;
   }
   try {
     entry.engine = dnnl::sycl_interop::make_engine(sycl_device(device), sycl_context(device));
-    exit::wait_before_loaded_libraries();  // an engine loads its threads' library
+    exit::wait_before_loaded_libraries();  // an engine loads the library of its threads
   } catch (const dnnl::error& e) {
     entry.unsupported_reason = join("oneDNN has no engine for ", device_info(device).name, ": ", e.what());
   }
@@ -39,11 +39,11 @@ void make(Engine& entry, int device) {
 Engine& entry_of(int device) {
   static auto& engines = kept<std::deque<Engine>>(static_cast<std::size_t>(device_count()));
   auto& entry = engines.at(device);
-  std::call_once(entry.once, make, std::ref(entry), device);
+  std::call_once(entry.once, create, std::ref(entry), device);
   return entry;
 }
 
-struct Known {
+struct QueueStream {
   sycl::queue queue;
   dnnl::stream stream;
 };
@@ -51,11 +51,12 @@ struct Known {
 }  // namespace
 
 const std::string& unsupported_reason(int device) {
-  return entry_of(device).refusal;
+  return entry_of(device).unsupported_reason;
 }
 
-// The build is the third number of "22.43.24595.41" (OpenCL) and of "1.3.24595" (Level Zero). Up to the one
-// below, the driver writes past the argument block of the kernels that oneDNN generates for a matrix product.
+// The build is the third number of "22.43.24595.41" (OpenCL) and of "1.3.24595" (Level Zero). Up to
+// `last_bad_build`, the driver writes past the argument block of the kernels that oneDNN generates for a
+// matrix product.
 std::string onednn_matmul_unsupported_reason(int device) {
   constexpr int last_bad_build = 24595;
   auto& info = device_info(device);
@@ -74,17 +75,17 @@ const dnnl::engine& engine_of(int device) {
   return entry.engine;
 }
 
-// Work in flight points to its oneDNN stream, so streams are never given back: as many as there are queues.
+// Pending work points to its oneDNN stream, so streams are never destroyed; there is one for each queue.
 dnnl::stream& stream_of(int device, sycl::queue& queue) {
-  thread_local Known* last = nullptr;
+  thread_local QueueStream* last = nullptr;
   if (last && last->queue == queue) return last->stream;
   static std::mutex mutex;
-  static auto& known = kept<std::deque<Known>>();
+  static auto& streams = kept<std::deque<QueueStream>>();
   std::lock_guard lock(mutex);
-  for (auto& k : known)
-    if (k.queue == queue) return (last = &k)->stream;
-  known.push_back({queue, dnnl::sycl_interop::make_stream(engine_of(device), queue)});
-  return (last = &known.back())->stream;
+  for (auto& entry : streams)
+    if (entry.queue == queue) return (last = &entry)->stream;
+  streams.push_back({queue, dnnl::sycl_interop::make_stream(engine_of(device), queue)});
+  return (last = &streams.back())->stream;
 }
 
 }  // namespace xpu::dnn

@@ -8,12 +8,12 @@
 
 namespace xpu::dnn {
 
-/// Why oneDNN cannot be used on the device; empty when it can.
+/// Returns the reason why oneDNN cannot be used on the device, or "".
 const std::string& unsupported_reason(int device);
-/// Throws Unsupported with unsupported_reason() when there is one.
+/// Throws Unsupported if there is an unsupported_reason().
 const dnnl::engine& engine_of(int device);
 
-/// The stream on `queue`, which is one of `device`; made at first use.
+/// Returns the oneDNN stream on `queue`, a queue of `device`. Created at first use and never destroyed.
 dnnl::stream& stream_of(int device, sycl::queue& queue);
 
 }  // namespace xpu::dnn

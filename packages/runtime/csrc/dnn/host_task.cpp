@@ -21,7 +21,7 @@ struct Task {
   Work work;
   int device;
 
-  // Nothing may be thrown through the driver or SYCL, whose threads this runs on.
+  // This runs on threads of the driver or of SYCL, through which nothing may be thrown.
   void run() const {
     try {
       work();
@@ -35,8 +35,8 @@ void run_and_delete(void* argument) {
   std::unique_ptr<Task>(*static_cast<Task**>(argument))->run();
 }
 
-void submit(Task given, sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
-  auto* task = new Task(std::move(given));
+void submit(Task work, sycl::queue& queue, direct::Submission& submission, sycl::event* event) {
+  auto* task = new Task(std::move(work));
   cl_event done = nullptr;
   auto status = XPU_CL(clEnqueueNativeKernel)(submission.queue, run_and_delete, &task, sizeof task, 0,
                                               nullptr, nullptr, 0, nullptr, &done);
@@ -65,7 +65,7 @@ HostTaskInterceptor::~HostTaskInterceptor() {
 }
 
 bool HostTaskInterceptor::submit(int device, sycl::queue& queue, direct::Submission& submission,
-                             sycl::event* event) {
+                                 sycl::event* event) {
   interceptor = nullptr;
   if (!task_) return false;
   dnn::submit({std::move(task_), device}, queue, submission, event);
@@ -74,22 +74,22 @@ bool HostTaskInterceptor::submit(int device, sycl::queue& queue, direct::Submiss
 
 void run_on_host(int device, sycl::queue& queue, sycl::event* event, Work work) {
   Task task{std::move(work), device};
-  if (auto* below = direct::Submission::current()) return submit(std::move(task), queue, *below, event);
+  if (auto* submission = direct::Submission::current())
+    return submit(std::move(task), queue, *submission, event);
   auto done = queue.submit([&](sycl::handler& h) { h.host_task([task] { task.run(); }); });
   if (event) *event = done;
 }
 
 }  // namespace xpu::dnn
 
-// This library stands before libsycl in the order in which libdnnl's symbols are looked up, so libdnnl calls
-// this one. Everybody else's host tasks, and libdnnl's when a loader bound it to libsycl directly, go the
-// usual way.
+// libdnnl's symbols are looked up in this library before libsycl, so libdnnl calls this function. Host tasks
+// of other libraries, and libdnnl's if a loader bound it to libsycl directly, are passed on to libsycl.
 void sycl::_V1::handler::SetHostTask(std::function<void()> work) {
   if (xpu::dnn::intercept_host_task(work)) return;
-  using Real =
+  using Function =
       void (*)(sycl::handler*, std::function<void()>*);  // a std::function by value is passed by address
-  static auto real =
-      reinterpret_cast<Real>(dlsym(RTLD_NEXT, "_ZN4sycl3_V17handler11SetHostTaskESt8functionIFvvEE"));
-  xpu::expect<xpu::InternalError>(real != nullptr, "libsycl has no handler::SetHostTask");
-  real(this, &work);
+  static auto sycl_function =
+      reinterpret_cast<Function>(dlsym(RTLD_NEXT, "_ZN4sycl3_V17handler11SetHostTaskESt8functionIFvvEE"));
+  xpu::expect<xpu::InternalError>(sycl_function != nullptr, "libsycl has no handler::SetHostTask");
+  sycl_function(this, &work);
 }

@@ -1,8 +1,8 @@
-// oneDNN's work on the CPU device, without the price of a SYCL host task.
+// Runs oneDNN's work on the CPU device without the cost of a SYCL host task.
 //
-// oneDNN's CPU engine runs each primitive in a host task of the queue, which costs 20 to 80 microseconds:
-// more than many a matmul. The same function run as an OpenCL native kernel of the same queue costs two, in
-// the same order.
+// oneDNN's CPU engine runs each primitive in a host task of the queue, which costs 20 to 80 microseconds,
+// more than a small matmul. An OpenCL native kernel of the same queue runs the same function, in the same
+// order, for two.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,17 @@
 
 namespace xpu::dnn {
 
-/// Queues `work`, which computes on the CPU that the queue is of. What it throws, the next wait for the
-/// device throws.
+/// Enqueues `work`, which computes on the CPU of `queue`. The next wait for the device throws its exception.
 void run_on_host(int device, sycl::queue& queue, sycl::event* event, std::function<void()> work);
 
-/// While alive, a host task submitted by this thread is kept here instead of being queued.
+/// While alive, takes the host task that the calling thread submits instead of letting SYCL enqueue it.
 class HostTaskInterceptor {
  public:
   HostTaskInterceptor();
   ~HostTaskInterceptor();
   HostTaskInterceptor(const HostTaskInterceptor&) = delete;
   HostTaskInterceptor& operator=(const HostTaskInterceptor&) = delete;
-  /// Queues what was caught, after all that `queue` holds. False when nothing was.
+  /// Enqueues the intercepted task on `queue`. Returns false if there is none.
   bool submit(int device, sycl::queue& queue, direct::Submission& submission, sycl::event* event);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace xpu::dnn {
 
-Args KernelArguments::with(void* const* pointers) const {
+Args KernelArguments::bind(void* const* pointers) const {
   Args args;
   for (auto& item : items_) {
     if (auto* operand = std::get_if<Operand>(&item))
@@ -20,7 +20,7 @@ Args KernelArguments::with(void* const* pointers) const {
 }
 
 void KernelStep::run(Stream stream, const std::shared_ptr<const Plan>&, void* const* pointers) const {
-  launch(stream, kernel_, range_, arguments_.with(pointers));
+  launch(stream, kernel_, range_, arguments_.bind(pointers));
 }
 
 std::size_t row_group(int device) {

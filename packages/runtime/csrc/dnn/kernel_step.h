@@ -1,5 +1,4 @@
-// A plan's step that is one of our kernels: built once, its arguments put together from operands and
-// constants.
+// A plan's step that launches one of our kernels. Its arguments are operands and constants.
 #pragma once
 
 #include <string>
@@ -32,7 +31,8 @@ class KernelArguments {
     items_.insert(items_.end(), more.items_.begin(), more.items_.end());
     return *this;
   }
-  Args with(void* const* pointers) const;
+  /// Returns the arguments with each operand's address from `pointers`.
+  Args bind(void* const* pointers) const;
 
  private:
   struct Operand {
@@ -54,13 +54,14 @@ class KernelStep : public Step {
   KernelArguments arguments_;
 };
 
-/// How many items should share a row. On a CPU one sub-group, which needs no barriers: there are rows enough.
+/// Returns the number of items that share a row. On a CPU it is one sub-group, which needs no barriers.
 std::size_t row_group(int device);
 
-/// "#define NAME 1" for a dense dimension, so that the compiler sees vectors, otherwise "#define NAME value".
+/// Returns "#define NAME 1" for a stride of 1, so that the compiler uses vectors, otherwise "#define NAME
+/// value".
 std::string define_step(const char* name, std::int64_t stride, const char* value);
 
-/// The name of a type in kernel source: "float", "xpu::bf16", "xpu::u4x2".
+/// Returns a type's name in kernel source: "float", "xpu::bf16", "xpu::u4x2".
 const char* kernel_type(DType dtype);
 
 }  // namespace xpu::dnn

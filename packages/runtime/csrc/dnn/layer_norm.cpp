@@ -43,7 +43,7 @@ std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
   auto statistics_desc = statistics ? describe(*p.mean.tensor) : any_layout(row);
   dnnl::layer_normalization_forward::primitive_desc desc(engine_of(device), kind, x, y, statistics_desc,
                                                          weight_type, p.epsilon, flags, basic_attributes());
-  auto how = fast_implementation(desc);
+  auto implementation = fast_implementation(desc);
   std::vector<PrimitiveStep::Argument> arguments{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}};
   auto add = [&](int id, ExtraOperand extra) {
     if (!extra.tensor) return;
@@ -56,7 +56,7 @@ std::string by_onednn(const LayerNormProblem& p, Plan& plan) {
   add(DNNL_ARG_VARIANCE, p.variance);
   plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::layer_normalization_forward(desc),
                                            std::move(arguments)));
-  return how;
+  return implementation;
 }
 
 std::string by_kernel(const LayerNormProblem& p, Plan& plan) {

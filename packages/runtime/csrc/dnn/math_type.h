@@ -1,4 +1,4 @@
-// In which type oneDNN should multiply.
+// The type in which oneDNN should multiply.
 #pragma once
 
 #include "dnn/descriptor.h"
@@ -6,14 +6,14 @@
 
 namespace xpu::dnn {
 
-/// True on CPUs that multiply f32 at twice bf16's and at f16's speed.
+/// Returns true on CPUs that multiply f32 twice as fast as bf16, and as fast as f16.
 bool f32_is_fastest(int device);
 
-/// The type to do a sum of products of `type` in: f32 for bf16 where converting the `elements` of operands
-/// and result costs less than the `products` save, otherwise `type`.
+/// Returns the type for sums of products of `type`: f32 for bf16 if converting the `elements` of operands and
+/// result costs less than the `products` save, otherwise `type`.
 DType math_type(int device, DType type, std::int64_t products, std::int64_t elements);
 
-/// A `desc` of type `from` for mathematics in `to`, dense where that is another; others as they are.
+/// Returns `desc` with the type `to` and no gaps if its type is `from`; returns other descriptors unchanged.
 dnnl::memory::desc in_type(const dnnl::memory::desc& desc, DType from, DType to);
 
 }  // namespace xpu::dnn

@@ -19,7 +19,7 @@ void require_divides(const char* op, const char* of_what, const char* what,
 }
 
 [[noreturn]] void throw_shape_error(const char* op, const char* what, const Tensor& operand, Sizes shape,
-                               std::optional<DType> dtype) {
+                                    std::optional<DType> dtype) {
   std::string sizes;
   for (auto size : shape) sizes += join(sizes.empty() ? "" : ",", size);
   fail<UsageError>(op, ": ", what, " is ", operand, ", expected ", dtype ? name_of(*dtype) : "the shape ",
@@ -47,7 +47,7 @@ void require_shape_of(const char* op, const char* what, const std::optional<Tens
 }
 
 void require_float(const char* op, const char* what, const std::optional<Tensor>& operand) {
-  expect<UsageError>(!operand || is_float(operand->dtype), op, ": ", what, " is ", shown(operand),
+  expect<UsageError>(!operand || is_float(operand->dtype), op, ": ", what, " is ", describe_optional(operand),
                      ", expected floats");
 }
 

@@ -1,5 +1,4 @@
-// How a problem is done: a few steps, each a oneDNN primitive or a kernel, over operands and temporary
-// memory.
+// The steps that compute a problem, each a oneDNN primitive or a kernel, on operands and scratch memory.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@ namespace xpu::dnn {
 
 class Plan;
 
-/// One submission. `pointers` are the problem's operands followed by the plan's temporaries.
+/// One submission. `pointers` are the problem's operands followed by the plan's scratch blocks.
 class Step {
  public:
   virtual ~Step() = default;
@@ -24,21 +23,21 @@ class Plan : public std::enable_shared_from_this<Plan> {
  public:
   explicit Plan(const Problem& problem) : operands_(problem.operands()) {}
   void add(std::unique_ptr<Step> step) { steps_.push_back(std::move(step)); }
-  /// Memory that lives for the length of a run; the index by which steps name it.
-  int temporary(std::size_t bytes) {
-    temporaries_.push_back(bytes);
-    return static_cast<int>(operands_ + temporaries_.size()) - 1;
+  /// Adds memory that lives for one run; returns the index by which steps name it.
+  int add_scratch(std::size_t bytes) {
+    scratch_bytes_.push_back(bytes);
+    return static_cast<int>(operands_ + scratch_bytes_.size()) - 1;
   }
   void run(Stream stream, const Problem& problem) const;
 
-  std::vector<std::string> explanation;  ///< each candidate asked, and what it said
-  std::string candidate;                 ///< the one that made it
-  std::size_t workspace_bytes = 0;       ///< what it leaves for the plan of a backward
+  std::vector<std::string> explanation;  ///< the outcome of each candidate
+  std::string candidate;                 ///< the one that built the plan
+  std::size_t workspace_bytes = 0;       ///< of the results that it leaves for a backward
 
  private:
   std::size_t operands_;
   std::vector<std::unique_ptr<Step>> steps_;
-  std::vector<std::size_t> temporaries_;
+  std::vector<std::size_t> scratch_bytes_;
 };
 
 using PlanPtr = std::shared_ptr<Plan>;

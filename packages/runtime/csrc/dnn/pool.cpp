@@ -17,7 +17,7 @@ const char forward_name[] = "pool", backward_name[] = "pool_backward";
 
 using Kind = PoolOptions::Kind;
 
-// x is the larger side, y the smaller one.
+// x is the input of the pooling and y its output; in a backward they are gradients.
 struct PoolProblem {
   const Tensor &x, &y;
   const PoolOptions& options;
@@ -31,18 +31,18 @@ struct PoolProblem {
 
  private:
   void fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise,
-            std::int64_t least, const char* option);
+            std::int64_t min_value, const char* option);
 };
 
 void PoolProblem::fill(std::int64_t* to, const std::vector<std::int64_t>& from, const std::int64_t* otherwise,
-                       std::int64_t least, const char* option) {
+                       std::int64_t min_value, const char* option) {
   expect<UsageError>((from.empty() && otherwise) || static_cast<int>(from.size()) == spatial, problem.op(),
                      ": ", option, " has ", from.size(), " values, expected one for each of the ", spatial,
                      " spatial dimensions");
   for (int d = 0; d < spatial; ++d) {
     to[d] = from.empty() ? otherwise[d] : from[d];
-    expect<UsageError>(to[d] >= least, problem.op(), ": ", option, " is ", to[d], " in spatial dimension ", d,
-                       ", expected at least ", least);
+    expect<UsageError>(to[d] >= min_value, problem.op(), ": ", option, " is ", to[d],
+                       " in spatial dimension ", d, ", expected at min_value ", min_value);
   }
 }
 
@@ -56,7 +56,7 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
       spatial(x_.ndim - 2),
       problem(forward_ ? forward_name : backward_name, device) {
   constexpr std::int64_t ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0};
-  Late got = [&] { return join("; got ", x, " and ", y); };
+  LazyText got = [&] { return join("; got ", x, " and ", y); };
   expect<UsageError>(
       x.ndim >= 3 && x.ndim <= 5 && y.ndim == x.ndim && x.shape[0] == y.shape[0] && x.shape[1] == y.shape[1],
       problem.op(), ": expected N C [D [H]] W with equal N and C", got);
@@ -107,19 +107,19 @@ std::string by_onednn(const PoolProblem& p, Plan& plan) {
   dnnl::pooling_forward::primitive_desc forward(engine, prop, kind, x, y, stride, kernel, dilation, padding,
                                                 padding_r, basic_attributes());
   if (p.forward) {
-    auto how = fast_implementation(forward);
+    auto implementation = fast_implementation(forward);
     plan.add(std::make_unique<PrimitiveStep>(
         plan, device, forward, dnnl::pooling_forward(forward),
         std::vector<PrimitiveStep::Argument>{{DNNL_ARG_SRC, x, 0}, {DNNL_ARG_DST, y, 1}}));
-    return how;
+    return implementation;
   }
   dnnl::pooling_backward::primitive_desc backward(engine, kind, x, y, stride, kernel, dilation, padding,
                                                   padding_r, forward, basic_attributes());
-  auto how = fast_implementation(backward);
+  auto implementation = fast_implementation(backward);
   plan.add(std::make_unique<PrimitiveStep>(
       plan, device, backward, dnnl::pooling_backward(backward),
       std::vector<PrimitiveStep::Argument>{{DNNL_ARG_DIFF_SRC, x, 0}, {DNNL_ARG_DIFF_DST, y, 1}}));
-  return how;
+  return implementation;
 }
 
 // As kernels/pooling.sycl declares it.
@@ -129,7 +129,7 @@ struct Shape {
   std::int64_t x[5], y[5];
 };
 
-void spread(std::int64_t* to, const std::int64_t* from, int spatial, std::int64_t otherwise) {
+void pad_dims(std::int64_t* to, const std::int64_t* from, int spatial, std::int64_t otherwise) {
   for (int d = 0; d < 3; ++d) to[d] = d < 3 - spatial ? otherwise : from[d - 3 + spatial];
 }
 
@@ -151,16 +151,16 @@ std::string by_kernel(const PoolProblem& p, Plan& plan) {
   Shape s{};
   s.n = p.x.shape[0];
   s.channels = p.x.shape[1];
-  spread(s.x_size, p.x.shape + 2, p.spatial, 1);
-  spread(s.y_size, p.y.shape + 2, p.spatial, 1);
-  spread(s.kernel, p.kernel, p.spatial, 1);
-  spread(s.stride, p.stride, p.spatial, 1);
-  spread(s.dilation, p.dilation, p.spatial, 1);
-  spread(s.padding, p.padding, p.spatial, 0);
+  pad_dims(s.x_size, p.x.shape + 2, p.spatial, 1);
+  pad_dims(s.y_size, p.y.shape + 2, p.spatial, 1);
+  pad_dims(s.kernel, p.kernel, p.spatial, 1);
+  pad_dims(s.stride, p.stride, p.spatial, 1);
+  pad_dims(s.dilation, p.dilation, p.spatial, 1);
+  pad_dims(s.padding, p.padding, p.spatial, 0);
   std::copy_n(p.x.strides, 2, s.x);
   std::copy_n(p.y.strides, 2, s.y);
-  spread(s.x + 2, p.x.strides + 2, p.spatial, 0);
-  spread(s.y + 2, p.y.strides + 2, p.spatial, 0);
+  pad_dims(s.x + 2, p.x.strides + 2, p.spatial, 0);
+  pad_dims(s.y + 2, p.y.strides + 2, p.spatial, 0);
   KernelArguments arguments;
   arguments.operand(0).operand(1);
   if (p.workspace) arguments.operand(2);

@@ -21,8 +21,8 @@ void check(dnnl_status_t status, const std::string& name, const char* what) {
   fail<DeviceError>(name, ": oneDNN failed while ", what, ": ", dnnl_status2str(status));
 }
 
-// oneDNN's memory objects of one run. Work in flight reads addresses from them later, so each run has its
-// own; oneDNN keeps what is still in use after they are destroyed here.
+// oneDNN's memory objects of one run. Pending work reads addresses from them later, so each run has its own;
+// oneDNN keeps those in use alive after they are destroyed here.
 struct Memories {
   std::array<dnnl_exec_arg_t, PrimitiveStep::max_arguments> list;
   int count = 0;
@@ -33,7 +33,7 @@ struct Memories {
 
 }  // namespace
 
-// Two forms of the same submission: borrowing for the call at hand, owning for a graph that replays it.
+// A submission in two forms: this one borrows for the current call; Owning is for a graph that replays it.
 struct PrimitiveStep::Work {
   const PrimitiveStep* step;
   void* const* pointers;
@@ -48,19 +48,20 @@ struct PrimitiveStep::Work {
     }
   };
   Owning own() const {
-    Owning kept{step, {}, *plan};
-    for (auto& argument : step->arguments_) kept.pointers[argument.operand] = pointers[argument.operand];
-    return kept;
+    Owning copy{step, {}, *plan};
+    for (auto& argument : step->arguments_) copy.pointers[argument.operand] = pointers[argument.operand];
+    return copy;
   }
 
   void operator()(sycl::queue& queue, sycl::event* event) const {
-    auto& on = stream_of(step->device_, queue);
+    auto& stream = stream_of(step->device_, queue);
     auto engine = engine_of(step->device_).get();
     Memories memories;
     for (auto& argument : step->arguments_) {
       auto& slot = memories.list[memories.count];
       slot.arg = argument.id;
-      // With the address given here oneDNN would ask the driver what kind of memory it is, each time.
+      // The address is set later: if given here, oneDNN would ask the driver for its kind of memory each
+      // time.
       check(dnnl_sycl_interop_memory_create(&slot.memory, argument.desc.get(), engine, dnnl_sycl_interop_usm,
                                             DNNL_MEMORY_NONE),
             step->name_, "describing memory");
@@ -68,17 +69,18 @@ struct PrimitiveStep::Work {
       check(dnnl_memory_set_data_handle(slot.memory, pointers[argument.operand]), step->name_,
             "describing memory");
     }
-    static const std::vector<sycl::event> none;  // the queue is in order: nothing else to wait for
+    static const std::vector<sycl::event>
+        none;  // the queue is in-order, so there is nothing else to wait for
     auto execute = [&](sycl::event* done) {
-      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), on.get(), memories.count,
+      check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), stream.get(), memories.count,
                                                 memories.list.data(), &none, done),
             step->name_, "submitting");
     };
-    auto* below = direct::Submission::current();
-    if (!below) return execute(event);
+    auto* submission = direct::Submission::current();
+    if (!submission) return execute(event);
     HostTaskInterceptor interceptor;
     execute(event);
-    interceptor.submit(step->device_, queue, *below, event);
+    interceptor.submit(step->device_, queue, *submission, event);
   }
 };
 
@@ -89,7 +91,7 @@ PrimitiveStep::PrimitiveStep(Plan& plan, int device, const dnnl::primitive_desc_
       primitive_(std::move(primitive)),
       arguments_(std::move(arguments)) {
   if (auto scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
-    arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratch, plan.temporary(scratch.get_size())});
+    arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratch, plan.add_scratch(scratch.get_size())});
   reject_unless(arguments_.size() <= max_arguments, "more than ", max_arguments, " tensors");
 }
 
@@ -99,7 +101,7 @@ void PrimitiveStep::run(Stream stream, const std::shared_ptr<const Plan>& plan, 
 
 std::string fast_implementation(const dnnl::primitive_desc_base& desc) {
   std::string name = desc.impl_info_str();
-  reject_unless(!name.starts_with("ref"), "only oneDNN's reference code (", name, ") takes this");
+  reject_unless(!name.starts_with("ref"), "only oneDNN's reference code (", name, ") supports this");
   return name;
 }
 

@@ -1,4 +1,4 @@
-// A plan's step that is one oneDNN primitive.
+// A plan's step that runs one oneDNN primitive.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -16,7 +16,7 @@ class PrimitiveStep : public Step {
     dnnl::memory::desc desc;
     int operand;  ///< index into the pointers of a run
   };
-  /// Takes temporary memory from `plan` for the scratchpad the primitive asks for.
+  /// Adds scratch to `plan` for the primitive's scratchpad.
   PrimitiveStep(Plan& plan, int device, const dnnl::primitive_desc_base& desc, dnnl::primitive primitive,
                 std::vector<Argument> arguments);
   void run(Stream stream, const std::shared_ptr<const Plan>& plan, void* const* pointers) const override;
@@ -32,7 +32,7 @@ class PrimitiveStep : public Step {
   std::vector<Argument> arguments_;
 };
 
-/// Attributes that every primitive of ours has: memory for scratch is the plan's business.
+/// Returns the attributes of all our primitives: the plan provides their scratchpads.
 inline dnnl::primitive_attr basic_attributes(bool deterministic = false) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -40,7 +40,8 @@ inline dnnl::primitive_attr basic_attributes(bool deterministic = false) {
   return attributes;
 }
 
-/// The implementation's name; throws Rejection for oneDNN's reference code, which our kernels beat by far.
+/// Returns the implementation's name. Throws Rejection for oneDNN's reference code, which is far slower than
+/// our kernels.
 std::string fast_implementation(const dnnl::primitive_desc_base& desc);
 
 }  // namespace xpu::dnn

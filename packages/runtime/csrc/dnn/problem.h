@@ -1,6 +1,5 @@
-// Everything that decides how a piece of dnn work is done, as words to hash and compare: types, shapes,
-// strides and options, but no addresses. The addresses go beside it, in the order in which tensors were
-// added.
+// The key of a plan: types, shapes, strides and options of a call, as words to hash and compare. Addresses
+// are no part of it; they are kept separately, in the order in which tensors were added.
 #pragma once
 
 #include <array>
@@ -19,17 +18,17 @@ namespace xpu::dnn {
 
 constexpr std::size_t max_operands = 40;
 
-/// Text for an error message that is put together only when the message is.
+/// Text for an error message, composed only if the message is printed.
 template <class F>
-struct Late {
+struct LazyText {
   F text;
-  Late(F f) : text(std::move(f)) {}
-  friend std::ostream& operator<<(std::ostream& to, const Late& late) { return to << late.text(); }
+  LazyText(F f) : text(std::move(f)) {}
+  friend std::ostream& operator<<(std::ostream& to, const LazyText& lazy) { return to << lazy.text(); }
 };
 
-/// An optional tensor in an error message.
-inline auto shown(const std::optional<Tensor>& t) {
-  return Late([&t] { return t ? t->describe() : std::string(); });
+/// Describes an optional tensor in an error message.
+inline auto describe_optional(const std::optional<Tensor>& t) {
+  return LazyText([&t] { return t ? t->describe() : std::string(); });
 }
 
 class Problem {

@@ -44,9 +44,9 @@ std::string by_onednn(const ReorderProblem& p, Plan& plan) {
   add_quantization(attributes, arguments, DNNL_ARG_TO, p.dst, p.scale_dst, p.zero_dst);
   auto& engine = engine_of(device);
   dnnl::reorder::primitive_desc desc(engine, from, engine, to, attributes);
-  auto how = fast_implementation(desc);
+  auto implementation = fast_implementation(desc);
   plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::reorder(desc), std::move(arguments)));
-  return how;
+  return implementation;
 }
 
 std::string by_kernel(const ReorderProblem& p, Plan& plan) {

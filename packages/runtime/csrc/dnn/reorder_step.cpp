@@ -17,16 +17,17 @@ void add_reorder(Plan& plan, int device, const PlacedOperand& from, const Placed
 
 }  // namespace
 
-PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from, const dnnl::memory::desc& wanted) {
+PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from,
+                            const dnnl::memory::desc& wanted) {
   if (from.desc == wanted) return from;
-  PlacedOperand copy{wanted, plan.temporary(wanted.get_size())};
+  PlacedOperand copy{wanted, plan.add_scratch(wanted.get_size())};
   add_reorder(plan, device, from, copy);
   return copy;
 }
 
 PlacedOperand stage_output(Plan& plan, const PlacedOperand& to, const dnnl::memory::desc& wanted) {
   if (to.desc == wanted) return to;
-  return {wanted, plan.temporary(wanted.get_size())};
+  return {wanted, plan.add_scratch(wanted.get_size())};
 }
 
 void reorder_output(Plan& plan, int device, const PlacedOperand& written, const PlacedOperand& to) {

@@ -1,4 +1,4 @@
-// Moving an operand into the layout a primitive likes, and back.
+// Reorders an operand to the layout that a primitive prefers, and a result back.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -7,15 +7,17 @@
 
 namespace xpu::dnn {
 
-/// A tensor during a plan: what it looks like and where it is.
+/// A tensor in a plan: its descriptor, and the index of its address.
 struct PlacedOperand {
   dnnl::memory::desc desc;
   int operand;
 };
 
-/// `from` itself when it looks like `wanted`, otherwise a copy that the plan makes in temporary memory.
-PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from, const dnnl::memory::desc& wanted);
-/// Where a primitive may write `wanted`: `to` itself, or temporary memory that reorder_output() copies from.
+/// Returns `from` if its descriptor is `wanted`; otherwise adds a reorder to scratch and returns the copy.
+PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from,
+                            const dnnl::memory::desc& wanted);
+/// Returns the memory in which a primitive may write `wanted`: `to`, or scratch, from which reorder_output()
+/// copies.
 PlacedOperand stage_output(Plan& plan, const PlacedOperand& to, const dnnl::memory::desc& wanted);
 void reorder_output(Plan& plan, int device, const PlacedOperand& written, const PlacedOperand& to);
 

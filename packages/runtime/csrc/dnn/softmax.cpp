@@ -41,7 +41,7 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
 
 }  // namespace
 
-// oneDNN's softmax is no candidate: a row with a NaN comes out of it with numbers in it.
+// oneDNN's softmax is no candidate: it turns some elements of a row with a NaN into numbers.
 void softmax(Stream stream, const Tensor& x, const Tensor& y, int axis, bool log) {
   require_shape_of(name, "y", y, x);
   expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ", x);

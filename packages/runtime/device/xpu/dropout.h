@@ -1,4 +1,4 @@
-// Which elements a dropout leaves, by the numbers that a Bernoulli fill of the same generator state gives.
+// Decides which elements a dropout keeps, by the numbers that a Bernoulli fill of the same generator state gives.
 #ifndef XPU_DEVICE_DROPOUT_H
 #define XPU_DEVICE_DROPOUT_H
 #include <xpu/philox.h>
@@ -6,14 +6,14 @@
 namespace xpu {
 
 struct Dropout {
-  u64 seed, block;  // of Philox
-  float share;      // of elements dropped
+  u64 seed, block;    // of Philox
+  float probability;  // of dropping an element
 
-  // What element number `at` is multiplied by.
+  // The factor of element number `at`.
   XPU_FN float factor(u64 at) const {
     Random4 four = philox(seed, at >> 2, block);
     u32 low = at & 1 ? four[1] : four[0], high = at & 1 ? four[3] : four[2];
-    return uniform(at & 2 ? high : low) < share ? 0.0f : 1 / (1 - share);
+    return uniform(at & 2 ? high : low) < probability ? 0.0f : 1 / (1 - probability);
   }
 };
 

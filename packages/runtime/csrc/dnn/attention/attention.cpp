@@ -25,35 +25,36 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
 
   Block block(stream, q, keys, options.causal);
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
-  auto rows_at_once = elements / keys, keys_at_once = block.images * block.groups * keys;
-  auto scores = temporary(stream, elements, DType::f32), inverse_sum = temporary(stream, rows_at_once, DType::f32),
-       result = temporary(stream, rows_at_once * v.shape[4], DType::f32);
+  auto block_rows = elements / keys, block_keys = block.images * block.groups * keys;
+  auto scores = temporary(stream, elements, DType::f32),
+       inverse_sum_memory = temporary(stream, block_rows, DType::f32),
+       result = temporary(stream, block_rows * v.shape[4], DType::f32);
   kernels::Temporary narrow_weights;
   if (type != DType::f32) narrow_weights = temporary(stream, elements, type);
-  Operand some_q(stream, q.dtype, type, rows_at_once * q.shape[4]),
-      some_k(stream, k.dtype, type, keys_at_once * k.shape[4]),
-      some_v(stream, v.dtype, type, keys_at_once * v.shape[4]);
+  BlockOperand convert_q(stream, q.dtype, type, block_rows * q.shape[4]),
+      convert_k(stream, k.dtype, type, block_keys * k.shape[4]),
+      convert_v(stream, v.dtype, type, block_keys * v.shape[4]);
 
   for (std::int64_t n = 0; n < q.shape[0]; n += block.images)
     for (std::int64_t g = 0; g < groups; g += block.groups) {
       auto images = std::min(block.images, q.shape[0] - n), heads = std::min(block.groups, groups - g);
-      auto here = [&](const Tensor& t) { return narrow(narrow(t, 0, n, images), 1, g, heads); };
-      auto k_here = transposed(some_k(here(k))), v_here = some_v(here(v));
+      auto block_of = [&](const Tensor& t) { return narrow(narrow(t, 0, n, images), 1, g, heads); };
+      auto k_block = transposed(convert_k(block_of(k))), v_block = convert_v(block_of(v));
       for (std::int64_t s = 0; s < queries; s += block.queries) {
         auto rows = std::min(block.queries, queries - s);
-        auto seen = options.causal ? visible_keys(block, s + rows, keys) : keys;
-        auto of_queries = [&](const Tensor& t) { return narrow(here(t), 3, s, rows); };
-        Tensor products(scores.data(), DType::f32, {images, heads, q.shape[2], rows, seen});
-        Tensor inverse_sums(inverse_sum.data(), DType::f32, {images, heads, q.shape[2], rows, 1});
+        auto key_count = options.causal ? visible_keys(block, s + rows, keys) : keys;
+        auto of_queries = [&](const Tensor& t) { return narrow(block_of(t), 3, s, rows); };
+        Tensor products(scores.data(), DType::f32, {images, heads, q.shape[2], rows, key_count});
+        Tensor inverse_sums(inverse_sum_memory.data(), DType::f32, {images, heads, q.shape[2], rows, 1});
         auto weights = products;
         if (narrow_weights.data()) weights.data = narrow_weights.data(), weights.dtype = type;
-        matmul(stream, some_q(of_queries(q)), narrow(k_here, 4, 0, seen), products);
+        matmul(stream, convert_q(of_queries(q)), narrow(k_block, 4, 0, key_count), products);
         if (mask) softmax.mask = of_queries(*mask);
         if (logsumexp) softmax.logsumexp = of_queries(*logsumexp);
         softmax.run(stream, products, weights, inverse_sums, s);
         if (options.dropout > 0) drop_attention(stream, weights, keys, {q, n, g, s}, options);
         Tensor results(result.data(), DType::f32, {images, heads, q.shape[2], rows, v.shape[4]});
-        matmul(stream, weights, narrow(v_here, 3, 0, seen), results);
+        matmul(stream, weights, narrow(v_block, 3, 0, key_count), results);
         normalize_attention(stream, results, inverse_sums, of_queries(out));
       }
     }

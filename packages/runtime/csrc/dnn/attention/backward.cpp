@@ -30,7 +30,7 @@ struct GradientShape {
 // The tensors of one block of queries, as images, key heads, heads of each, queries and the rest.
 struct BlockTensors {
   Tensor scores, grad_weights;  // dense f32
-  Tensor weights, grad_scores;  // to be written, dense, perhaps in the same memory
+  Tensor weights, grad_scores;  // results, dense; they may be in the same memory as the first two
   Tensor out, grad_out, logsumexp;
   std::optional<Tensor> mask;
 };
@@ -73,19 +73,19 @@ void score_gradients(Stream stream, const BlockTensors& t, std::int64_t keys, st
               t.grad_out.data, t.logsumexp.data, t.mask ? t.mask->data : nullptr, s));
 }
 
-// Sums over blocks of queries in f32: in the gradient's own memory, or in some of the images and heads done
-// together.
-class Sums {
+// Sums a gradient over blocks of queries in f32: in the gradient's memory if it is f32, otherwise in scratch
+// of the images and heads of one block.
+class GradientSums {
  public:
-  Sums(Stream stream, const Tensor& like, std::int64_t most_elements) : stream_(stream) {
-    if (like.dtype != DType::f32) memory_ = temporary(stream, most_elements, DType::f32);
+  GradientSums(Stream stream, const Tensor& like, std::int64_t max_elements) : stream_(stream) {
+    if (like.dtype != DType::f32) memory_ = temporary(stream, max_elements, DType::f32);
   }
   void begin(const Tensor& result) {
     result_ = result;
     sums_ = memory_.data() ? kernels::row_major(memory_.data(), DType::f32, result) : result;
     kernels::fill(stream_, sums_, 0);
   }
-  // The first keys of the sums += a @ b.
+  // Adds a @ b to the sums of the first keys.
   void add(const Tensor& a, const Tensor& b) {
     MatmulOptions options;
     options.post_ops = {{PostOp::Kind::sum, 1, 0, {}}};
@@ -101,8 +101,8 @@ class Sums {
   Tensor result_, sums_;
 };
 
-// N G H/G S X as N G 1 (H/G S) X, which a key head's sums go over; dense unless H/G is 1.
-Tensor merged(Tensor t) {
+// Returns N G H/G S X as N G 1 (H/G S) X, over which a key head sums. `t` must be dense unless H/G is 1.
+Tensor merge_heads(Tensor t) {
   t.shape[3] *= t.shape[2];
   t.shape[2] = 1;
   return t;
@@ -134,34 +134,34 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
   auto type = f32_is_fastest(stream.device()) ? DType::f32 : q.dtype;
   Block block(stream, q, keys, options.causal);
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
-  auto rows_at_once = elements / keys, keys_at_once = block.images * block.groups * keys;
+  auto block_rows = elements / keys, block_keys = block.images * block.groups * keys;
   auto scores = temporary(stream, elements, DType::f32), grads = temporary(stream, elements, DType::f32);
   kernels::Temporary narrow_weights, narrow_grads, wide_q;
   if (type != DType::f32) {
     narrow_weights = temporary(stream, elements, type);
     narrow_grads = temporary(stream, elements, type);
   }
-  if (type != q.dtype) wide_q = temporary(stream, rows_at_once * q.shape[4], type);
+  if (type != q.dtype) wide_q = temporary(stream, block_rows * q.shape[4], type);
   bool grouped = q.shape[2] > 1;
-  Operand some_q(stream, q.dtype, type, rows_at_once * q.shape[4], grouped),
-      some_grad(stream, q.dtype, type, rows_at_once * v.shape[4], grouped),
-      some_k(stream, k.dtype, type, keys_at_once * k.shape[4]),
-      some_v(stream, v.dtype, type, keys_at_once * v.shape[4]);
-  Sums sums_k(stream, k, keys_at_once * k.shape[4]), sums_v(stream, v, keys_at_once * v.shape[4]);
+  BlockOperand convert_q(stream, q.dtype, type, block_rows * q.shape[4], grouped),
+      convert_grad(stream, q.dtype, type, block_rows * v.shape[4], grouped),
+      convert_k(stream, k.dtype, type, block_keys * k.shape[4]),
+      convert_v(stream, v.dtype, type, block_keys * v.shape[4]);
+  GradientSums sums_k(stream, k, block_keys * k.shape[4]), sums_v(stream, v, block_keys * v.shape[4]);
 
   for (std::int64_t n = 0; n < q.shape[0]; n += block.images)
     for (std::int64_t g = 0; g < groups; g += block.groups) {
       auto images = std::min(block.images, q.shape[0] - n), heads = std::min(block.groups, groups - g);
-      auto here = [&](const Tensor& t) { return narrow(narrow(t, 0, n, images), 1, g, heads); };
-      auto k_here = some_k(here(k)), v_here = transposed(some_v(here(v)));
-      sums_k.begin(here(grad_k));
-      sums_v.begin(here(grad_v));
+      auto block_of = [&](const Tensor& t) { return narrow(narrow(t, 0, n, images), 1, g, heads); };
+      auto k_block = convert_k(block_of(k)), v_block = transposed(convert_v(block_of(v)));
+      sums_k.begin(block_of(grad_k));
+      sums_v.begin(block_of(grad_v));
       for (std::int64_t s = 0; s < queries; s += block.queries) {
         auto rows = std::min(block.queries, queries - s);
-        auto seen = options.causal ? visible_keys(block, s + rows, keys) : keys;
-        auto of_queries = [&](const Tensor& t) { return narrow(here(t), 3, s, rows); };
+        auto key_count = options.causal ? visible_keys(block, s + rows, keys) : keys;
+        auto of_queries = [&](const Tensor& t) { return narrow(block_of(t), 3, s, rows); };
         BlockTensors t;
-        t.scores = Tensor(scores.data(), DType::f32, {images, heads, q.shape[2], rows, seen});
+        t.scores = Tensor(scores.data(), DType::f32, {images, heads, q.shape[2], rows, key_count});
         t.grad_weights = t.scores;
         t.grad_weights.data = grads.data();
         t.weights = t.scores, t.grad_scores = t.grad_weights;
@@ -171,17 +171,17 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
         }
         t.out = of_queries(out), t.grad_out = of_queries(grad_out), t.logsumexp = of_queries(logsumexp);
         if (mask) t.mask = of_queries(*mask);
-        auto q_here = some_q(of_queries(q)), grad_here = some_grad(t.grad_out);
-        matmul(stream, q_here, transposed(narrow(k_here, 3, 0, seen)), t.scores);
-        matmul(stream, grad_here, narrow(v_here, 4, 0, seen), t.grad_weights);
+        auto q_block = convert_q(of_queries(q)), grad_block = convert_grad(t.grad_out);
+        matmul(stream, q_block, transposed(narrow(k_block, 3, 0, key_count)), t.scores);
+        matmul(stream, grad_block, narrow(v_block, 4, 0, key_count), t.grad_weights);
         score_gradients(stream, t, keys, s, {q, n, g, s}, options);
 
         auto to = of_queries(grad_q);
         auto product = wide_q.data() ? kernels::row_major(wide_q.data(), type, to) : to;
-        matmul(stream, t.grad_scores, narrow(k_here, 3, 0, seen), product);
+        matmul(stream, t.grad_scores, narrow(k_block, 3, 0, key_count), product);
         if (wide_q.data()) kernels::copy(stream, to, product);
-        sums_k.add(transposed(merged(t.grad_scores)), merged(q_here));
-        sums_v.add(transposed(merged(t.weights)), merged(grad_here));
+        sums_k.add(transposed(merge_heads(t.grad_scores)), merge_heads(q_block));
+        sums_v.add(transposed(merge_heads(t.weights)), merge_heads(grad_block));
       }
       sums_k.finish();
       sums_v.finish();

@@ -12,21 +12,22 @@
 namespace xpu::dnn {
 namespace {
 
-// Bytes of scores at a time: on a CPU few enough to stay in its caches, and enough for few launches.
+// Bytes of scores in a block: on a CPU few enough to stay in its caches, but enough to need few launches.
 constexpr std::int64_t cpu_block = 8 << 20, gpu_block = 64 << 20;
-// Of long sequences smaller blocks skip more of what causal queries do not see.
-constexpr std::int64_t most_queries = 512, most_causal_queries = 256;
+// In long sequences smaller blocks skip more of the keys that causal queries do not see.
+constexpr std::int64_t max_queries = 512, max_causal_queries = 256;
 
-// From here on a block is a small narrow of what attention reads and writes, whose memory it must not double.
-constexpr std::int64_t long_sequence = 4096, least_block = 1 << 20;
+// From this length on, a block takes a small part of the memory that attention reads and writes, not as much
+// again.
+constexpr std::int64_t long_sequence = 4096, min_block = 1 << 20;
 
 std::int64_t block_bytes(Stream stream, const Tensor& q, std::int64_t keys) {
-  auto most = device_info(stream.device()).is_gpu ? gpu_block : cpu_block;
-  if (keys < long_sequence) return most;
+  auto max_bytes = device_info(stream.device()).is_gpu ? gpu_block : cpu_block;
+  if (keys < long_sequence) return max_bytes;
   auto heads = q.shape[0] * q.shape[1];
   auto rows = 2 * heads * (q.shape[2] * q.shape[3] + keys);
   auto bytes = rows * q.shape[4] * static_cast<std::int64_t>(size_of(q.dtype));
-  return std::clamp(bytes / 8, least_block, most);
+  return std::clamp(bytes / 8, min_block, max_bytes);
 }
 
 std::int64_t round_up(std::int64_t n, std::int64_t step) {
@@ -37,7 +38,7 @@ std::int64_t round_up(std::int64_t n, std::int64_t step) {
 
 void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out,
                      const AttentionOptions& o) {
-  Late got = [&] { return join("; got q ", q, ", k ", k, ", v ", v, ", out ", out); };
+  LazyText got = [&] { return join("; got q ", q, ", k ", k, ", v ", v, ", out ", out); };
   expect<UsageError>(q.ndim == 4 && k.ndim == 4 && v.ndim == 4 && out.ndim == 4,
                      "attention: expected q N H S D, k N G T D, v N G T E, out N H S E", got);
   bool floats = q.dtype == DType::f32 || q.dtype == DType::bf16 || q.dtype == DType::f16;
@@ -52,10 +53,10 @@ void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Te
   expect<UsageError>(k.shape[2] > 0 && q.shape[3] > 0, "attention: expected at least one key", got);
   const std::int64_t scores[4] = {q.shape[0], q.shape[1], q.shape[2], k.shape[2]};
   if (o.mask) {
-    bool spreads = o.mask->ndim <= 4 && (o.mask->dtype == DType::boolean || is_float(o.mask->dtype));
-    for (int d = 4 - o.mask->ndim, i = 0; spreads && d < 4; ++d, ++i)
-      spreads = o.mask->shape[i] == 1 || o.mask->shape[i] == scores[d];
-    expect<UsageError>(spreads, "attention: the mask is ", *o.mask,
+    bool broadcasts = o.mask->ndim <= 4 && (o.mask->dtype == DType::boolean || is_float(o.mask->dtype));
+    for (int d = 4 - o.mask->ndim, i = 0; broadcasts && d < 4; ++d, ++i)
+      broadcasts = o.mask->shape[i] == 1 || o.mask->shape[i] == scores[d];
+    expect<UsageError>(broadcasts, "attention: the mask is ", *o.mask,
                        ", expected floats or booleans that broadcast against N H S T", got);
   }
   require_shape("attention", "the logsumexp", o.logsumexp, Sizes(scores, 3), DType::f32);
@@ -104,12 +105,12 @@ kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type) {
   return {stream, static_cast<std::size_t>(elements) * size_of(type)};
 }
 
-Operand::Operand(Stream stream, DType given, DType type, std::int64_t most_elements, bool dense)
+BlockOperand::BlockOperand(Stream stream, DType given, DType type, std::int64_t max_elements, bool dense)
     : stream_(stream), type_(type) {
-  if (given != type || dense) copy_ = temporary(stream, most_elements, type);
+  if (given != type || dense) copy_ = temporary(stream, max_elements, type);
 }
 
-Tensor Operand::operator()(const Tensor& t) const {
+Tensor BlockOperand::operator()(const Tensor& t) const {
   if (!copy_.data()) return t;
   auto copy = kernels::row_major(copy_.data(), type_, t);
   kernels::copy(stream_, copy, t);
@@ -118,12 +119,12 @@ Tensor Operand::operator()(const Tensor& t) const {
 
 Block::Block(Stream stream, const Tensor& q, std::int64_t keys, bool causal) {
   auto elements = block_bytes(stream, q, keys) / 4;
-  auto n = q.shape[0], g = q.shape[1], each = q.shape[2], s = q.shape[3];
-  queries = std::min(s, causal && s > most_queries ? most_causal_queries : most_queries);
-  while (queries > 16 && each * queries * keys > elements) queries = (queries + 1) / 2;
-  auto fit = std::max<std::int64_t>(1, elements / (each * queries * keys));
-  groups = std::min(g, fit);
-  images = groups == g ? std::min(n, std::max<std::int64_t>(1, fit / g)) : 1;
+  auto n = q.shape[0], g = q.shape[1], heads = q.shape[2], s = q.shape[3];
+  queries = std::min(s, causal && s > max_queries ? max_causal_queries : max_queries);
+  while (queries > 16 && heads * queries * keys > elements) queries = (queries + 1) / 2;
+  auto max_heads = std::max<std::int64_t>(1, elements / (heads * queries * keys));
+  groups = std::min(g, max_heads);
+  images = groups == g ? std::min(n, std::max<std::int64_t>(1, max_heads / g)) : 1;
 }
 
 std::int64_t visible_keys(const Block& block, std::int64_t query, std::int64_t keys) {

@@ -1,4 +1,4 @@
-// How attention is split: blocks of queries of some heads of some images, one after another.
+// Attention is computed in blocks of queries of some heads of some images, one after another.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace xpu::dnn {
 
-/// N H S X as N G H/G S X, or N H S as N G H/G S.
+/// Returns N H S X as N G H/G S X, or N H S as N G H/G S.
 Tensor split_heads(const Tensor& t, std::int64_t groups);
-/// The mask as N G H/G S T, with strides of 0 where it is broadcast.
+/// Returns the mask as N G H/G S T, with strides of 0 where it is broadcast.
 Tensor broadcast_mask(const Tensor& mask, const Tensor& q, std::int64_t keys, std::int64_t groups);
 
+/// Returns the view of `size` elements along `dimension` from `start`.
 Tensor narrow(Tensor t, int dimension, std::int64_t start, std::int64_t size);
-/// The last two dimensions exchanged.
+/// Returns the view with the last two dimensions exchanged.
 Tensor transposed(Tensor t);
 
 kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type);
 
-/// Parts of a tensor in the type they are multiplied in: views, or copies in memory that is kept for the next
-/// narrow.
-class Operand {
+/// Returns blocks of a tensor in the type of the product: views, or copies, which the next block overwrites.
+class BlockOperand {
  public:
   /// Always copies with `dense`.
-  Operand(Stream stream, DType given, DType type, std::int64_t most_elements, bool dense = false);
+  BlockOperand(Stream stream, DType given, DType type, std::int64_t max_elements, bool dense = false);
   Tensor operator()(const Tensor& t) const;
 
  private:
@@ -34,15 +34,15 @@ class Operand {
   kernels::Temporary copy_;
 };
 
-/// How many images, key heads and queries are done at once.
+/// The numbers of images, key heads and queries in one block.
 struct Block {
   std::int64_t images, groups, queries;
   /// For q N G H/G S D.
   Block(Stream stream, const Tensor& q, std::int64_t keys, bool causal);
 };
 
-/// The keys that a causal block ending before `query` is multiplied with: rounded, so that few different
-/// shapes of matrix product are met.
+/// Returns the number of keys that a causal block ending before `query` is multiplied with. It is rounded up,
+/// so that few shapes of matrix product are built.
 std::int64_t visible_keys(const Block& block, std::int64_t query, std::int64_t keys);
 
 /// Throws UsageError unless tensors and options fit together.

@@ -1,4 +1,4 @@
-// What attention does with a block of queries between and after its matrix products.
+// The kernels of attention between and after the matrix products of a block of queries.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ struct AttentionSoftmax {
   std::optional<Tensor> mask,
       logsumexp;  ///< of the block's queries: images, key heads, heads of each, queries
 
-  /// `scores`, dense f32[images, key heads, heads of each, queries, keys], are overwritten. `weights`, of the
-  /// same shape and perhaps the same memory, get exp(score - the query's largest), and `inverse_sums`, dense f32 of
-  /// as many queries, one over each query's sum of them. The block's first query is number `first_query`.
+  /// Overwrites `scores`, dense f32[images, key heads, heads of each, queries, keys]. Writes exp(score - the
+  /// query's largest score) to `weights`, of the same shape and perhaps the same memory, and one over each
+  /// query's sum of weights to `inverse_sums`, dense f32. The block's first query is number `first_query`.
   void run(Stream stream, const Tensor& scores, const Tensor& weights, const Tensor& inverse_sums,
            std::int64_t first_query) const;
 };
 
-/// out = sums * inverse_sums; `sums` are dense f32[images, key heads, heads of each, queries, values].
+/// Computes out = sums * inverse_sums. `sums` are dense f32[images, key heads, heads of each, queries,
+/// values].
 void normalize_attention(Stream stream, const Tensor& sums, const Tensor& inverse_sums, const Tensor& out);
 
 }  // namespace xpu::dnn

@@ -20,7 +20,7 @@ struct Geometry {
       stride.push_back(p.stride[d]);
       dilation.push_back(p.dilation[d] - 1);  // oneDNN counts the holes
       padding_l.push_back(p.padding_l[d]);
-      // oneDNN wants the padding that the last window uses, which may be less than what was given.
+      // oneDNN expects the padding that the last window uses, which may be less than the given padding.
       auto reach = p.dilation[d] * (p.w.shape[2 + d] - 1) + 1;
       padding_r.push_back((p.y.shape[2 + d] - 1) * p.stride[d] + reach - p.x.shape[2 + d] - p.padding_l[d]);
     }
@@ -40,21 +40,21 @@ struct Descriptors {
         any_w(in_type(any_layout(weights(p)), p.x.dtype, type)),
         any_y(activation(p, p.y)) {}
 
-  static bool alike(const ConvProblem& p) { return p.x.dtype == p.w.dtype && p.x.dtype == p.y.dtype; }
-  // CPUs whose f16 products are as fast as f32's still have slow f16 convolutions.
+  static bool same_types(const ConvProblem& p) { return p.x.dtype == p.w.dtype && p.x.dtype == p.y.dtype; }
+  // On CPUs that multiply f16 as fast as f32, f16 convolutions are still slow.
   static DType type_of(const ConvProblem& p) {
     auto given = p.x.dtype, narrow = given == DType::f16 ? DType::bf16 : given;
-    if (!alike(p) || p.groups > 1) return given;
+    if (!same_types(p) || p.groups > 1) return given;
     auto chosen = math_type(p.problem.device(), narrow, p.y.numel() / p.y.shape[1] * p.w.numel(),
                             p.x.numel() + p.w.numel() + p.y.numel());
     return chosen == narrow ? given : chosen;
   }
   static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
-  // Channels-last is as good as any layout on every device, so it is kept; of other layouts oneDNN chooses
-  // its own.
+  // Channels-last is as fast as any layout on every device, so it stays; oneDNN chooses its own layout
+  // otherwise.
   memory::desc activation(const ConvProblem& p, const Tensor& t) const {
-    bool keep = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
-    return in_type(keep ? describe(t) : any_layout(t), p.x.dtype, type);
+    bool channels_last = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
+    return in_type(channels_last ? describe(t) : any_layout(t), p.x.dtype, type);
   }
 };
 
@@ -69,7 +69,7 @@ dnnl::primitive_attr attributes_of(const ConvProblem& p) {
   return attributes;
 }
 
-struct Pass {
+struct ConvPass {
   const ConvProblem& p;
   Plan& plan;
   DType type = Descriptors::type_of(p);
@@ -92,13 +92,15 @@ struct Pass {
            : extra.tensor               ? *extra.tensor
                                         : Tensor();
   }
-  static ExtraOperand with(const Tensor& tensor, ExtraOperand extra) {
+  static ExtraOperand with_tensor(const Tensor& tensor, ExtraOperand extra) {
     return {extra.tensor ? &tensor : nullptr, extra.operand};
   }
 
-  // No description when there is no bias.
-  PlacedOperand bias() const { return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand}; }
-  // oneDNN reads a bias as dense, whatever strides it is told.
+  // The descriptor is zero if there is no bias.
+  PlacedOperand bias() const {
+    return {p.bias.tensor ? describe(*p.bias.tensor) : memory::desc(), p.bias.operand};
+  }
+  // oneDNN ignores the strides of a bias and reads it as dense.
   memory::desc in_math_type(const memory::desc& bias) const {
     if (bias.is_zero()) return bias;
     memory::desc dense(bias.get_dims(), bias.get_data_type(), memory::format_tag::a);
@@ -116,7 +118,7 @@ struct Pass {
             y_desc, g.stride, g.dilation, g.padding_l, g.padding_r, attributes};
   }
 
-  // y = x * w. `to` is y itself or the place of bare sums.
+  // Computes y = x * w. `to` is y, or the memory of `bare` sums, without bias and post-ops.
   std::string sum_y(const PlacedOperand& to, const memory::desc& to_any, bool bare) {
     auto attributes = attributes_of(p);
     Arguments arguments;
@@ -125,14 +127,14 @@ struct Pass {
       add_quantization(attributes, arguments, DNNL_ARG_SRC, p.x, p.scale_src, p.zero_src);
       auto scale = split(p.scale_weights), zero = split(p.zero_weights);
       add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, Descriptors::weights(p),
-                       with(scale, p.scale_weights), with(zero, p.zero_weights));
+                       with_tensor(scale, p.scale_weights), with_tensor(zero, p.zero_weights));
     }
     if (p.forward && !bare) {
       add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);
       add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.y.ndim);
       bias = in_math_type(this->bias().desc);
     }
-    auto kind = blocks_are_best() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
+    auto kind = prefers_blocks() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
     auto desc = forward_desc(kind, bias, to_any, attributes);
     fast_implementation(desc);
     auto source = reorder_input(plan, device, x, desc.src_desc()),
@@ -142,7 +144,8 @@ struct Pass {
       arguments.push_back({DNNL_ARG_BIAS, read.desc, read.operand});
     }
     bool reads = !bare && p.forward && reads_result(p.options.post_ops);
-    auto target = reads ? reorder_input(plan, device, to, desc.dst_desc()) : stage_output(plan, to, desc.dst_desc());
+    auto target =
+        reads ? reorder_input(plan, device, to, desc.dst_desc()) : stage_output(plan, to, desc.dst_desc());
     arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand},
                                        {DNNL_ARG_WEIGHTS, weights.desc, weights.operand},
                                        {DNNL_ARG_DST, target.desc, target.operand}});
@@ -151,8 +154,9 @@ struct Pass {
     return name;
   }
 
-  // On a CPU a dense-channels image is reordered soonest to blocks, which oneDNN takes only for training.
-  bool blocks_are_best() const {
+  // On a CPU an image with dense channels is reordered fastest to blocks, which oneDNN chooses only for
+  // training.
+  bool prefers_blocks() const {
     return d.any_x.get_format_kind() == memory::format_kind::any && is_float(p.x.dtype) &&
            !device_info(device).is_gpu;
   }
@@ -213,16 +217,16 @@ struct Pass {
 
 namespace {
 
-std::string whole(const ConvProblem& p, Plan& plan, DType type) {
+std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type) {
   check_problem(p);
-  Pass pass{p, plan, type};
+  ConvPass pass{p, plan, type};
   switch (p.sum) {
     case ConvSum::y:
       return pass.sum_y(pass.y, pass.d.any_y, false);
     case ConvSum::w:
       return pass.sum_w();
     case ConvSum::x:
-      reject_unless(p.plain(), "the epilogue of a transposed convolution is a kernel's work");
+      reject_unless(p.is_plain(), "the primitive of a transposed convolution takes no epilogue");
       return pass.sum_x(pass.x, pass.d.any_x);
   }
   fail<InternalError>("unknown convolution pass");
@@ -231,29 +235,29 @@ std::string whole(const ConvProblem& p, Plan& plan, DType type) {
 }  // namespace
 
 std::string conv_onednn(const ConvProblem& p, Plan& plan) {
-  return whole(p, plan, Descriptors::type_of(p));
+  return conv_onednn_in(p, plan, Descriptors::type_of(p));
 }
 
 std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan) {
   bool half = p.x.dtype == DType::f16 || p.x.dtype == DType::bf16;
-  reject_unless(half && Descriptors::alike(p), "the operands are not all f16, or all bf16");
-  return whole(p, plan, DType::f32);
+  reject_unless(half && Descriptors::same_types(p), "the operands are not all f16, or all bf16");
+  return conv_onednn_in(p, plan, DType::f32);
 }
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   check_problem(p);
-  reject_unless(p.sum == ConvSum::y || !p.quantized(), "oneDNN sums no quantised transposed convolution");
+  reject_unless(p.sum == ConvSum::y || !p.is_quantized(), "oneDNN has no quantised transposed convolution");
   int device = p.problem.device();
   auto& result = p.result();
-  bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.quantized();
+  bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.is_quantized();
   auto sums = row_major(result, integers ? DType::i32 : DType::f32);
-  int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
-  PlacedOperand to{describe(sums), temporary};
-  Pass pass{p, plan};
+  int scratch = plan.add_scratch(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
+  PlacedOperand to{describe(sums), scratch};
+  ConvPass pass{p, plan};
   auto name = p.sum == ConvSum::y ? pass.sum_y(to, any_layout(sums), true) : pass.sum_x(to, any_layout(sums));
-  bool whole = integers && p.options.post_ops.empty() && !is_float(result.dtype);
-  auto epilogue = conv_epilogue(p, whole ? "xpu::i32" : "float");
-  add_epilogue_step(plan, device, {sums, temporary}, {result, p.result_operand()}, epilogue);
+  bool integer_epilogue = integers && p.options.post_ops.empty() && !is_float(result.dtype);
+  auto epilogue = conv_epilogue(p, integer_epilogue ? "xpu::i32" : "float");
+  add_epilogue_step(plan, device, {sums, scratch}, {result, p.result_operand()}, epilogue);
   return name;
 }
 

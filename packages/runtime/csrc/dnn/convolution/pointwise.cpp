@@ -1,7 +1,7 @@
 // A 1x1 convolution of tensors with dense channels, as a product of matrices: the weights times each image.
 //
-// oneDNN's convolutions take such tensors only after a reorder to channels-last or blocks and back, which
-// costs more than the sums.
+// oneDNN's convolutions would reorder such tensors to channels-last or blocks and back, which costs more than
+// the product.
 #include "dnn/attributes.h"
 #include "dnn/candidates.h"
 #include "dnn/convolution/problem.h"
@@ -16,10 +16,10 @@ namespace {
 
 using dnnl::memory;
 
-// With fewer columns than this the reorder is the cheaper way.
-constexpr std::int64_t least_columns = 192;
+// With fewer columns than this the reorder costs less.
+constexpr std::int64_t min_columns = 192;
 
-// N C HW of N C [D [H]] W.
+// Returns N C [D [H]] W as N C HW.
 Tensor as_matrices(const Tensor& t, const char* what) {
   Tensor m = t;
   m.ndim = 3;
@@ -32,11 +32,11 @@ Tensor as_matrices(const Tensor& t, const char* what) {
   return m;
 }
 
-Tensor weights_matrix(const ConvProblem& p, bool turned) {
+Tensor weights_matrix(const ConvProblem& p, bool transposed) {
   Tensor m(nullptr, p.w.dtype, {1, p.w.shape[0], p.w.shape[1]});
   m.strides[1] = p.w.strides[0];
   m.strides[2] = p.w.strides[1];
-  if (turned) {
+  if (transposed) {
     std::swap(m.shape[1], m.shape[2]);
     std::swap(m.strides[1], m.strides[2]);
   }
@@ -47,12 +47,12 @@ Tensor weights_matrix(const ConvProblem& p, bool turned) {
 void check_problem(const ConvProblem& p) {
   int device = p.problem.device();
   reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
-  reject_unless(!device_info(device).is_gpu, "1x1 as a matrix product is for a CPU");
+  reject_unless(!device_info(device).is_gpu, "1x1 convolutions are matrix products only on a CPU");
   bool pointwise = p.groups == 1 && p.sum != ConvSum::w;
   for (int d = 0; d < p.spatial; ++d)
     pointwise &= p.w.shape[2 + d] == 1 && p.stride[d] == 1 && p.padding_l[d] == 0 && p.padding_r[d] == 0;
   reject_unless(pointwise, "not a 1x1 convolution");
-  reject_unless(is_float(p.x.dtype) && is_float(p.w.dtype) && !p.quantized(), "not all floats");
+  reject_unless(is_float(p.x.dtype) && is_float(p.w.dtype) && !p.is_quantized(), "not all floats");
   for (auto& op : p.options.post_ops) reject_unless(!p.forward || !op.operand, "a post-op has an operand");
 }
 
@@ -62,15 +62,16 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
   check_problem(p);
   int device = p.problem.device();
   auto x = as_matrices(p.x, "the source"), y = as_matrices(p.y, "the result");
-  reject_unless(x.shape[2] >= least_columns, "images of ", x.shape[2], " elements reorder faster");
+  reject_unless(x.shape[2] >= min_columns, "images of ", x.shape[2], " elements are reordered faster");
   bool to_y = p.sum == ConvSum::y;
   auto& right = to_y ? x : y;
   auto& result = to_y ? y : x;
   auto weights = weights_matrix(p, !to_y);
   auto type = math_type(device, result.dtype, result.numel() * weights.shape[2],
                         weights.numel() + right.numel() + result.numel());
-  auto seen = [&](const memory::desc& desc) { return in_type(desc, result.dtype, type); };
-  PlacedOperand a{describe(weights), 1}, b{describe(right), to_y ? 0 : 2}, c{describe(result), p.result_operand()};
+  auto in_math_type = [&](const memory::desc& desc) { return in_type(desc, result.dtype, type); };
+  PlacedOperand a{describe(weights), 1}, b{describe(right), to_y ? 0 : 2},
+      c{describe(result), p.result_operand()};
   Arguments arguments;
   auto attributes = basic_attributes(p.options.deterministic);
   if (p.options.allow_tf32) attributes.set_fpmath_mode(dnnl::fpmath_mode::tf32);
@@ -87,11 +88,14 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
     reject_misread_operand(result, bias);
     add_post_ops(attributes, arguments, p.options.post_ops, p.extras, 3, bias);
   }
-  dnnl::matmul::primitive_desc desc(engine_of(device), seen(a.desc), seen(b.desc), seen(c.desc), attributes);
+  dnnl::matmul::primitive_desc desc(engine_of(device), in_math_type(a.desc), in_math_type(b.desc),
+                                    in_math_type(c.desc), attributes);
   auto name = fast_implementation(desc);
   bool reads = p.forward && reads_result(p.options.post_ops);
-  auto left = reorder_input(plan, device, a, seen(a.desc)), images = reorder_input(plan, device, b, seen(b.desc)),
-       target = reads ? reorder_input(plan, device, c, seen(c.desc)) : stage_output(plan, c, seen(c.desc));
+  auto left = reorder_input(plan, device, a, in_math_type(a.desc)),
+       images = reorder_input(plan, device, b, in_math_type(b.desc)),
+       target = reads ? reorder_input(plan, device, c, in_math_type(c.desc))
+                      : stage_output(plan, c, in_math_type(c.desc));
   arguments.insert(arguments.end(), {{DNNL_ARG_SRC, left.desc, left.operand},
                                      {DNNL_ARG_WEIGHTS, images.desc, images.operand},
                                      {DNNL_ARG_DST, target.desc, target.operand}});

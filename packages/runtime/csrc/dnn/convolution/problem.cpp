@@ -12,13 +12,13 @@ const char forward_name[] = "convolution", data_name[] = "convolution_backward_d
            weights_name[] = "convolution_backward_weights";
 
 void fill(std::int64_t* to, const std::vector<std::int64_t>& from, int spatial, std::int64_t otherwise,
-          std::int64_t least, const char* name, const char* option) {
+          std::int64_t min_value, const char* name, const char* option) {
   expect<UsageError>(from.empty() || static_cast<int>(from.size()) == spatial, name, ": ", option, " has ",
                      from.size(), " values, expected one for each of the ", spatial, " spatial dimensions");
   for (int d = 0; d < 3; ++d) {
     to[d] = d < spatial && !from.empty() ? from[d] : otherwise;
-    expect<UsageError>(to[d] >= least, name, ": ", option, " is ", to[d], " in spatial dimension ", d,
-                       ", expected at least ", least);
+    expect<UsageError>(to[d] >= min_value, name, ": ", option, " is ", to[d], " in spatial dimension ", d,
+                       ", expected at min_value ", min_value);
   }
 }
 
@@ -36,7 +36,7 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
       spatial(x_.ndim - 2),
       groups(o.groups),
       problem(name, device) {
-  Late got = [&] { return join("; got ", x, " * ", w, " -> ", y, ", groups ", groups); };
+  LazyText got = [&] { return join("; got ", x, " * ", w, " -> ", y, ", groups ", groups); };
   expect<UsageError>(x.ndim >= 3 && x.ndim <= 5 && w.ndim == x.ndim && y.ndim == x.ndim, name,
                      ": expected N C [D [H]] W, three to five dimensions everywhere", got);
   expect<UsageError>(groups > 0 && x.shape[1] % groups == 0 && y.shape[1] % groups == 0 &&
@@ -50,7 +50,7 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
   for (int d = 0; d < spatial; ++d) {
     auto reach = dilation[d] * (w.shape[2 + d] - 1) + 1,
          room = x.shape[2 + d] + padding_l[d] + padding_r[d] - reach;
-    // Rows that no window reaches are allowed only beyond the last one.
+    // Rows that no window reaches are allowed only after the last window.
     expect<UsageError>(room >= 0 && y.shape[2 + d] == room / stride[d] + 1, name, ": spatial dimension ", d,
                        " of ", x.shape[2 + d], " gives ", room < 0 ? 0 : room / stride[d] + 1, ", not ",
                        y.shape[2 + d], got);
@@ -118,25 +118,26 @@ void run_convolution(Stream stream, const ConvProblem& p) {
 
 void convolution(Stream stream, const Tensor& src, const Tensor& weights, const Tensor& dst,
                  const ConvOptions& options) {
-  bool turned = options.transposed;
-  run_convolution(stream, {forward_name, stream.device(), turned ? ConvSum::x : ConvSum::y,
-                           turned ? dst : src, weights, turned ? src : dst, options.bias, options, true});
+  bool transposed = options.transposed;
+  run_convolution(
+      stream, {forward_name, stream.device(), transposed ? ConvSum::x : ConvSum::y, transposed ? dst : src,
+               weights, transposed ? src : dst, options.bias, options, true});
 }
 
 void convolution_backward_data(Stream stream, const Tensor& grad_dst, const Tensor& weights,
                                const Tensor& grad_src, const ConvOptions& options) {
-  bool turned = options.transposed;
-  run_convolution(stream,
-                  {data_name, stream.device(), turned ? ConvSum::y : ConvSum::x, turned ? grad_dst : grad_src,
-                   weights, turned ? grad_src : grad_dst, std::nullopt, options, false});
+  bool transposed = options.transposed;
+  run_convolution(stream, {data_name, stream.device(), transposed ? ConvSum::y : ConvSum::x,
+                           transposed ? grad_dst : grad_src, weights, transposed ? grad_src : grad_dst,
+                           std::nullopt, options, false});
 }
 
 void convolution_backward_weights(Stream stream, const Tensor& src, const Tensor& grad_dst,
                                   const Tensor& grad_weights, const std::optional<Tensor>& grad_bias,
                                   const ConvOptions& options) {
-  bool turned = options.transposed;
-  run_convolution(stream, {weights_name, stream.device(), ConvSum::w, turned ? grad_dst : src, grad_weights,
-                           turned ? src : grad_dst, grad_bias, options, false});
+  bool transposed = options.transposed;
+  run_convolution(stream, {weights_name, stream.device(), ConvSum::w, transposed ? grad_dst : src,
+                           grad_weights, transposed ? src : grad_dst, grad_bias, options, false});
 }
 
 }  // namespace xpu::dnn

@@ -1,4 +1,4 @@
-// A convolution made uniform. Every call is one of three sums over one underlying convolution x * w -> y: a
+// A convolution in one form for all calls: each is one of three sums over a convolution x * w -> y. A
 // transposed convolution has its source as y and its result as x.
 #pragma once
 
@@ -37,22 +37,22 @@ struct ConvProblem {
 
   const Tensor& result() const { return sum == ConvSum::y ? y : sum == ConvSum::x ? x : w; }
   int result_operand() const { return sum == ConvSum::y ? 2 : sum == ConvSum::x ? 0 : 1; }
-  bool plain() const { return !forward || (!options.bias && options.post_ops.empty() && !quantized()); }
-  bool quantized() const { return forward && (options.src || options.weights || options.dst); }
+  bool is_plain() const { return !forward || (!options.bias && options.post_ops.empty() && !is_quantized()); }
+  bool is_quantized() const { return forward && (options.src || options.weights || options.dst); }
 };
 
-/// Weights, or their scales, with the groups as a dimension of their own: [g, y channels, x channels,
+/// Returns weights, or their scales, with the groups as the first dimension: [g, y channels, x channels,
 /// kernel...].
 Tensor split_groups(const Tensor& weights, std::int64_t groups);
 
-/// The epilogue of a forward call.
+/// Returns the epilogue of a forward call.
 Epilogue conv_epilogue(const ConvProblem& p, const char* type);
 
 /// A 1x1 convolution by a matrix product.
 std::string conv_pointwise(const ConvProblem& p, Plan& plan);
 /// All of it in one primitive.
 std::string conv_onednn(const ConvProblem& p, Plan& plan);
-/// The same after conversion: CPUs without fp16 tiles have no gradient of f16 weights.
+/// All of it in one primitive, in f32: on CPUs without fp16 tiles oneDNN has no gradient of f16 weights.
 std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan);
 /// The sums by a primitive, the epilogue by a kernel.
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan);

@@ -15,8 +15,8 @@ struct Shape {
   std::int64_t x[5], y[5], w[6], bias;
 };
 
-// The given dimensions last, ones before.
-void spread(std::int64_t* to, const std::int64_t* from, int spatial, std::int64_t otherwise) {
+// Copies the given dimensions to the end of three; the others become `otherwise`.
+void pad_dims(std::int64_t* to, const std::int64_t* from, int spatial, std::int64_t otherwise) {
   for (int d = 0; d < 3; ++d) to[d] = d < 3 - spatial ? otherwise : from[d - 3 + spatial];
 }
 
@@ -26,21 +26,21 @@ Shape shape_of(const ConvProblem& p) {
   s.groups = p.groups;
   s.x_channels = p.x.shape[1] / p.groups;
   s.y_channels = p.y.shape[1] / p.groups;
-  spread(s.x_size, p.x.shape + 2, p.spatial, 1);
-  spread(s.y_size, p.y.shape + 2, p.spatial, 1);
-  spread(s.kernel, p.w.shape + 2, p.spatial, 1);
-  spread(s.stride, p.stride, p.spatial, 1);
-  spread(s.dilation, p.dilation, p.spatial, 1);
-  spread(s.padding, p.padding_l, p.spatial, 0);
+  pad_dims(s.x_size, p.x.shape + 2, p.spatial, 1);
+  pad_dims(s.y_size, p.y.shape + 2, p.spatial, 1);
+  pad_dims(s.kernel, p.w.shape + 2, p.spatial, 1);
+  pad_dims(s.stride, p.stride, p.spatial, 1);
+  pad_dims(s.dilation, p.dilation, p.spatial, 1);
+  pad_dims(s.padding, p.padding_l, p.spatial, 0);
   for (int d = 0; d < 2; ++d) {
     s.x[d] = p.x.strides[d];
     s.y[d] = p.y.strides[d];
     s.w[d + 1] = p.w.strides[d];
   }
   s.w[0] = p.w.strides[0] * s.y_channels;
-  spread(s.x + 2, p.x.strides + 2, p.spatial, 0);
-  spread(s.y + 2, p.y.strides + 2, p.spatial, 0);
-  spread(s.w + 3, p.w.strides + 2, p.spatial, 0);
+  pad_dims(s.x + 2, p.x.strides + 2, p.spatial, 0);
+  pad_dims(s.y + 2, p.y.strides + 2, p.spatial, 0);
+  pad_dims(s.w + 3, p.w.strides + 2, p.spatial, 0);
   if (p.bias.tensor) s.bias = p.bias.tensor->strides[0];
   return s;
 }
@@ -59,9 +59,9 @@ Types types_of(const ConvProblem& p) {
   }
   reject_unless(!has_double || device_info(p.problem.device()).fp64, "this device has no f64");
   if (has_double) return {"double", "double"};
-  if (has_float || p.quantized()) return {"float", "float"};
+  if (has_float || p.is_quantized()) return {"float", "float"};
   const char* sum = has_64 ? "xpu::i64" : "xpu::i32";
-  return {sum, p.plain() && !is_float(p.result().dtype) ? sum : "float"};
+  return {sum, p.is_plain() && !is_float(p.result().dtype) ? sum : "float"};
 }
 
 }  // namespace

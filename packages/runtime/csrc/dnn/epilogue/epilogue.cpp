@@ -59,8 +59,8 @@ const char* includes_of(PostOp::Kind kind) {
 
 }  // namespace
 
-// Aligned at the last dimension. `of` is the tensor whose elements share the operand's, when they may be
-// grouped.
+// Aligns the operand at the last dimension. `of`, if not null, is the tensor whose elements share the
+// operand's in groups.
 std::string Epilogue::element(ExtraOperand extra, const Tensor* of) {
   auto& t = *extra.tensor;
   int n = count_++, shift = ndim_ - t.ndim;
@@ -147,14 +147,14 @@ std::string Epilogue::source() const {
   std::string head =
       join("#include <xpu/element.h>\n#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ",
            names_, "\nusing T = ", type_, ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
-  // Includes must stand at the beginning of a line, outside functions: they lead the functions.
+  // Includes must begin a line outside functions, so `functions_` has them first.
   return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" +
          steps_ + "  return v;\n}\n";
 }
 
 void ExtraOperands::add(Problem& problem, const std::vector<PostOp>& post_ops) {
   expect<Unsupported>(post_ops.size() <= max_post_ops, problem.op(), ": got ", post_ops.size(),
-                      " post-ops, at most ", max_post_ops, " are taken");
+                      " post-ops, expected at most ", max_post_ops);
   problem.number(static_cast<std::int64_t>(post_ops.size()));
   for (std::size_t i = 0; i < post_ops.size(); ++i) {
     auto& op = post_ops[i];

@@ -1,6 +1,6 @@
-// The source text of what a plain kernel does around its sum: dequantise operands, add the bias, apply
-// post-ops, quantise the result. Each becomes a function over the element's coordinates; what they read
-// becomes parameters.
+// Writes the kernel source of the steps around a sum: dequantise operands, add the bias, apply post-ops,
+// quantise the result. Each step is a function of the element's coordinates; the tensors that it reads are
+// parameters.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ struct ExtraOperand {
 
 class Epilogue {
  public:
-  /// `ndim` coordinates; `type` is what is computed in ("float", "double", "xpu::i32").
+  /// For `ndim` coordinates. Steps compute in `type` ("float", "double", "xpu::i32").
   Epilogue(int ndim, const char* type) : ndim_(ndim), type_(type) {}
 
-  /// NAME(v, index): scale * (v - zero point) for an operand of shape `of`.
+  /// Adds a function NAME(v, index) that returns scale * (v - zero point) for an operand of shape `of`.
   void dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
-  /// Steps of xpu_epilogue(v, index, before), in order.
+  /// These add steps to xpu_epilogue(v, index, before), which runs them in order.
   void add(ExtraOperand operand) { binary(PostOp::Kind::add, operand); }
   void multiply(ExtraOperand operand) { binary(PostOp::Kind::mul, operand); }
   /// Adds one value for each index along dimension 1.
@@ -36,10 +36,11 @@ class Epilogue {
   void dequantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
   void quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
 
-  /// Comes before the kernel's source: functions, and macros XPU_EXTRA_PARAMS and XPU_EXTRA_ARGS.
+  /// Returns the text to put before the kernel's source: functions, and macros XPU_EXTRA_PARAMS,
+  /// XPU_EXTRA_ARGS.
   std::string source() const;
   const KernelArguments& arguments() const { return arguments_; }
-  /// True when a step reads the result's memory from before.
+  /// Returns true if a step reads the previous content of the result.
   bool reads_result() const { return reads_result_; }
 
  private:
@@ -54,7 +55,8 @@ class Epilogue {
   KernelArguments arguments_;
 };
 
-/// Every post-op's operand and the bias, added to a problem in the order in which plans look for them.
+/// Adds the operands of post-ops and other optional tensors to a problem, in the order in which plans expect
+/// them.
 class ExtraOperands {
  public:
   ExtraOperand add(Problem& problem, const std::optional<Tensor>& tensor) {

@@ -20,8 +20,8 @@ void add_epilogue_step(Plan& plan, int device, const View& from, const View& to,
   KernelArguments arguments;
   arguments.operand(from.operand, from.byte_offset).operand(to.operand, to.byte_offset);
   arguments.bytes(shape.data(), shape.size() * sizeof shape[0]).append(epilogue.arguments());
-  constexpr std::int64_t group = 256, most_groups = 4096;
-  auto groups = std::min((c.numel() + group - 1) / group, most_groups);
+  constexpr std::int64_t group = 256, max_groups = 4096;
+  auto groups = std::min((c.numel() + group - 1) / group, max_groups);
   auto kernel = build_kernel(device, source, "epilogue");
   plan.add(std::make_unique<KernelStep>(kernel, NdRange::linear(groups, group), std::move(arguments)));
 }
@@ -30,17 +30,17 @@ Tensor row_major(const Tensor& shape, DType dtype) {
   return kernels::row_major(nullptr, dtype, shape);
 }
 
-Tensor converted(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
+Tensor convert_operand(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
   Tensor to = from;
   std::int64_t last = 0;
   for (int d = 0; d < from.ndim; ++d) last += (from.shape[d] - 1) * from.strides[d];
   bool dense = last + 1 == from.numel();
   if (!dense) to = row_major(from, dtype);
   to.dtype = dtype;
-  int copy = plan.temporary(static_cast<std::size_t>(to.numel()) * size_of(dtype));
-  // Dense memory in whatever order is a row, whose elements need no division to be found.
-  auto seen = [&](const Tensor& t) { return dense ? Tensor(t.data, t.dtype, {t.numel()}) : t; };
-  add_epilogue_step(plan, device, {seen(from), operand}, {seen(to), copy},
+  int copy = plan.add_scratch(static_cast<std::size_t>(to.numel()) * size_of(dtype));
+  // Memory without gaps, in any order, is copied as one row: its elements are found without division.
+  auto flattened = [&](const Tensor& t) { return dense ? Tensor(t.data, t.dtype, {t.numel()}) : t; };
+  add_epilogue_step(plan, device, {flattened(from), operand}, {flattened(to), copy},
                     Epilogue(dense ? 1 : from.ndim, "float"));
   operand = copy;
   return to;

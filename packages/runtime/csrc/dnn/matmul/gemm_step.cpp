@@ -21,7 +21,7 @@ std::optional<Gemm::Matrix> matrix(const PlacedOperand& place) {
   return Gemm::Matrix{place.operand, !rows, step};
 }
 
-// A run with the addresses, which a graph may keep.
+// A call with its addresses, which a graph may copy.
 struct Call {
   Gemm gemm;
   void *a, *b, *c;
@@ -35,14 +35,14 @@ struct Call {
  private:
   dnnl_status_t compute() const {
     auto& g = gemm;
-    auto turned = [](const Gemm::Matrix& x) { return x.transposed ? 'T' : 'N'; };
+    auto flag_of = [](const Gemm::Matrix& x) { return x.transposed ? 'T' : 'N'; };
     if (g.type == Type::f32)
-      return dnnl_sgemm(turned(g.a), turned(g.b), g.m, g.n, g.k, 1, as<float>(a), g.a.step, as<float>(b),
+      return dnnl_sgemm(flag_of(g.a), flag_of(g.b), g.m, g.n, g.k, 1, as<float>(a), g.a.step, as<float>(b),
                         g.b.step, 0, as<float>(c), g.c.step);
     const std::int32_t no_offset = 0;
     auto integers = [&](auto function, auto* first) {
-      return function(turned(g.a), turned(g.b), 'F', g.m, g.n, g.k, 1, first, g.a.step, 0, as<std::int8_t>(b),
-                      g.b.step, 0, 0, as<std::int32_t>(c), g.c.step, &no_offset);
+      return function(flag_of(g.a), flag_of(g.b), 'F', g.m, g.n, g.k, 1, first, g.a.step, 0,
+                      as<std::int8_t>(b), g.b.step, 0, 0, as<std::int32_t>(c), g.c.step, &no_offset);
     };
     return g.type == Type::s8 ? integers(dnnl_gemm_s8s8s32, as<std::int8_t>(a))
                               : integers(dnnl_gemm_u8s8s32, as<std::uint8_t>(a));
@@ -66,9 +66,9 @@ std::optional<Gemm> Gemm::of(const PlacedOperand& a, const PlacedOperand& b, con
               *target};
 }
 
-// Measured beside the primitive on two cores with AVX-512, at forty shapes. Without VNNI the sums of integers
-// may saturate; with AMX nothing was measured, and the primitive's code for it is the newer.
-bool Gemm::pays() const {
+// Measured against the primitive on two cores with AVX-512, at forty shapes. Without VNNI the sums of
+// integers may saturate. With AMX nothing was measured; the primitive has newer code for it.
+bool Gemm::is_faster() const {
   const int cpu = static_cast<int>(dnnl::get_effective_cpu_isa());
   constexpr int vnni = dnnl_cpu_isa_avx512_core_vnni,
                 amx = dnnl_cpu_isa_avx512_core_amx & ~dnnl_cpu_isa_avx10_1_512;

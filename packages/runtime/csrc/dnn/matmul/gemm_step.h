@@ -1,5 +1,5 @@
-// A product of two matrices by the functions that oneDNN has for its own older code, outside of any
-// primitive: on a CPU often quicker than the primitive that oneDNN would take.
+// A product of two matrices by oneDNN's BLAS-like functions, which use no primitive. On a CPU they are often
+// faster than the primitive that oneDNN would choose.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace xpu::dnn {
 
-/// What the functions are told.
+/// The arguments of the functions.
 struct Gemm {
   struct Matrix {
     int operand;
@@ -20,10 +20,10 @@ struct Gemm {
   std::int64_t m, n, k;
   Matrix a, b, c;
 
-  /// Nothing when there is no function for these types or strides.
+  /// Returns nullopt if there is no function for these types or strides.
   static std::optional<Gemm> of(const PlacedOperand& a, const PlacedOperand& b, const PlacedOperand& c);
-  /// Whether the primitive would take longer on this CPU.
-  bool pays() const;
+  /// Returns true if the primitive would take longer on this CPU.
+  bool is_faster() const;
 };
 
 class GemmStep : public Step {

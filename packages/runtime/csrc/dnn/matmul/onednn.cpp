@@ -9,8 +9,8 @@
 #include "dnn/epilogue/epilogue_step.h"
 #include "dnn/math_type.h"
 #include "dnn/matmul/gemm_step.h"
-#include "dnn/matmul/problem.h"
 #include "dnn/matmul/low_bit_weights.h"
+#include "dnn/matmul/problem.h"
 #include "dnn/reorder_step.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
@@ -29,7 +29,7 @@ bool column_major(const Tensor& t) {
          t.strides[t.ndim - 1] != 1;
 }
 
-// oneDNN's fast code wants one of the last two dimensions dense.
+// oneDNN's fast code needs a stride of 1 in one of the last two dimensions.
 void check_strides(const Tensor& t, const char* name) {
   bool dense = false;
   for (int d = t.ndim - 2; d < t.ndim; ++d) dense |= t.strides[d] == 1 || t.shape[d] == 1;
@@ -55,14 +55,14 @@ void add_operand_quantization(const MatmulProblem& p, dnnl::primitive_attr& attr
 }
 
 void check_problem(const MatmulProblem& p) {
-  auto refusal = onednn_matmul_unsupported_reason(p.problem.device());
-  reject_unless(refusal.empty(), refusal);
+  auto reason = onednn_matmul_unsupported_reason(p.problem.device());
+  reject_unless(reason.empty(), reason);
   reject_unless(p.k() > 0, "nothing to sum over");
   check_strides(p.a, "a");
   check_strides(p.b, "b");
 }
 
-// One product as oneDNN is asked for it, which on a CPU may be in another type and layout than the tensors'.
+// One product by oneDNN. On a CPU its type and layout may differ from the tensors'.
 struct Product {
   const MatmulProblem& p;
   Plan& plan;
@@ -76,13 +76,15 @@ struct Product {
 
   std::string add(const dnnl::primitive_attr& attributes, Arguments arguments, bool reads_result) {
     auto& engine = engine_of(device);
-    auto a_desc = seen(a), b_desc = blocks_pay() ? any_layout(seen(b)) : seen(b), c_desc = seen(c);
+    auto a_desc = in_math_type(a),
+         b_desc = blocked_weights_are_faster() ? any_layout(in_math_type(b)) : in_math_type(b),
+         c_desc = in_math_type(c);
     bool plain = !bias && !reads_result && arguments.empty() && attributes.get_post_ops().len() == 0;
-    if (plain && older_function_pays()) return add_older_function();
+    if (plain && gemm_is_faster()) return add_gemm();
     using Desc = dnnl::matmul::primitive_desc;
-    auto desc = bias ? Desc(engine, a_desc, b_desc, seen(*bias), c_desc, attributes)
+    auto desc = bias ? Desc(engine, a_desc, b_desc, in_math_type(*bias), c_desc, attributes)
                      : Desc(engine, a_desc, b_desc, c_desc, attributes);
-    prefer_older_code(desc);
+    prefer_gemm_implementation(desc);
     auto name = fast_implementation(desc);
     auto read = [&](int id, const PlacedOperand& from, const dnnl::memory::desc& as) {
       auto place = reorder_input(plan, device, from, as);
@@ -91,7 +93,7 @@ struct Product {
     };
     read(DNNL_ARG_SRC, a, a_desc);
     read(DNNL_ARG_WEIGHTS, b, desc.weights_desc());
-    if (bias) read(DNNL_ARG_BIAS, *bias, seen(*bias));
+    if (bias) read(DNNL_ARG_BIAS, *bias, in_math_type(*bias));
     auto target = reads_result ? reorder_input(plan, device, c, c_desc) : stage_output(plan, c, c_desc);
     arguments.push_back({DNNL_ARG_DST, target.desc, target.operand});
     plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
@@ -100,26 +102,29 @@ struct Product {
   }
 
  private:
-  dnnl::memory::desc seen(const PlacedOperand& place) const { return in_type(place.desc, p.a.dtype, type); }
-  // On a CPU large products are quicker by other ways than the one oneDNN takes first (measured from 512 to
-  // 2048): floats with their weights reordered to blocks before, integers by its older code.
-  bool large_on_cpu(std::int64_t least_weights) const {
-    return !device_info(device).is_gpu && p.b.ndim == 2 && p.m() >= 512 && p.k() * p.n() >= least_weights;
+  dnnl::memory::desc in_math_type(const PlacedOperand& place) const {
+    return in_type(place.desc, p.a.dtype, type);
   }
-  bool older_function_pays() const {
+  // On a CPU oneDNN's first choice is not the fastest for large products (measured from 512 to 2048): floats
+  // are faster with weights that are first reordered to blocks, integers by the implementation "gemm:jit".
+  bool large_on_cpu(std::int64_t min_weights) const {
+    return !device_info(device).is_gpu && p.b.ndim == 2 && p.m() >= 512 && p.k() * p.n() >= min_weights;
+  }
+  bool gemm_is_faster() const {
     if (p.options.deterministic || device_info(device).is_gpu) return false;
-    auto gemm = Gemm::of({seen(a), 0}, {seen(b), 0}, {seen(c), 0});
-    return gemm && gemm->pays();
+    auto gemm = Gemm::of({in_math_type(a), 0}, {in_math_type(b), 0}, {in_math_type(c), 0});
+    return gemm && gemm->is_faster();
   }
-  std::string add_older_function() {
-    auto first = reorder_input(plan, device, a, seen(a)), second = reorder_input(plan, device, b, seen(b));
-    auto target = stage_output(plan, c, seen(c));
+  std::string add_gemm() {
+    auto first = reorder_input(plan, device, a, in_math_type(a)),
+         second = reorder_input(plan, device, b, in_math_type(b));
+    auto target = stage_output(plan, c, in_math_type(c));
     plan.add(std::make_unique<GemmStep>(*Gemm::of(first, second, target)));
     reorder_output(plan, device, target, c);
     return "gemm";
   }
-  bool blocks_pay() const { return floats && type == DType::f32 && large_on_cpu(1 << 20); }
-  void prefer_older_code(dnnl::matmul::primitive_desc& desc) const {
+  bool blocked_weights_are_faster() const { return floats && type == DType::f32 && large_on_cpu(1 << 20); }
+  void prefer_gemm_implementation(dnnl::matmul::primitive_desc& desc) const {
     if (is_float(p.a.dtype) || is_float(p.b.dtype) || !large_on_cpu(1 << 18)) return;
     auto other = desc;
     do {
@@ -128,9 +133,9 @@ struct Product {
   }
 };
 
-// On a CPU oneDNN multiplies many rows by integer weights at a third of the speed of floats: for them the
-// weights are made floats before.
-bool widens_weights(const MatmulProblem& p) {
+// On a CPU oneDNN multiplies many rows by integer weights at a third of the speed of floats, so the weights
+// are first converted to floats.
+bool should_widen_weights(const MatmulProblem& p) {
   if (device_info(p.problem.device()).is_gpu || p.m() < 64) return false;
   if (!is_float(p.a.dtype) || size_of(p.a.dtype) < 2 || size_of(p.a.dtype) > 4) return false;
   if (size_of(p.b.dtype) > 1 || is_float(p.b.dtype)) return false;
@@ -142,8 +147,8 @@ bool widens_weights(const MatmulProblem& p) {
   return true;
 }
 
-// What oneDNN calls a bias differs along the columns only; another one is added after.
-bool along_columns(const Tensor& bias) {
+// oneDNN's bias differs along the columns only; any other is a post-op.
+bool is_column_bias(const Tensor& bias) {
   for (int d = 0; d + 1 < bias.ndim; ++d)
     if (bias.shape[d] != 1) return false;
   return true;
@@ -154,16 +159,17 @@ bool along_columns(const Tensor& bias) {
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
   check_strides(p.c, "c");
-  // A column-major result is the row-major one of the operands turned round.
-  bool turn = p.plain() && column_major(p.c);
-  PlacedOperand a{describe(turn ? transposed(p.b) : p.a), turn ? 1 : 0},
-      b{describe(turn ? transposed(p.a) : p.b), turn ? 0 : 1}, c{describe(turn ? transposed(p.c) : p.c), 2};
+  // A column-major c = a @ b is the row-major product of the transposed operands in the other order.
+  bool swap_operands = p.is_plain() && column_major(p.c);
+  PlacedOperand a{describe(swap_operands ? transposed(p.b) : p.a), swap_operands ? 1 : 0},
+      b{describe(swap_operands ? transposed(p.a) : p.b), swap_operands ? 0 : 1},
+      c{describe(swap_operands ? transposed(p.c) : p.c), 2};
   Arguments arguments;
   std::optional<DType> wide;
-  if (!turn && widens_weights(p)) {
+  if (!swap_operands && should_widen_weights(p)) {
     wide = math_type(p.problem.device(), p.a.dtype, p.c.numel() * p.k(),
                      p.a.numel() + p.b.numel() + p.c.numel());
-    b.desc = describe(widened(plan, p, *wide, b.operand));
+    b.desc = describe(widen_weights(plan, p, *wide, b.operand));
   }
   auto attributes = wide ? basic_attributes(p.options.deterministic) : attributes_of(p);
   if (wide)
@@ -171,13 +177,14 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   else
     add_operand_quantization(p, attributes, arguments);
   add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
-  bool own_bias = p.bias.tensor && along_columns(*p.bias.tensor);
-  if (!own_bias) reject_misread_operand(p.c, p.bias);
+  bool has_column_bias = p.bias.tensor && is_column_bias(*p.bias.tensor);
+  if (!has_column_bias) reject_misread_operand(p.c, p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     reject_misread_operand(p.c, p.post_ops.operand(i));
-  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim, own_bias ? ExtraOperand{} : p.bias);
+  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim,
+               has_column_bias ? ExtraOperand{} : p.bias);
   std::optional<PlacedOperand> bias;
-  if (own_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
+  if (has_column_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
   Product product{p, plan, a, b, c, bias};
   if (wide) {
     product.type = *wide;
@@ -192,8 +199,8 @@ bool eight_bit_float(DType t) {
   return t == DType::f8e4m3 || t == DType::f8e5m2;
 }
 
-// A scale that is one number along what is summed over can be applied to the sum.
-bool constant_along_k(ExtraOperand scale, int k_from_the_end) {
+// A scale that does not change along k can be applied to the sum.
+bool is_constant_along_k(ExtraOperand scale, int k_from_the_end) {
   return !scale.tensor || scale.tensor->ndim == 0 ||
          scale.tensor->shape[scale.tensor->ndim - k_from_the_end] == 1;
 }
@@ -204,27 +211,26 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
   int device = p.problem.device(), operand_a = 0, operand_b = 1;
   bool integers = !is_float(p.a.dtype) && !is_float(p.b.dtype);
-  bool scales_later = constant_along_k(p.scale_a, 1) && constant_along_k(p.scale_b, 2) && !p.zero_a.tensor &&
-                      !p.zero_b.tensor;
+  bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
+                      !p.zero_a.tensor && !p.zero_b.tensor;
   // bf16 holds every fp8 number.
   bool small_a = eight_bit_float(p.a.dtype), small_b = eight_bit_float(p.b.dtype);
   auto wide = small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
                                              p.a.numel() + p.b.numel() + p.c.numel())
                                  : DType::bf16;
-  auto a = small_a ? converted(plan, device, p.a, operand_a, wide) : p.a;
-  auto b = small_b ? converted(plan, device, p.b, operand_b, wide) : p.b;
+  auto a = small_a ? convert_operand(plan, device, p.a, operand_a, wide) : p.a;
+  auto b = small_b ? convert_operand(plan, device, p.b, operand_b, wide) : p.b;
   auto sums = row_major(p.c, integers && scales_later ? DType::i32 : DType::f32);
-  int temporary = plan.temporary(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
+  int scratch = plan.add_scratch(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
   Arguments arguments;
   auto attributes = attributes_of(p);
   if (!scales_later) add_operand_quantization(p, attributes, arguments);
-  Product product{p, plan, {describe(a), operand_a}, {describe(b), operand_b}, {describe(sums), temporary},
-                  {}};
+  Product product{p, plan, {describe(a), operand_a}, {describe(b), operand_b}, {describe(sums), scratch}, {}};
   auto name = product.add(attributes, std::move(arguments), false);
-  bool whole = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a && !p.options.b &&
-               !p.options.c && !is_float(p.c.dtype);
-  auto epilogue = matmul_epilogue(p, whole ? "xpu::i32" : "float", scales_later);
-  add_epilogue_step(plan, device, {sums, temporary}, {p.c, 2}, epilogue);
+  bool integer_epilogue = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a &&
+                          !p.options.b && !p.options.c && !is_float(p.c.dtype);
+  auto epilogue = matmul_epilogue(p, integer_epilogue ? "xpu::i32" : "float", scales_later);
+  add_epilogue_step(plan, device, {sums, scratch}, {p.c, 2}, epilogue);
   return name;
 }
 

@@ -13,7 +13,7 @@ namespace {
 const char name[] = "matmul";
 
 void check_shapes(const Tensor& a, const Tensor& b, const Tensor& c) {
-  Late describe = [&] { return join(a, " @ ", b, " -> ", c); };
+  LazyText describe = [&] { return join(a, " @ ", b, " -> ", c); };
   expect<UsageError>(
       a.ndim >= 2 && b.ndim >= 2 && c.ndim == std::max(a.ndim, b.ndim),
       "matmul: expected two or more dimensions, and a result of as many as the larger operand; got ",
@@ -29,7 +29,7 @@ void check_shapes(const Tensor& a, const Tensor& b, const Tensor& c) {
   expect<UsageError>(fits, "matmul: shapes do not fit together: ", describe);
 }
 
-// The size a broadcast dimension really has is 1, however it is written.
+// A dimension with a stride of 0 has one element, so its size becomes 1.
 void shrink_broadcast(Tensor& t) {
   for (int d = 0; d < t.ndim - 2; ++d)
     if (t.strides[d] == 0) t.shape[d] = 1;
@@ -43,7 +43,7 @@ void drop(Tensor& t, int dimension) {
   --t.ndim;
 }
 
-// The innermost batch becomes rows when b has one matrix for all of it.
+// Makes the innermost batch dimension part of the rows if b has one matrix for all of it.
 void fold_batches(Tensor& a, Tensor& b, Tensor& c) {
   while (c.ndim > 2) {
     int d = c.ndim - 3, rows = d + 1;
@@ -75,7 +75,7 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   c = c_;
   shrink_broadcast(a);
   shrink_broadcast(b);
-  if (plain()) fold_batches(a, b, c);
+  if (is_plain()) fold_batches(a, b, c);
   problem.add(a);
   problem.add(b);
   problem.add(c);
@@ -107,7 +107,7 @@ void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, co
   run(stream, p.problem, [&p] {
     std::vector<Candidate> list;
     if (is_float(p.a.dtype) && size_of(p.b.dtype) <= 1)
-      list.push_back({"rows", [&p](Plan& plan) { return matmul_skinny(p, plan); }});
+      list.push_back({"skinny", [&p](Plan& plan) { return matmul_skinny(p, plan); }});
     list.push_back({"onednn", [&p](Plan& plan) { return matmul_onednn(p, plan); }});
     list.push_back({"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }});
     list.push_back({"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }});

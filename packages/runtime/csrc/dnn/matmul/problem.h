@@ -1,4 +1,4 @@
-// A matmul made uniform: operands of equal rank, batches folded away where that changes nothing.
+// A matmul in one form for all calls: operands of equal rank, and batches folded into rows where possible.
 #pragma once
 
 #include <optional>
@@ -22,16 +22,16 @@ struct MatmulProblem {
   std::int64_t m() const { return c.shape[c.ndim - 2]; }
   std::int64_t n() const { return c.shape[c.ndim - 1]; }
   std::int64_t k() const { return a.shape[a.ndim - 1]; }
-  bool plain() const {
+  bool is_plain() const {
     return !options.bias && options.post_ops.empty() && !options.a && !options.b && !options.c;
   }
 };
 
-/// The epilogue of the call: bias, post-ops, the result's quantisation. Before them, with `operand_scales`,
-/// the scales of a and b.
+/// Returns the epilogue of the call: with `operand_scales` the scales of a and b, then bias, post-ops and the
+/// result's quantisation.
 Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
 
-/// A few rows by weights of eight or four bits, without a copy of the weights in another type.
+/// Multiplies a few rows by weights of eight or four bits, without a copy of the weights in another type.
 std::string matmul_skinny(const MatmulProblem& p, Plan& plan);
 /// All of it in one primitive.
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan);

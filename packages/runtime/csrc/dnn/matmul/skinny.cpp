@@ -1,26 +1,26 @@
 #include "compile/embedded.h"
 #include "dnn/candidates.h"
-#include "dnn/matmul/problem.h"
 #include "dnn/matmul/low_bit_weights.h"
+#include "dnn/matmul/problem.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 
 namespace xpu::dnn {
 namespace {
 
-constexpr std::int64_t most_rows = 4, columns = 4;
+constexpr std::int64_t max_rows = 4, columns = 4;
 
 void check(const MatmulProblem& p) {
   auto type = p.a.dtype;
-  reject_unless(p.m() <= most_rows, "more than ", most_rows, " rows");
+  reject_unless(p.m() <= max_rows, "more than ", max_rows, " rows");
   reject_unless(is_float(type) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
-                "only floats of up to 32 bits by small weights");
-  // A GPU's oneDNN has kernels of its own for this; on a CPU it converts all weights first.
+                "only floats of up to 32 bits by low-bit weights");
+  // On a GPU oneDNN has kernels for this; on a CPU it converts all weights first.
   int device = p.problem.device();
   reject_unless(!device_info(device).is_gpu || !onednn_matmul_unsupported_reason(device).empty(),
-                "oneDNN's is meant for it");
-  bool along_rows = !p.scale_a.tensor || p.scale_a.tensor->ndim == 0 || p.scale_a.tensor->shape[1] == 1;
-  reject_unless(along_rows && !p.zero_a.tensor, "a's scale changes along what is summed over");
+                "oneDNN has kernels for this on a GPU");
+  bool scale_fits = !p.scale_a.tensor || p.scale_a.tensor->ndim == 0 || p.scale_a.tensor->shape[1] == 1;
+  reject_unless(scale_fits && !p.zero_a.tensor, "a's scale changes along k, or a has a zero point");
 }
 
 }  // namespace
@@ -43,16 +43,16 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       std::string(kernel_source("matmul_skinny.sycl"));
 
   auto count = p.m() * p.k();
-  int rows = plan.temporary(static_cast<std::size_t>(count) * sizeof(float));
+  int rows = plan.add_scratch(static_cast<std::size_t>(count) * sizeof(float));
   constexpr std::int64_t group = 256;
-  KernelArguments spread;
+  KernelArguments conversion;
   std::int64_t of_a[] = {count, p.k(), p.a.strides[0], p.a.strides[1]};
-  spread.operand(0).operand(rows).bytes(of_a, sizeof of_a);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "spread_rows"),
+  conversion.operand(0).operand(rows).bytes(of_a, sizeof of_a);
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "convert_rows"),
                                         NdRange::linear((count + group - 1) / group, group),
-                                        std::move(spread)));
+                                        std::move(conversion)));
 
-  std::int64_t shape[] = {p.n(),      p.k(),     w.groups,  w.each,         w.column,      w.scale[0],
+  std::int64_t shape[] = {p.n(),      p.k(),     w.groups,  w.group_bytes,  w.column,      w.scale[0],
                           w.scale[1], w.zero[0], w.zero[1], p.c.strides[0], p.c.strides[1]};
   KernelArguments arguments;
   arguments.operand(rows).operand(1).operand(2);

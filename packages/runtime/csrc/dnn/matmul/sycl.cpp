@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t tile = 64, items = 16;
 
-// What products are summed in, and what the steps around the sum compute in.
+// The types of the sum, and of the steps around it.
 struct Types {
   const char *sum, *step;
 };
@@ -62,7 +62,7 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
       .operand(2)
       .bytes(shape.data(), shape.size() * sizeof shape[0])
       .append(epilogue.arguments());
-  // Devices take the most groups in the last dimension.
+  // Devices allow more groups in the last dimension than in others.
   NdRange range{2, {items, static_cast<std::size_t>(groups * items)}, {items, items}};
   plan.add(std::make_unique<KernelStep>(build_kernel(p.problem.device(), source, "matmul"), range,
                                         std::move(arguments)));

@@ -27,10 +27,10 @@ dnnl::rnn_direction direction_of(RnnOptions::Direction direction) {
   fail<InternalError>("unknown direction");
 }
 
-// "ref+matmul" is reference code around fast matrix products, which are nearly all of the work.
+// "ref+matmul" is accepted: its matrix products, nearly all of the work, are fast.
 void reject_reference(const std::string& name) {
   reject_unless(!name.starts_with("ref") || name.find('+') != name.npos, "only oneDNN's reference code (",
-                name, ") takes this");
+                name, ") supports this");
 }
 
 memory::desc optional_desc(ExtraOperand extra) {
@@ -45,7 +45,7 @@ memory::desc optional_dense(ExtraOperand like) {
   return like.tensor ? dense(*like.tensor) : memory::desc();
 }
 
-bool trains(const RnnProblem& p) {
+bool is_training(const RnnProblem& p) {
   return p.pass != RnnPass::inference;
 }
 
@@ -53,14 +53,14 @@ Tensor states_of(const RnnProblem& p, DType dtype) {
   return {nullptr, dtype, {1, p.directions, p.batch, p.channels}};
 }
 
-// First states: those of the call, or in training zeros.
+// The first states of the call, or zeros in training.
 memory::desc first_states(const RnnProblem& p, ExtraOperand given, DType dtype) {
-  return given.tensor || !trains(p) ? optional_desc(given) : describe(states_of(p, dtype));
+  return given.tensor || !is_training(p) ? optional_desc(given) : describe(states_of(p, dtype));
 }
 
-int zeros(const RnnProblem& p, Plan& plan, DType dtype) {
+int add_zeros(const RnnProblem& p, Plan& plan, DType dtype) {
   auto states = states_of(p, dtype);
-  int operand = plan.temporary(static_cast<std::size_t>(states.numel()) * size_of(dtype));
+  int operand = plan.add_scratch(static_cast<std::size_t>(states.numel()) * size_of(dtype));
   Epilogue epilogue(states.ndim, "float");
   epilogue.step("v = 0;");
   add_epilogue_step(plan, p.problem.device(), {states, operand}, {states, operand}, epilogue);
@@ -76,13 +76,13 @@ memory::desc any_f32(Tensor like) {
 
 RnnDescs::RnnDescs(const RnnProblem& p)
     : direction(direction_of(p.options.direction)),
-      src(describe(trains(p) ? row_major(p.src, p.src.dtype) : p.src)),
+      src(describe(is_training(p) ? row_major(p.src, p.src.dtype) : p.src)),
       dst(describe(p.dst)),
       bias(describe(p.bias)),
       layer(any_layout(p.weights_layer)),
       hidden(any_layout(p.weights_iter)),
       state0(first_states(p, p.state0, p.dst.dtype)),
-      cell0(p.lstm() ? first_states(p, p.cell0, DType::f32) : memory::desc()),
+      cell0(p.is_lstm() ? first_states(p, p.cell0, DType::f32) : memory::desc()),
       state(optional_desc(p.state)),
       cell(optional_desc(p.cell)) {
   if (p.options.kind == RnnOptions::Kind::tanh) activation = dnnl::algorithm::eltwise_tanh;
@@ -96,16 +96,16 @@ RnnGradientDescs::RnnGradientDescs(const RnnProblem& p)
       layer(any_f32(p.weights_layer)),
       hidden(any_f32(p.weights_iter)),
       state0(dense(states_of(p, DType::f32))),
-      cell0(p.lstm() ? state0 : memory::desc()),
+      cell0(p.is_lstm() ? state0 : memory::desc()),
       state(optional_dense(p.state)),
       cell(optional_dense(p.cell)) {}
 
 std::vector<PrimitiveStep::Argument> rnn_arguments(const RnnProblem& p, const RnnDescs& d, Plan& plan,
                                                    const memory::desc& layer, const memory::desc& hidden) {
   int device = p.problem.device(), src = 0;
-  if (trains(p) && !p.src.contiguous()) {
+  if (is_training(p) && !p.src.contiguous()) {
     auto dense = row_major(p.src, p.src.dtype);
-    src = plan.temporary(static_cast<std::size_t>(dense.numel()) * size_of(dense.dtype));
+    src = plan.add_scratch(static_cast<std::size_t>(dense.numel()) * size_of(dense.dtype));
     add_epilogue_step(plan, device, {p.src, 0}, {dense, src}, Epilogue(dense.ndim, "float"));
   }
   auto w = reorder_input(plan, device, {describe(p.weights_layer), 1}, layer);
@@ -117,7 +117,7 @@ std::vector<PrimitiveStep::Argument> rnn_arguments(const RnnProblem& p, const Rn
                                                  {DNNL_ARG_DST_LAYER, d.dst, 4}};
   auto add_first = [&](int id, const memory::desc& desc, ExtraOperand extra, DType dtype) {
     if (!desc.is_zero())
-      arguments.push_back({id, desc, extra.tensor ? extra.operand : zeros(p, plan, dtype)});
+      arguments.push_back({id, desc, extra.tensor ? extra.operand : add_zeros(p, plan, dtype)});
   };
   add_first(DNNL_ARG_SRC_ITER, d.state0, p.state0, p.dst.dtype);
   add_first(DNNL_ARG_SRC_ITER_C, d.cell0, p.cell0, DType::f32);
@@ -128,8 +128,8 @@ std::vector<PrimitiveStep::Argument> rnn_arguments(const RnnProblem& p, const Rn
 
 std::string rnn_onednn(const RnnProblem& p, Plan& plan) {
   int device = p.problem.device();
-  auto refusal = onednn_matmul_unsupported_reason(device);
-  reject_unless(refusal.empty(), refusal);
+  auto reason = onednn_matmul_unsupported_reason(device);
+  reject_unless(reason.empty(), reason);
   auto& engine = engine_of(device);
   RnnDescs d(p);
   return with_rnn_forward(p, d, engine, [&](const auto& desc) {

@@ -1,4 +1,4 @@
-// What the forward and the backward of a recurrent layer both tell oneDNN.
+// oneDNN descriptors and arguments that the forward and the backward of a recurrent layer share.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -19,20 +19,20 @@ struct RnnDescs {
   dnnl::primitive_attr attributes = basic_attributes();
 };
 
-/// What forward and backward both read, and the forward's results. `layer` and `hidden` are the weights'
-/// layouts.
+/// Returns the arguments that forward and backward both read, and the forward's results. `layer` and `hidden`
+/// are the layouts of the weights.
 std::vector<PrimitiveStep::Argument> rnn_arguments(const RnnProblem& p, const RnnDescs& d, Plan& plan,
                                                    const dnnl::memory::desc& layer,
                                                    const dnnl::memory::desc& hidden);
 
-/// Of a backward: dense and f32, whatever the forward computes with. The weights' layout is oneDNN's.
+/// Descriptors of a backward: dense f32, whatever the forward's type. oneDNN chooses the layout of weights.
 struct RnnGradientDescs {
   explicit RnnGradientDescs(const RnnProblem& p);
 
   dnnl::memory::desc src, dst, bias, layer, hidden, state0, cell0, state, cell;
 };
 
-/// use(the primitive descriptor of the forward), whose type depends on the kind.
+/// Calls `use` with the forward's primitive descriptor, whose type depends on the kind.
 template <class Use>
 auto with_rnn_forward(const RnnProblem& p, const RnnDescs& d, const dnnl::engine& engine, Use&& use) {
   auto pass =
@@ -56,7 +56,7 @@ auto with_rnn_forward(const RnnProblem& p, const RnnDescs& d, const dnnl::engine
   }
 }
 
-/// The backward of a forward.
+/// Returns the backward's primitive descriptor.
 inline auto rnn_backward_of(const dnnl::lstm_forward::primitive_desc& forward, const RnnDescs& d,
                             const RnnGradientDescs& g, const dnnl::engine& engine) {
   return dnnl::lstm_backward::primitive_desc(engine, dnnl::prop_kind::backward, d.direction, d.src, d.state0,

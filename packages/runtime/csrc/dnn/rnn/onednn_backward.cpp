@@ -10,7 +10,7 @@ namespace {
 
 using dnnl::memory;
 
-// The primitive's arguments, and the copies before and after it.
+// Collects the primitive's arguments, and the copies before and after it.
 struct Builder {
   const RnnProblem& p;
   Plan& plan;
@@ -20,10 +20,10 @@ struct Builder {
   std::vector<std::pair<PlacedOperand, PlacedOperand>> reorders = {};
 
   void add(int id, const memory::desc& desc, int operand) { arguments.push_back({id, desc, operand}); }
-  int temporary(const Tensor& t) {
-    return plan.temporary(static_cast<std::size_t>(t.numel()) * size_of(t.dtype));
+  int add_scratch(const Tensor& t) {
+    return plan.add_scratch(static_cast<std::size_t>(t.numel()) * size_of(t.dtype));
   }
-  static bool direct(ExtraOperand gradient) {
+  static bool is_f32_contiguous(ExtraOperand gradient) {
     return gradient.tensor && gradient.tensor->dtype == DType::f32 && gradient.tensor->contiguous();
   }
 
@@ -33,34 +33,34 @@ struct Builder {
     add_epilogue_step(plan, device, {tensor, operand}, {tensor, operand}, epilogue);
   }
   // The gradient of a result, of the shape of `of`.
-  void give(int id, const Tensor& of, ExtraOperand gradient) {
+  void add_result_gradient(int id, const Tensor& of, ExtraOperand gradient) {
     auto dense = row_major(of, DType::f32);
-    int operand = direct(gradient) ? gradient.operand : temporary(dense);
+    int operand = is_f32_contiguous(gradient) ? gradient.operand : add_scratch(dense);
     if (!gradient.tensor)
       zero(dense, operand);
-    else if (!direct(gradient))
+    else if (!is_f32_contiguous(gradient))
       add_epilogue_step(plan, device, {*gradient.tensor, gradient.operand}, {dense, operand},
                         Epilogue(dense.ndim, "float"));
     add(id, describe(dense), operand);
   }
   // The gradient of something the forward read, of the shape of `of`.
-  int want(int id, const Tensor& of, ExtraOperand gradient) {
+  int add_input_gradient(int id, const Tensor& of, ExtraOperand gradient) {
     auto dense = row_major(of, DType::f32);
-    int operand = direct(gradient) ? gradient.operand : temporary(dense);
-    if (gradient.tensor && !direct(gradient))
+    int operand = is_f32_contiguous(gradient) ? gradient.operand : add_scratch(dense);
+    if (gradient.tensor && !is_f32_contiguous(gradient))
       stores.push_back({{dense, operand}, {*gradient.tensor, gradient.operand}});
     add(id, describe(dense), operand);
     return operand;
   }
-  // oneDNN adds to the gradients of weights and bias what it finds there.
-  void want_weights(int id, const memory::desc& wanted, ExtraOperand gradient) {
+  // oneDNN adds the gradients of weights and bias to the previous content, so it is set to zero.
+  void add_weight_gradient(int id, const memory::desc& wanted, ExtraOperand gradient) {
     PlacedOperand written{wanted, -1};
     if (gradient.tensor) {
       PlacedOperand to{describe(*gradient.tensor), gradient.operand};
       written = stage_output(plan, to, wanted);
       reorders.emplace_back(written, to);
     } else {
-      written.operand = plan.temporary(wanted.get_size());
+      written.operand = plan.add_scratch(wanted.get_size());
     }
     auto count = static_cast<std::int64_t>(wanted.get_size() / sizeof(float));
     zero(Tensor(nullptr, DType::f32, {count}), written.operand);
@@ -86,17 +86,18 @@ std::string rnn_onednn_backward(const RnnProblem& p, Plan& plan) {
     Builder build{p, plan};
     build.arguments = rnn_arguments(p, d, plan, desc.weights_layer_desc(), desc.weights_iter_desc());
     build.add(DNNL_ARG_WORKSPACE, desc.workspace_desc(), p.workspace);
-    build.give(DNNL_ARG_DIFF_DST_LAYER, p.dst, p.grad_dst);
-    if (p.state.tensor) build.give(DNNL_ARG_DIFF_DST_ITER, *p.state.tensor, p.grad_state);
-    if (p.cell.tensor) build.give(DNNL_ARG_DIFF_DST_ITER_C, *p.cell.tensor, p.grad_cell);
-    build.want(DNNL_ARG_DIFF_SRC_LAYER, p.src, p.grad_src);
+    build.add_result_gradient(DNNL_ARG_DIFF_DST_LAYER, p.dst, p.grad_dst);
+    if (p.state.tensor) build.add_result_gradient(DNNL_ARG_DIFF_DST_ITER, *p.state.tensor, p.grad_state);
+    if (p.cell.tensor) build.add_result_gradient(DNNL_ARG_DIFF_DST_ITER_C, *p.cell.tensor, p.grad_cell);
+    build.add_input_gradient(DNNL_ARG_DIFF_SRC_LAYER, p.src, p.grad_src);
     Tensor states(nullptr, DType::f32, {1, p.directions, p.batch, p.channels});
-    build.want(DNNL_ARG_DIFF_SRC_ITER, states, p.grad_state0);
-    if (p.lstm()) build.want(DNNL_ARG_DIFF_SRC_ITER_C, states, p.grad_cell0);
-    int bias = build.want(DNNL_ARG_DIFF_BIAS, p.bias, p.grad_bias);
+    build.add_input_gradient(DNNL_ARG_DIFF_SRC_ITER, states, p.grad_state0);
+    if (p.is_lstm()) build.add_input_gradient(DNNL_ARG_DIFF_SRC_ITER_C, states, p.grad_cell0);
+    int bias = build.add_input_gradient(DNNL_ARG_DIFF_BIAS, p.bias, p.grad_bias);
     build.zero(row_major(p.bias, DType::f32), bias);
-    build.want_weights(DNNL_ARG_DIFF_WEIGHTS_LAYER, desc.diff_weights_layer_desc(), p.grad_weights_layer);
-    build.want_weights(DNNL_ARG_DIFF_WEIGHTS_ITER, desc.diff_weights_iter_desc(), p.grad_weights_iter);
+    build.add_weight_gradient(DNNL_ARG_DIFF_WEIGHTS_LAYER, desc.diff_weights_layer_desc(),
+                              p.grad_weights_layer);
+    build.add_weight_gradient(DNNL_ARG_DIFF_WEIGHTS_ITER, desc.diff_weights_iter_desc(), p.grad_weights_iter);
     plan.workspace_bytes = desc.workspace_desc().get_size();
     plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::primitive(desc),
                                              std::move(build.arguments)));

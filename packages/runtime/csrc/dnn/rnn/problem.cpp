@@ -32,7 +32,7 @@ RnnProblem::RnnProblem(int device, const RnnTensors& t, const RnnOptions& o, Rnn
   cell0 = extras.add(problem, t.cell0);
   state = extras.add(problem, t.state);
   cell = extras.add(problem, t.cell);
-  // How long it is the plan decides.
+  // The plan decides its size.
   if (pass != RnnPass::inference) workspace = problem.add(Tensor(memory, DType::u8, {1}));
   if (!gradients) return;
   auto& g = *gradients;
@@ -59,17 +59,17 @@ void rnn(Stream stream, const Tensor& src, const Tensor& weights_layer, const Te
   RnnTensors all{src, weights_layer, weights_iter, bias, dst, state0, cell0, state, cell};
   auto layers = rnn_layers(all, options);
   if (dst.numel() == 0) return;
-  // What one layer leaves for the next.
+  // Results of one layer for the next.
   kernels::Temporary memory[2];
   Tensor from = src;
   for (std::int64_t layer = 0; layer < layers; ++layer) {
-    auto& half = memory[layer % 2];
+    auto& buffer = memory[layer % 2];
     Tensor to = dst;
     if (layer < layers - 1) {
       to = row_major(dst, dst.dtype);
-      if (!half.data())
-        half = kernels::Temporary(stream, static_cast<std::size_t>(to.numel()) * size_of(to.dtype));
-      to.data = half.data();
+      if (!buffer.data())
+        buffer = kernels::Temporary(stream, static_cast<std::size_t>(to.numel()) * size_of(to.dtype));
+      to.data = buffer.data();
     }
     auto one = one_layer(all, layer, from, to);
     RnnProblem p(stream.device(), one, options);

@@ -13,7 +13,7 @@ namespace xpu::dnn {
 enum class RnnPass { inference, training, backward };
 
 struct RnnProblem {
-  /// `workspace` and `gradients` as the pass has them. What is passed must outlive this.
+  /// `workspace` and `gradients` are null unless the pass has them. The arguments must outlive this object.
   RnnProblem(int device, const RnnTensors& tensors, const RnnOptions& options,
              RnnPass pass = RnnPass::inference, void* workspace = nullptr,
              const RnnGradients* gradients = nullptr);
@@ -29,20 +29,21 @@ struct RnnProblem {
   ExtraOperand grad_dst, grad_state, grad_cell;
   ExtraOperand grad_src, grad_weights_layer, grad_weights_iter, grad_bias, grad_state0, grad_cell0;
 
-  bool lstm() const { return options.kind == RnnOptions::Kind::lstm; }
-  bool concat() const { return options.direction == RnnOptions::Direction::both_concat; }
-  bool starts_right() const { return options.direction == RnnOptions::Direction::right_to_left; }
+  bool is_lstm() const { return options.kind == RnnOptions::Kind::lstm; }
+  bool is_concat() const { return options.direction == RnnOptions::Direction::both_concat; }
+  bool is_right_to_left() const { return options.direction == RnnOptions::Direction::right_to_left; }
 };
 
-/// The forward; for training one whose workspace rnn_onednn_backward() reads.
+/// The forward. For training it fills the workspace that rnn_onednn_backward() reads.
 std::string rnn_onednn(const RnnProblem& p, Plan& plan);
 std::string rnn_onednn_backward(const RnnProblem& p, Plan& plan);
 std::string rnn_sycl(const RnnProblem& p, Plan& plan);
 std::string rnn_sycl_backward(const RnnProblem& p, Plan& plan);
-/// Values that rnn_sycl() keeps for each channel: the gates, and states from before the step.
-std::int64_t rnn_sycl_kept(const RnnProblem& p);
+/// Returns the number of values that rnn_sycl() saves for each channel: the gates, and the states before the
+/// step.
+std::int64_t rnn_sycl_saved_values(const RnnProblem& p);
 
-/// The candidates of a forward.
+/// Returns the candidates of a forward.
 std::vector<Candidate> rnn_candidates(const RnnProblem& p);
 
 }  // namespace xpu::dnn

@@ -20,7 +20,7 @@ std::int64_t byte_offset(const Tensor& t, std::int64_t direction) {
 }
 
 // The states of one direction.
-View part_of(ExtraOperand states, std::int64_t direction) {
+View direction_of(ExtraOperand states, std::int64_t direction) {
   auto& t = *states.tensor;
   View part{t, states.operand, byte_offset(t, direction)};
   part.tensor.ndim = 2;
@@ -34,28 +34,28 @@ struct Builder {
   Plan& plan;
   int device = p.problem.device();
   Tensor rows = Tensor(nullptr, DType::f32, {p.batch, p.channels});
-  int state = plan.temporary(p.batch * p.channels * 4), cell = plan.temporary(p.batch * p.channels * 4);
+  int state = plan.add_scratch(p.batch * p.channels * 4), cell = plan.add_scratch(p.batch * p.channels * 4);
   bool train = p.pass == RnnPass::training;
   // One direction's gates and states.
-  std::int64_t kept_bytes = rnn_sycl_kept(p) * p.channels * p.batch * (train ? p.steps : 1) * 4;
-  int kept = train ? p.workspace : plan.temporary(kept_bytes);
+  std::int64_t saved_bytes = rnn_sycl_saved_values(p) * p.channels * p.batch * (train ? p.steps : 1) * 4;
+  int saved = train ? p.workspace : plan.add_scratch(saved_bytes);
 
-  // Zeros when the call brings no state.
+  // Fills with zeros if the call has no state.
   void load(ExtraOperand from, std::int64_t direction, int to) {
     Epilogue epilogue(2, "float");
     if (!from.tensor) epilogue.step("v = 0;");
-    auto source = from.tensor ? part_of(from, direction) : View{rows, to};
+    auto source = from.tensor ? direction_of(from, direction) : View{rows, to};
     add_epilogue_step(plan, device, source, {rows, to}, epilogue);
   }
   void store(ExtraOperand into, std::int64_t direction, int from) {
     if (!into.tensor) return;
-    add_epilogue_step(plan, device, {rows, from}, part_of(into, direction), Epilogue(2, "float"));
+    add_epilogue_step(plan, device, {rows, from}, direction_of(into, direction), Epilogue(2, "float"));
   }
 
   void sweep(std::int64_t direction) {
     auto &src = p.src, &dst = p.dst, &layer = p.weights_layer, &hidden = p.weights_iter;
-    bool reverse = direction == 1 || p.starts_right();
-    bool add = direction == 1 && !p.concat();
+    bool reverse = direction == 1 || p.is_right_to_left();
+    bool add = direction == 1 && !p.is_concat();
     auto source =
         join("#define XPU_SRC ", kernel_type(src.dtype), "\n#define XPU_WEIGHT ", kernel_type(layer.dtype),
              "\n#define XPU_BIAS ", kernel_type(p.bias.dtype), "\n#define XPU_DST ", kernel_type(dst.dtype),
@@ -71,7 +71,7 @@ struct Builder {
     std::copy_n(hidden.strides + 2, 3, s.hidden);
     std::copy_n(p.bias.strides + 2, 2, s.bias);
     // The second direction's channels come after the first's.
-    auto after = p.concat()
+    auto after = p.is_concat()
                      ? direction * p.channels * dst.strides[2] * static_cast<std::int64_t>(size_of(dst.dtype))
                      : 0;
     KernelArguments arguments;
@@ -82,7 +82,7 @@ struct Builder {
         .operand(4, after)
         .operand(state)
         .operand(cell)
-        .operand(kept, train ? direction * kept_bytes : 0)
+        .operand(saved, train ? direction * saved_bytes : 0)
         .value(s);
     auto group = std::min<std::size_t>(128, device_info(device).max_work_group_size);
     plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "rnn"),
@@ -92,7 +92,7 @@ struct Builder {
 
 }  // namespace
 
-std::int64_t rnn_sycl_kept(const RnnProblem& p) {
+std::int64_t rnn_sycl_saved_values(const RnnProblem& p) {
   using K = RnnOptions::Kind;
   bool train = p.pass != RnnPass::inference;
   switch (p.options.kind) {
@@ -112,13 +112,13 @@ std::string rnn_sycl(const RnnProblem& p, Plan& plan) {
     reject_unless(is_float(t->dtype) && t->dtype != DType::f64, "only floats up to f32");
   reject_unless(p.weights_layer.dtype == p.weights_iter.dtype, "the two weights differ in type");
   Builder build{p, plan};
-  if (build.train) plan.workspace_bytes = static_cast<std::size_t>(p.directions * build.kept_bytes);
+  if (build.train) plan.workspace_bytes = static_cast<std::size_t>(p.directions * build.saved_bytes);
   for (std::int64_t direction = 0; direction < p.directions; ++direction) {
     build.load(p.state0, direction, build.state);
-    if (p.lstm()) build.load(p.cell0, direction, build.cell);
+    if (p.is_lstm()) build.load(p.cell0, direction, build.cell);
     build.sweep(direction);
     build.store(p.state, direction, build.state);
-    if (p.lstm()) build.store(p.cell, direction, build.cell);
+    if (p.is_lstm()) build.store(p.cell, direction, build.cell);
   }
   return "rnn";
 }

@@ -11,7 +11,7 @@ namespace {
 
 // As kernels/rnn_backward.sycl declares it.
 struct Shape {
-  std::int64_t steps, batch, inputs, channels, directions, starts_right;
+  std::int64_t steps, batch, inputs, channels, directions, right_to_left;
   std::int64_t grad_dst[4], src[3], grad_src[3];
   std::int64_t layer[4], hidden[4];
   std::int64_t grad_layer[4], grad_hidden[4], grad_bias[3];
@@ -19,7 +19,7 @@ struct Shape {
 
 constexpr std::int64_t block = 8;  // kBlock there
 
-// Without the dimension of layers.
+// Removes the dimension of layers.
 View of_layer(ExtraOperand states) {
   View part{*states.tensor, states.operand};
   part.tensor.ndim = 3;
@@ -35,9 +35,9 @@ Shape shape_of(const RnnProblem& p) {
   s.inputs = p.inputs;
   s.channels = p.channels;
   s.directions = p.directions;
-  s.starts_right = p.starts_right();
+  s.right_to_left = p.is_right_to_left();
   if (auto* t = p.grad_dst.tensor) {
-    s.grad_dst[0] = p.concat() ? p.channels * t->strides[2] : 0;
+    s.grad_dst[0] = p.is_concat() ? p.channels * t->strides[2] : 0;
     std::copy_n(t->strides, 3, s.grad_dst + 1);
   }
   std::copy_n(p.src.strides, 3, s.src);
@@ -68,13 +68,13 @@ struct Builder {
            "\n#define XPU_GRAD_BIAS ", type_of(p.grad_bias), "\n") +
       std::string(kernel_source("rnn_backward.sycl"));
   Tensor rows = Tensor(nullptr, DType::f32, {p.directions, p.batch, p.channels});
-  int state = plan.temporary(static_cast<std::size_t>(rows.numel()) * 4);
-  int cell = p.lstm() ? plan.temporary(static_cast<std::size_t>(rows.numel()) * 4) : state;
+  int state = plan.add_scratch(static_cast<std::size_t>(rows.numel()) * 4);
+  int cell = p.is_lstm() ? plan.add_scratch(static_cast<std::size_t>(rows.numel()) * 4) : state;
   // As many values as there are biases.
   std::int64_t deltas_of = p.bias.shape[2];
-  int deltas = plan.temporary(static_cast<std::size_t>(rows.numel() * p.steps * deltas_of) * 4);
+  int deltas = plan.add_scratch(static_cast<std::size_t>(rows.numel() * p.steps * deltas_of) * 4);
 
-  // Zeros when the call brings no gradient.
+  // Fills with zeros if the call has no gradient.
   void load(ExtraOperand from, int to) {
     Epilogue epilogue(3, "float");
     if (!from.tensor) epilogue.step("v = 0;");
@@ -87,7 +87,7 @@ struct Builder {
     arguments.value(shape);
     plan.add(std::make_unique<KernelStep>(build_kernel(device, source, kernel), range, std::move(arguments)));
   }
-  // An item `block` elements of the gradient along a dimension of `length`.
+  // One item computes `block` elements of the gradient along a dimension of `length`.
   void sum(const char* kernel, ExtraOperand gradient, std::int64_t length, std::int64_t block,
            KernelArguments arguments) {
     if (!gradient.tensor) return;
@@ -106,9 +106,9 @@ std::string rnn_sycl_backward(const RnnProblem& p, Plan& plan) {
                   "only floats up to f32");
   Builder build{p, plan};
   plan.workspace_bytes =
-      static_cast<std::size_t>(build.rows.numel() * p.steps * rnn_sycl_kept(p)) * sizeof(float);
+      static_cast<std::size_t>(build.rows.numel() * p.steps * rnn_sycl_saved_values(p)) * sizeof(float);
   build.load(p.grad_state, build.state);
-  if (p.lstm()) build.load(p.grad_cell, build.cell);
+  if (p.is_lstm()) build.load(p.grad_cell, build.cell);
   KernelArguments arguments;
   arguments.operand(p.workspace).operand(2);
   if (p.grad_dst.tensor) arguments.operand(p.grad_dst.operand);
@@ -117,7 +117,7 @@ std::string rnn_sycl_backward(const RnnProblem& p, Plan& plan) {
   build.add("rnn_sweep", NdRange::linear(static_cast<std::size_t>(p.directions * p.batch), group),
             std::move(arguments));
   build.store(p.grad_state0, build.state);
-  if (p.lstm()) build.store(p.grad_cell0, build.cell);
+  if (p.is_lstm()) build.store(p.grad_cell0, build.cell);
   auto operands = [](std::initializer_list<int> indices) {
     KernelArguments list;
     for (int index : indices) list.operand(index);

@@ -10,7 +10,7 @@ namespace xpu::dnn {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::int64_t most_layers = 64;
+constexpr std::int64_t max_layers = 64;
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -21,7 +21,7 @@ std::size_t bytes_of(const Tensor& t) {
 }
 
 // Each layer's gates and states, then the results of all layers but the last.
-struct Parts {
+struct WorkspaceParts {
   const RnnTensors& all;
   const RnnWorkspace& sizes;
   char* memory;
@@ -42,30 +42,30 @@ struct Parts {
 
 std::int64_t checked_layers(const RnnTensors& all, const RnnOptions& options) {
   auto layers = rnn_layers(all, options);
-  expect<Unsupported>(layers <= most_layers, "rnn: ", layers,
-                      " layers in one call to train, expected at most ", most_layers, "; split the call");
+  expect<Unsupported>(layers <= max_layers, "rnn: ", layers,
+                      " layers in one call to train, expected at most ", max_layers, "; split the call");
   expect<UsageError>(all.dst.numel() > 0 && all.src.numel() > 0, "rnn: nothing to train with: the source is ",
                      all.src, " and the result ", all.dst);
   return layers;
 }
 
 std::vector<Candidate> backward_candidates(const RnnProblem& p, bool by_onednn) {
-  auto refuse = [](const char* maker) {
-    return [maker](Plan&) -> std::string {
-      throw Rejection{join("the workspace is laid out by the candidate ", maker)};
+  auto reject = [](const char* writer) {
+    return [writer](Plan&) -> std::string {
+      throw Rejection{join("the workspace was written by the candidate ", writer)};
     };
   };
   if (by_onednn)
     return {{"onednn", [&p](Plan& plan) { return rnn_onednn_backward(p, plan); }},
-            {"sycl", refuse("onednn")}};
-  return {{"onednn", refuse("sycl")}, {"sycl", [&p](Plan& plan) { return rnn_sycl_backward(p, plan); }}};
+            {"sycl", reject("onednn")}};
+  return {{"onednn", reject("sycl")}, {"sycl", [&p](Plan& plan) { return rnn_sycl_backward(p, plan); }}};
 }
 
 std::size_t between_bytes(const RnnTensors& all) {
   return aligned(bytes_of(row_major(all.dst, all.dst.dtype)));
 }
 
-// The sizes come back from the caller: parts of the memory lie where they say.
+// The caller passes the sizes back, and they give the offsets in the memory, so they are checked.
 void require_workspace(const char* op, const RnnTensors& all, const RnnWorkspace& sizes, const Tensor& memory,
                        std::int64_t layers) {
   require_memory(op, "the workspace", memory, sizes.bytes, DType::u8);
@@ -81,7 +81,7 @@ void require_workspace(const char* op, const RnnTensors& all, const RnnWorkspace
 
 RnnWorkspace rnn_workspace(int device, const RnnTensors& all, const RnnOptions& options) {
   RnnWorkspace sizes;
-  Parts parts{all, sizes, nullptr, checked_layers(all, options)};
+  WorkspaceParts parts{all, sizes, nullptr, checked_layers(all, options)};
   for (std::int64_t layer = 0; layer < parts.layers; ++layer) {
     auto tensors = parts.tensors(layer);
     RnnProblem p(device, tensors, options, RnnPass::training);
@@ -96,7 +96,7 @@ RnnWorkspace rnn_workspace(int device, const RnnTensors& all, const RnnOptions& 
 
 void rnn_training(Stream stream, const RnnTensors& all, const RnnOptions& options, const RnnWorkspace& sizes,
                   const Tensor& memory) {
-  Parts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
+  WorkspaceParts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
   require_workspace("rnn_training", all, sizes, memory, parts.layers);
   auto needed = rnn_workspace(stream.device(), all, options);
   expect<UsageError>(
@@ -112,10 +112,10 @@ void rnn_training(Stream stream, const RnnTensors& all, const RnnOptions& option
 void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& options, const RnnWorkspace& sizes,
                   const Tensor& memory, const RnnGradients& gradients) {
   check_rnn_gradients(all, gradients);
-  Parts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
+  WorkspaceParts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
   require_workspace("rnn_backward", all, sizes, memory, parts.layers);
-  // What one layer's backward leaves for that of the layer below.
-  kernels::Temporary halves[2];
+  // Gradients that one layer's backward writes for the previous layer's.
+  kernels::Temporary gradient_buffers[2];
   auto each_layer = [&](auto&& use) {
     auto given = gradients.dst;
     for (std::int64_t layer = parts.layers - 1; layer >= 0; --layer) {
@@ -124,7 +124,7 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
       wanted.dst = given;
       if (layer > 0) {
         auto between = row_major(tensors.src, DType::f32);
-        between.data = halves[layer % 2].data();
+        between.data = gradient_buffers[layer % 2].data();
         wanted.src = given = between;
       }
       RnnProblem p(stream.device(), tensors, options, RnnPass::backward, parts.workspace(layer), &wanted);
@@ -133,13 +133,14 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
       use(p, find_plan(p.problem, [&] { return backward_candidates(p, by_onednn); }));
     }
   };
-  // All layers have a plan that can read the workspace before the first one runs.
+  // Every layer must have a plan that can read the workspace before the first one runs.
   each_layer([&](const RnnProblem&, const PlanPtr& plan) {
     expect<UsageError>(plan->workspace_bytes <= sizes.layer_bytes,
-                       "rnn_backward: the workspace is of other tensors than these");
+                       "rnn_backward: the workspace was made for other tensors; call rnn_workspace()");
   });
   for (std::int64_t layer = 1; layer < std::min<std::int64_t>(parts.layers, 3); ++layer)
-    halves[layer % 2] = kernels::Temporary(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
+    gradient_buffers[layer % 2] =
+        kernels::Temporary(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
   each_layer([&](const RnnProblem& p, const PlanPtr& plan) { plan->run(stream, p.problem); });
 }
 

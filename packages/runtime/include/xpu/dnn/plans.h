@@ -1,4 +1,4 @@
-// What was chosen for a problem, and why; the cache of choices.
+// The plans chosen for problems: why, the cache of them, and a forced choice. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 namespace xpu::dnn {
 
 /// The candidates of the last call on this thread, in order: "onednn brg_matmul:avx512_core: used",
-/// "onednn: refused (...)".
+/// "onednn: rejected (...)".
 XPU_API std::vector<std::string> explain();
 
-/// Why oneDNN does no matrix product on the device; empty when it does.
+/// Returns the reason why oneDNN computes no matrix products on the device, or "".
 XPU_API std::string onednn_matmul_unsupported_reason(int device);
 
 struct CacheStats {
@@ -22,8 +22,8 @@ struct CacheStats {
 XPU_API CacheStats cache_stats();
 XPU_API void clear_cache();
 
-/// From now on only the candidate of this name is asked ("" asks all again); XPU_DNN_CANDIDATE is the first
-/// value.
+/// From now on only the candidate of this name is tried; "" tries all again. Clears the cache. The initial
+/// value is XPU_DNN_CANDIDATE.
 XPU_API void force_candidate(const std::string& name);
 XPU_API std::string forced_candidate();
 

@@ -87,7 +87,7 @@ def explain() -> list[str]:
 
 
 def onednn_matmul_unsupported_reason(device: int = 0) -> str:
-    """Why oneDNN does no matrix product on the device; empty when it does."""
+    """Return the reason why oneDNN computes no matrix products on the device, or ""."""
     return str(C.dnn_onednn_matmul_unsupported_reason(device))
 
 
@@ -103,7 +103,7 @@ def clear_cache() -> None:
 
 @contextmanager
 def only_candidate(name: str) -> Iterator[None]:
-    """Within this block only the candidate of that name ("onednn", "sycl") is asked, on every thread."""
+    """Within this block only the candidate of that name ("onednn", "sycl") is tried, on every thread."""
     before = C.dnn_forced_candidate()
     C.dnn_force_candidate(name)
     try:
