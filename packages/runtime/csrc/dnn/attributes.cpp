@@ -84,8 +84,7 @@ ScaleMask scale_mask_of(const Tensor& scale, const Tensor& of) {
     reject_unless(!shared || d >= of.ndim - 2, "groups along a batch dimension");
     grouped |= shared;
   }
-  // If the scale differs along one of the two dimensions, oneDNN wants a group along the other too, even one
-  // group.
+  // If there are groups along one of the two dimensions, oneDNN also wants the size of those along the other.
   if (grouped)
     for (int d = of.ndim - 2; d < of.ndim; ++d) {
       result.mask |= 1 << d;

@@ -55,8 +55,7 @@ const std::string& unsupported_reason(int device) {
 }
 
 // The build is the third number of "22.43.24595.41" (OpenCL) and of "1.3.24595" (Level Zero). Up to
-// `last_bad_build`, the driver writes past the argument block of the kernels that oneDNN generates for a
-// matrix product.
+// `last_bad_build`, the driver writes past the argument block of the kernels of oneDNN's matrix products.
 std::string onednn_matmul_unsupported_reason(int device) {
   constexpr int last_bad_build = 24595;
   auto& info = device_info(device);

@@ -57,8 +57,7 @@ class KernelStep : public Step {
 /// Returns the number of items that share a row. On a CPU it is one sub-group, which needs no barriers.
 std::size_t row_group(int device);
 
-/// Returns "#define NAME 1" for a stride of 1, so that the compiler uses vectors, otherwise "#define NAME
-/// value".
+/// Defines `name` as 1 for a stride of 1, so that the compiler uses vectors, otherwise as `value`.
 std::string define_step(const char* name, std::int64_t stride, const char* value);
 
 /// Returns a type's name in kernel source: "float", "xpu::bf16", "xpu::u4x2".

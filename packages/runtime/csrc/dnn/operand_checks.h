@@ -1,5 +1,4 @@
-// Checks of a call's operands. Each call checks all of them before it launches anything; no later code checks
-// again.
+// Checks of a call's operands. A call checks them all before it launches anything; later code relies on it.
 #pragma once
 
 #include <initializer_list>
@@ -31,8 +30,8 @@ void require_memory(const char* op, const char* what, const Tensor& operand, std
 /// Requires that each size, aligned at the last dimension, is 1 or the result's.
 void require_broadcasts(const char* op, const char* what, const std::optional<Tensor>& operand,
                         const Tensor& result);
-/// Requires that scale and zero point of `of`, called `what`, have no dimension, or as many as `of`, each a
-/// divisor of its size.
+/// Requires that scale and zero point of `of`, called `what`, have no dimension, or as many as `of`, whose
+/// sizes they divide.
 void require_fits(const char* op, const char* what, const Quantization& quantization, const Tensor& of);
 /// Requires the operands that the post-ops need, and no others.
 void require_fit(const char* op, const std::vector<PostOp>& post_ops, const Tensor& result);

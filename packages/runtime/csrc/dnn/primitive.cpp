@@ -60,8 +60,7 @@ struct PrimitiveStep::Work {
     for (auto& argument : step->arguments_) {
       auto& slot = memories.list[memories.count];
       slot.arg = argument.id;
-      // The address is set later: if given here, oneDNN would ask the driver for its kind of memory each
-      // time.
+      // The address is set later: if given here, oneDNN would ask the driver for its kind of memory.
       check(dnnl_sycl_interop_memory_create(&slot.memory, argument.desc.get(), engine, dnnl_sycl_interop_usm,
                                             DNNL_MEMORY_NONE),
             step->name_, "describing memory");

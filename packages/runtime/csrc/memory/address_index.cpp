@@ -85,9 +85,9 @@ void AddressIndex::remove(Segment* segment) {
 
 Segment* AddressIndex::find_segment(const void* ptr) const {
   auto address = reinterpret_cast<std::uintptr_t>(ptr);
-  auto after = segments_.upper_bound(address);
-  if (after == segments_.begin()) return nullptr;
-  Segment* segment = std::prev(after)->second;
+  auto next = segments_.upper_bound(address);
+  if (next == segments_.begin()) return nullptr;
+  Segment* segment = std::prev(next)->second;
   return address - reinterpret_cast<std::uintptr_t>(segment->base) < segment->size ? segment : nullptr;
 }
 

@@ -16,7 +16,7 @@ class XPU_API DeviceSource final : public Resource {
   int device_;
 };
 
-/// Pinned host memory, of the context of the first device. Streams may be empty.
+/// Pinned host memory in the context of the first device. Streams may be empty.
 class XPU_API HostSource final : public Resource {
  public:
   void* allocate(std::size_t bytes, Stream stream, Owner owner) override;

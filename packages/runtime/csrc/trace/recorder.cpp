@@ -52,8 +52,7 @@ constexpr Record::Kind kind_of(WorkKind kind) {
 }
 static_assert(kind_of(WorkKind::marker) == Record::Kind::marker);
 
-// SYCL's queues do not know events of work that was submitted to the driver directly, so this asks the
-// driver.
+// SYCL's queues do not know events of work that bypassed SYCL, so this asks the driver for their times.
 std::uint64_t opencl_time(const sycl::event& event, bool end) {
   cl_ulong time = 0;
   for (cl_event native : sycl::get_native<sycl::backend::opencl>(event)) {

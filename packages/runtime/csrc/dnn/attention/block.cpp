@@ -17,8 +17,7 @@ constexpr std::int64_t cpu_block = 8 << 20, gpu_block = 64 << 20;
 // In long sequences smaller blocks skip more of the keys that causal queries do not see.
 constexpr std::int64_t max_queries = 512, max_causal_queries = 256;
 
-// From this length on, a block takes a small part of the memory that attention reads and writes, not as much
-// again.
+// From this length on, a block takes only a small part of the memory that attention reads and writes.
 constexpr std::int64_t long_sequence = 4096, min_block = 1 << 20;
 
 std::int64_t block_bytes(Stream stream, const Tensor& q, std::int64_t keys) {

@@ -22,7 +22,7 @@ struct AttentionSoftmax {
            std::int64_t first_query) const;
 };
 
-/// Computes out = sums * inverse_sums. `sums` are dense f32[images, key heads, heads of each, queries,
+/// Computes out = sums * inverse_sums, with dense f32 sums[images, key heads, heads of each, queries,
 /// values].
 void normalize_attention(Stream stream, const Tensor& sums, const Tensor& inverse_sums, const Tensor& out);
 

@@ -50,8 +50,7 @@ struct Descriptors {
     return chosen == narrow ? given : chosen;
   }
   static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
-  // Channels-last is as fast as any layout on every device, so it stays; oneDNN chooses its own layout
-  // otherwise.
+  // Channels-last is as fast as any layout on every device, so it stays; otherwise oneDNN chooses a layout.
   memory::desc activation(const ConvProblem& p, const Tensor& t) const {
     bool channels_last = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
     return in_type(channels_last ? describe(t) : any_layout(t), p.x.dtype, type);
@@ -154,8 +153,7 @@ struct ConvPass {
     return name;
   }
 
-  // On a CPU an image with dense channels is reordered fastest to blocks, which oneDNN chooses only for
-  // training.
+  // On a CPU dense channels are reordered fastest to blocks, which oneDNN chooses only for training.
   bool prefers_blocks() const {
     return d.any_x.get_format_kind() == memory::format_kind::any && is_float(p.x.dtype) &&
            !device_info(device).is_gpu;

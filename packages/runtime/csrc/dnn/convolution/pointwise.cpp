@@ -1,7 +1,6 @@
 // A 1x1 convolution of tensors with dense channels, as a product of matrices: the weights times each image.
 //
-// oneDNN's convolutions would reorder such tensors to channels-last or blocks and back, which costs more than
-// the product.
+// oneDNN's convolutions would reorder such tensors and their results, which costs more than the product.
 #include "dnn/attributes.h"
 #include "dnn/candidates.h"
 #include "dnn/convolution/problem.h"

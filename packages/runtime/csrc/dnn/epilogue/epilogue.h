@@ -1,6 +1,5 @@
-// Writes the kernel source of the steps around a sum: dequantise operands, add the bias, apply post-ops,
-// quantise the result. Each step is a function of the element's coordinates; the tensors that it reads are
-// parameters.
+// Writes kernel source for the steps around a sum: dequantise operands, add the bias, apply post-ops,
+// quantise the result. A step is a function of the element's coordinates; its tensors are parameters.
 #pragma once
 
 #include <array>
@@ -36,8 +35,7 @@ class Epilogue {
   void dequantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
   void quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
 
-  /// Returns the text to put before the kernel's source: functions, and macros XPU_EXTRA_PARAMS,
-  /// XPU_EXTRA_ARGS.
+  /// Returns text to put before the kernel's source: functions, XPU_EXTRA_PARAMS and XPU_EXTRA_ARGS.
   std::string source() const;
   const KernelArguments& arguments() const { return arguments_; }
   /// Returns true if a step reads the previous content of the result.
@@ -55,8 +53,7 @@ class Epilogue {
   KernelArguments arguments_;
 };
 
-/// Adds the operands of post-ops and other optional tensors to a problem, in the order in which plans expect
-/// them.
+/// Adds post-ops' operands and other optional tensors to a problem, in the order that plans expect.
 class ExtraOperands {
  public:
   ExtraOperand add(Problem& problem, const std::optional<Tensor>& tensor) {

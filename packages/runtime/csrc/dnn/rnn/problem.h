@@ -39,8 +39,7 @@ std::string rnn_onednn(const RnnProblem& p, Plan& plan);
 std::string rnn_onednn_backward(const RnnProblem& p, Plan& plan);
 std::string rnn_sycl(const RnnProblem& p, Plan& plan);
 std::string rnn_sycl_backward(const RnnProblem& p, Plan& plan);
-/// Returns the number of values that rnn_sycl() saves for each channel: the gates, and the states before the
-/// step.
+/// Returns how many values rnn_sycl() saves for each channel: the gates, and the states before the step.
 std::int64_t rnn_sycl_saved_values(const RnnProblem& p);
 
 /// Returns the candidates of a forward.

@@ -71,15 +71,15 @@ struct Builder {
     std::copy_n(hidden.strides + 2, 3, s.hidden);
     std::copy_n(p.bias.strides + 2, 2, s.bias);
     // The second direction's channels come after the first's.
-    auto after = p.is_concat()
-                     ? direction * p.channels * dst.strides[2] * static_cast<std::int64_t>(size_of(dst.dtype))
-                     : 0;
+    auto dst_offset = p.is_concat() ? direction * p.channels * dst.strides[2] *
+                                          static_cast<std::int64_t>(size_of(dst.dtype))
+                                    : 0;
     KernelArguments arguments;
     arguments.operand(0)
         .operand(1, byte_offset(p.weights_layer, direction))
         .operand(2, byte_offset(p.weights_iter, direction))
         .operand(3, byte_offset(p.bias, direction))
-        .operand(4, after)
+        .operand(4, dst_offset)
         .operand(state)
         .operand(cell)
         .operand(saved, train ? direction * saved_bytes : 0)
