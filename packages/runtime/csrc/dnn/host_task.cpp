@@ -15,7 +15,7 @@ namespace {
 
 using Work = std::function<void()>;
 
-thread_local Work* interceptor = nullptr;
+thread_local Work* task_slot = nullptr;  // of the thread's HostTaskInterceptor
 
 struct Task {
   Work work;
@@ -52,21 +52,21 @@ void submit(Task work, sycl::queue& queue, direct::Submission& submission, sycl:
 }  // namespace
 
 bool intercept_host_task(Work& work) {
-  if (!interceptor) return false;
-  *interceptor = std::move(work);
+  if (!task_slot) return false;
+  *task_slot = std::move(work);
   return true;
 }
 
 HostTaskInterceptor::HostTaskInterceptor() {
-  interceptor = &task_;
+  task_slot = &task_;
 }
 HostTaskInterceptor::~HostTaskInterceptor() {
-  interceptor = nullptr;
+  task_slot = nullptr;
 }
 
 bool HostTaskInterceptor::submit(int device, sycl::queue& queue, direct::Submission& submission,
                                  sycl::event* event) {
-  interceptor = nullptr;
+  task_slot = nullptr;
   if (!task_) return false;
   dnn::submit({std::move(task_), device}, queue, submission, event);
   return true;

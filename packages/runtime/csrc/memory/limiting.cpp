@@ -9,7 +9,7 @@ void* LimitingResource::allocate(std::size_t bytes, Stream stream, Owner owner) 
   std::size_t limit = limit_, used = used_;
   do {
     expect<OutOfMemory>(limit == 0 || (used <= limit && bytes <= limit - used), format_bytes(bytes),
-                        " more would go over the limit of ", format_bytes(limit), "; ", format_bytes(used),
+                        " more would exceed the limit of ", format_bytes(limit), "; ", format_bytes(used),
                         " are reserved");
   } while (!used_.compare_exchange_weak(used, used + bytes));
   try {

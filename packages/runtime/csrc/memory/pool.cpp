@@ -79,10 +79,10 @@ std::string DevicePool::explain(std::size_t bytes, Stream stream, Owner owner, c
   text << "\n  largest free block: " << format_bytes(caching_.largest_free()) << "\n  limit: ";
   std::size_t limit = limiting_.limit();
   limit ? text << format_bytes(limit) : text << "none";
-  text << "\n  The unused cache was given back and the allocation tried again. Free arrays that are no "
-          "longer needed, ask "
-          "for less at once, or raise the limit with xpu_runtime.memory.set_limit or XPU_MEMORY_LIMIT; "
-          "xpu_runtime.memory.empty_cache() helps other processes";
+  text
+      << "\n  The allocation was retried after the unused cache was released. Free arrays that are no longer "
+         "needed, allocate less at once, or raise the limit with xpu_runtime.memory.set_limit or "
+         "XPU_MEMORY_LIMIT; xpu_runtime.memory.empty_cache() releases unused memory to other processes";
   return text.str();
 }
 
