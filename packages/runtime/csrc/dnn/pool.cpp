@@ -42,7 +42,7 @@ void PoolProblem::fill(std::int64_t* to, const std::vector<std::int64_t>& from, 
   for (int d = 0; d < spatial; ++d) {
     to[d] = from.empty() ? otherwise[d] : from[d];
     expect<UsageError>(to[d] >= min_value, problem.op(), ": ", option, " is ", to[d],
-                       " in spatial dimension ", d, ", expected at min_value ", min_value);
+                       " in spatial dimension ", d, ", expected at least ", min_value);
   }
 }
 

@@ -68,8 +68,7 @@ struct PrimitiveStep::Work {
       check(dnnl_memory_set_data_handle(slot.memory, pointers[argument.operand]), step->name_,
             "describing memory");
     }
-    static const std::vector<sycl::event>
-        none;  // the queue is in-order, so there is nothing else to wait for
+    static const std::vector<sycl::event> none;  // the queue is in-order
     auto execute = [&](sycl::event* done) {
       check(dnnl_sycl_interop_primitive_execute(step->primitive_.get(), stream.get(), memories.count,
                                                 memories.list.data(), &none, done),

@@ -18,7 +18,7 @@ void fill(std::int64_t* to, const std::vector<std::int64_t>& from, int spatial, 
   for (int d = 0; d < 3; ++d) {
     to[d] = d < spatial && !from.empty() ? from[d] : otherwise;
     expect<UsageError>(to[d] >= min_value, name, ": ", option, " is ", to[d], " in spatial dimension ", d,
-                       ", expected at min_value ", min_value);
+                       ", expected at least ", min_value);
   }
 }
 
