@@ -27,7 +27,7 @@ PRODUCTS = ("mm *", "bmm *", "einsum *", "linear *", "conv *", "sdpa *")
 LINES = (
     ("PyTorch: training step of GPT-2 small, f32", "torch", "step of GPT-2 small, 2x256 f32"),
     ("training steps of GPT-2, BERT and ResNet-50, f32 and bf16", "torch", "step of *"),
-    ("Llama of 100 M parameters generates, bf16, as a graph", "torch", "decode with a graph"),
+    ("Llama of 100 M parameters generates, bf16, xpu by a graph", "torch", "decode with a graph"),
     ("matrix products, convolutions, attention", "torch", *PRODUCTS),
     ("other operators of large tensors", "torch", "op *"),
     ("Fourier transforms (the runtime's)", "runtime", "*fft *"),
