@@ -14,6 +14,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from tables import cell, duration, table
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "packages" / "runtime"
@@ -24,17 +25,8 @@ OPERATORS = ROOT / "packages" / "torch-xpu" / "tests" / "operators.json"
 PRIMITIVES = ROOT / "packages" / "xla-xpu" / "tests" / "primitives.json"
 
 
-def cell(text: object) -> str:
-    return str(text).replace("|", "\\|").replace("\n", " ")
-
-
 def code(text: object) -> str:
     return f"`{cell(text)}`" if text not in ("", None) else ""
-
-
-def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    lines = [columns, ("---",) * len(columns), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
 
 
 def words(value: object) -> str:
@@ -44,15 +36,6 @@ def words(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(words, value))
     return str(value)
-
-
-def duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
 
 
 class FromSource(SphinxDirective):

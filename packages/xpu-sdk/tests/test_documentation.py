@@ -1,13 +1,57 @@
-"""The page about PyTorch and JAX together, and its examples, run as they stand."""
+"""The README and the page about PyTorch and JAX together: their examples run and print what the text says."""
 
+import re
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
-from xpu_testing import run_child
-from xpu_testing.documentation import blocks, run_example
+from xpu_testing import processes, run_child
+from xpu_testing.documentation import block_list, blocks, printed, run_example
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+ROOT = Path(__file__).resolve().parents[3]
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
 EXAMPLES = DOCS / "examples" / "together"
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("code", block_list(README, "python"), ids=["torch", "jax", "together"])
+def test_readme_example(code, tmp_path):
+    assert len(printed(code)) >= 1
+    assert run_child(code, cwd=tmp_path).check().out.splitlines() == printed(code)
+
+
+def test_readme_speed_is_that_of_the_benchmarks(tmp_path):
+    script = [sys.executable, str(DOCS / "_ext" / "speed_table.py")]
+    done = processes.run(script, timeout=60, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = README.read_text()
+    assert done.stdout in text, "run: python3 docs/_ext/speed_table.py --write"
+
+
+def test_readme_names_the_versions_that_the_packages_ask_for():
+    def project(package):
+        return tomllib.loads((ROOT / "packages" / package / "pyproject.toml").read_text())[
+            "project"
+        ]
+
+    torch, jax = project("torch-xpu"), project("xla-xpu")
+    rows = dict(re.findall(r"^\| (\w+) \| ([^|]+) \|", README.read_text(), re.MULTILINE))
+    assert f"torch=={rows['torch']}" in torch["dependencies"]
+    first, last = rows["jax"].split(" to ")
+    after_last = f"0.{int(last.split('.')[1]) + 1}"
+    assert f"jax>={first},<{after_last}" in jax["dependencies"]
+    for package in (torch, jax):
+        assert rows["Python"] == f"{package['requires-python'].removeprefix('>=')} and later"
+
+
+def test_readme_is_short_and_its_links_lead_somewhere():
+    text = README.read_text()
+    assert len(text.splitlines()) <= 120
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert len(links) > 5
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 @pytest.mark.values

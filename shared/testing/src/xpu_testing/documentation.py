@@ -10,14 +10,23 @@ from .child import run_child
 BLOCK = r"^```{}\n(.*?)^```$"
 
 
+def block_list(page: Path, language: str) -> list[str]:
+    """Return the page's blocks of code in one language."""
+    return re.findall(BLOCK.format(language), page.read_text(), re.MULTILINE | re.DOTALL)
+
+
 def blocks(page: Path, language: str) -> str:
-    """The page's code in one language, as one program."""
-    found = re.findall(BLOCK.format(language), page.read_text(), re.MULTILINE | re.DOTALL)
-    return "\n".join(found)
+    """Return the page's code in one language, as one program."""
+    return "\n".join(block_list(page, language))
+
+
+def printed(code: str) -> list[str]:
+    """Return the lines that the code prints, which are the comments behind its calls of print."""
+    return re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
 
 
 def run_example(script: Path, *options: str, cwd: Path) -> str:
-    """What an example prints, started with these options."""
+    """Run an example with these options and return what it prints."""
     program = f"import runpy, sys; sys.argv = {[str(script), *options]!r}; "
     program += f"sys.path.insert(0, {str(script.parent)!r}); "
     program += f"runpy.run_path({str(script)!r}, run_name='__main__')"
