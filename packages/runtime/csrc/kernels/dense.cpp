@@ -25,7 +25,7 @@ Tensor row_major(void* data, DType dtype, const Tensor& like) {
 
 DenseInput::DenseInput(Stream stream, const Tensor& tensor) : tensor_(tensor) {
   if (tensor.contiguous() || tensor.numel() == 0) return;
-  copy_ = Temporary(stream, bytes_of(tensor));
+  copy_ = ScratchBuffer(stream, bytes_of(tensor));
   tensor_ = row_major(copy_.data(), tensor.dtype, tensor);
   copy(stream, tensor_, tensor);
 }
@@ -33,7 +33,7 @@ DenseInput::DenseInput(Stream stream, const Tensor& tensor) : tensor_(tensor) {
 DenseOutput::DenseOutput(Stream stream, const Tensor& tensor)
     : stream_(stream), target_(tensor), tensor_(tensor) {
   if (tensor.contiguous() || tensor.numel() == 0) return;
-  memory_ = Temporary(stream, bytes_of(tensor));
+  memory_ = ScratchBuffer(stream, bytes_of(tensor));
   tensor_ = row_major(memory_.data(), tensor.dtype, tensor);
 }
 

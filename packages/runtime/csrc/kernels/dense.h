@@ -1,7 +1,7 @@
 // Row-major stand-ins for tensors with other strides: what kernels that see memory as a line work on.
 #pragma once
 
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/tensor.h"
 
 namespace xpu::kernels {
@@ -16,7 +16,7 @@ class DenseInput {
   const Tensor& tensor() const { return tensor_; }
 
  private:
-  Temporary copy_;
+  ScratchBuffer copy_;
   Tensor tensor_;
 };
 
@@ -29,7 +29,7 @@ class DenseOutput {
 
  private:
   Stream stream_;
-  Temporary memory_;
+  ScratchBuffer memory_;
   Tensor target_, tensor_;
 };
 

@@ -8,8 +8,8 @@
 namespace xpu::kernels {
 namespace {
 
-Tensor stand_in(Stream stream, const Tensor& t, Temporary& memory) {
-  memory = Temporary(stream, static_cast<std::size_t>(t.numel()) * size_of(t.dtype));
+Tensor stand_in(Stream stream, const Tensor& t, ScratchBuffer& memory) {
+  memory = ScratchBuffer(stream, static_cast<std::size_t>(t.numel()) * size_of(t.dtype));
   return row_major(memory.data(), t.dtype, t);
 }
 

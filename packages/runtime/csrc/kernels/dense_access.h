@@ -25,7 +25,7 @@ class DenseAccess {
 
   Stream stream_;
   IndexedAccess access_;
-  Temporary target_, moved_, index_[IndexedAccess::max_indices];
+  ScratchBuffer target_, moved_, index_[IndexedAccess::max_indices];
   Tensor wanted_, made_;
 };
 

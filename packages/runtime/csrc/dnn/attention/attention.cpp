@@ -28,7 +28,7 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   auto rows_at_once = elements / keys, keys_at_once = block.images * block.groups * keys;
   auto scores = temporary(stream, elements, DType::f32), share = temporary(stream, rows_at_once, DType::f32),
        result = temporary(stream, rows_at_once * v.shape[4], DType::f32);
-  kernels::Temporary narrow;
+  kernels::ScratchBuffer narrow;
   if (type != DType::f32) narrow = temporary(stream, elements, type);
   Operand some_q(stream, q.dtype, type, rows_at_once * q.shape[4]),
       some_k(stream, k.dtype, type, keys_at_once * k.shape[4]),

@@ -97,7 +97,7 @@ class Sums {
 
  private:
   Stream stream_;
-  kernels::Temporary memory_;
+  kernels::ScratchBuffer memory_;
   Tensor result_, sums_;
 };
 
@@ -136,7 +136,7 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
   auto rows_at_once = elements / keys, keys_at_once = block.images * block.groups * keys;
   auto scores = temporary(stream, elements, DType::f32), grads = temporary(stream, elements, DType::f32);
-  kernels::Temporary narrow_weights, narrow_grads, wide_q;
+  kernels::ScratchBuffer narrow_weights, narrow_grads, wide_q;
   if (type != DType::f32) {
     narrow_weights = temporary(stream, elements, type);
     narrow_grads = temporary(stream, elements, type);

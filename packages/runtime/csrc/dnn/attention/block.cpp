@@ -100,7 +100,7 @@ Tensor turned(Tensor t) {
   return t;
 }
 
-kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type) {
+kernels::ScratchBuffer temporary(Stream stream, std::int64_t elements, DType type) {
   return {stream, static_cast<std::size_t>(elements) * size_of(type)};
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/dnn/attention.h"
 #include "xpu/tensor.h"
 
@@ -18,7 +18,7 @@ Tensor part(Tensor t, int dimension, std::int64_t start, std::int64_t size);
 /// The last two dimensions exchanged.
 Tensor turned(Tensor t);
 
-kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type);
+kernels::ScratchBuffer temporary(Stream stream, std::int64_t elements, DType type);
 
 /// Parts of a tensor in the type they are multiplied in: views, or copies in memory that is kept for the next
 /// part.
@@ -31,7 +31,7 @@ class Operand {
  private:
   Stream stream_;
   DType type_;
-  kernels::Temporary copy_;
+  kernels::ScratchBuffer copy_;
 };
 
 /// How many images, key heads and queries are done at once.

@@ -4,7 +4,7 @@
 #include "dnn/operand_checks.h"
 #include "dnn/rnn/layers.h"
 #include "dnn/rnn/problem.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 
 namespace xpu::dnn {
 namespace {
@@ -115,7 +115,7 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
   Parts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
   require_workspace("rnn_backward", all, sizes, memory, parts.layers);
   // What one layer's backward leaves for that of the layer below.
-  kernels::Temporary halves[2];
+  kernels::ScratchBuffer halves[2];
   auto each_layer = [&](auto&& use) {
     auto given = gradients.dst;
     for (std::int64_t layer = parts.layers - 1; layer >= 0; --layer) {
@@ -139,7 +139,7 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
                        "rnn_backward: the workspace is of other tensors than these");
   });
   for (std::int64_t layer = 1; layer < std::min<std::int64_t>(parts.layers, 3); ++layer)
-    halves[layer % 2] = kernels::Temporary(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
+    halves[layer % 2] = kernels::ScratchBuffer(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
   each_layer([&](const RnnProblem& p, const PlanPtr& plan) { plan->run(stream, p.problem); });
 }
 

@@ -32,7 +32,7 @@ bool in_pairs(const Tensor& t, int dim) {
 
 // New memory for a tensor whose lines are `n` long and dense.
 struct LineMemory {
-  Temporary memory;
+  ScratchBuffer memory;
   Tensor tensor;
 
   LineMemory(Stream stream, const Tensor& like, int dim, DType dtype, std::int64_t n) : tensor(like) {
@@ -45,7 +45,7 @@ struct LineMemory {
       tensor.strides[d] = step;
       step *= like.shape[d];
     }
-    memory = Temporary(stream, static_cast<std::size_t>(tensor.numel()) * size_of(dtype));
+    memory = ScratchBuffer(stream, static_cast<std::size_t>(tensor.numel()) * size_of(dtype));
     tensor.data = memory.data();
   }
 };

@@ -8,7 +8,7 @@
 #include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -139,10 +139,10 @@ void launch_lines(const FftLines& t, Shape s) {
   int device = t.stream.device();
   auto most = s.local ? tuning(device).tiles : static_cast<int>(device_info(device).max_compute_units) * 4;
   auto groups = static_cast<std::size_t>(std::min<std::int64_t>(l.blocks, most));
-  Temporary memory;
+  ScratchBuffer memory;
   if (!s.local)
     memory =
-        Temporary(t.stream, groups * static_cast<std::size_t>((4 * s.lines + 2) * t.n) * real_size(t.dtype));
+        ScratchBuffer(t.stream, groups * static_cast<std::size_t>((4 * s.lines + 2) * t.n) * real_size(t.dtype));
   launch(t.stream, kernel_of(device, t.dtype, s), NdRange::linear(groups, static_cast<std::size_t>(s.group)),
          args(t.in, t.out, memory.data(), l, numbers),
          2 * static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/fft/lines.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 
 namespace xpu::kernels {
@@ -35,7 +35,7 @@ bool worth_splitting(const FftLines& t) {
 
 void fft_split(const FftLines& t, std::int64_t n1) {
   std::int64_t n2 = t.n / n1;
-  Temporary memory(t.stream, static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));
+  ScratchBuffer memory(t.stream, static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));
   FftLines first = t, second = t;
   first.out = memory.data();
   first.n = n1;

@@ -6,7 +6,7 @@
 #include "kept.h"
 #include "kernels/fft/lines.h"
 #include "kernels/kernel_table.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -69,7 +69,7 @@ void launch_whole(const FftLines& t, std::int64_t n1) {
                          static_cast<std::size_t>(device_info(device).max_compute_units) * 4);
   auto own = static_cast<std::size_t>(2 * t.n + 2 * n1 + 2 * n2) +
              4 * group * static_cast<std::size_t>(std::max(n1, n2));
-  Temporary memory(t.stream, groups * own * sizeof(T));
+  ScratchBuffer memory(t.stream, groups * own * sizeof(T));
   launch(t.stream, kernel_of(device, t.dtype, t.in_step == 1, t.out_step == 1),
          NdRange::linear(groups, group), args(t.in, t.out, memory.data(), l, numbers),
          2 * static_cast<std::size_t>(l.lines * t.n) * size_of(t.dtype));

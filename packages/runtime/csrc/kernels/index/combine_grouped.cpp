@@ -132,10 +132,10 @@ struct Combining {
     std::int64_t n = split.updates.count, window = split.window.count, blocks = (n + block - 1) / block;
     std::int64_t tile = rows ? tile_vectors * tune.sub_group : window, tiles = (window + tile - 1) / tile;
     std::size_t element = size_of(access.target.dtype);
-    Temporary partials;
+    ScratchBuffer partials;
     if (blocks > 1)
       partials =
-          Temporary(stream, static_cast<std::size_t>(blocks * window) * std::max<std::size_t>(element, 4));
+          ScratchBuffer(stream, static_cast<std::size_t>(blocks * window) * std::max<std::size_t>(element, 4));
     Args list;
     list.add(access.target.data).add(partials.data()).add(access.moved.data);
     list.add(groups.keys.data()).add(groups.positions.data());
@@ -171,7 +171,7 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
   std::int64_t n = s.updates.count, places = s.targets.count;
   bool wide = n > 0xfffffffe || places > 0xfffffffe;
   DType word = wide ? DType::u64 : DType::u32;
-  Temporary keys(stream, static_cast<std::size_t>(n) * size_of(word));
+  ScratchBuffer keys(stream, static_cast<std::size_t>(n) * size_of(word));
   s.keys.moved.data = keys.data();
   s.keys.moved.dtype = word;
   std::int64_t step = 1;

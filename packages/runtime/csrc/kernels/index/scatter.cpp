@@ -3,7 +3,7 @@
 #include "kernels/index/access.h"
 #include "kernels/index/combine.h"
 #include "kernels/require.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
 
@@ -17,7 +17,7 @@ struct Filled {
     fill(stream, tensor, value);
     tensor = broadcast_to("scatter", "the value", tensor, shape);
   }
-  Temporary memory;
+  ScratchBuffer memory;
   Tensor tensor;
 };
 
@@ -57,7 +57,7 @@ void scatter_mean(Stream stream, const Tensor& out, int dim, const Tensor& index
                   bool include_self, IndexOptions options) {
   expect<UsageError>(!is_complex(out.dtype), "scatter_mean: the output is ", out, ", expected real numbers");
   if (index.numel() == 0 || out.numel() == 0) return;
-  Temporary memory(stream, static_cast<std::size_t>(out.numel()) * sizeof(std::int32_t));
+  ScratchBuffer memory(stream, static_cast<std::size_t>(out.numel()) * sizeof(std::int32_t));
   Tensor count = out;
   count.data = memory.data(), count.dtype = DType::i32;
   std::int64_t step = 1;

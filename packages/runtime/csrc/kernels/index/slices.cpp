@@ -3,7 +3,7 @@
 
 #include "kernels/index/access.h"
 #include "kernels/index/combine.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 
@@ -14,11 +14,11 @@ namespace {
 struct Zero {
   Zero(Stream stream, bool needed) {
     if (!needed) return;
-    memory = Temporary(stream, sizeof(std::int32_t));
+    memory = ScratchBuffer(stream, sizeof(std::int32_t));
     fill_bytes(stream, memory.data(), 0, sizeof(std::int32_t));
     tensor.data = memory.data();
   }
-  Temporary memory;
+  ScratchBuffer memory;
   Tensor tensor{nullptr, DType::i32, {}};
 };
 

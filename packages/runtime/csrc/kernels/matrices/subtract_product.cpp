@@ -2,7 +2,7 @@
 #include "kernels/dense.h"
 #include "kernels/matrices/matrices.h"
 #include "kernels/require.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/kernels/elementwise.h"
 
 namespace xpu::kernels {
@@ -49,7 +49,7 @@ void subtract_complex(Stream stream, const Tensor& c, const Tensor& a, const Ten
   auto real = part_type(c.dtype);
   auto size = size_of(c.dtype);
   std::int64_t batch = c.shape[0], rows = c.shape[1], columns = c.shape[2], inner = a.shape[2];
-  Temporary spread_b(stream, 2 * bytes_of(b)),
+  ScratchBuffer spread_b(stream, 2 * bytes_of(b)),
       memory(stream, static_cast<std::size_t>(batch * rows * columns) * size);
   auto wide = batch_of(spread_b.data(), real, b.shape[0], 2 * inner, 2 * columns);
   spread(stream, wide, b, conjugate_a, conjugate_b);

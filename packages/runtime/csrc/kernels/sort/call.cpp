@@ -76,7 +76,7 @@ SortCall::SortCall(Stream stream, const SortArrays& arrays, bool descending, boo
   // Where a key stands for several values these are looked up once more, after the first results are written.
   if (looked_up && in == values.data) {
     auto bytes = static_cast<std::size_t>(arrays.in.numel()) * size_of(arrays.in.dtype);
-    copy_ = Temporary(stream, bytes);
+    copy_ = ScratchBuffer(stream, bytes);
     copy(stream, copy_.data(), in, bytes);
     in = copy_.data();
   }

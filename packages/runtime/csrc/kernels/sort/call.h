@@ -31,7 +31,7 @@ class SortCall {
  private:
   DenseInput in_;
   DenseOutput values_, indices_;
-  Temporary copy_;
+  ScratchBuffer copy_;
   RowSort rows_;
 };
 

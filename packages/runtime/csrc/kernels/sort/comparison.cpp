@@ -113,7 +113,7 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
   check(name, outs, ins);
   std::vector<DenseInput> from;
   std::vector<DenseOutput> to;
-  std::vector<Temporary> copies;
+  std::vector<ScratchBuffer> copies;
   Args operands, results;
   SortArrays arrays;
   for (std::size_t i = 0; i < ins.size(); ++i) {
@@ -153,7 +153,7 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
            list);
   };
   auto size = static_cast<std::size_t>(rows.count * rows.n) * 4;
-  Temporary positions(stream, size), next(stream, rows.tiles > 1 ? size : 0);
+  ScratchBuffer positions(stream, size), next(stream, rows.tiles > 1 ? size : 0);
   launch_groups(tiles, rows.count * rows.tiles, rows.each, Args(operands).add(positions.data()).add(rows));
   for (int run = static_cast<int>(shape.tile()); run < rows.n; run *= 2) {
     launch_groups(merge, rows.count * ceil_div(rows.n, shape.part), shape.lanes,

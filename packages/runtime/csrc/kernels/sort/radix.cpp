@@ -3,7 +3,7 @@
 #include "compile/embedded.h"
 #include "kept.h"
 #include "kernels/sort/rows.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 #include "xpu/error.h"
 
@@ -62,7 +62,7 @@ void sort_long_rows(const RowSort& sort, const SortShape& shape) {
   std::size_t size = sort.size(), key_bytes = size * size_of(sort.dtype),
               place_bytes = sort.places() ? size * 4 : 0;
   auto row_count = static_cast<std::size_t>(rows.count);
-  Temporary keys0(stream, key_bytes), keys1(stream, key_bytes), positions0(stream, place_bytes),
+  ScratchBuffer keys0(stream, key_bytes), keys1(stream, key_bytes), positions0(stream, place_bytes),
       positions1(stream, place_bytes), where(stream, row_count * static_cast<std::size_t>(passes + 1) * 4),
       counts(stream, row_count * static_cast<std::size_t>(digits * rows.blocks) * 4),
       totals(stream, shape.lanes > 1 ? row_count * static_cast<std::size_t>(digits) * 4 : 0);

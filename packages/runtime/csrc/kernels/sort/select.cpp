@@ -74,7 +74,7 @@ struct Selection::State {
   Tensor shape;  // of the mask
   DenseInput mask;
   std::int64_t n, chunk = 0, chunks = 0;
-  Temporary sums;
+  ScratchBuffer sums;
 
   Chunks pieces() const { return {n, chunk}; }
   NdRange range() const { return tile_range(tuning(stream.device()), chunks); }
@@ -96,7 +96,7 @@ Selection::Selection(Stream stream, const Tensor& mask) {
   if (s.n == 0) return;
   s.chunk = chunk_vectors * tuning(stream.device()).sub_group;
   s.chunks = (s.n + s.chunk - 1) / s.chunk;
-  s.sums = Temporary(stream, static_cast<std::size_t>(s.chunks) * sizeof(std::int64_t));
+  s.sums = ScratchBuffer(stream, static_cast<std::size_t>(s.chunks) * sizeof(std::int64_t));
   launch(stream, s.kernel(Which::count, DType::u8), s.range(), s.begin(),
          static_cast<std::size_t>(s.n) * size_of(mask.dtype));
   Tensor line(s.sums.data(), DType::i64, {s.chunks});

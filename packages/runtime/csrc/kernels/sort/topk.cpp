@@ -4,7 +4,7 @@
 #include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/sort/call.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 #include "xpu/error.h"
 #include "xpu/kernels/sort.h"
@@ -73,10 +73,10 @@ struct Selection {
   std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements * element); }
 
   /// The smallest of the parties' smallest keys, `keep` a row.
-  Temporary bounds(const char* in, std::int64_t count) const {
+  ScratchBuffer bounds(const char* in, std::int64_t count) const {
     Rows part = cut(count, parties / tune.sub_group);
     std::int64_t found = part.blocks * tune.sub_group;
-    Temporary least(stream, bytes(count * found)), sorted(stream, bytes(count * rows.keep));
+    ScratchBuffer least(stream, bytes(count * found)), sorted(stream, bytes(count * rows.keep));
     launch(stream, kernel(find_minima), tile_range(tune, count * part.blocks), args(in, least.data(), part),
            bytes(count * rows.n));
     sort_rows({stream, rows.name, bits_type(rows.dtype), SortOrder::values, false, count, found, rows.keep,
@@ -92,17 +92,17 @@ struct Selection {
     };
     auto tasks = static_cast<std::size_t>(part.count * part.blocks);
     auto sub_groups = tile_range(tune, part.count * part.blocks);
-    Temporary keys, positions, candidates;
+    ScratchBuffer keys, positions, candidates;
     if (parties) {
-      keys = Temporary(stream, bytes(part.count * part.n));
-      positions = Temporary(stream, static_cast<std::size_t>(part.count * part.n) * 4);
-      candidates = Temporary(stream, tasks * 4);
-      Temporary bound = bounds(in, part.count);
+      keys = ScratchBuffer(stream, bytes(part.count * part.n));
+      positions = ScratchBuffer(stream, static_cast<std::size_t>(part.count * part.n) * 4);
+      candidates = ScratchBuffer(stream, tasks * 4);
+      ScratchBuffer bound = bounds(in, part.count);
       launch(stream, kernel(collect), sub_groups,
              args(in, bound.data(), keys.data(), positions.data(), candidates.data(), part),
              bytes(part.count * part.n));
     }
-    Temporary counts(stream, tasks * static_cast<std::size_t>(digits) * 4),
+    ScratchBuffer counts(stream, tasks * static_cast<std::size_t>(digits) * 4),
         found(stream, static_cast<std::size_t>(part.count) * found_bytes),
         shares(stream, tasks * share_bytes);
     Kernel count = kernel(count_digits), take = kernel(take_digit);
@@ -130,13 +130,13 @@ struct Selection {
 /// Picks the elements of each long row, then sorts these.
 void select_and_sort(const RowSort& rows) {
   auto picked = static_cast<std::size_t>(rows.count * rows.keep);
-  Temporary values(rows.stream, picked * size_of(rows.dtype)), origin;
+  ScratchBuffer values(rows.stream, picked * size_of(rows.dtype)), origin;
   RowSort select = rows, sort = rows;
   select.values = values.data();
   sort.in = values.data();
   sort.n = rows.keep;
   if (rows.indices) {
-    origin = Temporary(rows.stream, picked * 4);
+    origin = ScratchBuffer(rows.stream, picked * 4);
     select.indices = origin.data();
     select.index_dtype = DType::u32;
     sort.origin = origin.as<std::uint32_t>();
