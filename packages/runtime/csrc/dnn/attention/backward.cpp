@@ -7,7 +7,7 @@
 #include "dnn/math_type.h"
 #include "dnn/operand_checks.h"
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/kernel_table.h"
 #include "xpu/dnn/matmul.h"
 #include "xpu/error.h"

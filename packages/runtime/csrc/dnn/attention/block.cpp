@@ -4,7 +4,7 @@
 
 #include "dnn/operand_checks.h"
 #include "dnn/problem.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/kernels/copy.h"

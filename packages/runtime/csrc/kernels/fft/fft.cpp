@@ -1,6 +1,6 @@
 #include "xpu/kernels/fft.h"
 
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/fft/steps.h"
 #include "kernels/geometry.h"
 #include "kernels/require.h"
@@ -172,8 +172,8 @@ void fft(Stream stream, const Tensor& out, const Tensor& in, int dim, FftOptions
   if (in.numel() == 0 || out.numel() == 0) return;
   check(stream, out, in, dim, options);
   if (in.ndim > FftLines::max_dims && !(in.contiguous() && out.contiguous())) {
-    DenseInput from(stream, in);
-    DenseOutput to(stream, out);
+    ContiguousInput from(stream, in);
+    ContiguousOutput to(stream, out);
     fft(stream, to.tensor(), from.tensor(), dim, options);
     return to.finish();
   }

@@ -4,7 +4,7 @@
 
 #include "compile/embedded.h"
 #include "kernels/call.h"
-#include "kernels/dense_access.h"
+#include "kernels/contiguous_access.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
@@ -153,10 +153,10 @@ void combine(Stream stream, const IndexedAccess& access, const Combiner& combine
   auto& state = combiner.state();
   check(stream, access, state);
   if (nothing_to_walk(access)) return;
-  if (needs_dense(access)) {
-    DenseAccess dense(stream, access, DenseAccess::Writes::target);
-    combine(stream, dense.access(), combiner, deterministic);
-    return dense.finish();
+  if (needs_contiguous(access)) {
+    ContiguousAccess contiguous(stream, access, ContiguousAccess::Writes::target);
+    combine(stream, contiguous.access(), combiner, deterministic);
+    return contiguous.finish();
   }
   if (!deterministic && state.replaces && !in_long_lines(stream, access)) return put(stream, access);
   switch (choose_way(stream, access, state, deterministic)) {

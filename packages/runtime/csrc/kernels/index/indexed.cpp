@@ -7,7 +7,7 @@
 
 #include "compile/embedded.h"
 #include "kernels/call.h"
-#include "kernels/dense_access.h"
+#include "kernels/contiguous_access.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "xpu/fault.h"
@@ -67,9 +67,9 @@ Planned place_operands(const Walk& walk) {
   Planned p{};
   auto& g = p.geometry;
   // A walk that wants places sees the target as if it were row-major.
-  std::int64_t dense[Tensor::max_dims], next = 1;
-  for (int d = a.target.ndim - 1; d >= 0; --d) dense[d] = next, next *= a.target.shape[d];
-  const std::int64_t* strides = walk.places ? dense : a.target.strides;
+  std::int64_t contiguous[Tensor::max_dims], next = 1;
+  for (int d = a.target.ndim - 1; d >= 0; --d) contiguous[d] = next, next *= a.target.shape[d];
+  const std::int64_t* strides = walk.places ? contiguous : a.target.strides;
   g.operands = p.sequence.operands = first_index + a.indices;
   for (int d = a.moved.ndim - 1; d >= 0; --d) {
     auto& to = walk.in_lines && !separates(a, d) ? p.sequence : g;
@@ -327,10 +327,10 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
 
 void take(Stream stream, const IndexedAccess& access) {
   if (nothing_to_walk(access)) return;
-  if (needs_dense(access)) {
-    DenseAccess dense(stream, access, DenseAccess::Writes::moved);
-    take(stream, dense.access());
-    return dense.finish();
+  if (needs_contiguous(access)) {
+    ContiguousAccess contiguous(stream, access, ContiguousAccess::Writes::moved);
+    take(stream, contiguous.access());
+    return contiguous.finish();
   }
   static auto& table = kept<KernelTable>();
   queue_walk(stream, {"take", access}, table, [] { return take_text; });
@@ -338,10 +338,10 @@ void take(Stream stream, const IndexedAccess& access) {
 
 void put(Stream stream, const IndexedAccess& access) {
   if (nothing_to_walk(access)) return;
-  if (needs_dense(access)) {
-    DenseAccess dense(stream, access, DenseAccess::Writes::target);
-    put(stream, dense.access());
-    return dense.finish();
+  if (needs_contiguous(access)) {
+    ContiguousAccess contiguous(stream, access, ContiguousAccess::Writes::target);
+    put(stream, contiguous.access());
+    return contiguous.finish();
   }
   static auto& table = kept<KernelTable>();
   queue_walk(stream, {"put", access}, table, [] { return put_text; });

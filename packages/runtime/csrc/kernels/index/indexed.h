@@ -34,7 +34,7 @@ struct IndexedAccess {
   bool wraps = false;  ///< negative indices count from the end
   bool skips = false;  ///< points whose index is `skip` are left out in silence
   std::int64_t skip = 0;
-  bool dense = false;  ///< of copies that few dimensions describe; see kernels/dense_access.h
+  bool contiguous = false;  ///< of copies that few dimensions describe; see kernels/contiguous_access.h
 
   /// Another index; throws UsageError when there are too many.
   Index& add_index(const Tensor& values, int dim);

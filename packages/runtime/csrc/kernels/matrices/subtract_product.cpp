@@ -1,5 +1,5 @@
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/matrices/matrices.h"
 #include "kernels/require.h"
 #include "kernels/scratch_buffer.h"
@@ -53,8 +53,8 @@ void subtract_complex(Stream stream, const Tensor& c, const Tensor& a, const Ten
       memory(stream, static_cast<std::size_t>(batch * rows * columns) * size);
   auto wide = batch_of(spread_b.data(), real, b.shape[0], 2 * inner, 2 * columns);
   spread(stream, wide, b, conjugate_a, conjugate_b);
-  DenseInput dense(stream, a);
-  auto left = batch_of(dense.tensor().data, real, a.shape[0], rows, 2 * inner);
+  ContiguousInput contiguous(stream, a);
+  auto left = batch_of(contiguous.tensor().data, real, a.shape[0], rows, 2 * inner);
   dnn::matmul(stream, left, wide, batch_of(memory.data(), real, batch, rows, 2 * columns), options);
   Tensor in[] = {c, batch_of(memory.data(), c.dtype, batch, rows, columns)};
   subtract(stream, {&c, 1}, in, {}, c.dtype);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/call.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/index/access.h"
 #include "kernels/reduce/plan.h"
 #include "xpu/kernels/elementwise.h"
@@ -62,7 +62,7 @@ class Partials {
 
 // The same call over row-major stand-ins, the reduced dimensions last: one dimension each describes what is
 // kept and what is reduced. Elements of a result keep their order.
-void call_dense(const Reduction& op, Stream stream, std::span<const Tensor> outputs,
+void call_contiguous(const Reduction& op, Stream stream, std::span<const Tensor> outputs,
                 std::span<const Tensor> inputs, std::span<const int> dims, std::span<const Scalar> scalars,
                 std::optional<DType> compute) {
   auto name = op.expression().name.c_str();
@@ -82,8 +82,8 @@ void call_dense(const Reduction& op, Stream stream, std::span<const Tensor> outp
     }
     return moved;
   };
-  std::vector<DenseInput> from;
-  std::vector<DenseOutput> to;
+  std::vector<ContiguousInput> from;
+  std::vector<ContiguousOutput> to;
   std::vector<Tensor> dense_inputs, dense_outputs;
   for (auto& t : inputs) {
     from.emplace_back(stream, in_order(broadcast_to(name, "an input", t, inputs[0]), inputs[0].ndim));
@@ -123,7 +123,7 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   ReducePlan plan =
       make_reduce_plan(shape, e, outputs, inputs, dims, compute_dtype(outputs, inputs, compute));
   if (plan.cut.results == 0) return;
-  if (plan.too_wide()) return call_dense(*this, stream, outputs, inputs, dims, scalars, compute);
+  if (plan.too_wide()) return call_contiguous(*this, stream, outputs, inputs, dims, scalars, compute);
   auto key = plan.variant.key(device);
   auto build = [&](const std::string& name) {
     return build_shared_kernel(device, reduce_source(shape, e, plan.variant), name);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
 
@@ -114,8 +114,8 @@ void LineScanner::queue(Stream stream, const LineScan& call, std::string (*prelu
   require_memory(call.name, call.in);
   require_memory(call.name, call.out);
   auto& tune = tuning(stream.device());
-  DenseInput in(stream, call.in);
-  DenseOutput out(stream, call.out), second(stream, call.second);
+  ContiguousInput in(stream, call.in);
+  ContiguousOutput out(stream, call.out), second(stream, call.second);
   auto lines = cut(call.in, dim, tune.sub_group);
   Launcher{stream, call, kernels_, prelude, context, tune, lines, by_rows(lines, tune.sub_group)}.run(
       in.tensor(), out.tensor(), second.tensor());

@@ -111,8 +111,8 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
                                 int dim) const {
   const char* name = state_->comparison.name.c_str();
   check(name, outs, ins);
-  std::vector<DenseInput> from;
-  std::vector<DenseOutput> to;
+  std::vector<ContiguousInput> from;
+  std::vector<ContiguousOutput> to;
   std::vector<ScratchBuffer> copies;
   Args operands, results;
   SortArrays arrays;

@@ -1,4 +1,4 @@
-// Sorts the rows of dense arrays: the common ground of sorts and selections.
+// Sorts the rows of contiguous arrays: the common ground of sorts and selections.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "compile/embedded.h"
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/access.h"
 #include "kernels/kernel_table.h"
@@ -72,7 +72,7 @@ struct Selection::State {
 
   Stream stream;
   Tensor shape;  // of the mask
-  DenseInput mask;
+  ContiguousInput mask;
   std::int64_t n, chunk = 0, chunks = 0;
   ScratchBuffer sums;
 
@@ -142,9 +142,9 @@ void Selection::gather(const Tensor& out, const Tensor& x) const {
   if (s.n == 0 || out.numel() == 0) return;
   require_memory("masked_select", out);
   require_memory("masked_select", x);
-  DenseInput dense(s.stream, whole);
+  ContiguousInput contiguous(s.stream, whole);
   Args list = s.begin();
-  list.add(out.data).add(Line{out.shape[0], out.strides[0]}).add(dense.tensor().data);
+  list.add(out.data).add(Line{out.shape[0], out.strides[0]}).add(contiguous.tensor().data);
   launch(s.stream, s.kernel(Which::gather, x.dtype), s.range(), list,
          static_cast<std::size_t>(s.n) * size_of(x.dtype));
 }
@@ -161,7 +161,7 @@ void Selection::scatter(const Tensor& out, const Tensor& source) const {
   require_memory("masked_scatter", out);
   require_memory("masked_scatter", source);
   if (s.n == 0) return;
-  DenseInput values(s.stream, source), written(s.stream, out);
+  ContiguousInput values(s.stream, source), written(s.stream, out);
   std::uint32_t code =
       fault_code("masked_scatter", "chosen element {a}, counted from 0, has no value: the source has {b}");
   Args list = s.begin();

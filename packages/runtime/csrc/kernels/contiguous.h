@@ -1,4 +1,4 @@
-// Row-major stand-ins for tensors with other strides: what kernels that see memory as a line work on.
+// Row-major copies of tensors with other strides, for kernels that need contiguous operands.
 #pragma once
 
 #include "kernels/scratch_buffer.h"
@@ -9,10 +9,10 @@ namespace xpu::kernels {
 /// A row-major tensor of the shape of `like`, at `data`.
 Tensor row_major(void* data, DType dtype, const Tensor& like);
 
-/// An input: the tensor itself, or a row-major copy of it.
-class DenseInput {
+/// An input: the tensor itself if it is contiguous, otherwise a row-major copy.
+class ContiguousInput {
  public:
-  DenseInput(Stream stream, const Tensor& tensor);
+  ContiguousInput(Stream stream, const Tensor& tensor);
   const Tensor& tensor() const { return tensor_; }
 
  private:
@@ -20,10 +20,10 @@ class DenseInput {
   Tensor tensor_;
 };
 
-/// An output: the tensor itself, or row-major memory that finish() copies to it.
-class DenseOutput {
+/// An output: the tensor itself if it is contiguous, otherwise row-major memory that finish() copies to it.
+class ContiguousOutput {
  public:
-  DenseOutput(Stream stream, const Tensor& tensor);
+  ContiguousOutput(Stream stream, const Tensor& tensor);
   const Tensor& tensor() const { return tensor_; }
   void finish();
 

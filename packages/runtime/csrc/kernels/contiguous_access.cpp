@@ -1,4 +1,4 @@
-#include "kernels/dense_access.h"
+#include "kernels/contiguous_access.h"
 
 #include <algorithm>
 #include <numeric>
@@ -73,16 +73,16 @@ void narrow_target(IndexedAccess& a) {
 
 }  // namespace
 
-bool needs_dense(const IndexedAccess& a) {
-  if (a.dense) return false;
+bool needs_contiguous(const IndexedAccess& a) {
+  if (a.contiguous) return false;
   return (many(a.moved) && dims_of(a) > Geometry::most_dims) ||
          (many(a.target) && dims_of(a.target) > Geometry::most_dims);
 }
 
-DenseAccess::DenseAccess(Stream stream, const IndexedAccess& access, Writes writes)
+ContiguousAccess::ContiguousAccess(Stream stream, const IndexedAccess& access, Writes writes)
     : stream_(stream), access_(separating_first(access)) {
   auto& a = access_;
-  a.dense = true;
+  a.contiguous = true;
   narrow_target(a);
   wanted_ = writes == Writes::moved ? a.moved : a.target;
   auto target = stand_in(stream, a.target, target_), moved = stand_in(stream, a.moved, moved_);
@@ -95,7 +95,7 @@ DenseAccess::DenseAccess(Stream stream, const IndexedAccess& access, Writes writ
 
 // Whole from the first dimension in which one of them moves to the last: they then lie alike, and where they
 // broadcast they do not break the walk up.
-void DenseAccess::copy_indices() {
+void ContiguousAccess::copy_indices() {
   auto& a = access_;
   int first = a.moved.ndim, end = 0;
   for (int k = 0; k < a.indices; ++k)
@@ -116,7 +116,7 @@ void DenseAccess::copy_indices() {
   }
 }
 
-void DenseAccess::finish() {
+void ContiguousAccess::finish() {
   copy(stream_, wanted_, made_);
 }
 
