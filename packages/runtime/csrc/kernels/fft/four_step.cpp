@@ -27,13 +27,13 @@ std::int64_t longest_step(const FftLines& t) {
   return tuning(t.stream.device()).sub_groups > 1 ? std::max<std::int64_t>(longest / 4, 64) : longest;
 }
 
-// The CPU device does a block of lines at a time whether they are there or not.
-bool worth_splitting(const FftLines& t) {
+// The CPU device computes whole blocks of lines, so a few long lines waste most of a block.
+bool prefers_four_step(const FftLines& t) {
   auto& tune = tuning(t.stream.device());
   return tune.sub_groups == 1 && t.lines() < tune.sub_group / 2 && t.n >= 512;
 }
 
-void fft_split(const FftLines& t, std::int64_t n1) {
+void fft_four_step(const FftLines& t, std::int64_t n1) {
   std::int64_t n2 = t.n / n1;
   ScratchBuffer memory(t.stream, static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));
   FftLines first = t, second = t;
@@ -68,13 +68,13 @@ void fft_split(const FftLines& t, std::int64_t n1) {
 void fft_any(const FftLines& t) {
   if (!fft_smooth(t.n)) return fft_chirp(t);
   bool fits = fft_fits(t);
-  std::int64_t n1 = fits && !worth_splitting(t) ? 1 : first_factor(t.n, longest_step(t));
+  std::int64_t n1 = fits && !prefers_four_step(t) ? 1 : first_factor(t.n, longest_step(t));
   if (n1 == 1)
     fft_lines(t);
-  else if (!fits && fft_fits_whole(t) && t.n / n1 <= longest_step(t))
-    fft_whole(t, n1);
+  else if (!fits && fft_fits_fused(t) && t.n / n1 <= longest_step(t))
+    fft_four_step_fused(t, n1);
   else
-    fft_split(t, n1);
+    fft_four_step(t, n1);
 }
 
 }  // namespace xpu::kernels
