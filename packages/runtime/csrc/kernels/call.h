@@ -29,10 +29,10 @@ void add_scalars(Args& args, DType compute, std::span<const Scalar> scalars);
 inline std::uint8_t kernel_dims(int dims, std::initializer_list<int> offered) {
   for (int d : offered)
     if (dims <= d) return static_cast<std::uint8_t>(d);
-  expect<Unsupported>(dims <= Geometry::most_dims, "got ", dims,
+  expect<Unsupported>(dims <= Geometry::max_kernel_dims, "got ", dims,
                       " dimensions that do not lie one inside the other, expected at most ",
-                      int{Geometry::most_dims}, "; make the tensors contiguous");
-  return Geometry::most_dims;
+                      int{Geometry::max_kernel_dims}, "; make the tensors contiguous");
+  return Geometry::max_kernel_dims;
 }
 
 /// A struct of the kernel's whose arrays have as many dimensions as the kernel was built for: written field

@@ -14,7 +14,7 @@ Tensor stand_in(Stream stream, const Tensor& t, ScratchBuffer& memory) {
 }
 
 bool many(const Tensor& t) {
-  return std::count_if(t.shape, t.shape + t.ndim, [](auto size) { return size != 1; }) > Geometry::most_dims;
+  return std::count_if(t.shape, t.shape + t.ndim, [](auto size) { return size != 1; }) > Geometry::max_kernel_dims;
 }
 
 // How many dimensions describe a tensor, or all tensors of a walk: those that lie one inside the other count
@@ -75,8 +75,8 @@ void narrow_target(IndexedAccess& a) {
 
 bool needs_contiguous(const IndexedAccess& a) {
   if (a.contiguous) return false;
-  return (many(a.moved) && dims_of(a) > Geometry::most_dims) ||
-         (many(a.target) && dims_of(a.target) > Geometry::most_dims);
+  return (many(a.moved) && dims_of(a) > Geometry::max_kernel_dims) ||
+         (many(a.target) && dims_of(a.target) > Geometry::max_kernel_dims);
 }
 
 ContiguousAccess::ContiguousAccess(Stream stream, const IndexedAccess& access, Writes writes)

@@ -13,9 +13,9 @@ struct Geometry {
   static constexpr int max_operands = 12, max_dims = Tensor::max_dims;
   /// Kernels of any number of operands are built for at most so many dimensions. Calls that cannot be
   /// described with fewer work on row-major copies of their operands.
-  static constexpr int most_dims = 12;
+  static constexpr int max_kernel_dims = 12;
   /// With at most three operands the sizes and strides of all dimensions a memory can have fit a call.
-  static constexpr int most_dims_of_three = 40;
+  static constexpr int max_kernel_dims_3_operands = 40;
 
   int operands = 0, dims = 0;  ///< dims is at least 1
   std::int64_t count = 1;      ///< elements in all

@@ -77,7 +77,7 @@ void Elementwise::operator()(Stream stream, std::span<const Tensor> outputs, std
   auto& shape = tuning(device);
   Plan plan = make_plan(shape, e, outputs, inputs, compute_dtype(outputs, inputs, compute));
   if (plan.count == 0) return;
-  if (plan.too_wide()) return call_contiguous(*this, stream, outputs, inputs, scalars, compute);
+  if (plan.exceeds_kernel_dims()) return call_contiguous(*this, stream, outputs, inputs, scalars, compute);
   Kernel kernel = state_->kernels.find_or_make(plan.variant.key(device), [&] {
     return build_shared_kernel(device, elementwise_source(shape, e, plan.variant),
                                elementwise_kernel_name(e));

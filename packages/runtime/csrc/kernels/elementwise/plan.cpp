@@ -137,7 +137,7 @@ NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
 
 }  // namespace
 
-bool Plan::too_wide() const {
+bool Plan::exceeds_kernel_dims() const {
   return variant.dims == 0;
 }
 
@@ -194,17 +194,17 @@ Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order
   if (!keep_order) lengthen_rows(g, short_row);
   if (g.linear()) return plan;
   v.wide_index = v.wide_index || !g.fits_32_bits();
-  if (g.dims > (g.operands <= 3 ? Geometry::most_dims_of_three : Geometry::most_dims)) {
+  if (g.dims > (g.operands <= 3 ? Geometry::max_kernel_dims_3_operands : Geometry::max_kernel_dims)) {
     v.dims = 0;
     return plan;
   }
   if (g.dims == 1 || g.size[0] >= short_row) {
     v.path = Path::rows;
-    v.dims = kernel_dims(g.dims, {2, 4, Geometry::most_dims, Geometry::most_dims_of_three});
+    v.dims = kernel_dims(g.dims, {2, 4, Geometry::max_kernel_dims, Geometry::max_kernel_dims_3_operands});
     v.kinds = row_kinds(g);
   } else {
     v.path = Path::strided;
-    v.dims = kernel_dims(g.dims, {2, 3, 4, Geometry::most_dims, Geometry::most_dims_of_three});
+    v.dims = kernel_dims(g.dims, {2, 3, 4, Geometry::max_kernel_dims, Geometry::max_kernel_dims_3_operands});
   }
   return plan;
 }

@@ -38,7 +38,7 @@ struct Plan {
   std::int64_t count = 0;
 
   /// No kernel takes so many operands of so many dimensions.
-  bool too_wide() const;
+  bool exceeds_kernel_dims() const;
 };
 
 Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<const Tensor> outputs,

@@ -283,9 +283,9 @@ void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
   // One look at the index serves a row: worth more than lanes that are all busy.
   Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, walk.keep_order, tune.sub_group)
                                    : plan_over(p.geometry, v, walk.keep_order);
-  expect<Unsupported>(!plan.too_wide(), a.name, ": got ", plan.geometry.dims,
+  expect<Unsupported>(!plan.exceeds_kernel_dims(), a.name, ": got ", plan.geometry.dims,
                       " dimensions that do not lie one inside the other, expected at most ",
-                      int{Geometry::most_dims}, "; make the tensors contiguous");
+                      int{Geometry::max_kernel_dims}, "; make the tensors contiguous");
   // A sub-group takes a piece of the rows, long where memory likes that, but no compute unit stays without
   // any.
   std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;

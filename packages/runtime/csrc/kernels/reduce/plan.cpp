@@ -242,7 +242,7 @@ ReducePlan make_reduce_plan(const Tuning& tuning, const ReductionExpression& exp
   plan.cut.results = plan.kept.count;
   plan.cut.count = plan.reduced.count;
   if (plan.cut.results == 0) return plan;
-  if (std::max(plan.kept.dims, plan.reduced.dims) > Geometry::most_dims) {
+  if (std::max(plan.kept.dims, plan.reduced.dims) > Geometry::max_kernel_dims) {
     v.kept = 0;
     return plan;
   }

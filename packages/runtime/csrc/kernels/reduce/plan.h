@@ -40,7 +40,7 @@ struct ReducePlan {
   ReduceCut cut;
 
   /// No kernel takes so many dimensions.
-  bool too_wide() const { return variant.kept == 0; }
+  bool exceeds_kernel_dims() const { return variant.kept == 0; }
 };
 
 /// The dimensions to reduce.

@@ -123,7 +123,7 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   ReducePlan plan =
       make_reduce_plan(shape, e, outputs, inputs, dims, compute_dtype(outputs, inputs, compute));
   if (plan.cut.results == 0) return;
-  if (plan.too_wide()) return call_contiguous(*this, stream, outputs, inputs, dims, scalars, compute);
+  if (plan.exceeds_kernel_dims()) return call_contiguous(*this, stream, outputs, inputs, dims, scalars, compute);
   auto key = plan.variant.key(device);
   auto build = [&](const std::string& name) {
     return build_shared_kernel(device, reduce_source(shape, e, plan.variant), name);
