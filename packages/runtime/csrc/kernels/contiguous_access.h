@@ -1,4 +1,4 @@
-// Walks of more dimensions than kernels are built for, over row-major stand-ins.
+// Indexed access of more dimensions than kernels are built for, by way of row-major copies.
 #pragma once
 
 #include "kernels/contiguous.h"
@@ -6,18 +6,17 @@
 
 namespace xpu::kernels {
 
-/// More dimensions than a kernel takes describe the walk or its target. Not asked again of what ContiguousAccess
-/// made.
+/// True if the access or its target needs more dimensions than a kernel takes. False for a ContiguousAccess.
 bool needs_contiguous(const IndexedAccess& access);
 
-/// The same walk over row-major copies, which few dimensions describe.
+/// An access to row-major copies of the operands, which needs few dimensions.
 class ContiguousAccess {
  public:
-  enum class Writes { moved, target };
+  enum class Writes { elements, target };
 
   ContiguousAccess(Stream stream, const IndexedAccess& access, Writes writes);
   const IndexedAccess& access() const { return access_; }
-  /// Copies what was written to where it is wanted.
+  /// Copies what was written back to the original operand. Must be called after the kernels are enqueued.
   void finish();
 
  private:
@@ -25,8 +24,8 @@ class ContiguousAccess {
 
   Stream stream_;
   IndexedAccess access_;
-  ScratchBuffer target_, moved_, index_[IndexedAccess::max_indices];
-  Tensor wanted_, made_;
+  ScratchBuffer target_, elements_, index_[IndexedAccess::max_indices];
+  Tensor destination_, source_;
 };
 
 }  // namespace xpu::kernels

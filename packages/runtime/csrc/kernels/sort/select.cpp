@@ -121,7 +121,7 @@ void Selection::positions(const Tensor& out) const {
                      ", expected i64 or i32");
   expect<UsageError>(out.ndim == 2 && out.shape[1] == dims, "nonzero: the output is ", out,
                      ", expected two dimensions, the second of size ", dims);
-  require_apart("nonzero", out);
+  require_no_overlap("nonzero", out);
   require_memory("nonzero", out);
   if (s.n == 0 || out.numel() == 0) return;
   Args list = s.begin();
@@ -137,7 +137,7 @@ void Selection::gather(const Tensor& out, const Tensor& x) const {
                      ", expected one dimension and the dtype of ", x);
   expect<Unsupported>(size_of(x.dtype), "masked_select: elements of ", name_of(x.dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
-  require_apart("masked_select", out);
+  require_no_overlap("masked_select", out);
   Tensor whole = broadcast_to("masked_select", "the input", x, s.shape);
   if (s.n == 0 || out.numel() == 0) return;
   require_memory("masked_select", out);
@@ -157,7 +157,7 @@ void Selection::scatter(const Tensor& out, const Tensor& source) const {
                      ", expected the dtype of ", out);
   expect<Unsupported>(size_of(out.dtype), "masked_scatter: elements of ", name_of(out.dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
-  require_apart("masked_scatter", out);
+  require_no_overlap("masked_scatter", out);
   require_memory("masked_scatter", out);
   require_memory("masked_scatter", source);
   if (s.n == 0) return;
