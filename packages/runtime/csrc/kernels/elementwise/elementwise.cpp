@@ -34,22 +34,22 @@ void check_call(const Expression& e, std::span<const Tensor> outputs, std::span<
       e.outputs.size(), " and ", e.inputs);
 }
 
-// The same call over row-major stand-ins: one dimension describes them all.
+// Calls `op` with row-major copies, which one dimension describes.
 void call_contiguous(const Elementwise& op, Stream stream, std::span<const Tensor> outputs,
-                std::span<const Tensor> inputs, std::span<const Scalar> scalars,
-                std::optional<DType> compute) {
+                     std::span<const Tensor> inputs, std::span<const Scalar> scalars,
+                     std::optional<DType> compute) {
   std::vector<ContiguousInput> from;
   std::vector<ContiguousOutput> to;
-  std::vector<Tensor> dense_inputs, dense_outputs;
+  std::vector<Tensor> contiguous_inputs, contiguous_outputs;
   for (auto& t : inputs) {
     from.emplace_back(stream, broadcast_to(op.expression().name.c_str(), "an input", t, outputs[0]));
-    dense_inputs.push_back(from.back().tensor());
+    contiguous_inputs.push_back(from.back().tensor());
   }
   for (auto& t : outputs) {
     to.emplace_back(stream, t);
-    dense_outputs.push_back(to.back().tensor());
+    contiguous_outputs.push_back(to.back().tensor());
   }
-  op(stream, dense_outputs, dense_inputs, scalars, compute);
+  op(stream, contiguous_outputs, contiguous_inputs, scalars, compute);
   for (auto& t : to) t.finish();
 }
 
