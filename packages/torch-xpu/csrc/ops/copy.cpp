@@ -6,7 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 
 #include "device/errors.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/host_memory.h"
@@ -66,13 +66,13 @@ Tensor wide_like(const Tensor& t) {
 }
 
 void copy_on_device(const Tensor& to, const Tensor& from) {
-  if (to.scalar_type() == from.scalar_type() && !movable(to).is_same(to))
-    return copy_on_device(movable(to), movable(from));
-  if (is_small_float(from)) return copy_on_device(to, widened_small_floats(from));
-  if (is_small_float(to)) {
+  if (to.scalar_type() == from.scalar_type() && !with_runtime_dtype(to).is_same(to))
+    return copy_on_device(with_runtime_dtype(to), with_runtime_dtype(from));
+  if (is_minifloat(from)) return copy_on_device(to, minifloat_to_f32(from));
+  if (is_minifloat(to)) {
     auto numbers = at::empty(to.sizes(), to.options().dtype(at::kFloat));
     copy_on_device(numbers, from);
-    return narrow_small_floats(to, numbers);
+    return f32_to_minifloat(to, numbers);
   }
   // The runtime has no complex halves: they pass through wider ones.
   if (is_complex_half(from)) {

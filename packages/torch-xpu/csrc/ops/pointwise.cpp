@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/errors.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -62,7 +62,7 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   return *none;
 }
 
-void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const {
+void Pointwise::run_in_f32(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const {
   std::vector<at::Tensor> tensors;
   tensors.reserve(static_cast<std::size_t>(iter.ntensors()));  // the iterator borrows them
   at::TensorIteratorConfig config;
@@ -71,7 +71,7 @@ void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scala
   for (int k = 0; k < iter.ntensors(); ++k) {
     auto& t = iter.tensor(k);
     bool output = k < iter.noutputs();
-    if (!is_small_float(t))
+    if (!is_minifloat(t))
       tensors.push_back(t);
     else if (output)
       tensors.push_back(at::empty(t.sizes(), t.options().dtype(at::kFloat)));
@@ -82,14 +82,14 @@ void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scala
   auto wide = config.build();
   (*this)(wide, scalars, at::kFloat);
   for (int k = 0; k < iter.noutputs(); ++k)
-    if (is_small_float(iter.tensor(k))) iter.tensor(k).copy_(tensors[static_cast<std::size_t>(k)]);
+    if (is_minifloat(iter.tensor(k))) iter.tensor(k).copy_(tensors[static_cast<std::size_t>(k)]);
 }
 
 void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars,
                            std::optional<at::ScalarType> compute) const {
   if (iter.numel() == 0) return;
   for (int k = 0; k < iter.ntensors(); ++k)
-    if (is_small_float(iter.tensor_base(k).scalar_type())) return over_floats(iter, scalars);
+    if (is_minifloat(iter.tensor_base(k).scalar_type())) return run_in_f32(iter, scalars);
   int outputs = iter.noutputs(), inputs = iter.ninputs();
   TORCH_INTERNAL_ASSERT(inputs <= max_inputs);
   auto type = compute ? *compute

@@ -14,7 +14,7 @@ namespace torch_xpu {
 /// What to compute. Expressions speak of the iterator's inputs as a, b, c, ... and of the scalars given to
 /// the call as p, q, r, ..., all of type T: the arithmetic type of the compute dtype (float for f16 and
 /// bf16).
-struct PointwiseText {
+struct PointwiseExpression {
   std::vector<std::string> real;  ///< an expression for each output
   /// The same where the compute dtype is an integer or bool (which is computed as u8), or complex. Empty
   /// means the same expressions.
@@ -29,7 +29,7 @@ struct PointwiseText {
 class Pointwise {
  public:
   /// `name` is a C identifier, for traces and errors.
-  Pointwise(const char* name, PointwiseText text) : name_(name), text_(std::move(text)) {}
+  Pointwise(const char* name, PointwiseExpression text) : name_(name), text_(std::move(text)) {}
   Pointwise(const Pointwise&) = delete;
 
   /// Runs over the iterator: inputs that are single numbers in host memory become scalars of the kernel.
@@ -43,11 +43,11 @@ class Pointwise {
   static constexpr int max_inputs = 6;
   using Kernel = xpu::kernels::Elementwise;
   const Kernel& kernel(Kind kind, int inputs, int scalars, unsigned on_host) const;
-  // With f32 in place of the small floats the runtime has no dtypes for.
-  void over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const;
+  // Runs with f32 copies of operands whose minifloat type the runtime does not have.
+  void run_in_f32(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const;
 
   const char* name_;
-  PointwiseText text_;
+  PointwiseExpression text_;
   // By kind, and by which inputs are in host memory: a bit each.
   mutable std::atomic<const Kernel*> kernels_[3][1 << max_inputs] = {};
 };

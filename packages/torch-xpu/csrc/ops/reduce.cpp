@@ -6,7 +6,7 @@
 #include <array>
 
 #include "device/errors.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -28,8 +28,7 @@ void reduce(const xpu::kernels::Reduction& reduction, std::initializer_list<Tens
   for (auto& t : outputs) to[written++] = view_of(t);
   // Small floats are compared and counted as the numbers they are.
   c10::SmallVector<Tensor, 2> widened;
-  for (auto& t : inputs)
-    from[read++] = view_of(is_small_float(t) ? widened.emplace_back(t.to(at::kFloat)) : t);
+  for (auto& t : inputs) from[read++] = view_of(is_minifloat(t) ? widened.emplace_back(t.to(at::kFloat)) : t);
   for (auto& s : scalars) numbers.push_back(scalar_of(s));
   translated([&] {
     reduction(stream_of(shape), {to.data(), written}, {from.data(), read}, {over.data(), over.size()},

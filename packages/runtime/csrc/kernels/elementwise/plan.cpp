@@ -76,7 +76,7 @@ bool has_rows_of_lines(const Plan& plan) {
 // neighbours in the short dimension come from the same cache lines.
 void lengthen_rows(Geometry& g, std::int64_t short_row) {
   if (g.size[0] >= short_row) return;
-  if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.longest_first();
+  if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.put_longest_first();
 }
 
 std::uint32_t row_kinds(const Geometry& g) {

@@ -12,7 +12,7 @@ namespace {
 
 // Dimensions shorter than this leave too many lanes idle.
 constexpr std::int64_t short_dimension = 32;
-// Accumulators a lane has_all_dims: along the elements of a result in kernels/reduce.sycl, and at least of
+// Accumulators of a lane: along the elements of a result (as in kernels/reduce.sycl), and the minimum of
 // neighbouring results.
 constexpr std::int64_t inner_unroll = 4, outer_unroll = 4;
 // Expressions longer than this are not unrolled further than outer_unroll.
@@ -96,9 +96,9 @@ bool choose_outer(Geometry& results, Geometry& reduced) {
   bool reduced_is_fastest = step(reduced) < step(results);
   if (reduced_is_fastest && reduced.size[0] >= short_dimension) return false;
   if (!reduced_is_fastest && results.size[0] >= short_dimension) return true;
-  results.longest_first();
+  results.put_longest_first();
   if (results.size[0] >= short_dimension) return true;
-  reduced.longest_first();
+  reduced.put_longest_first();
   return false;
 }
 

@@ -15,7 +15,7 @@
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/indexing.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -118,7 +118,7 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
   }
   auto views = views_of(tensors);
   translated([&] {
-    auto x = view_of(movable(from));
+    auto x = view_of(with_runtime_dtype(from));
     auto shape = xpu::kernels::index_shape(x, views);
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
     if (given) {
@@ -130,7 +130,8 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
     } else {
       out = at::empty(sizes, self.options());
     }
-    if (out.numel()) xpu::kernels::index(stream_of(self), view_of(movable(out)), x, views, index_options());
+    if (out.numel())
+      xpu::kernels::index(stream_of(self), view_of(with_runtime_dtype(out)), x, views, index_options());
   });
 }
 
@@ -218,13 +219,13 @@ Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bo
   auto views = views_of(tensors);
   translated([&] {
     bool moves = !accumulate;
-    auto x = view_of(moves ? movable(self) : self);
+    auto x = view_of(moves ? with_runtime_dtype(self) : self);
     auto shape = xpu::kernels::index_shape(x, views);
     if (shape.numel() == 0) return;
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
     TORCH_CHECK(at::is_expandable_to(local.sizes(), sizes), "shape mismatch: value tensor of shape ",
                 local.sizes(), " cannot be broadcast to indexing result of shape ", sizes);
-    xpu::kernels::index_put(stream_of(self), x, views, view_of(moves ? movable(local) : local),
+    xpu::kernels::index_put(stream_of(self), x, views, view_of(moves ? with_runtime_dtype(local) : local),
                             combiner(accumulate ? Combine::add : Combine::replace), index_options());
   });
   return self;

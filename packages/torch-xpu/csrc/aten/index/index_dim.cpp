@@ -13,8 +13,8 @@
 
 #include "device/errors.h"
 #include "ops/indexing.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -87,8 +87,9 @@ void select_into(const Tensor& out, const Tensor& self, std::int64_t dim, const 
   if (out.numel() == 0) return;
   TORCH_CHECK_INDEX(self.numel() > 0, "index_select(): index out of range for a dimension of size 0");
   translated([&] {
-    xpu::kernels::index_select(stream_of(self), line_view(movable(out)), line_view(movable(self)),
-                               wrapped(dim, self), line_view(index), index_options());
+    xpu::kernels::index_select(stream_of(self), line_view(with_runtime_dtype(out)),
+                               line_view(with_runtime_dtype(self)), wrapped(dim, self), line_view(index),
+                               index_options());
   });
 }
 

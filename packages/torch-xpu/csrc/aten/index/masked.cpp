@@ -6,8 +6,8 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
@@ -89,7 +89,7 @@ void select_into(const Tensor& self, const Tensor& mask, Make make) {
   translated([&] {
     Selection selection(stream_of(self), view_of(*chooser));
     const Tensor& out = make(selection.count());
-    if (out.numel()) selection.gather(view_of(movable(out)), view_of(movable(*values)));
+    if (out.numel()) selection.gather(view_of(with_runtime_dtype(out)), view_of(with_runtime_dtype(*values)));
   });
 }
 

@@ -8,8 +8,8 @@
 
 #include "device/errors.h"
 #include "ops/elementwise.h"
+#include "ops/minifloat.h"
 #include "ops/product.h"
-#include "ops/small_floats.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 
@@ -68,7 +68,7 @@ bool fits(const Rows& x, ScalingType type) {
 // apart are neighbours.
 Tensor powers_of_two(const Rows& x) {
   auto rows = x.count(), columns = blocks(x.length(), 32);
-  auto powers = widened_small_floats(x.scale);
+  auto powers = minifloat_to_f32(x.scale);
   if (!x.swizzled) return powers.view({rows, columns});
   return powers.view({blocks(rows, 128), blocks(columns, 4), 32, 4, 4})
       .permute({0, 3, 2, 1, 4})
