@@ -32,15 +32,15 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   if (auto* made = slot.load(std::memory_order_acquire)) return *made;
   xpu::kernels::Expression e;
   e.name = name_;
-  e.outputs = kind == integer_ && !text_.integer.empty()   ? text_.integer
-              : kind == complex_ && !text_.complex.empty() ? text_.complex
-                                                           : text_.real;
+  e.outputs = kind == integer_ && !expression_.integer.empty()   ? expression_.integer
+              : kind == complex_ && !expression_.complex.empty() ? expression_.complex
+                                                                 : expression_.real;
   TORCH_CHECK_NOT_IMPLEMENTED(!e.outputs.empty(), '"', name_, "\" not implemented for ",
                               kind == complex_ ? "complex numbers" : "floats");
-  e.headers = text_.headers;
+  e.headers = expression_.headers;
   e.headers.emplace_back(kind == complex_ ? "complex_math" : "math");
   if (kind == integer_) e.headers.emplace_back("integer");
-  e.helpers = text_.helpers;
+  e.helpers = expression_.helpers;
   e.inputs = 0;
   e.scalars = scalars;
   for (int k = 0; k < inputs; ++k) {
@@ -49,12 +49,12 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
       e.body += "T " + letter + " = p" + std::to_string(e.scalars++) + "; ";
       continue;
     }
-    if (text_.own_type >> k & 1) e.own_type |= 1u << e.inputs;
+    if (expression_.own_type >> k & 1) e.own_type |= 1u << e.inputs;
     e.body += "auto " + letter + " = a" + std::to_string(e.inputs++) + "; ";
   }
   for (int k = 0; k < scalars; ++k)
     e.body += std::string("T ") + static_cast<char>('p' + k) + " = p" + std::to_string(k) + "; ";
-  e.body += text_.body;
+  e.body += expression_.body;
   auto* made = new Kernel(std::move(e));
   const Kernel* none = nullptr;
   if (slot.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return *made;
