@@ -159,22 +159,22 @@ void index_put_expanded(const Tensor& self, const Indices& indices, const Tensor
   auto place = each_once(self);
   at::DimVector shown, order;
   for (std::int64_t d = 0; d < self.dim(); ++d) (place.size(d) == self.size(d) ? order : shown).push_back(d);
-  auto apart = at::zeros(self.sizes(), self.options());
-  index_put(apart, indices, values, accumulate, false);
+  auto scattered = at::zeros(self.sizes(), self.options());
+  index_put(scattered, indices, values, accumulate, false);
   if (accumulate) {
-    place.add_(apart.sum(at::IntArrayRef(shown), true, self.scalar_type()));
+    place.add_(scattered.sum(at::IntArrayRef(shown), true, self.scalar_type()));
     return;
   }
   std::int64_t times = 1;
   for (auto d : shown) times *= self.size(d);
-  auto kept = static_cast<std::int64_t>(order.size());
+  auto outer_dims = static_cast<std::int64_t>(order.size());
   order.append(shown.begin(), shown.end());
-  auto in_lines = [&](const Tensor& t) { return t.permute(order).flatten(kept); };
+  auto in_lines = [&](const Tensor& t) { return t.permute(order).flatten(outer_dims); };
   auto longs = self.options().dtype(at::kLong);
   auto came = at::zeros(self.sizes(), longs.dtype(at::kBool));
   index_put(came, indices, at::ones({}, came.options()), false, false);
   auto last = (in_lines(came) * at::arange(1, times + 1, longs)).amax(-1, true);
-  auto chosen = in_lines(apart).gather(-1, (last - 1).clamp_min(0));
+  auto chosen = in_lines(scattered).gather(-1, (last - 1).clamp_min(0));
   auto line = in_lines(place);
   line.copy_(at::where(last > 0, chosen, line));
 }

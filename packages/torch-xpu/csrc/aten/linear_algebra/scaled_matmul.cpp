@@ -8,8 +8,8 @@
 
 #include "device/errors.h"
 #include "ops/elementwise.h"
+#include "ops/gemm.h"
 #include "ops/minifloat.h"
-#include "ops/product.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 

@@ -7,7 +7,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/product.h"
+#include "ops/gemm.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/convolution.h"
 #include "xpu/kernels/reduce.h"
