@@ -40,7 +40,7 @@ void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
       slice.data = static_cast<char*>(whole.data) +
                    begin * whole.strides[d] * static_cast<std::int64_t>(out.element_size());
       slice.shape[d] = size;
-      translated([&] { xpu::kernels::copy(stream, slice, view_of(with_runtime_dtype(t))); });
+      translate_errors([&] { xpu::kernels::copy(stream, slice, view_of(with_runtime_dtype(t))); });
     }
     begin += size;
   }

@@ -49,7 +49,7 @@ Tensor& fill_scalar(Tensor& self, const at::Scalar& value) {
         self, at::full({}, value, self.options().dtype(is_minifloat(self) ? at::kFloat : at::kComplexFloat)),
         false);
   if (self.numel() > 0)
-    translated([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });
+    translate_errors([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });
   return self;
 }
 

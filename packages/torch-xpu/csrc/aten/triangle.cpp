@@ -39,7 +39,7 @@ void copy_triangle(bool upper, const Tensor& out, const Tensor& self, std::int64
   auto to = view_of(out);
   const xpu::Tensor inputs[] = {view_of(self), view_of(row), view_of(column)};
   auto type = self.scalar_type() == at::kBool ? xpu::DType::u8 : to.dtype;
-  translated([&] { triangle(upper)(stream_of(self), std::span(&to, 1), inputs, {}, type); });
+  translate_errors([&] { triangle(upper)(stream_of(self), std::span(&to, 1), inputs, {}, type); });
 }
 
 void tril(auto& op, const Tensor& self, std::int64_t diagonal) {
@@ -64,7 +64,8 @@ Tensor triangle_indices(bool upper, std::int64_t row, std::int64_t column, std::
   c10::DeviceGuard guard(out.device());
   auto ones = at::ones({row, column}, options.dtype(at::kBool));
   copy_triangle(upper, ones, ones, offset);
-  translated([&] { xpu::kernels::Selection(stream_of(ones), view_of(ones)).positions(view_of(out.t())); });
+  translate_errors(
+      [&] { xpu::kernels::Selection(stream_of(ones), view_of(ones)).positions(view_of(out.t())); });
   return out.to(type);
 }
 

@@ -171,7 +171,7 @@ void copy_tensor(const Tensor& to, const Tensor& from, bool non_blocking) {
   at::assert_no_internal_overlap(to);
   at::assert_no_partial_overlap(to, from);
   auto source = from.sizes() == to.sizes() ? from : from.expand_as(to);
-  translated([&] {
+  translate_errors([&] {
     if (source.is_cpu()) return from_host(to, source, non_blocking);
     if (to.is_cpu()) return to_host(to, source, non_blocking);
     TORCH_CHECK(to.is_xpu() && source.is_xpu(), "no copy from ", source.device(), " to ", to.device());

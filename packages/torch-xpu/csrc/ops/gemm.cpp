@@ -136,7 +136,7 @@ void gemm(const Tensor& c, const Tensor& a, const Tensor& b, const GemmEpilogue&
   bool just_adds =
       is_one(epilogue.alpha) && is_one(epilogue.beta) && epilogue.addend.data_ptr() != c.data_ptr();
   TORCH_CHECK_NOT_IMPLEMENTED(type != at::kBool, "\"matmul\" not implemented for 'Bool'");
-  translated([&] {
+  translate_errors([&] {
     if (narrow || (!plain && (complex || !(f32_steps || just_adds)))) {
       auto product = at::empty(c.sizes(), c.options().dtype(narrow ? at::kInt : type));
       gemm(product, a, b);

@@ -117,7 +117,7 @@ void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar
   }
   std::span<const xpu::Tensor> all(views.data(), static_cast<std::size_t>(count));
   auto dtype = type == at::kBool ? xpu::DType::u8 : dtype_of(type);
-  translated([&] {
+  translate_errors([&] {
     kernel(kind, inputs, static_cast<int>(scalars.size()), on_host)(
         xpu::current_stream(iter.device(0).index()), all.first(outputs), all.subspan(outputs),
         {numbers.data(), numbers.size()}, dtype);

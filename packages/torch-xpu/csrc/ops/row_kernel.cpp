@@ -246,7 +246,7 @@ void RowKernel::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> ro
     args.add_bytes(wide, count * sizeof(double));
   else
     args.add_bytes(narrow, count * sizeof(float));
-  translated([&] {
+  translate_errors([&] {
     xpu::launch(stream_of(x), kernel(device, variant),
                 xpu::NdRange::linear(groups, static_cast<std::size_t>(group)), args);
   });

@@ -139,7 +139,7 @@ void enqueue(const Call& call) {
                 step("STEP_Y", s.y[fast], layout % 2 ? "s.y[1]" : "s.y[4]"), fixed("TAPS_D", s.widths[0], 0),
                 fixed("TAPS_H", s.widths[1], 1), fixed("TAPS_W", s.widths[2], 2));
 
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(call.y);
     auto kernel = kernel_with(device.index(), head, windows_source, "windows");
     xpu::NdRange range;

@@ -37,8 +37,8 @@ class _XPUMemPool:
         if use_on_oom:
             from . import _device
 
-            _device.spare_pool(self._pool.id, True)
-            weakref.finalize(self, _device.spare_pool, self._pool.id, False)
+            _device.set_use_on_oom(self._pool.id, True)
+            weakref.finalize(self, _device.set_use_on_oom, self._pool.id, False)
 
     @property
     def id(self) -> PoolHandle:

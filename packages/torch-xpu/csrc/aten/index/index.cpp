@@ -103,8 +103,8 @@ struct Joined {
 };
 
 bool too_many(const std::vector<Tensor>& indices) {
-  constexpr auto most = 8;  // of the runtime's walks
-  return std::count_if(indices.begin(), indices.end(), [](auto& t) { return t.defined(); }) > most;
+  constexpr auto max_indices = 8;  // as IndexedAccess::max_indices of the runtime
+  return std::count_if(indices.begin(), indices.end(), [](auto& t) { return t.defined(); }) > max_indices;
 }
 
 void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool given) {
@@ -117,7 +117,7 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
     tensors = std::move(joined.indices);
   }
   auto views = views_of(tensors);
-  translated([&] {
+  translate_errors([&] {
     auto x = view_of(with_runtime_dtype(from));
     auto shape = xpu::kernels::index_shape(x, views);
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
@@ -217,7 +217,7 @@ Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bo
     return self;
   }
   auto views = views_of(tensors);
-  translated([&] {
+  translate_errors([&] {
     bool moves = !accumulate;
     auto x = view_of(moves ? with_runtime_dtype(self) : self);
     auto shape = xpu::kernels::index_shape(x, views);
@@ -239,7 +239,7 @@ void take_into(const Tensor& out, const Tensor& self, const Tensor& index) {
   if (index.numel() == 0) return;
   auto line = self.reshape({-1});
   std::array<xpu::Tensor, 1> indices{line_view(index)};
-  translated(
+  translate_errors(
       [&] { xpu::kernels::index(stream_of(self), line_view(out), view_of(line), indices, index_options()); });
 }
 
@@ -287,7 +287,7 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accum
   auto line = flat ? self.view({-1}) : self.reshape({-1});
   auto places = index.reshape({-1}), values = source.reshape({-1});
   std::array<xpu::Tensor, 1> indices{view_of(places)};
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::index_put(stream_of(self), view_of(line), indices, view_of(values),
                             combiner(accumulate ? Combine::add : Combine::replace), index_options());
   });

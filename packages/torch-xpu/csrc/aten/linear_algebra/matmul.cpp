@@ -130,7 +130,7 @@ Tensor dot(const Tensor& a, const Tensor& b) {
   auto left = a.resolve_conj().resolve_neg(), right = b.resolve_conj().resolve_neg();
   xpu::Tensor in[] = {view_of(left), view_of(right)}, result = view_of(out);
   const int dims[] = {0};
-  translated([&] { kernel(stream_of(a), {&result, 1}, in, dims); });
+  translate_errors([&] { kernel(stream_of(a), {&result, 1}, in, dims); });
   return out;
 }
 

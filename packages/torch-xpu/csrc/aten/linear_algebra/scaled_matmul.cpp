@@ -119,7 +119,8 @@ void compute(const Rows& a, const Rows& b, const OptionalTensor& bias, const Ten
     right_scale = b.scale.contiguous().view({1, b.scale.numel()});
     options.b.scale = view_of(right_scale);
   }
-  translated([&] { xpu::dnn::matmul(stream_of(c), view_of(left), view_of(right.t()), view_of(c), options); });
+  translate_errors(
+      [&] { xpu::dnn::matmul(stream_of(c), view_of(left), view_of(right.t()), view_of(c), options); });
 }
 
 // Results of eight bits are multiplied by their own scale and, as in other products, do not overflow.
@@ -128,8 +129,8 @@ void compute_narrow(const Rows& a, const Rows& b, const OptionalTensor& bias, co
   auto wide = at::empty(c.sizes(), c.options().dtype(at::kFloat));
   compute(a, b, bias, wide);
   if (given(scale)) wide.mul_(*scale);
-  double most = c.scalar_type() == at::kFloat8_e4m3fn ? 448 : 57344;
-  c.copy_(wide.clamp_(-most, most));
+  double largest = c.scalar_type() == at::kFloat8_e4m3fn ? 448 : 57344;
+  c.copy_(wide.clamp_(-largest, largest));
 }
 
 void check_bias(const OptionalTensor& bias, const Rows& b) {

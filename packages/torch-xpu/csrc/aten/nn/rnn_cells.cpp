@@ -24,7 +24,7 @@ void run(const Elementwise& kernel, std::initializer_list<Tensor> outputs,
   for (auto& t : outputs) to.push_back(view_of(t));
   for (auto& t : inputs) from.push_back(view_of(t));
   if (outputs.begin()->numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     kernel(stream_of(*outputs.begin()), {to.data(), to.size()}, {from.data(), from.size()});
   });
 }

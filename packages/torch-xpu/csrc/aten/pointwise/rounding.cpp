@@ -108,9 +108,9 @@ Tensor& nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optio
     return out;
   }
   auto iter = at::TensorIterator::unary_op(out, self);
-  double most = at::isFloatingType(self.scalar_type()) ? largest_finite(self.scalar_type()) : 0;
+  double largest = at::isFloatingType(self.scalar_type()) ? largest_finite(self.scalar_type()) : 0;
   if (!at::isFloatingType(self.scalar_type())) nan = above = below = 0;
-  kernel(iter, {nan.value_or(0), above.value_or(most), below.value_or(-most)});
+  kernel(iter, {nan.value_or(0), above.value_or(largest), below.value_or(-largest)});
   return out;
 }
 
