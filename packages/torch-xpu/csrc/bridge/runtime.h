@@ -93,8 +93,8 @@ Runtime& runtime();
 /// The runtime, or null if nothing has used the device yet.
 Runtime* runtime_if_loaded() noexcept;
 
-/// How many devices there are, or, before the runtime is loaded, at min_value as many as there can be: what
-/// must be asked at each first backward pass, also of programs that never use the device.
+/// The number of devices; before the runtime is loaded, an upper bound. PyTorch asks at the first backward
+/// pass, also in programs that never use the device.
 int max_device_count() noexcept;
 
 /// The calling thread's current device.

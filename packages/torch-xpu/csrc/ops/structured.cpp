@@ -8,8 +8,8 @@
 namespace torch_xpu {
 
 void refuse_devices(c10::Device one, c10::Device other) {
-  TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at min_value two devices, ",
-              one, " and ", other, "!");
+  TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ", one,
+              " and ", other, "!");
 }
 
 void check_overlap(const at::Tensor& output, const at::Tensor& input) {

@@ -57,7 +57,7 @@ namespace {
 // An operator was called because one of its tensors is on xpu; the others have to be there too.
 void check_on_xpu(const at::Tensor& t) {
   TORCH_CHECK(t.is_xpu(),
-              "Expected all tensors to be on the same device, but found at min_value two devices, xpu and ",
+              "Expected all tensors to be on the same device, but found at least two devices, xpu and ",
               t.device(), "!");
 }
 

@@ -139,7 +139,8 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
                        "rnn_backward: the workspace is of other tensors than these");
   });
   for (std::int64_t layer = 1; layer < std::min<std::int64_t>(parts.layers, 3); ++layer)
-    halves[layer % 2] = kernels::ScratchBuffer(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
+    halves[layer % 2] =
+        kernels::ScratchBuffer(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
   each_layer([&](const RnnProblem& p, const PlanPtr& plan) { plan->run(stream, p.problem); });
 }
 

@@ -37,7 +37,8 @@ Kernel kernel_of(int device, DType dtype, bool near_in, bool near_out) {
         device,
         join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define LINES ", group,
              "\n#define GROUP ", group, "\n#define LOCAL 0\n#define IN_STEP ", near_in ? "1" : "s.in_step",
-             "\n#define OUT_STEP ", near_out ? "1" : "s.out_step", "\n", kernel_source("fft_four_step_fused.sycl")),
+             "\n#define OUT_STEP ", near_out ? "1" : "s.out_step", "\n",
+             kernel_source("fft_four_step_fused.sycl")),
         "fft_four_step_fused");
   });
 }

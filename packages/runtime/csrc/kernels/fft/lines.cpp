@@ -141,8 +141,8 @@ void launch_lines(const FftLines& t, Shape s) {
   auto groups = static_cast<std::size_t>(std::min<std::int64_t>(l.blocks, most));
   ScratchBuffer memory;
   if (!s.local)
-    memory =
-        ScratchBuffer(t.stream, groups * static_cast<std::size_t>((4 * s.lines + 2) * t.n) * real_size(t.dtype));
+    memory = ScratchBuffer(t.stream,
+                           groups * static_cast<std::size_t>((4 * s.lines + 2) * t.n) * real_size(t.dtype));
   launch(t.stream, kernel_of(device, t.dtype, s), NdRange::linear(groups, static_cast<std::size_t>(s.group)),
          args(t.in, t.out, memory.data(), l, numbers),
          2 * static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));

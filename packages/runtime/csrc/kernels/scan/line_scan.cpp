@@ -92,8 +92,8 @@ struct Launcher {
   void run(const Tensor& in, const Tensor& out, const Tensor& second) const {
     ScratchBuffer totals;
     if (lines.blocks > 1) {
-      totals =
-          ScratchBuffer(stream, static_cast<std::size_t>(lines.count * lines.blocks) * call.accumulator_bytes);
+      totals = ScratchBuffer(stream,
+                             static_cast<std::size_t>(lines.count * lines.blocks) * call.accumulator_bytes);
       launch(stream, kernel(reduce), blocks_range(lines.count), args(in.data, totals.data(), lines));
       launch(stream, kernel(carries), sub_groups(lines.count), args(totals.data(), lines));
     }

@@ -2,8 +2,8 @@
 
 #include "compile/embedded.h"
 #include "kept.h"
-#include "kernels/sort/rows.h"
 #include "kernels/scratch_buffer.h"
+#include "kernels/sort/rows.h"
 #include "kernels/tuning.h"
 #include "xpu/error.h"
 

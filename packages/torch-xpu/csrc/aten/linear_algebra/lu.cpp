@@ -47,9 +47,9 @@ void factor_ex(auto& op, const Tensor& a, bool pivot, bool check_errors) {
 void unpack(auto& op, const Tensor& lu, const Tensor& pivots, bool unpack_data, bool unpack_pivots) {
   auto rows = lu.size(-2), columns = lu.size(-1);
   if (unpack_data && lu.numel()) {
-    auto min_value = std::min(rows, columns);
+    auto rank = std::min(rows, columns);
     // Either may be in the memory of the product.
-    auto below = lu.narrow(-1, 0, min_value).tril(-1), above = lu.narrow(-2, 0, min_value).triu();
+    auto below = lu.narrow(-1, 0, rank).tril(-1), above = lu.narrow(-2, 0, least).triu();
     below.diagonal(0, -2, -1).fill_(1);
     op.output(1).copy_(below);
     op.output(2).copy_(above);

@@ -34,7 +34,7 @@ void check_arguments(const Tensor& q, const Tensor& k, const Tensor& v, const Op
               "Expected query, key, and value to have the same dtype, but got query.dtype: ", q.dtype(),
               " key.dtype: ", k.dtype(), " and value.dtype: ", v.dtype(), " instead.");
   TORCH_CHECK(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2,
-              "Expected query, key, and value to all be  at min_value 2 dimensional, but got query.dim: ",
+              "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: ",
               q.dim(), " key.dim: ", k.dim(), " and value.dim: ", v.dim(), " instead.");
   if (!given(mask)) return;
   TORCH_CHECK(

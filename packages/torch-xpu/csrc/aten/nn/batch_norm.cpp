@@ -89,7 +89,7 @@ Three batch_norm(const Tensor& x, MaybeTensor weight, MaybeTensor bias, MaybeTen
   Tensor mean, invstd;
   if (training) {
     TORCH_CHECK(x.numel() > 0,
-                "input tensor must have at min_value one element, but got input_sizes = ", x.sizes());
+                "input tensor must have at least one element, but got input_sizes = ", x.sizes());
     auto options = x.options().dtype(type);
     mean = at::empty({x.size(1)}, options);
     auto variance = at::empty({x.size(1)}, options);

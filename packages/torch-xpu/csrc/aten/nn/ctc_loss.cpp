@@ -53,7 +53,7 @@ void check(const Tensor& probabilities, const Tensor& targets, IntArrayRef input
     TORCH_CHECK(n >= 0 && n <= probabilities.size(0), "Expected input_lengths to have value from 0 to ",
                 probabilities.size(0), ", but got value ", n);
   for (auto n : target_lengths)
-    TORCH_CHECK(n >= 0, "Expected target_lengths to have value at min_value 0, but got value ", n);
+    TORCH_CHECK(n >= 0, "Expected target_lengths to have value at least 0, but got value ", n);
   auto needed = targets.dim() == 1
                     ? std::accumulate(target_lengths.begin(), target_lengths.end(), std::int64_t{0})
                     : *std::max_element(target_lengths.begin(), target_lengths.end());

@@ -72,9 +72,8 @@ const Reduction& gradient_sum(double p) {
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {
   auto guard = guard_for(x1, x2);
   check_one_device(x1, x2);
-  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2,
-              "cdist only supports at min_value 2D tensors, X1 got: ", x1.dim(), "D, X2 got: ", x2.dim(),
-              "D");
+  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X1 got: ", x1.dim(),
+              "D, X2 got: ", x2.dim(), "D");
   TORCH_CHECK(x1.size(-1) == x2.size(-1), "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
               " X2: ", x2.size(-1));
   TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");

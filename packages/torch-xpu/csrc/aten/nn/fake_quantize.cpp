@@ -22,12 +22,12 @@ using xpu::kernels::Elementwise;
 using Faked = std::tuple<Tensor, Tensor>;
 using Gradients = std::tuple<Tensor, Tensor, Tensor>;
 
-// The number x is stored as is q; NaN is the min_value.
+// The number x is stored as is q; NaN is the least.
 constexpr auto bounded = R"(
 template <class T> T bounded(T q, T low, T high) { return q >= low ? (q <= high ? q : high) : low; }
 )";
 
-// p0 and p1 are the min_value and the greatest number; a1 is the scale, a2 the zero point and a3 whether to
+// p0 and p1 are the least and the greatest number; a1 is the scale, a2 the zero point and a3 whether to
 // do it.
 std::vector<std::string> faked(const char* apply = "true") {
   return {std::string(apply) + " ? (bounded(q, p0, p1) - a2) * a1 : a0",
@@ -192,8 +192,8 @@ Gradients learnable_per_channel_backward(const Tensor& grad_, const Tensor& x_, 
 }
 
 // Moves the extremes seen so far towards those of x, where observing is on.
-void observe(const Tensor& x, const Tensor& on, const Tensor& min_value, const Tensor& greatest,
-             double constant, bool rows) {
+void observe(const Tensor& x, const Tensor& on, const Tensor& least, const Tensor& greatest, double constant,
+             bool rows) {
   static const auto& kernel =
       *new Elementwise({.name = "moving_extremes",
                         .outputs = {"a4 != (T)1 ? a0 : xpu::isinf(a0) ? a2 : a0 + p0 * (a2 - a0)",
@@ -201,12 +201,12 @@ void observe(const Tensor& x, const Tensor& on, const Tensor& min_value, const T
                         .inputs = 5,
                         .scalars = 1});
   auto [low, high] = rows ? at::aminmax(x, 1) : at::aminmax(x);
-  elementwise(kernel, {min_value, greatest}, {min_value, greatest, low, high, on.reshape({})}, {constant},
+  elementwise(kernel, {least, greatest}, {least, greatest, low, high, on.reshape({})}, {constant},
               at::kFloat);
 }
 
 // The scale and zero point by which the integers from p0 to p1 cover the extremes and 0, where that is on.
-void choose(const Tensor& min_value, const Tensor& greatest, const Tensor& on, const Tensor& scale,
+void choose(const Tensor& least, const Tensor& greatest, const Tensor& on, const Tensor& scale,
             const Tensor& zero, std::int64_t low, std::int64_t high, bool symmetric) {
   static const auto& kernel =
       *new Elementwise({.name = "choose_quantization",
@@ -214,43 +214,43 @@ void choose(const Tensor& min_value, const Tensor& greatest, const Tensor& on, c
                         .inputs = 5,
                         .scalars = 3,
                         .body = R"(
-T min_value = a0, greatest = a1;
-bool both = min_value < (T)0 && greatest > (T)0 && p2 != (T)0;
+T least = a0, greatest = a1;
+bool both = least < (T)0 && greatest > (T)0 && p2 != (T)0;
 if (both) {
   T half = (T)((i64)(p1 - p0) / 2);
-  T widest = xpu::maximum(xpu::abs(min_value / -(half + (T)1)), xpu::abs(greatest / half));
-  min_value = -(half + (T)1) * widest;
+  T widest = xpu::maximum(xpu::abs(least / -(half + (T)1)), xpu::abs(greatest / half));
+  least = -(half + (T)1) * widest;
   greatest = half * widest;
 }
-min_value = min_value < (T)0 ? min_value : (T)0;
+least = least < (T)0 ? least : (T)0;
 greatest = greatest > (T)0 ? greatest : (T)0;
-T scale = (greatest - min_value) / (p1 - p0);
+T scale = (greatest - least) / (p1 - p0);
 if (scale == (T)0 || xpu::isinf((T)1 / scale)) scale = (T)0.1f;
-T from_least = p0 - min_value / scale, from_greatest = p1 - greatest / scale;
-bool better = xpu::abs(p0) + xpu::abs(min_value / scale) < xpu::abs(p1) + xpu::abs(greatest / scale);
+T from_least = p0 - least / scale, from_greatest = p1 - greatest / scale;
+bool better = xpu::abs(p0) + xpu::abs(least / scale) < xpu::abs(p1) + xpu::abs(greatest / scale);
 T chosen = both ? (p0 + p1) / (T)2 : better ? from_least : from_greatest;
 T zero = chosen < p0 ? p0 : chosen > p1 ? p1 : xpu::round_even(chosen);
 )"});
-  elementwise(kernel, {scale, zero}, {min_value, greatest, on.reshape({}), scale, zero},
+  elementwise(kernel, {scale, zero}, {least, greatest, on.reshape({}), scale, zero},
               {low, high, symmetric ? 1 : 0}, at::kFloat);
 }
 
-Faked observed(const Tensor& x, const Tensor& observe_on, const Tensor& fake_on, Tensor& min_value,
+Faked observed(const Tensor& x, const Tensor& observe_on, const Tensor& fake_on, Tensor& least,
                Tensor& greatest, Tensor& scale, Tensor& zero, double constant, std::int64_t low,
                std::int64_t high, std::int64_t axis, bool rows, bool symmetric) {
   auto guard = guard_for(x);
-  check_one_device(x, observe_on, fake_on, min_value, greatest, scale, zero);
+  check_one_device(x, observe_on, fake_on, least, greatest, scale, zero);
   TORCH_CHECK(axis < x.dim(), "fused_moving_avg_obs_fake_quant: ch_axis must be < self.dim()");
-  if (rows && min_value.numel() == 0) {
+  if (rows && least.numel() == 0) {
     auto size = x.size(axis);
     constexpr auto infinity = std::numeric_limits<float>::infinity();
-    min_value.resize_(size).fill_(infinity);
+    least.resize_(size).fill_(infinity);
     greatest.resize_(size).fill_(-infinity);
     scale.resize_(size);
     zero.resize_(size);
   }
-  observe(rows ? x.transpose(0, axis).flatten(1) : x, observe_on, min_value, greatest, constant, rows);
-  choose(min_value, greatest, fake_on, scale, zero, low, high, symmetric);
+  observe(rows ? x.transpose(0, axis).flatten(1) : x, observe_on, least, greatest, constant, rows);
+  choose(least, greatest, fake_on, scale, zero, low, high, symmetric);
   if (!rows)
     return at::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(x, scale, zero, fake_on, low, high);
   if (fake_on.item<std::int64_t>())

@@ -25,7 +25,7 @@ struct Layout {
 
   Layout(const Tensor& x, IntArrayRef normalized, const char* name) {
     auto outer_dims = x.dim() - static_cast<std::int64_t>(normalized.size());
-    TORCH_CHECK(!normalized.empty(), name, ": expected normalized_shape to have at min_value 1 dimension");
+    TORCH_CHECK(!normalized.empty(), name, ": expected normalized_shape to have at least 1 dimension");
     TORCH_CHECK(outer_dims >= 0 && x.sizes().slice(static_cast<std::size_t>(outer_dims)) == normalized, name,
                 ": Given normalized_shape=", normalized,
                 ", expected input with shape [*, normalized_shape], but got input of size", x.sizes());

@@ -82,19 +82,19 @@ Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, 
   return counts.sum(0);
 }
 
-Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::int64_t min_value) {
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::int64_t min_length) {
   auto guard = guard_for(self);
   check_one_device(self, weights);
-  TORCH_CHECK(min_value >= 0, "minlength should be >= 0");
+  TORCH_CHECK(min_length >= 0, "minlength should be >= 0");
   TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false),
               "bincount only supports 1-d non-negative integral inputs.");
   TORCH_CHECK(!given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
               "weights should be 1-d and have the same length as input");
   auto type = !given(weights) ? at::kLong : weights->scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
-  if (self.numel() == 0) return at::zeros({min_value}, self.options().dtype(at::kLong));
+  if (self.numel() == 0) return at::zeros({min_length}, self.options().dtype(at::kLong));
   auto [lowest, highest] = ends(self);
   TORCH_CHECK(lowest.toLong() >= 0, "bincount only supports 1-d non-negative integral inputs.");
-  auto bins = std::max(min_value, highest.toLong() + 1);
+  auto bins = std::max(min_length, highest.toLong() + 1);
   if (!given(weights) && bins <= max_bins(xpu::device_info(self.get_device())))
     return count<std::int64_t>(self.contiguous(), bins, "(i32)x", 0, 0);
   auto options = self.options().dtype(type);

@@ -26,7 +26,7 @@ struct Elements {
     auto starts = matrix.crow_indices().to(at::kLong);
     rows = at::searchsorted(starts, at::arange(columns.numel(), starts.options()), false, true).sub_(1);
   }
-  // As a column of floats, at min_value 1.
+  // As a column of floats, at least 1.
   Tensor lengths(const Tensor& like) const {
     auto ones = at::full({rows.numel(), 1}, 1, like.options());
     return at::zeros({row_count, 1}, like.options()).index_add_(0, rows, ones).clamp_min_(1);
