@@ -57,7 +57,7 @@ class _XPUGraph:
         recording.__exit__()
 
     def instantiate(self) -> None:
-        """Nothing to do: the graph is made ready when its capture ends."""
+        """Do nothing: ``capture_end()`` has already instantiated the graph."""
 
     def replay(self) -> None:
         """Queues everything recorded on the current stream."""
