@@ -102,9 +102,9 @@ bool Geometry::linear() const {
 }
 
 void Geometry::put_longest_first() {
-  int longest = static_cast<int>(std::max_element(size.begin(), size.begin() + dims) - size.begin());
+  int largest = static_cast<int>(std::max_element(size.begin(), size.begin() + dims) - size.begin());
   auto to_front = [&](auto& list) {
-    std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1);
+    std::rotate(list.begin(), list.begin() + largest, list.begin() + largest + 1);
   };
   to_front(size);
   for (int k = 0; k < operands; ++k) to_front(stride[k]);

@@ -12,13 +12,13 @@
 namespace xpu::kernels {
 
 struct Tuning {
-  int sub_group;          ///< lanes
-  int sub_groups;         ///< in a work-group
-  int lane_bytes;         ///< that a lane should load at once
-  bool wide_f16;          ///< f16 too is loaded in vectors; CPU compilers split such vectors into elements
-  int shortest, longest;  ///< vectors in a tile
-  int tiles;              ///< enough to fill the device
-  int parts;              ///< max parts of one result; the order of its sums depends on it
+  int sub_group;   ///< lanes
+  int sub_groups;  ///< in a work-group
+  int lane_bytes;  ///< that a lane should load at once
+  bool wide_f16;   ///< f16 too is loaded in vectors; CPU compilers split such vectors into elements
+  int min_tile_length, max_tile_length;  ///< in vectors
+  int tiles;                             ///< enough to fill the device
+  int parts;                             ///< max parts of one result; the order of its sums depends on it
   std::size_t streaming_bytes;  ///< output bytes from which kernels use streaming stores; 0 disables them
 };
 
@@ -27,9 +27,9 @@ const Tuning& tuning(int device);
 /// The number of vectors in a tile, for a problem of `vectors`.
 inline std::int32_t tile_length(const Tuning& t, std::int64_t vectors) {
   std::int64_t length = (vectors + t.tiles - 1) / t.tiles;
-  return static_cast<std::int32_t>(length < t.shortest  ? t.shortest
-                                   : length > t.longest ? t.longest
-                                                        : length);
+  return static_cast<std::int32_t>(length < t.min_tile_length   ? t.min_tile_length
+                                   : length > t.max_tile_length ? t.max_tile_length
+                                                                : length);
 }
 
 /// True if results of so many bytes are written with streaming stores.

@@ -12,19 +12,19 @@ namespace {
 
 // The first of the two factors, or 1: near the square root where the other one then fits too, else the
 // largest that fits.
-std::int64_t first_factor(std::int64_t n, std::int64_t longest) {
+std::int64_t first_factor(std::int64_t n, std::int64_t max_factor) {
   auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)) + 0.5);
-  for (std::int64_t f = std::min(root, longest); f > 1 && n / f <= longest; --f)
+  for (std::int64_t f = std::min(root, max_factor); f > 1 && n / f <= max_factor; --f)
     if (n % f == 0) return f;
-  for (std::int64_t f = std::min(longest, n - 1); f > 1; --f)
+  for (std::int64_t f = std::min(max_factor, n - 1); f > 1; --f)
     if (n % f == 0) return f;
   return 1;
 }
 
 // Lines that are taken together should be neighbours, of which a GPU's local memory should hold a few.
-std::int64_t longest_step(const FftLines& t) {
-  auto longest = fft_longest(t.stream.device(), t.dtype);
-  return tuning(t.stream.device()).sub_groups > 1 ? std::max<std::int64_t>(longest / 4, 64) : longest;
+std::int64_t max_step(const FftLines& t) {
+  auto max_length = fft_max_length(t.stream.device(), t.dtype);
+  return tuning(t.stream.device()).sub_groups > 1 ? std::max<std::int64_t>(max_length / 4, 64) : max_length;
 }
 
 // The CPU device computes whole blocks of lines, so a few long lines waste most of a block.
@@ -68,10 +68,10 @@ void fft_four_step(const FftLines& t, std::int64_t n1) {
 void fft_any(const FftLines& t) {
   if (!fft_smooth(t.n)) return fft_chirp(t);
   bool fits = fft_fits(t);
-  std::int64_t n1 = fits && !prefers_four_step(t) ? 1 : first_factor(t.n, longest_step(t));
+  std::int64_t n1 = fits && !prefers_four_step(t) ? 1 : first_factor(t.n, max_step(t));
   if (n1 == 1)
     fft_lines(t);
-  else if (!fits && fft_fits_fused(t) && t.n / n1 <= longest_step(t))
+  else if (!fits && fft_fits_fused(t) && t.n / n1 <= max_step(t))
     fft_four_step_fused(t, n1);
   else
     fft_four_step(t, n1);

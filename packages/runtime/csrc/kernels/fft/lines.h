@@ -40,7 +40,7 @@ struct FftLines {
 /// True if one kernel computes `transform`, with every line in the memory of a work-group.
 bool fft_fits(const FftLines& transform);
 /// The longest line for which fft_fits() can be true.
-std::int64_t fft_longest(int device, DType dtype);
+std::int64_t fft_max_length(int device, DType dtype);
 /// True if all prime factors are small; otherwise fft_fits() is false.
 bool fft_smooth(std::int64_t n);
 /// The radices of the passes over a smooth line, as kernels have them.

@@ -63,7 +63,7 @@ enum class CombineMethod { lines, groups, atomics };
 // A line shorter than this is combined in less time than sorting takes to start.
 constexpr std::int64_t short_line = 256;
 // As many lines as this keep a device busy enough.
-constexpr std::int64_t many_lines = 1024;
+constexpr std::int64_t min_lines_per_device = 1024;
 // Grouping sorts the updates first, which pays when each covers many elements.
 constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
 
@@ -90,8 +90,8 @@ CombineMethod choose_method(Stream stream, const IndexedAccess& a, const Combine
   int rows_divisor = window_size(a) == lines ? 4 : 1;
   // The method decides the order of the sums, so a deterministic choice must not depend on the device.
   if (deterministic)
-    return lines >= many_lines / rows_divisor || length <= short_line ? CombineMethod::lines
-                                                                      : CombineMethod::groups;
+    return lines >= min_lines_per_device / rows_divisor || length <= short_line ? CombineMethod::lines
+                                                                                : CombineMethod::groups;
   auto& tune = tuning(stream.device());
   if (lines_fill_device(tune, lines, rows_divisor)) return CombineMethod::lines;
   if (!has_atomics(stream, a.target.dtype, state.atomic))

@@ -93,7 +93,7 @@ PlacedOperands place_operands(const AccessKernel& spec) {
 }
 
 // Elements of a row become one larger element, unless the row would then be too short for `lanes`.
-void widen(PlacedOperands& p, int indices, std::size_t most, int lanes) {
+void widen(PlacedOperands& p, int indices, std::size_t max_bytes, int lanes) {
   auto& g = p.geometry;
   bool row = has_rows(g), fills_lanes = g.size[0] >= lanes;
   auto fits = [&](std::size_t bytes) {
@@ -107,7 +107,7 @@ void widen(PlacedOperands& p, int indices, std::size_t most, int lanes) {
     for (int k = 0; k < indices; ++k) all = all && whole(p.step[k]);
     return all;
   };
-  std::size_t bytes = most;
+  std::size_t bytes = max_bytes;
   while (bytes > p.element && !(row && fits(bytes))) bytes /= 2;
   if (bytes <= p.element) return;
   auto ratio = static_cast<std::int64_t>(bytes / p.element);
@@ -262,7 +262,7 @@ void enqueue_access(Stream stream, const AccessKernel& spec, KernelTable& table,
   Tuning tune = tuning(device);
   PlacedOperands p = place_operands(spec);
   // A line is enough work for an item, so each tile is one vector of lines.
-  if (spec.line_per_item) tune.shortest = 1;
+  if (spec.line_per_item) tune.min_tile_length = 1;
   int lanes = tune.sub_group;
   Sequence sequence;
   if (spec.line_per_item) {
@@ -288,11 +288,11 @@ void enqueue_access(Stream stream, const AccessKernel& spec, KernelTable& table,
   Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, spec.keep_order, tune.sub_group)
                                    : plan_over(p.geometry, v, spec.keep_order);
   expect<Unsupported>(!plan.exceeds_kernel_dims(), a.name, ": got ", plan.geometry.dims,
-                      " dimensions that do not lie one inside the other, expected at most ",
+                      " dimensions that do not lie one inside the other, expected at max_bytes ",
                       int{Geometry::max_kernel_dims}, "; make the tensors contiguous");
   // A sub-group takes a piece of the rows: as long as possible, but each compute unit gets some.
   std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;
-  std::int64_t piece = std::clamp<std::int64_t>(vectors * 8 / tune.tiles, 1, tune.longest);
+  std::int64_t piece = std::clamp<std::int64_t>(vectors * 8 / tune.tiles, 1, tune.max_tile_length);
   auto bits = plan.variant.key_bits(device);
   sequence.add_to(bits);
   bool aligned = tune.sub_groups > 1 && !spec.is_arithmetic && !spec.target_is_position && p.is_aligned16();

@@ -116,8 +116,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 /// The number of chunks in which to split a result if there are `tiles` tiles of whole results.
 std::int64_t wanted_chunks(const Tuning& t, std::int64_t tiles, std::int64_t work_of_tile) {
   // Less work than this is done before a second kernel has started.
-  std::int64_t least = std::int64_t{8} * t.longest * t.sub_group;
-  return std::clamp<std::int64_t>(std::min(ceil_div(t.parts, tiles), work_of_tile / least), 1, 4096);
+  std::int64_t min_work = std::int64_t{8} * t.max_tile_length * t.sub_group;
+  return std::clamp<std::int64_t>(std::min(ceil_div(t.parts, tiles), work_of_tile / min_work), 1, 4096);
 }
 
 void tile_inner(ReducePlan& plan, const Tuning& t) {

@@ -22,8 +22,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 // How lines are cut decides the order floats are added in, so it follows from the shape alone: any number of
 // compute units gives the same bits.
-constexpr std::int64_t most_blocks = 1024, shortest_row_block = 2048, shortest_column_block = 256,
-                       short_work = 4096;
+constexpr std::int64_t max_blocks = 1024, min_row_block = 2048, min_column_block = 256, short_work = 4096;
 
 bool by_rows(const Lines& s, int lanes) {
   return s.inner == 1 && s.n >= lanes;
@@ -36,15 +35,15 @@ Lines cut(const Tensor& t, int dim, int lanes) {
     if (i > dim) s.inner *= t.shape[i];
   }
   bool rows = by_rows(s, lanes);
-  std::int64_t enough = rows ? 256 : most_blocks * lanes / 4,
-               shortest = rows ? shortest_row_block : shortest_column_block;
+  std::int64_t enough = rows ? 256 : max_blocks * lanes / 4,
+               min_block = rows ? min_row_block : min_column_block;
   std::int64_t wanted =
-      s.count < enough ? std::min(ceil_div(rows ? most_blocks : enough, s.count), ceil_div(s.n, shortest))
+      s.count < enough ? std::min(ceil_div(rows ? max_blocks : enough, s.count), ceil_div(s.n, min_block))
                        : 1;
   s.chunk = ceil_div(ceil_div(s.n, wanted), lanes) * lanes;
   s.blocks = ceil_div(s.n, s.chunk);
   if (rows && s.blocks == 1)
-    s.each = std::clamp<std::int64_t>(s.count / most_blocks, 1, ceil_div(short_work, s.n));
+    s.each = std::clamp<std::int64_t>(s.count / max_blocks, 1, ceil_div(short_work, s.n));
   return s;
 }
 

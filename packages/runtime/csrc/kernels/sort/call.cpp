@@ -7,7 +7,7 @@ namespace xpu::kernels {
 namespace {
 
 // Inside, positions have 32 bits.
-constexpr std::int64_t longest_row = (std::int64_t{1} << 32) - 1;
+constexpr std::int64_t max_row_length = (std::int64_t{1} << 32) - 1;
 
 bool wanted(const Tensor& t) {
   return t.data || t.ndim;
@@ -43,8 +43,8 @@ SortArrays sort_arrays(const char* name, const Tensor& values, const Tensor& ind
   require_memory(name, in);
   dim = wrap_dim(name, dim, in);
   std::int64_t n = in.ndim ? in.shape[dim] : 1;
-  expect<Unsupported>(n <= longest_row, name, ": got rows of ", n, " elements, expected at most ",
-                      longest_row);
+  expect<Unsupported>(n <= max_row_length, name, ": got rows of ", n, " elements, expected at most ",
+                      max_row_length);
   if (keep == whole_row) keep = n;
   expect<UsageError>(keep >= 0 && keep <= n, name, ": got k ", keep, ", expected 0 to ", n,
                      ", the size of dimension ", dim, " of ", in.describe());

@@ -13,7 +13,7 @@ namespace xpu::kernels {
 namespace {
 
 constexpr int digit_bits = 8, digits = 1 << digit_bits;
-constexpr std::int64_t shortest_chunk = 256, most_chunks = 4096;
+constexpr std::int64_t min_chunk = 256, max_chunks = 4096;
 
 // As in the kernel source.
 struct Chunks {
@@ -38,7 +38,7 @@ KeyGroups group_keys(Stream stream, ScratchBuffer keys, std::int64_t n, int bits
   auto& tune = tuning(device);
   std::size_t word = wide ? 8 : 4;
   std::int64_t wanted = std::clamp<std::int64_t>(
-      n / shortest_chunk, 1, std::min<std::int64_t>(std::int64_t{tune.tiles} * tune.sub_group, most_chunks));
+      n / min_chunk, 1, std::min<std::int64_t>(std::int64_t{tune.tiles} * tune.sub_group, max_chunks));
   Chunks c{n, (n + wanted - 1) / wanted, 0, 0, 0};
   c.chunks = (n + c.chunk - 1) / c.chunk;
   ScratchBuffer counts(stream, static_cast<std::size_t>(digits * c.chunks) * word), positions;

@@ -16,7 +16,7 @@ struct Rows {
   std::uint64_t flip;
 };
 
-constexpr std::int64_t digits = 256, shortest_block = 16384, finish_tile = 4096;
+constexpr std::int64_t digits = 256, min_block = 16384, finish_tile = 4096;
 enum Which : int { count_digits, find_places, move, finish };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -24,9 +24,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 }
 
 Rows cut(const RowSort& sort, const Tuning& tune) {
-  std::int64_t blocks = std::min(ceil_div(tune.tiles, sort.count), ceil_div(sort.n, shortest_block));
-  Rows rows{sort.count, sort.n, ceil_div(ceil_div(sort.n, blocks), shortest_block) * shortest_block, 0,
-            sort.flip()};
+  std::int64_t blocks = std::min(ceil_div(tune.tiles, sort.count), ceil_div(sort.n, min_block));
+  Rows rows{sort.count, sort.n, ceil_div(ceil_div(sort.n, blocks), min_block) * min_block, 0, sort.flip()};
   rows.blocks = ceil_div(sort.n, rows.chunk);
   return rows;
 }

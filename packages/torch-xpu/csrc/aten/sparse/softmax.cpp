@@ -58,9 +58,9 @@ Tensor softmax(const Tensor& self, std::int64_t dim, bool half_to_float) {
   if (values.numel() == 0) return coalesced.clone();
   Lines lines(coalesced, dim);
   auto wide = values.to(sum_type(values.scalar_type()));
-  auto below = wide - lines.largest(wide);
-  auto powers = below.exp();
-  auto result = log ? below - lines.sums(powers).log() : powers / lines.sums(powers);
+  auto shifted = wide - lines.largest(wide);
+  auto powers = shifted.exp();
+  auto result = log ? shifted - lines.sums(powers).log() : powers / lines.sums(powers);
   return sparse_like(coalesced, coalesced._indices().clone(), result.to(values.dtype()), true);
 }
 
