@@ -46,7 +46,9 @@ def _scatter(g: Generator, dtypes, unique: bool) -> tuple[View, int, View, View]
         if shape:
             shape[dim] = g.size(0, 17) if n else 0
         index = g.index(shape, n)
-    source = g.tensor([k + (g.randrange(2) if g.chance(0.2) else 0) for k in shape], a.dtype, "normal")
+    source = g.tensor(
+        [k + (g.randrange(2) if g.chance(0.2) else 0) for k in shape], a.dtype, "normal"
+    )
     return a, dim, index, source
 
 
