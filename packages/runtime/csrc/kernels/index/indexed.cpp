@@ -288,7 +288,7 @@ void enqueue_access(Stream stream, const AccessKernel& spec, KernelTable& table,
   Plan plan = has_rows(p.geometry) ? plan_over(p.geometry, v, spec.keep_order, tune.sub_group)
                                    : plan_over(p.geometry, v, spec.keep_order);
   expect<Unsupported>(!plan.exceeds_kernel_dims(), a.name, ": got ", plan.geometry.dims,
-                      " dimensions that do not lie one inside the other, expected at max_bytes ",
+                      " dimensions that do not lie one inside the other, expected at most ",
                       int{Geometry::max_kernel_dims}, "; make the tensors contiguous");
   // A sub-group takes a piece of the rows: as long as possible, but each compute unit gets some.
   std::int64_t columns = plan.geometry.size[0], vectors = (columns + tune.sub_group - 1) / tune.sub_group;

@@ -25,7 +25,7 @@ Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
   return sparse_like(self, mask._indices().clone(), rows, mask.is_coalesced());
 }
 
-// What self stores at the mask's places, times how often the mask has a place where join_sorted accumulate.
+// What self stores at the mask's places, times how often the mask has a place where matches accumulate.
 Tensor projection(const Tensor& self, const Tensor& mask, bool accumulate) {
   auto guard = guard_for(self, mask);
   check_one_device(self, mask);
