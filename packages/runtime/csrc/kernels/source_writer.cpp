@@ -119,7 +119,7 @@ void SourceWriter::scalar_locals() {
 
 void SourceWriter::output_values(const std::vector<std::string>& expressions) {
   line("  Outputs out;");
-  // What is above the largest f8e4m3 becomes that, as PyTorch has it.
+  // Values above the largest f8e4m3 saturate, as in PyTorch.
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     if (outputs_[k] == DType::f8e4m3)
       line("  out.r", k, " = xpu::to_sat<xpu::f8e4m3>(", cast_, "<float>(", expressions[k], "));");

@@ -22,7 +22,7 @@ class Graph final : public at::GraphImplInterface {
  public:
   ~Graph() override { give_back(); }
 
-  // What is allocated on the stream while it is recorded comes from a pool of the graph's, whichever thread
+  // Memory that is allocated on the stream during a capture comes from a pool of the graph, whichever thread
   // asks. One recording at a time is all that the runtime has, so every capture mode is the same.
   void capture_begin(at::MempoolId_t pool, at::GraphCaptureMode) override {
     TORCH_CHECK(!capturing_, "this graph is being captured already");

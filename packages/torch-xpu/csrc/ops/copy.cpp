@@ -47,7 +47,7 @@ bool is_complex_half(const Tensor& t) {
   return t.scalar_type() == at::kComplexHalf;
 }
 
-// What memory holds of complex numbers: pairs of real ones, whatever conjugate or negative is pending.
+// Complex numbers as in memory: pairs of real ones, without a pending conjugation or negation.
 Tensor pairs(const Tensor& t) {
   auto sizes = t.sizes().vec(), strides = t.strides().vec();
   for (auto& stride : strides) stride *= 2;

@@ -35,7 +35,7 @@ void append(Tensor& t, std::int64_t size, std::int64_t stride) {
   t.strides[t.ndim++] = stride;
 }
 
-// Where the indices' dimensions stand, and the result's shape.
+// The position of the indices' dimensions in the result, and the result's shape.
 struct IndexedShape {
   Tensor broadcast;  // of the indices
   int first = -1, last = -1, used = 0, place = 0;

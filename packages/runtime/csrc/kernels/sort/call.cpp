@@ -73,7 +73,7 @@ SortCall::SortCall(Stream stream, const SortArrays& arrays, bool descending, boo
                : looked_up                              ? SortOrder::numbers
                                                         : SortOrder::values;
   const void* in = in_.tensor().data;
-  // Where a key stands for several values these are looked up once more, after the first results are written.
+  // If one key represents several values, the values are read again after the first results are written.
   if (looked_up && in == values.data) {
     auto bytes = static_cast<std::size_t>(arrays.in.numel()) * size_of(arrays.in.dtype);
     copy_ = ScratchBuffer(stream, bytes);

@@ -129,7 +129,7 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
   if (arrays.in.numel() == 0) return;
   for (auto& in : from) {
     const void* data = in.tensor().data;
-    // What is written last must not be read any more.
+    // Memory that is written last must not be read after that.
     if (std::any_of(to.begin(), to.end(), [&](auto& out) { return out.tensor().data == data; })) {
       auto bytes = static_cast<std::size_t>(in.tensor().numel()) * size_of(in.tensor().dtype);
       copies.emplace_back(stream, bytes);
