@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from beside_cpu import prepare
+from cpu_peer import prepare
 from xpu_bench import Case, Pair
 
 OPERATIONS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from beside_cpu import PEER, prepare
+from cpu_peer import PEER, prepare
 from xpu_bench import Case, Pair
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from beside_cpu import case
+from cpu_peer import case
 from xpu_bench import Case, Mean
 
 M = 2**20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from beside_cpu import case
+from cpu_peer import case
 from xpu_bench import Case
 
 DTYPES = ("f32", "bf16")

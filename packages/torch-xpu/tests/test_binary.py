@@ -103,5 +103,5 @@ def test_comparisons_with_numbers_round_to_the_type(dtype, relation):
         expected = compare(x, zero_dim)
         for scalar in (zero_dim, zero_dim.to("xpu")):
             assert torch.equal(compare(x.to("xpu"), scalar).cpu(), expected), number
-            turned = compare(scalar, x.to("xpu"))
-            assert torch.equal(turned.cpu(), compare(zero_dim, x)), number
+            swapped = compare(scalar, x.to("xpu"))
+            assert torch.equal(swapped.cpu(), compare(zero_dim, x)), number

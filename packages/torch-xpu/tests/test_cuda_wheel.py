@@ -98,7 +98,7 @@ def test_threads_beside_cuda():
 import sys, threading, torch
 from torch_xpu import _cuda_wheel
 
-_cuda_wheel._stand_beside()
+_cuda_wheel._coexist_with_cuda()
 expected = torch.xpu.device_count()
 assert expected > 0
 sys.setswitchinterval(1e-6)

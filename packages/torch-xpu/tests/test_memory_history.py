@@ -129,11 +129,11 @@ def test_unknown_options():
 def test_the_viewer_reads_a_dump(tmp_path):
     path = tmp_path / "snapshot.pickle"
     with history():
-        kept = make_a_tensor(32 * MB)
+        tensor = make_a_tensor(32 * MB)
         torch.xpu.memory._dump_snapshot(str(path))
     snapshot = pickle.loads(path.read_bytes())
     assert "segments: " in _memory_viz.segsum(snapshot)
     assert "entries" in _memory_viz.trace(snapshot)
     assert "<html" in _memory_viz.trace_plot(snapshot).lower()
     assert "<html" in _memory_viz.segment_plot(snapshot).lower()
-    del kept
+    del tensor

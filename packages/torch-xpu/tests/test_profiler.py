@@ -69,8 +69,8 @@ def test_chrome_trace_joins_host_and_device(tmp_path):
 
 def test_memory_of_the_device():
     with profile(activities=BOTH, profile_memory=True) as found:
-        kept = torch.empty(1 << 20, dtype=torch.uint8, device="xpu")
-    assert sum(row.self_device_memory_usage for row in found.key_averages()) == kept.nbytes
+        tensor = torch.empty(1 << 20, dtype=torch.uint8, device="xpu")
+    assert sum(row.self_device_memory_usage for row in found.key_averages()) == tensor.nbytes
 
 
 @pytest.mark.filterwarnings("ignore:.*Profiler clears events")

@@ -64,10 +64,10 @@ def test_dropout_keeps_the_mean_and_zeroes_the_share() -> None:
     x = torch.ones(N, device="xpu", requires_grad=True)
     y = torch.nn.functional.dropout(x, 0.25)
     y.sum().backward()
-    kept = y.detach().cpu()
-    assert abs((kept == 0).float().mean().item() - 0.25) < 0.01
-    assert abs(kept.mean().item() - 1) < 0.01
-    assert torch.equal(x.grad.cpu(), kept)
+    factors = y.detach().cpu()
+    assert abs((factors == 0).float().mean().item() - 0.25) < 0.01
+    assert abs(factors.mean().item() - 1) < 0.01
+    assert torch.equal(x.grad.cpu(), factors)
 
 
 def test_parameters_out_of_range_are_refused() -> None:

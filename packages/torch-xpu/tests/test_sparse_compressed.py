@@ -86,8 +86,8 @@ def test_between_rows_and_columns_of_nothing():
         blocks = LAYOUTS[start][1]
         for device in ("cpu", "xpu"):
             empty = getattr(torch.zeros(4, 6, device=device), start)(*blocks)
-            turned = getattr(empty, target)(*blocks)
-            assert (turned.layout, turned._nnz()) == (LAYOUTS[target][0], 0)
+            converted = getattr(empty, target)(*blocks)
+            assert (converted.layout, converted._nnz()) == (LAYOUTS[target][0], 0)
 
 
 @pytest.mark.values

@@ -29,10 +29,10 @@ void add_pointer(Args& args, const std::string& name, const Tensor& tensor, std:
 }
 
 void add_scalars(Args& args, DType compute, std::span<const Scalar> scalars) {
-  constexpr std::size_t most = 2 * Elementwise::max_scalars;
-  double wide[most] = {};
-  float narrow[most] = {};
-  std::uint64_t bits[most] = {};
+  constexpr std::size_t max_values = 2 * Elementwise::max_scalars;
+  double wide[max_values] = {};
+  float narrow[max_values] = {};
+  std::uint64_t bits[max_values] = {};
   std::size_t n = std::max<std::size_t>(1, scalars.size()), i = 0;
   if (is_complex(compute)) {
     for (auto& s : scalars) {

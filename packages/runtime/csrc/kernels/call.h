@@ -1,4 +1,4 @@
-// What the calls of all expression kernels have in common: names, dtypes, pointers and scalars.
+// Functions that calls of all expression kernels share: names, dtypes, pointers and scalars.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ void add_pointer(Args& args, const std::string& name, const Tensor& tensor, std:
 /// The kernel's Parameters: see SourceWriter::types.
 void add_scalars(Args& args, DType compute, std::span<const Scalar> scalars);
 
-/// The least of the dimensions that kernels are built for which holds `dims`: those offered, or the most.
+/// Returns the smallest number of kernel dimensions that holds `dims`: one of those offered, or the maximum.
 inline std::uint8_t kernel_dims(int dims, std::initializer_list<int> offered) {
   for (int d : offered)
     if (dims <= d) return static_cast<std::uint8_t>(d);
-  expect<Unsupported>(dims <= Geometry::most_dims, "got ", dims,
+  expect<Unsupported>(dims <= Geometry::max_kernel_dims, "got ", dims,
                       " dimensions that do not lie one inside the other, expected at most ",
-                      int{Geometry::most_dims}, "; make the tensors contiguous");
-  return Geometry::most_dims;
+                      int{Geometry::max_kernel_dims}, "; make the tensors contiguous");
+  return Geometry::max_kernel_dims;
 }
 
 /// A struct of the kernel's whose arrays have as many dimensions as the kernel was built for: written field

@@ -27,7 +27,7 @@ void check_input(const Tensor& in, const Tensor& out, std::size_t number, const 
   expect<UsageError>(fits, name, ": input ", number, " is ", in, ", which does not broadcast to ", out);
 }
 
-/// The input's stride in dimension d of the output, 0 where it broadcasts.
+/// The input's stride in dimension d of the output; 0 if it broadcasts.
 std::int64_t broadcast_stride(const Tensor& in, const Tensor& out, int d) {
   int own = d - (out.ndim - in.ndim);
   return own < 0 || in.shape[own] == 1 ? 0 : in.strides[own];
@@ -41,7 +41,7 @@ struct Simplifier {
     for (int k = 0; k < g.operands; ++k) std::swap(g.stride[k][a], g.stride[k][b]);
   }
 
-  /// The first operand that can tell which of two dimensions is the faster one decides.
+  /// True if dimension `a` is faster than `b` in the first operand whose strides differ and are not 0.
   bool faster(int a, int b) const {
     for (int k = 0; k < g.operands; ++k) {
       auto x = std::abs(g.stride[k][a]), y = std::abs(g.stride[k][b]);
@@ -55,8 +55,8 @@ struct Simplifier {
       for (int j = i; j > 0 && faster(j, j - 1); --j) swap(j, j - 1);
   }
 
-  /// A dimension that the first output walks backwards is walked forwards by all.
-  void turn_round() {
+  /// Reverses the dimensions in which the first operand has a negative stride, in all operands.
+  void make_forward() {
     for (int d = 0; d < g.dims; ++d) {
       if (g.stride[0][d] >= 0) continue;
       for (int k = 0; k < g.operands; ++k) {
@@ -66,7 +66,7 @@ struct Simplifier {
     }
   }
 
-  bool joins(int inner, int outer) const {
+  bool can_merge(int inner, int outer) const {
     for (int k = 0; k < g.operands; ++k)
       if (g.stride[k][outer] != g.size[inner] * g.stride[k][inner]) return false;
     return true;
@@ -75,7 +75,7 @@ struct Simplifier {
   void merge() {
     int last = 0;
     for (int d = 1; d < g.dims; ++d) {
-      if (joins(last, d)) {
+      if (can_merge(last, d)) {
         g.size[last] *= g.size[d];
       } else {
         swap(++last, d);
@@ -101,10 +101,10 @@ bool Geometry::linear() const {
   return true;
 }
 
-void Geometry::longest_first() {
-  int longest = static_cast<int>(std::max_element(size.begin(), size.begin() + dims) - size.begin());
+void Geometry::put_longest_first() {
+  int largest = static_cast<int>(std::max_element(size.begin(), size.begin() + dims) - size.begin());
   auto to_front = [&](auto& list) {
-    std::rotate(list.begin(), list.begin() + longest, list.begin() + longest + 1);
+    std::rotate(list.begin(), list.begin() + largest, list.begin() + largest + 1);
   };
   to_front(size);
   for (int k = 0; k < operands; ++k) to_front(stride[k]);
@@ -133,18 +133,18 @@ void check_inputs(std::span<const Tensor> inputs, const Tensor& shape, const cha
 void simplify(Geometry& g, bool keep_order) {
   g.count = 1;
   Simplifier s{g};
-  int kept = 0;
+  int remaining = 0;
   for (int d = 0; d < g.dims; ++d) {
     g.count *= g.size[d];
-    if (g.size[d] != 1) s.swap(kept++, d);
+    if (g.size[d] != 1) s.swap(remaining++, d);
   }
-  g.dims = kept;
+  g.dims = remaining;
   if (g.dims == 0) {
     g.dims = 1;
     g.size[0] = 1;
     for (int k = 0; k < g.operands; ++k) g.stride[k][0] = 1;
   } else if (g.count > 0) {
-    if (!keep_order) s.turn_round(), s.order();
+    if (!keep_order) s.make_forward(), s.order();
     s.merge();
   }
 }

@@ -5,7 +5,7 @@
 
 #include "compile/embedded.h"
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/require.h"
@@ -95,15 +95,15 @@ void run(Stream stream, RandomSource& source, const Tensor& out, const Fill& fil
   Philox state = source.take(stream, wide(fill, out.dtype) ? 8 : 4);
   std::int64_t n = out.numel();
   if (n == 0) return;
-  DenseOutput dense(stream, out);
+  ContiguousOutput contiguous(stream, out);
   Tensor none;
   none.dtype = DType::u8;
-  DenseInput dense_chances(stream, chances ? *chances : none);
+  ContiguousInput dense_chances(stream, chances ? *chances : none);
   auto& tune = tuning(stream.device());
   std::int64_t vectors = (n + 4 * tune.sub_group - 1) / (4 * tune.sub_group);
   std::int32_t tile = tile_length(tune, vectors);
   Args args;
-  args.add(dense.tensor().data)
+  args.add(contiguous.tensor().data)
       .add(dense_chances.tensor().data)
       .add(n)
       .add(state.seed)
@@ -114,7 +114,7 @@ void run(Stream stream, RandomSource& source, const Tensor& out, const Fill& fil
   Kernel kernel = kernel_of(stream.device(), fill, out.dtype, dense_chances.tensor().dtype);
   launch(stream, kernel, tile_range(tune, (vectors + tile - 1) / tile), args,
          static_cast<std::size_t>(n) * size_of(out.dtype));
-  dense.finish();
+  contiguous.finish();
 }
 
 void run_float(Stream stream, RandomSource& source, const Tensor& out, const Fill& fill) {

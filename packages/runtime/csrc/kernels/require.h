@@ -1,4 +1,4 @@
-// What the kernels of every family ask of their tensors.
+// Checks of tensors that all kernels share. They throw UsageError or Unsupported.
 #pragma once
 
 #include "xpu/device.h"

@@ -89,7 +89,7 @@ void SourceWriter::blocks(int vector) {
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     text_ += join("Block<", storage_type(outputs_[k]), "> o", k, "; ");
   line("};");
-  line("XPU_FN void keep(Blocks& x, i32 at, const Outputs", vector == 1 ? "&" : "*", " out) {");
+  line("XPU_FN void stage_result(Blocks& x, i32 at, const Outputs", vector == 1 ? "&" : "*", " out) {");
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     if (vector == 1)
       line("  x.o", k, ".data[at] = out.r", k, ";");
@@ -99,9 +99,9 @@ void SourceWriter::blocks(int vector) {
       line("  store_wide(x.o", k, ".data, at, r", k, ");");
     }
   line("}");
-  line("XPU_FN void send(const Pointers& x, i32 first, Blocks& blocks) {");
+  line("XPU_FN void flush_block(const Pointers& x, i32 first, Blocks& blocks) {");
   for (std::size_t k = 0; k < outputs_.size(); ++k)
-    line("  send_past_caches(x.o", k, " + first, blocks.o", k, ");");
+    line("  streaming_store(x.o", k, " + first, blocks.o", k, ");");
   line("}");
 }
 
@@ -119,7 +119,7 @@ void SourceWriter::scalar_locals() {
 
 void SourceWriter::output_values(const std::vector<std::string>& expressions) {
   line("  Outputs out;");
-  // What is above the largest f8e4m3 becomes that, as PyTorch has it.
+  // Values above the largest f8e4m3 saturate, as in PyTorch.
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     if (outputs_[k] == DType::f8e4m3)
       line("  out.r", k, " = xpu::to_sat<xpu::f8e4m3>(", cast_, "<float>(", expressions[k], "));");

@@ -1,5 +1,4 @@
-// Writes the parts that the sources of all expression kernels have in common: types, loads and stores,
-// locals.
+// Writes the parts that the sources of all expression kernels share: types, loads and stores, locals.
 #pragma once
 
 #include <span>
@@ -27,7 +26,7 @@ class SourceWriter {
   void types(bool wide_index);
   /// advance, load and store; with `vector` above 1 load_vector and store_vector too.
   void memory(int vector);
-  /// Blocks, keep and send: how results go past the caches (past_caches.h).
+  /// Blocks, stage_result() and flush_block(): how results reach streaming stores (streaming_store.h).
   void blocks(int vector);
   /// The locals a0, a1, ... from `in`. Bit i of `own_type`: input i keeps its own arithmetic type.
   void input_locals(std::uint32_t own_type);

@@ -1,4 +1,4 @@
-// How a device likes its work cut: into tiles that one sub-group walks.
+// How work is divided on a device: into tiles, each computed by one sub-group.
 //
 // On the CPU device a work-group is a task of a core and a sub-group its vector, so a group is one sub-group
 // with a long tile, contiguous in memory; a lane is 4 bytes of the vector. A GPU wants many sub-groups in
@@ -12,32 +12,32 @@
 namespace xpu::kernels {
 
 struct Tuning {
-  int sub_group;            ///< lanes
-  int sub_groups;           ///< in a work-group
-  int lane_bytes;           ///< what a lane should load at once
-  bool wide_f16;            ///< for f16 too; CPU compilers take pairs of them apart one by one
-  int shortest, longest;    ///< vectors in a tile
-  int tiles;                ///< enough to fill the device
-  int parts;                ///< that one result is split into at most; the order of its sums depends on it
-  std::size_t past_caches;  ///< bytes of results that are not found in a cache again; 0: no number of them
+  int sub_group;   ///< lanes
+  int sub_groups;  ///< in a work-group
+  int lane_bytes;  ///< that a lane should load at once
+  bool wide_f16;   ///< f16 too is loaded in vectors; CPU compilers split such vectors into elements
+  int min_tile_length, max_tile_length;  ///< in vectors
+  int tiles;                             ///< enough to fill the device
+  int parts;                             ///< max parts of one result; the order of its sums depends on it
+  std::size_t streaming_bytes;  ///< output bytes from which kernels use streaming stores; 0 disables them
 };
 
 const Tuning& tuning(int device);
 
-/// Vectors a tile of a problem of `vectors` should have.
+/// The number of vectors in a tile, for a problem of `vectors`.
 inline std::int32_t tile_length(const Tuning& t, std::int64_t vectors) {
   std::int64_t length = (vectors + t.tiles - 1) / t.tiles;
-  return static_cast<std::int32_t>(length < t.shortest  ? t.shortest
-                                   : length > t.longest ? t.longest
-                                                        : length);
+  return static_cast<std::int32_t>(length < t.min_tile_length   ? t.min_tile_length
+                                   : length > t.max_tile_length ? t.max_tile_length
+                                                                : length);
 }
 
-/// Whether results of so many bytes are stored past the caches.
-inline bool past_caches(const Tuning& t, std::size_t bytes) {
-  return t.past_caches && bytes >= t.past_caches;
+/// True if results of so many bytes are written with streaming stores.
+inline bool uses_streaming_stores(const Tuning& t, std::size_t bytes) {
+  return t.streaming_bytes && bytes >= t.streaming_bytes;
 }
 
-/// The range that gives each of `tiles` tiles a sub-group.
+/// The range in which each of `tiles` tiles has a sub-group.
 inline NdRange tile_range(const Tuning& t, std::int64_t tiles) {
   auto groups = static_cast<std::size_t>((tiles + t.sub_groups - 1) / t.sub_groups);
   return NdRange::linear(groups, static_cast<std::size_t>(t.sub_groups * t.sub_group));

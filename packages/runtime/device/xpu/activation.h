@@ -47,10 +47,10 @@ XPU_MATH3(
 // x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2), written as x or x e^x less a part of it, so that the
 // errors of the division and of the exponential count as little as that part.
 XPU_MATH1(
-    mish, T e = __spirv_ocl_exp(-__spirv_ocl_fabs(x)); bool below = x < (T)0; T e1 = e + (T)1;
-    T whole = select(below, e * (e + (T)2) + (T)2, (T)2 * e * e1 + (T)1);
-    T part = select(below, e * e1, (T)2 * e * e);
-    return select(below, x * e, x) * ((T)1 - part / whole);)
+    mish, T e = __spirv_ocl_exp(-__spirv_ocl_fabs(x)); bool is_negative = x < (T)0; T e1 = e + (T)1;
+    T whole = select(is_negative, e * (e + (T)2) + (T)2, (T)2 * e * e1 + (T)1);
+    T part = select(is_negative, e * e1, (T)2 * e * e);
+    return select(is_negative, x * e, x) * ((T)1 - part / whole);)
 
 }  // namespace xpu
 

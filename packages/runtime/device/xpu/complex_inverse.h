@@ -44,7 +44,7 @@ template <class T> XPU_FN Complex<T> acos(Complex<T> z) {
   return {z.re == (T)0 ? (T)0.5 * kPi : re, copysign(r.im, -z.im)};
 }
 
-template <class T> XPU_FN Complex<T> asinh(Complex<T> z) { return turned_back(asin(turned(z))); }
+template <class T> XPU_FN Complex<T> asinh(Complex<T> z) { return times_minus_i(asin(times_i(z))); }
 
 template <class T> XPU_FN Complex<T> acosh(Complex<T> z) {
   Complex<T> r = acos(z);
@@ -53,22 +53,22 @@ template <class T> XPU_FN Complex<T> acosh(Complex<T> z) {
 
 template <class T> XPU_FN Complex<T> atanh(Complex<T> z) {
   constexpr T kHalfPi = (T)1.57079632679489661923;
-  T x = abs(z.re), y = abs(z.im), below = (T)1 - x;
-  T distance = hypot(below, y), magnitude = hypot(x, y);
+  T x = abs(z.re), y = abs(z.im), complement = (T)1 - x;
+  T distance = hypot(complement, y), magnitude = hypot(x, y);
   bool far = larger_part(z) > one_is_lost<T>;
   bool close = distance * one_is_lost<T> < (T)1;  // to 1, where the square of the distance may underflow
   T d = far || close ? (T)1 : distance;
   T re = (T)0.25 * log1p((T)4 * x / (d * d));
   re = far ? isinf(z) ? (T)0 : x / magnitude / magnitude : re;
-  re = close ? (T)0.5 * ((T)0.69314718055994530942 - log_abs(Complex<T>(below, y))) : re;
-  T im = (T)0.5 * atan2((T)2 * y, below * ((T)1 + x) - y * y);
+  re = close ? (T)0.5 * ((T)0.69314718055994530942 - log_abs(Complex<T>(complement, y))) : re;
+  T im = (T)0.5 * atan2((T)2 * y, complement * ((T)1 + x) - y * y);
   im = far && (isinf(y) || (x == x && y == y)) ? kHalfPi : im;
   // A NaN's sign means nothing, and backends differ in it.
   return {z.re == (T)0 ? z.re : isnan(z.re) ? re : copysign(re, z.re), copysign(im, z.im)};
 }
 
 template <class T> XPU_FN Complex<T> atan(Complex<T> z) {
-  Complex<T> r = turned_back(atanh(turned(z)));
+  Complex<T> r = times_minus_i(atanh(times_i(z)));
   return {r.re, isnan(z.im) ? abs(r.im) : r.im};
 }
 

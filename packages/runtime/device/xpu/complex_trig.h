@@ -6,9 +6,9 @@
 
 namespace xpu {
 
-// i z and -i z: circular functions are the hyperbolic ones, turned.
-template <class T> XPU_FN Complex<T> turned(Complex<T> z) { return {-z.im, z.re}; }
-template <class T> XPU_FN Complex<T> turned_back(Complex<T> z) { return {z.im, -z.re}; }
+// i z and -i z, by which circular functions are computed from hyperbolic ones.
+template <class T> XPU_FN Complex<T> times_i(Complex<T> z) { return {-z.im, z.re}; }
+template <class T> XPU_FN Complex<T> times_minus_i(Complex<T> z) { return {z.im, -z.re}; }
 
 // sinh x and cosh x, each as its value here times `more`, so that a factor below 1 comes before the overflow.
 template <class T> struct SinhCosh {
@@ -55,9 +55,9 @@ template <class T> XPU_FN Complex<T> tanh(Complex<T> z) {
   return {re, z.im == (T)0 ? z.im : im};
 }
 
-template <class T> XPU_FN Complex<T> sin(Complex<T> z) { return turned_back(sinh(turned(z))); }
-template <class T> XPU_FN Complex<T> cos(Complex<T> z) { return cosh(turned(z)); }
-template <class T> XPU_FN Complex<T> tan(Complex<T> z) { return turned_back(tanh(turned(z))); }
+template <class T> XPU_FN Complex<T> sin(Complex<T> z) { return times_minus_i(sinh(times_i(z))); }
+template <class T> XPU_FN Complex<T> cos(Complex<T> z) { return cosh(times_i(z)); }
+template <class T> XPU_FN Complex<T> tan(Complex<T> z) { return times_minus_i(tanh(times_i(z))); }
 
 // sin(pi z) / (pi z), 1 near 0. pi y is taken to twice the precision: the error of e^(pi y) would grow with it.
 template <class T> XPU_FN Complex<T> sinc(Complex<T> z) {

@@ -52,8 +52,8 @@ template <class T> struct Roots {
 // exp(-2 pi i m / n) for 0 <= m < n, to the last place: the angle is brought to an eighth of a turn as an integer.
 template <class T, class Count> XPU_FN Complex<T> root(Roots<T> roots, Count m, Count n) {
   Count a = 8 * m;
-  bool below = a > 4 * n;
-  a = below ? 8 * n - a : a;
+  bool mirrored = a > 4 * n;
+  a = mirrored ? 8 * n - a : a;
   bool left = a > 2 * n;
   a = left ? 4 * n - a : a;
   bool steep = a > n;
@@ -61,7 +61,7 @@ template <class T, class Count> XPU_FN Complex<T> root(Roots<T> roots, Count m, 
   T x = (T)a, r = x * roots.high;
   Complex<T> z = small_root(r, __spirv_ocl_fma(x, roots.high, -r) + x * roots.low);
   T re = steep ? -z.im : z.re, im = steep ? -z.re : z.im;
-  return {left ? -re : re, below ? -im : im};
+  return {left ? -re : re, mirrored ? -im : im};
 }
 
 // f(Index<0>()) to f(Index<N - 1>()): arrays stay in registers where a compiler that does not unroll early puts them in
@@ -77,7 +77,7 @@ template <int N, int I = 0, class F> XPU_FN void unrolled(const F& f) {
 }
 
 // Times -i.
-template <class T> XPU_FN Complex<T> turned(Complex<T> z) { return {z.im, -z.re}; }
+template <class T> XPU_FN Complex<T> times_minus_i(Complex<T> z) { return {z.im, -z.re}; }
 
 template <class T> XPU_FN void small_transform(Array<Complex<T>, 2>& x) {
   Complex<T> a = x[0], b = x[1];
@@ -86,7 +86,7 @@ template <class T> XPU_FN void small_transform(Array<Complex<T>, 2>& x) {
 }
 
 template <class T> XPU_FN void small_transform(Array<Complex<T>, 4>& x) {
-  Complex<T> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = turned(x[1] - x[3]);
+  Complex<T> a = x[0] + x[2], b = x[0] - x[2], c = x[1] + x[3], d = times_minus_i(x[1] - x[3]);
   x[0] = a + c;
   x[1] = b + d;
   x[2] = a - c;
@@ -100,7 +100,7 @@ template <class T> XPU_FN void small_transform(Array<Complex<T>, 8>& x) {
   constexpr T h = (T)(sizeof(T) == 4 ? 0.707106781f : 0.70710678118654752);
   Complex<T> one = odd[1], three = odd[3];
   odd[1] = {h * (one.re + one.im), h * (one.im - one.re)};
-  odd[2] = turned(odd[2]);
+  odd[2] = times_minus_i(odd[2]);
   odd[3] = {h * (three.im - three.re), -h * (three.re + three.im)};
   unrolled<4>([&](auto k) XPU_INLINE {
     x[k] = even[k] + odd[k];
@@ -127,7 +127,7 @@ template <class T, int N> XPU_FN void odd_transform(Array<Complex<T>, N>& x, con
   Complex<T> first = x[0];
   unrolled<H>([&](auto a) XPU_INLINE {
     sum[a] = x[a + 1] + x[N - 1 - a];
-    difference[a] = turned(x[a + 1] - x[N - 1 - a]);
+    difference[a] = times_minus_i(x[a + 1] - x[N - 1 - a]);
     x[0] += sum[a];
   });
   unrolled<H>([&](auto i) XPU_INLINE {

@@ -41,8 +41,8 @@ XPU_FN double uniform_open(u32 high, u32 low) {
 
 // 0 <= result < range, by the high part of the product: no division and no visible bias for the
 // ranges of 32 bits; larger ranges take 64 random bits.
-XPU_FN u32 below(u32 bits, u32 range) { return (u32)(((u64)bits * range) >> 32); }
-XPU_FN u64 below(u32 high, u32 low, u64 range) {
+XPU_FN u32 to_range(u32 bits, u32 range) { return (u32)(((u64)bits * range) >> 32); }
+XPU_FN u64 to_range(u32 high, u32 low, u64 range) {
   return __spirv_ocl_u_mul_hi(((u64)high << 32) | low, range);
 }
 

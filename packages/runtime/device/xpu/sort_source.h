@@ -1,4 +1,4 @@
-// Where the kernels of sorts and selections find keys, and what they leave: rows of elements, one after another.
+// Inputs and outputs of the kernels of sorts and selections: rows of elements, one after another.
 //
 // The host puts in front: T, the elements; ORDER; POSITION, the type of indices.
 #ifndef XPU_DEVICE_SORT_SOURCE_H

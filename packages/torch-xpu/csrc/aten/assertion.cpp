@@ -20,7 +20,7 @@ void assert_with(const Tensor& self, std::string_view message) {
   auto holds = self.scalar_type() == at::kBool ? self : self.ne(0);
   auto device = self.get_device();
   auto lanes = static_cast<std::size_t>(xpu::device_info(device).sub_group_size);
-  translated([&] {
+  translate_errors([&] {
     xpu::launch(stream_of(self),
                 kernel_with(device, "using X = float;\n", assertion_source, "assert_nonzero"),
                 xpu::NdRange::linear(1, lanes),

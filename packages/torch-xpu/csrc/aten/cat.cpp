@@ -3,7 +3,7 @@
 #include <ATen/ops/cat_meta.h>
 
 #include "device/errors.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/copy.h"
@@ -21,7 +21,7 @@ bool nothing(const Tensor& t) {
 void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
   auto& out = op.output();
   if (out.numel() == 0) return;
-  auto whole = view_of(movable(out));
+  auto whole = view_of(with_runtime_dtype(out));
   auto stream = stream_of(out);
   auto d = at::maybe_wrap_dim(dim, out.dim());
   std::int64_t begin = 0;
@@ -32,7 +32,7 @@ void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
       begin += size;
       continue;
     }
-    bool unlike = t.scalar_type() != out.scalar_type() && (is_small_float(t) || is_small_float(out));
+    bool unlike = t.scalar_type() != out.scalar_type() && (is_minifloat(t) || is_minifloat(out));
     if (unlike || t.is_conj() != out.is_conj() || t.is_neg() != out.is_neg()) {
       out.narrow(d, begin, size).copy_(t);
     } else {
@@ -40,7 +40,7 @@ void cat(auto& op, const at::ITensorListRef& tensors, std::int64_t dim) {
       slice.data = static_cast<char*>(whole.data) +
                    begin * whole.strides[d] * static_cast<std::int64_t>(out.element_size());
       slice.shape[d] = size;
-      translated([&] { xpu::kernels::copy(stream, slice, view_of(movable(t))); });
+      translate_errors([&] { xpu::kernels::copy(stream, slice, view_of(with_runtime_dtype(t))); });
     }
     begin += size;
   }

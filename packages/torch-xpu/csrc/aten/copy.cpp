@@ -8,8 +8,8 @@
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/copy.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/kernels/fill.h"
@@ -44,13 +44,12 @@ Tensor& fill_scalar(Tensor& self, const at::Scalar& value) {
     fill_scalar(once, value);
     return self;
   }
-  if (self.scalar_type() == at::kComplexHalf || is_small_float(self))
+  if (self.scalar_type() == at::kComplexHalf || is_minifloat(self))
     return copy_(
-        self,
-        at::full({}, value, self.options().dtype(is_small_float(self) ? at::kFloat : at::kComplexFloat)),
+        self, at::full({}, value, self.options().dtype(is_minifloat(self) ? at::kFloat : at::kComplexFloat)),
         false);
   if (self.numel() > 0)
-    translated([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });
+    translate_errors([&] { xpu::kernels::fill(stream_of(self), view_of(self), scalar_of(value)); });
   return self;
 }
 

@@ -57,7 +57,7 @@ Dims result_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef dims) {
 }
 
 void along(const Tensor& out, const Tensor& in, std::int64_t dim, bool inverse, double scale) {
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::fft(stream_of(in), view_of(out), view_of(in), static_cast<int>(dim),
                       {.inverse = inverse, .scale = scale});
   });
@@ -120,7 +120,7 @@ void mirror(const Tensor& out, std::int64_t dim, std::int64_t half) {
   auto from = view_of(out.narrow(dim, n - half, 1));
   from.shape[dim] = n - half;
   from.strides[dim] = -out.stride(dim);
-  translated([&] { kernel(stream_of(out), {&to, 1}, {&from, 1}); });
+  translate_errors([&] { kernel(stream_of(out), {&to, 1}, {&from, 1}); });
 }
 
 Tensor r2c(const Tensor& self, IntArrayRef dim, std::int64_t normalization, bool onesided) {

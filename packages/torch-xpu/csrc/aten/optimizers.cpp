@@ -69,7 +69,7 @@ class Step {
     for (auto& t : rest) inputs.push_back(view_of(t));
     if (found_inf_ && found_inf_->defined()) inputs.push_back(view_of(*found_inf_));
     auto compute = first.scalar_type() == at::kDouble ? xpu::DType::f64 : xpu::DType::f32;
-    translated([&] {
+    translate_errors([&] {
       kernel_(stream_of(first), {outputs.data(), outputs.size()}, {inputs.data(), inputs.size()}, scalars_,
               compute);
     });
@@ -200,7 +200,7 @@ void check_and_unscale(TensorList grads, Tensor& found_inf, const Tensor& invers
     auto one = view_of(found[static_cast<std::int64_t>(i)]), in = view_of(grad);
     c10::SmallVector<int, 12> dims;
     for (int d = 0; d < in.ndim; ++d) dims.push_back(d);
-    translated([&] {
+    translate_errors([&] {
       any(stream_of(grad), std::span(&one, 1), std::span<const xpu::Tensor>(&in, 1),
           {dims.data(), dims.size()});
     });

@@ -20,25 +20,26 @@ using at::IntArrayRef;
 using at::Tensor;
 
 // `padding` begins with the last dimension; `whole` has the unpadded sizes.
-std::vector<Rule> rules_of(Rule::Kind kind, const Tensor& whole, IntArrayRef padding, bool turned) {
-  std::vector<Rule> rules;
+std::vector<Stencil> stencils_of(Stencil::Kind kind, const Tensor& whole, IntArrayRef padding,
+                                 bool is_backward) {
+  std::vector<Stencil> stencils;
   for (auto k = static_cast<std::int64_t>(padding.size()) / 2 - 1; k >= 0; --k) {
     auto size = whole.size(whole.dim() - 1 - k);
     auto before = padding[static_cast<std::size_t>(2 * k)],
          after = padding[static_cast<std::size_t>(2 * k + 1)];
-    rules.push_back(
-        {.kind = kind, .from = size, .to = size + before + after, .pad = before, .turned = turned});
+    stencils.push_back(
+        {.kind = kind, .from = size, .to = size + before + after, .pad = before, .is_backward = is_backward});
   }
-  return rules;
+  return stencils;
 }
 
-template <Rule::Kind kind>
+template <Stencil::Kind kind>
 void pad(auto& op, const Tensor& self, IntArrayRef padding) {
-  window_sum(op.output(), self, rules_of(kind, self, padding, false));
+  window_sum(op.output(), self, stencils_of(kind, self, padding, false));
 }
-template <Rule::Kind kind>
+template <Stencil::Kind kind>
 void pad_backward(auto& op, const Tensor& grad, const Tensor& self, IntArrayRef padding) {
-  window_sum(op.output(), grad, rules_of(kind, self, padding, true));
+  window_sum(op.output(), grad, stencils_of(kind, self, padding, true));
 }
 
 template <int spatial>
@@ -66,7 +67,7 @@ Tensor& reflection_pad2d_out(const Tensor& self, c10::SymIntArrayRef padding, Te
   check_one_device(self, out);
   auto amounts = C10_AS_INTARRAYREF_SLOW(padding);
   out.resize_(padded_sizes<2>("reflection_pad2d", true, self, amounts), self.suggest_memory_format());
-  window_sum(out, self, rules_of(Rule::reflect, self, amounts, false));
+  window_sum(out, self, stencils_of(Stencil::reflect, self, amounts, false));
   return out;
 }
 Tensor reflection_pad2d(const Tensor& self, c10::SymIntArrayRef padding) {
@@ -75,19 +76,19 @@ Tensor reflection_pad2d(const Tensor& self, c10::SymIntArrayRef padding) {
   return reflection_pad2d_out(self, padding, out);
 }
 
-template <Rule::Kind kind, int spatial>
+template <Stencil::Kind kind, int spatial>
 Tensor& backward_out(const Tensor& grad, const Tensor& self, c10::SymIntArrayRef padding, Tensor& grad_in) {
   auto guard = guard_for(grad, self);
   check_one_device(grad, self, grad_in);
   auto amounts = C10_AS_INTARRAYREF_SLOW(padding);
-  auto expected = padded_sizes<spatial>("padding's backward", kind == Rule::reflect, self, amounts);
+  auto expected = padded_sizes<spatial>("padding's backward", kind == Stencil::reflect, self, amounts);
   TORCH_CHECK(grad.sizes() == IntArrayRef(expected), "grad_output is of sizes ", grad.sizes(), ", expected ",
               expected);
   grad_in.resize_as_(self, self.suggest_memory_format());
-  window_sum(grad_in, grad, rules_of(kind, self, amounts, true));
+  window_sum(grad_in, grad, stencils_of(kind, self, amounts, true));
   return grad_in;
 }
-template <Rule::Kind kind, int spatial>
+template <Stencil::Kind kind, int spatial>
 Tensor backward(const Tensor& grad, const Tensor& self, c10::SymIntArrayRef padding) {
   auto guard = guard_for(grad, self);
   auto grad_in = at::empty({0}, self.options());
@@ -98,9 +99,10 @@ Tensor backward(const Tensor& grad, const Tensor& self, c10::SymIntArrayRef padd
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
-#define PAD(name, kind) structured<meta::structured_##name, KERNEL(pad<Rule::kind>)>(m, #name, #name ".out")
-#define PAD_BACKWARD(name, kind)                                                    \
-  structured<meta::structured_##name##_backward, KERNEL(pad_backward<Rule::kind>)>( \
+#define PAD(name, kind) \
+  structured<meta::structured_##name, KERNEL(pad<Stencil::kind>)>(m, #name, #name ".out")
+#define PAD_BACKWARD(name, kind)                                                       \
+  structured<meta::structured_##name##_backward, KERNEL(pad_backward<Stencil::kind>)>( \
       m, #name "_backward", #name "_backward.grad_input")
   PAD(reflection_pad1d, reflect);
   PAD(reflection_pad3d, reflect);
@@ -112,12 +114,12 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   PAD_BACKWARD(replication_pad1d, replicate);
   m.impl("reflection_pad2d", reflection_pad2d);
   m.impl("reflection_pad2d.out", reflection_pad2d_out);
-  m.impl("reflection_pad2d_backward", backward<Rule::reflect, 2>);
-  m.impl("reflection_pad2d_backward.grad_input", backward_out<Rule::reflect, 2>);
-  m.impl("replication_pad2d_backward", backward<Rule::replicate, 2>);
-  m.impl("replication_pad2d_backward.grad_input", backward_out<Rule::replicate, 2>);
-  m.impl("replication_pad3d_backward", backward<Rule::replicate, 3>);
-  m.impl("replication_pad3d_backward.grad_input", backward_out<Rule::replicate, 3>);
+  m.impl("reflection_pad2d_backward", backward<Stencil::reflect, 2>);
+  m.impl("reflection_pad2d_backward.grad_input", backward_out<Stencil::reflect, 2>);
+  m.impl("replication_pad2d_backward", backward<Stencil::replicate, 2>);
+  m.impl("replication_pad2d_backward.grad_input", backward_out<Stencil::replicate, 2>);
+  m.impl("replication_pad3d_backward", backward<Stencil::replicate, 3>);
+  m.impl("replication_pad3d_backward.grad_input", backward_out<Stencil::replicate, 3>);
 }
 
 }  // namespace torch_xpu

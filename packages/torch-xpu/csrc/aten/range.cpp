@@ -27,7 +27,7 @@ template <class Fill>
 void fill_line(const Tensor& out, Fill fill) {
   if (out.numel() == 0) return;
   auto line = out.is_contiguous() ? out.view(-1) : at::empty({out.numel()}, out.options());
-  translated([&] { fill(view_of(line)); });
+  translate_errors([&] { fill(view_of(line)); });
   if (!out.is_contiguous()) out.copy_(line.view(out.sizes()));
 }
 

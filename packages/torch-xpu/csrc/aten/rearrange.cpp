@@ -36,7 +36,7 @@ Tensor flip(const Tensor& self, at::IntArrayRef dims) {
   }
   auto to =
       xpu::Tensor(out.mutable_data_ptr(), from.dtype, from.ndim, out.sizes().data(), out.strides().data());
-  translated([&] { xpu::kernels::copy(stream_of(self), to, from); });
+  translate_errors([&] { xpu::kernels::copy(stream_of(self), to, from); });
   return out;
 }
 
@@ -85,10 +85,10 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<c10::SymInt> outpu
               "repeats has to be Long or Int tensor");
   if (repeats.numel() == 0) return at::empty_like(repeats, at::MemoryFormat::Contiguous);
   auto ends = at::empty(repeats.sizes(), repeats.options().dtype(at::kLong));
-  translated([&] { xpu::kernels::cumsum(stream_of(repeats), view_of(ends), view_of(repeats), 0); });
+  translate_errors([&] { xpu::kernels::cumsum(stream_of(repeats), view_of(ends), view_of(repeats), 0); });
   auto total = output_size ? output_size->expect_int() : ends.select(0, -1).item<std::int64_t>();
   auto marks = at::zeros({total + 1}, repeats.options());
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(repeats);
     auto line = view_of(marks);
     auto one = at::empty({}, repeats.options()).fill_(1).expand(repeats.sizes());

@@ -29,7 +29,7 @@ const Elementwise& triangle(bool upper) {
   return upper ? upper_part : lower_part;
 }
 
-void keep(bool upper, const Tensor& out, const Tensor& self, std::int64_t diagonal) {
+void copy_triangle(bool upper, const Tensor& out, const Tensor& self, std::int64_t diagonal) {
   if (out.numel() == 0) return;
   auto rows = self.size(-2), columns = self.size(-1);
   diagonal = std::clamp(diagonal, -rows, columns);
@@ -39,20 +39,20 @@ void keep(bool upper, const Tensor& out, const Tensor& self, std::int64_t diagon
   auto to = view_of(out);
   const xpu::Tensor inputs[] = {view_of(self), view_of(row), view_of(column)};
   auto type = self.scalar_type() == at::kBool ? xpu::DType::u8 : to.dtype;
-  translated([&] { triangle(upper)(stream_of(self), std::span(&to, 1), inputs, {}, type); });
+  translate_errors([&] { triangle(upper)(stream_of(self), std::span(&to, 1), inputs, {}, type); });
 }
 
 void tril(auto& op, const Tensor& self, std::int64_t diagonal) {
-  keep(false, op.output(), self, diagonal);
+  copy_triangle(false, op.output(), self, diagonal);
 }
 void triu(auto& op, const Tensor& self, std::int64_t diagonal) {
-  keep(true, op.output(), self, diagonal);
+  copy_triangle(true, op.output(), self, diagonal);
 }
 
 // Where a triangle of ones is not zero.
-Tensor places(bool upper, std::int64_t row, std::int64_t column, std::int64_t offset,
-              std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
-              std::optional<at::Device> device, std::optional<bool> pin_memory) {
+Tensor triangle_indices(bool upper, std::int64_t row, std::int64_t column, std::int64_t offset,
+                        std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
+                        std::optional<at::Device> device, std::optional<bool> pin_memory) {
   at::native::check_args(row, column, layout);
   auto lower = at::native::get_tril_size(row, column, upper ? offset - 1 : offset);
   auto count = upper ? row * column - lower : lower;
@@ -63,20 +63,21 @@ Tensor places(bool upper, std::int64_t row, std::int64_t column, std::int64_t of
   if (count == 0) return out.to(type);
   c10::DeviceGuard guard(out.device());
   auto ones = at::ones({row, column}, options.dtype(at::kBool));
-  keep(upper, ones, ones, offset);
-  translated([&] { xpu::kernels::Selection(stream_of(ones), view_of(ones)).positions(view_of(out.t())); });
+  copy_triangle(upper, ones, ones, offset);
+  translate_errors(
+      [&] { xpu::kernels::Selection(stream_of(ones), view_of(ones)).positions(view_of(out.t())); });
   return out.to(type);
 }
 
 Tensor tril_indices(std::int64_t row, std::int64_t column, std::int64_t offset,
                     std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                     std::optional<at::Device> device, std::optional<bool> pin_memory) {
-  return places(false, row, column, offset, dtype, layout, device, pin_memory);
+  return triangle_indices(false, row, column, offset, dtype, layout, device, pin_memory);
 }
 Tensor triu_indices(std::int64_t row, std::int64_t column, std::int64_t offset,
                     std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                     std::optional<at::Device> device, std::optional<bool> pin_memory) {
-  return places(true, row, column, offset, dtype, layout, device, pin_memory);
+  return triangle_indices(true, row, column, offset, dtype, layout, device, pin_memory);
 }
 
 Tensor& eye_m_out(c10::SymInt n, c10::SymInt m, Tensor& out) {

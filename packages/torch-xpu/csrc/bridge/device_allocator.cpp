@@ -14,7 +14,7 @@ using c10::DeviceType;
 // Storages are freed by address alone. The runtime stays loaded until the process ends.
 void free_device_block(void* ptr) {
   if (!ptr) return;
-  traced([&](auto& to) {
+  fire_gpu_trace([&](auto& to) {
     to.trace_gpu_memory_deallocation(DeviceType::XPU, reinterpret_cast<std::uintptr_t>(ptr));
   });
   if (!free_custom(ptr)) runtime_if_loaded()->deallocate(ptr);
@@ -31,7 +31,7 @@ struct DeviceAllocator final : c10::DeviceAllocator {
     int device = current_device();
     void* ptr = allocate_block(bytes, device);
     if (ptr)
-      traced([&](auto& to) {
+      fire_gpu_trace([&](auto& to) {
         to.trace_gpu_memory_allocation(DeviceType::XPU, reinterpret_cast<std::uintptr_t>(ptr));
       });
     return {ptr, ptr, &free_device_block, {DeviceType::XPU, static_cast<DeviceIndex>(device)}};

@@ -1,4 +1,4 @@
-// Where every xpu tensor begins: these are what the runtime is loaded for.
+// The operators that create xpu tensors. They load the runtime.
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>

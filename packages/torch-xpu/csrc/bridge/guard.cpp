@@ -19,14 +19,14 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   Device getDevice() const override { return xpu(current_device()); }
   void setDevice(Device device) const override { exchange_device(device.index()); }
   void uncheckedSetDevice(Device device) const noexcept override { set_device_unchecked(device.index()); }
-  DeviceIndex deviceCount() const noexcept override { return static_cast<DeviceIndex>(most_devices()); }
+  DeviceIndex deviceCount() const noexcept override { return static_cast<DeviceIndex>(max_device_count()); }
   c10::DeviceCapability getDeviceCapability(Device device) const override {
     c10::DeviceCapability capability;
     capability.capability_data.capability_bits = runtime().scalar_types(index(device));
     return capability;
   }
   void synchronizeDevice(DeviceIndex device) const override {
-    traced([&](auto& to) { to.trace_gpu_device_synchronization(DeviceType::XPU); });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_device_synchronization(DeviceType::XPU); });
     runtime().synchronize_device(device_or_current(device));
   }
 
@@ -38,7 +38,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   Stream getDefaultStream(Device device) const override { return stream(index(device), 0); }
   Stream getNewStream(Device device, int priority) const override {
     auto made = stream(index(device), runtime().new_stream(index(device), priority));
-    traced([&](auto& to) {
+    fire_gpu_trace([&](auto& to) {
       to.trace_gpu_stream_creation(DeviceType::XPU,
                                    reinterpret_cast<std::uintptr_t>(getStreamNativeHandle(made)));
     });
@@ -57,7 +57,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return runtime().query_stream(s.device_index(), s.id());
   }
   void synchronizeStream(const Stream& s) const override {
-    traced([&](auto& to) {
+    fire_gpu_trace([&](auto& to) {
       to.trace_gpu_stream_synchronization(DeviceType::XPU,
                                           reinterpret_cast<std::uintptr_t>(getStreamNativeHandle(s)));
     });
@@ -74,16 +74,16 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
                 " cannot be recorded on a stream of xpu:", int{s.device_index()});
     if (!*event) {
       *event = runtime().new_event(flag == c10::EventFlag::BACKEND_DEFAULT);
-      traced([&](auto& to) { to.trace_gpu_event_creation(DeviceType::XPU, address(*event)); });
+      fire_gpu_trace([&](auto& to) { to.trace_gpu_event_creation(DeviceType::XPU, address(*event)); });
     }
-    traced([&](auto& to) {
+    fire_gpu_trace([&](auto& to) {
       to.trace_gpu_event_record(DeviceType::XPU, address(*event), address(getStreamNativeHandle(s)));
     });
     runtime().record(*event, s.device_index(), s.id());
   }
   void block(void* event, const Stream& s) const override {
     if (!event) return;
-    traced([&](auto& to) {
+    fire_gpu_trace([&](auto& to) {
       to.trace_gpu_event_wait(DeviceType::XPU, address(event), address(getStreamNativeHandle(s)));
     });
     runtime().wait(event, s.device_index(), s.id());
@@ -91,12 +91,12 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   bool queryEvent(void* event) const override { return !event || runtime().query_event(event); }
   void synchronizeEvent(void* event) const override {
     if (!event) return;
-    traced([&](auto& to) { to.trace_gpu_event_synchronization(DeviceType::XPU, address(event)); });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_event_synchronization(DeviceType::XPU, address(event)); });
     runtime().synchronize_event(event);
   }
   void destroyEvent(void* event, const DeviceIndex) const noexcept override {
     if (!event) return;
-    traced([&](auto& to) { to.trace_gpu_event_deletion(DeviceType::XPU, address(event)); });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_event_deletion(DeviceType::XPU, address(event)); });
     runtime_if_loaded()->delete_event(event);
   }
   double elapsedTime(void* begin, void* end, const DeviceIndex) const override {

@@ -1,4 +1,4 @@
-// What PyTorch asks of XPU outside of operators.
+// PyTorch's hooks interface for XPU.
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/XPUHooksInterface.h>
 #include <c10/core/Allocator.h>

@@ -105,6 +105,7 @@ PyMODINIT_FUNC PyInit__bridge() {
   PyObject* module = PyModule_Create(&definition);
   if (!module) return nullptr;
   PyModule_AddIntConstant(module, "abi", XPU_RUNTIME_ABI);
-  PyModule_AddObjectRef(module, "beside_cuda", at::detail::getCUDAHooks().isBuilt() ? Py_True : Py_False);
+  PyModule_AddObjectRef(module, "coexists_with_cuda",
+                        at::detail::getCUDAHooks().isBuilt() ? Py_True : Py_False);
   return module;
 }

@@ -1,4 +1,4 @@
-// What torch.profiler is told of the device.
+// Reports the device's work to torch.profiler.
 #pragma once
 
 #include <cstdint>

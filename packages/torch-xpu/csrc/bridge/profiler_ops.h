@@ -1,4 +1,4 @@
-// Which operator was running on a thread at a time, while a profile is recorded.
+// Records which operator runs on each thread at a time, while a profile is recorded.
 #pragma once
 
 #include <cstdint>

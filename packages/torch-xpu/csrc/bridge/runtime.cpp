@@ -71,7 +71,7 @@ Runtime& runtime() {
   return found ? *found : load();
 }
 
-int most_devices() noexcept {
+int max_device_count() noexcept {
   static const int bound = device_bound();
   auto* found = runtime_if_loaded();
   return found ? found->device_count() : bound;

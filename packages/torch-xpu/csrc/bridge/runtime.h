@@ -1,4 +1,4 @@
-// What PyTorch's interfaces need of the device runtime.
+// The functions of the device runtime that PyTorch's interfaces need.
 //
 // The bridge is loaded with `import torch` and links PyTorch only. The runtime, with the vendor libraries and
 // the kernels, is loaded at the first use of the device; it implements this interface and hands it over.
@@ -25,18 +25,18 @@ struct HostStats {
   std::int64_t num_host_alloc = 0, num_host_free = 0;
 };
 
-/// Devices and streams go by number; stream 0 is a device's default one. Everything but the frees may throw
-/// c10::Error.
+/// Devices and streams are identified by number; stream 0 is a device's default one. Functions that are not
+/// noexcept may throw c10::Error.
 class Runtime {
  public:
   virtual int device_count() = 0;
-  /// The calling thread's, for all frameworks.
+  /// The calling thread's current device, which all frameworks share.
   virtual int current_device() noexcept = 0;
   virtual void set_current_device(int device) noexcept = 0;
   virtual void synchronize_device(int device) = 0;
-  /// The device that `ptr` is memory of, or -1.
+  /// The device to whose memory `ptr` points, or -1.
   virtual int device_of_pointer(const void* ptr) = 0;
-  /// Bit i is set when the device computes with ScalarType i.
+  /// Bit i is set if the device supports ScalarType i.
   virtual std::uint64_t scalar_types(int device) = 0;
 
   virtual std::int64_t current_stream(int device) = 0;
@@ -74,13 +74,13 @@ class Runtime {
   virtual void reset_host_peak_stats() = 0;
   virtual void reset_host_accumulated_stats() = 0;
 
-  /// From here to the stop all work is timed. The stop returns it in the order of its host times.
+  /// Between start and stop all work is timed. stop_trace() returns it in the order of its host times.
   virtual void start_trace() = 0;
   virtual std::vector<TracedWork> stop_trace() = 0;
 
   virtual std::unique_ptr<at::GraphImplInterface> new_graph() = 0;
 
-  /// The generator that every framework of the process shares on the device, and a new one.
+  /// The device's generator that all frameworks of the process share, and a new one.
   virtual const at::Generator& default_generator(int device) = 0;
   virtual at::Generator new_generator(int device) = 0;
 
@@ -88,20 +88,21 @@ class Runtime {
   ~Runtime() = default;
 };
 
-/// Loads the runtime when it is not; throws c10::Error with the reason when it cannot be.
+/// Loads the runtime if necessary. Throws c10::Error with the reason if that fails.
 Runtime& runtime();
-/// The runtime, or null when nothing has used the device yet.
+/// The runtime, or null if nothing has used the device yet.
 Runtime* runtime_if_loaded() noexcept;
 
-/// How many devices there are, or, before the runtime is loaded, at least as many as there can be: what
-/// must be asked at each first backward pass, also of programs that never use the device.
-int most_devices() noexcept;
+/// The number of devices; before the runtime is loaded, an upper bound. PyTorch asks at the first backward
+/// pass, also in programs that never use the device.
+int max_device_count() noexcept;
 
-/// The calling thread's device.
+/// The calling thread's current device.
 int current_device() noexcept;
-/// Throws when there is no such device, once the runtime is loaded.
+/// Sets the current device and returns the previous one. Once the runtime is loaded, throws if there is no
+/// such device.
 int exchange_device(int device);
-/// Without that check.
+/// Sets the current device without that check.
 void set_device_unchecked(int device) noexcept;
 
 /// `device`, or the current one for -1.

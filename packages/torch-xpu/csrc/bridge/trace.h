@@ -1,4 +1,4 @@
-// Tells the callbacks of torch.xpu._gpu_trace, when there are any.
+// Calls the callbacks of torch.xpu._gpu_trace, if there are any.
 #pragma once
 
 #include <Python.h>
@@ -6,30 +6,30 @@
 
 namespace torch_xpu {
 
-/// Memory is freed while an error is on its way to Python: a callback must neither see nor end it.
-class KeptError {
+/// Saves the pending Python exception around a callback, which must not see or clear it. Holds the GIL.
+class PythonErrorGuard {
  public:
-  KeptError() : state_(PyGILState_Ensure()) { PyErr_Fetch(&type_, &value_, &trace_); }
-  ~KeptError() {
+  PythonErrorGuard() : state_(PyGILState_Ensure()) { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~PythonErrorGuard() {
     PyErr_Restore(type_, value_, trace_);
     PyGILState_Release(state_);
   }
-  KeptError(const KeptError&) = delete;
-  KeptError& operator=(const KeptError&) = delete;
+  PythonErrorGuard(const PythonErrorGuard&) = delete;
+  PythonErrorGuard& operator=(const PythonErrorGuard&) = delete;
 
  private:
   PyGILState_STATE state_;
   PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
 
-/// `tell(interpreter)` reports one event.
+/// Calls `report(interpreter)`, which reports one event, if there are callbacks.
 template <class F>
-void traced(F&& tell) {
+void fire_gpu_trace(F&& report) {
   auto* interpreter = c10::impl::GPUTrace::get_trace();
   if (!interpreter || !Py_IsInitialized()) [[likely]]
     return;
-  KeptError kept;
-  tell(**interpreter);
+  PythonErrorGuard guard;
+  report(**interpreter);
 }
 
 }  // namespace torch_xpu

@@ -1,4 +1,4 @@
-// The runtime's exceptions as PyTorch's: the same types that CUDA's would be.
+// Converts the runtime's exceptions to PyTorch's, of the types that CUDA's would have.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -10,13 +10,13 @@
 
 namespace torch_xpu {
 
-/// Runs `work`; what the runtime throws comes out as c10::Error of the fitting kind.
+/// Runs `work` and rethrows the runtime's exceptions as c10::Error of the matching type.
 template <class F>
-decltype(auto) translated(F&& work) {
+decltype(auto) translate_errors(F&& work) {
   try {
     return std::forward<F>(work)();
   } catch (const xpu::OutOfMemory& e) {
-    // Where it was not an allocation of a tensor: the same words first.
+    // allocate_block() has written CUDA's words already; other allocations get them here.
     std::string_view what = e.what(), words = "XPU out of memory.";
     TORCH_CHECK_WITH(OutOfMemoryError, false, what.starts_with(words) ? "" : "XPU out of memory.\n", what);
   } catch (const xpu::Unsupported& e) {

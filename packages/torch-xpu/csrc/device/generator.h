@@ -22,7 +22,7 @@ class Generator final : public c10::GeneratorImpl {
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
   Generator* clone_impl() const override;
 
-  /// What work on the stream that draws at most `increment` numbers for each element may use.
+  /// Returns the random state for work on the stream that draws at most `increment` numbers for each element.
   xpu::Philox take(xpu::Stream stream, std::uint64_t increment) { return state_.take(stream, increment); }
 
  private:

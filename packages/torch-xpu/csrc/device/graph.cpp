@@ -22,11 +22,11 @@ class Graph final : public at::GraphImplInterface {
  public:
   ~Graph() override { give_back(); }
 
-  // What is allocated on the stream while it is recorded comes from a pool of the graph's, whichever thread
+  // Memory that is allocated on the stream during a capture comes from a pool of the graph, whichever thread
   // asks. One recording at a time is all that the runtime has, so every capture mode is the same.
   void capture_begin(at::MempoolId_t pool, at::GraphCaptureMode) override {
     TORCH_CHECK(!capturing_, "this graph is being captured already");
-    translated([&] {
+    translate_errors([&] {
       give_back();
       stream_ = current_stream();
       pool_ = pool.second ? pool.second : xpu::memory::create_pool();
@@ -43,7 +43,7 @@ class Graph final : public at::GraphImplInterface {
   void capture_end() override {
     TORCH_CHECK(capturing_, "capture_end() without capture_begin()");
     capturing_ = false;
-    translated([&] {
+    translate_errors([&] {
       graph_.end();
       xpu::memory::close_pool(*stream_, pool_);
     });
@@ -51,10 +51,10 @@ class Graph final : public at::GraphImplInterface {
   // The graph is made ready when its capture ends.
   void instantiate() override {}
   void replay() override {
-    translated([&] { graph_.replay(current_stream()); });
+    translate_errors([&] { graph_.replay(current_stream()); });
   }
   void reset() override {
-    translated([&] {
+    translate_errors([&] {
       graph_.reset();
       give_back();
     });

@@ -51,7 +51,7 @@ void add(OfDevice& to, Event event, Released& released) {
   if (!h.options.events || h.options.skipped.contains(event.action)) return;
   event.time_us = now_us();
   to.events.push_back(std::move(event));
-  while (to.events.size() > h.options.most) {
+  while (to.events.size() > h.options.max_entries) {
     released.events.push_back(std::move(to.events.front()));
     to.events.pop_front();
   }

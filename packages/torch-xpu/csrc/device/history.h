@@ -20,7 +20,7 @@ struct Options {
   bool at_allocation = true, at_free = true;  ///< keep tracebacks of these events
   bool of_blocks = true;                      ///< keep tracebacks of living blocks
   bool cpp = false;                           ///< tracebacks have C++ frames too
-  std::size_t most = SIZE_MAX;                ///< events kept of each device, the last ones
+  std::size_t max_entries = SIZE_MAX;         ///< events kept of each device, the last ones
   std::set<std::string> skipped;
 };
 

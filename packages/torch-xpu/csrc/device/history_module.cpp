@@ -59,7 +59,7 @@ py::dict describe(const history::Event& event, const Frames& frames) {
 py::tuple recorded() {
   auto all = [] {
     py::gil_scoped_release release;
-    return translated([] { return history::recorded(); });
+    return translate_errors([] { return history::recorded(); });
   }();
   Frames frames(all);
   py::list devices;
@@ -73,7 +73,7 @@ py::tuple recorded() {
   return py::make_tuple(devices, blocks);
 }
 
-void record(bool events, const std::string& context, bool cpp, std::size_t most, bool clear,
+void record(bool events, const std::string& context, bool cpp, std::size_t max_entries, bool clear,
             const std::set<std::string>& skipped) {
   history::Options options;
   options.events = events;
@@ -81,17 +81,17 @@ void record(bool events, const std::string& context, bool cpp, std::size_t most,
   options.at_allocation = context == "alloc" || context == "all";
   options.at_free = context == "all";
   options.cpp = cpp;
-  options.most = most;
+  options.max_entries = max_entries;
   options.skipped = skipped;
   py::gil_scoped_release release;
-  translated([&] { history::start(std::move(options), clear); });
+  translate_errors([&] { history::start(std::move(options), clear); });
 }
 
 }  // namespace
 
 void bind_history(py::module_& m) {
-  m.def("record_history", &record, py::arg("events"), py::arg("context"), py::arg("cpp"), py::arg("most"),
-        py::arg("clear"), py::arg("skipped"));
+  m.def("record_history", &record, py::arg("events"), py::arg("context"), py::arg("cpp"),
+        py::arg("max_entries"), py::arg("clear"), py::arg("skipped"));
   m.def("stop_history", &history::stop, py::call_guard<py::gil_scoped_release>());
   m.def("history", &recorded);
 }

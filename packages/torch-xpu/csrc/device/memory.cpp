@@ -34,16 +34,16 @@ void report_failure(std::size_t bytes, xpu::Stream stream) {
                                    {c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(device)});
 }
 
-struct SparePools {
+struct OomPools {
   std::mutex mutex;
   std::vector<xpu::memory::PoolId> all;
 };
-SparePools& spare_pools() {
-  static auto* one = new SparePools;
+OomPools& oom_pools() {
+  static auto* one = new OomPools;
   return *one;
 }
 
-// Allocates from a pool while it lives.
+// Scope in which allocations come from a pool.
 class InPool {
  public:
   InPool(int device, xpu::memory::PoolId pool) : device_(device), pool_(pool) {
@@ -61,7 +61,7 @@ class InPool {
   xpu::memory::PoolId pool_;
 };
 
-// The words PyTorch's users and libraries look for, as CUDA has them.
+// The message has CUDA's words, for which users and libraries look.
 std::string out_of_memory(std::size_t bytes) {
   const char* units[] = {"bytes", "KiB", "MiB", "GiB"};
   auto amount = static_cast<double>(bytes);
@@ -72,12 +72,12 @@ std::string out_of_memory(std::size_t bytes) {
   return xpu::join("XPU out of memory. Tried to allocate ", text, " ", units[unit], ".");
 }
 
-// Null when none of them has room.
-void* allocate_from_spare(std::size_t bytes, xpu::Stream stream, xpu::memory::Owner owner) {
+// Returns null if no pool has room.
+void* allocate_from_oom_pools(std::size_t bytes, xpu::Stream stream, xpu::memory::Owner owner) {
   std::vector<xpu::memory::PoolId> pools;
   {
-    std::lock_guard lock(spare_pools().mutex);
-    pools = spare_pools().all;
+    std::lock_guard lock(oom_pools().mutex);
+    pools = oom_pools().all;
   }
   for (auto pool : pools) {
     InPool open(stream.device(), pool);
@@ -92,10 +92,10 @@ void* allocate_from_spare(std::size_t bytes, xpu::Stream stream, xpu::memory::Ow
 
 }  // namespace
 
-void spare_pool(std::uint64_t pool, bool may_serve) {
-  std::lock_guard lock(spare_pools().mutex);
-  std::erase(spare_pools().all, pool);
-  if (may_serve) spare_pools().all.push_back(pool);
+void set_use_on_oom(std::uint64_t pool, bool enabled) {
+  std::lock_guard lock(oom_pools().mutex);
+  std::erase(oom_pools().all, pool);
+  if (enabled) oom_pools().all.push_back(pool);
 }
 
 void* allocate_block(std::size_t bytes, xpu::Stream stream) {
@@ -104,7 +104,7 @@ void* allocate_block(std::size_t bytes, xpu::Stream stream) {
   try {
     ptr = xpu::memory::allocate(bytes, stream, owner);
   } catch (const xpu::OutOfMemory& e) {
-    ptr = allocate_from_spare(bytes, stream, owner);
+    ptr = allocate_from_oom_pools(bytes, stream, owner);
     if (!ptr) {
       report_failure(bytes, stream);
       xpu::fail<xpu::OutOfMemory>(out_of_memory(bytes), "\n", e.what());

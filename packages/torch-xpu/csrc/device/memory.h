@@ -1,4 +1,4 @@
-// PyTorch's blocks in the pool that every framework shares.
+// PyTorch's allocations from the memory pool that all frameworks share.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace torch_xpu {
 void* allocate_block(std::size_t bytes, xpu::Stream stream);
 void deallocate_block(void* ptr) noexcept;
 
-/// A private pool whose unused memory may serve anybody when there is no other, or no longer may.
-void spare_pool(std::uint64_t pool, bool may_serve);
+/// Allows or forbids every allocation to use the private pool's free memory when the device has no other.
+void set_use_on_oom(std::uint64_t pool, bool enabled);
 
 }  // namespace torch_xpu

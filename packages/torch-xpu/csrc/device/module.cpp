@@ -75,13 +75,14 @@ PYBIND11_MODULE(_device, m) {
   m.def(
       "synchronize",
       [](int device) {
-        traced([&](auto& to) { to.trace_gpu_device_synchronization(c10::DeviceType::XPU); });
-        translated([&] { xpu::synchronize(device); });
+        fire_gpu_trace([&](auto& to) { to.trace_gpu_device_synchronization(c10::DeviceType::XPU); });
+        translate_errors([&] { xpu::synchronize(device); });
       },
       py::call_guard<py::gil_scoped_release>());
 
-  m.def("can_access_peer",
-        [](int device, int peer) { return translated([&] { return xpu::can_access_peer(device, peer); }); });
+  m.def("can_access_peer", [](int device, int peer) {
+    return translate_errors([&] { return xpu::can_access_peer(device, peer); });
+  });
   m.def("elapsed_ms", [](std::uintptr_t begin, std::uintptr_t end) {
     return sycl_runtime().elapsed_ms(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(end));
   });
@@ -89,7 +90,7 @@ PYBIND11_MODULE(_device, m) {
   m.def("empty_from_dlpack", &empty_from_dlpack);
 
   bind_history(m);
-  m.def("spare_pool", &spare_pool);
+  m.def("set_use_on_oom", &set_use_on_oom);
 
   m.def("fallbacks", &fallbacks);
   m.def("reset_fallbacks", &reset_fallbacks);

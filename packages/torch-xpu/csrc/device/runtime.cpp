@@ -34,7 +34,7 @@ class SyclRuntime final : public Runtime {
   int current_device() noexcept override { return xpu::current_device(); }
   void set_current_device(int device) noexcept override { xpu::set_device_unchecked(device); }
   void synchronize_device(int device) override {
-    translated([&] { xpu::synchronize(device); });
+    translate_errors([&] { xpu::synchronize(device); });
   }
   int device_of_pointer(const void* ptr) override { return xpu::device_of_pointer(ptr); }
   std::uint64_t scalar_types(int device) override {
@@ -49,102 +49,102 @@ class SyclRuntime final : public Runtime {
 
   std::int64_t current_stream(int device) override { return xpu::current_stream(device).id(); }
   std::int64_t exchange_stream(int device, std::int64_t stream) override {
-    return translated([&] { return xpu::exchange_stream(stream_numbered(device, stream)).id(); });
+    return translate_errors([&] { return xpu::exchange_stream(stream_numbered(device, stream)).id(); });
   }
   std::int64_t new_stream(int device, int priority) override {
-    return translated([&] { return xpu::pool_stream(device, priority).id(); });
+    return translate_errors([&] { return xpu::pool_stream(device, priority).id(); });
   }
   bool query_stream(int device, std::int64_t stream) override {
-    return translated([&] {
+    return translate_errors([&] {
       xpu::require_active_thread();
       return stream_numbered(device, stream).query();
     });
   }
   void synchronize_stream(int device, std::int64_t stream) override {
-    translated([&] {
+    translate_errors([&] {
       auto waited = stream_numbered(device, stream);
       xpu::wait_interruptibly(waited);
       waited.synchronize();
     });
   }
   bool is_capturing(int device, std::int64_t stream) override {
-    return translated([&] { return xpu::is_capturing(stream_numbered(device, stream)); });
+    return translate_errors([&] { return xpu::is_capturing(stream_numbered(device, stream)); });
   }
   void* stream_handle(int device, std::int64_t stream) override {
-    return translated([&] { return static_cast<void*>(&stream_numbered(device, stream).queue()); });
+    return translate_errors([&] { return static_cast<void*>(&stream_numbered(device, stream).queue()); });
   }
 
   void* new_event(bool timing) override { return new xpu::Event(timing); }
   void delete_event(void* event) noexcept override { delete &event_of(event); }
   void record(void* event, int device, std::int64_t stream) override {
-    translated([&] { event_of(event).record(stream_numbered(device, stream)); });
+    translate_errors([&] { event_of(event).record(stream_numbered(device, stream)); });
   }
   void wait(void* event, int device, std::int64_t stream) override {
-    translated([&] { stream_numbered(device, stream).wait(event_of(event)); });
+    translate_errors([&] { stream_numbered(device, stream).wait(event_of(event)); });
   }
   bool query_event(void* event) override {
-    return translated([&] {
+    return translate_errors([&] {
       xpu::require_active_thread();
       return event_of(event).query();
     });
   }
   void synchronize_event(void* event) override {
-    translated([&] {
+    translate_errors([&] {
       auto& waited = event_of(event);
       xpu::wait_interruptibly(waited);
       waited.synchronize();
     });
   }
   double elapsed_ms(void* begin, void* end) override {
-    return translated([&] { return event_of(begin).elapsed_ms(event_of(end)); });
+    return translate_errors([&] { return event_of(begin).elapsed_ms(event_of(end)); });
   }
 
   void* allocate(std::size_t bytes, int device, std::int64_t stream) override {
-    return translated([&] { return allocate_block(bytes, stream_numbered(device, stream)); });
+    return translate_errors([&] { return allocate_block(bytes, stream_numbered(device, stream)); });
   }
   void deallocate(void* ptr) noexcept override { deallocate_block(ptr); }
   void record_stream(void* ptr, int device, std::int64_t stream) override {
-    translated([&] { xpu::memory::record_stream(ptr, stream_numbered(device, stream)); });
+    translate_errors([&] { xpu::memory::record_stream(ptr, stream_numbered(device, stream)); });
   }
   void copy(void* dst, const void* src, std::size_t bytes, int device) override {
-    translated([&] { xpu::copy(xpu::current_stream(device), dst, src, bytes); });
+    translate_errors([&] { xpu::copy(xpu::current_stream(device), dst, src, bytes); });
   }
   void empty_cache() override {
-    translated([&] {
+    translate_errors([&] {
       for (int device = 0; device < xpu::device_count(); ++device) xpu::memory::empty_cache(device);
     });
   }
   c10::CachingDeviceAllocator::DeviceStats stats(int device) override {
-    return translated([&] { return as_torch(xpu::memory::stats(device)); });
+    return translate_errors([&] { return as_torch(xpu::memory::stats(device)); });
   }
   void reset_accumulated_stats(int device) override {
-    translated([&] { xpu::memory::reset_accumulated_stats(device); });
+    translate_errors([&] { xpu::memory::reset_accumulated_stats(device); });
   }
   void reset_peak_stats(int device) override {
-    translated([&] { xpu::memory::reset_peak_stats(device); });
+    translate_errors([&] { xpu::memory::reset_peak_stats(device); });
   }
   std::pair<std::size_t, std::size_t> memory_info(int device) override {
-    auto info = translated([&] { return xpu::memory_info(device); });
+    auto info = translate_errors([&] { return xpu::memory_info(device); });
     return {info.free, info.total};
   }
 
   void* allocate_host(std::size_t bytes) override {
-    return translated([&] { return xpu::host_memory::allocate(bytes); });
+    return translate_errors([&] { return xpu::host_memory::allocate(bytes); });
   }
   void deallocate_host(void* ptr) noexcept override { xpu::host_memory::deallocate(ptr); }
   bool is_pinned(const void* ptr) override { return xpu::host_memory::is_pinned(ptr); }
   void record_host(void* ptr, int device, std::int64_t stream) override {
-    translated([&] { xpu::host_memory::record_stream(ptr, stream_numbered(device, stream)); });
+    translate_errors([&] { xpu::host_memory::record_stream(ptr, stream_numbered(device, stream)); });
   }
   void empty_host_cache() override {
-    translated([] { xpu::host_memory::empty_cache(); });
+    translate_errors([] { xpu::host_memory::empty_cache(); });
   }
   HostStats host_stats() override { return as_torch(xpu::host_memory::stats()); }
   void reset_host_peak_stats() override { xpu::host_memory::reset_peak_stats(); }
   void reset_host_accumulated_stats() override { xpu::host_memory::reset_accumulated_stats(); }
 
   void start_trace() override {
-    translated([] { xpu::trace::start(); });
+    translate_errors([] { xpu::trace::start(); });
   }
   std::vector<TracedWork> stop_trace() override { return traced_work(); }
 

@@ -23,7 +23,7 @@ TracedWork::Kind kind_of(Kind kind) {
 
 std::vector<TracedWork> traced_work() {
   std::vector<TracedWork> out;
-  for (auto& record : translated([] { return xpu::trace::stop(); })) {
+  for (auto& record : translate_errors([] { return xpu::trace::stop(); })) {
     if (!is_work(record.kind)) continue;
     TracedWork work;
     work.kind = kind_of(record.kind);

@@ -50,11 +50,11 @@ void each_tensor(Visit& visit, const T& argument) {
 
 }  // namespace detail
 
-/// What PyTorch's dispatcher passes where its meta functions take T.
+/// The type that PyTorch's dispatcher passes for a parameter of type T of a meta function.
 template <class T>
 using AsDispatched = typename detail::Dispatched<T>::type;
 
-/// The same the other way.
+/// Converts an argument of the dispatcher to the type that a meta function takes.
 template <class Meta, class T>
 decltype(auto) as_meta(const T& argument) {
   if constexpr (std::is_same_v<Meta, at::OptionalTensorRef>)

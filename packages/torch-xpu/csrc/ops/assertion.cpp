@@ -21,7 +21,7 @@ void assert_probabilities(std::string_view op, std::string_view text, const at::
   constexpr std::int64_t each = 32;
   auto items = static_cast<std::size_t>((x.numel() + each - 1) / each);
   auto head = xpu::join("using X = ", stored_type(dtype_of(x.scalar_type())), ";\n");
-  translated([&] {
+  translate_errors([&] {
     xpu::launch(
         stream_of(x),
         kernel_with(device, "#include <xpu/convert.h>\n" + head, assertion_source, "assert_probabilities"),

@@ -6,7 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 
 #include "device/errors.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/host_memory.h"
@@ -47,7 +47,7 @@ bool is_complex_half(const Tensor& t) {
   return t.scalar_type() == at::kComplexHalf;
 }
 
-// What memory holds of complex numbers: pairs of real ones, whatever conjugate or negative is pending.
+// Complex numbers as in memory: pairs of real ones, without a pending conjugation or negation.
 Tensor pairs(const Tensor& t) {
   auto sizes = t.sizes().vec(), strides = t.strides().vec();
   for (auto& stride : strides) stride *= 2;
@@ -66,13 +66,13 @@ Tensor wide_like(const Tensor& t) {
 }
 
 void copy_on_device(const Tensor& to, const Tensor& from) {
-  if (to.scalar_type() == from.scalar_type() && !movable(to).is_same(to))
-    return copy_on_device(movable(to), movable(from));
-  if (is_small_float(from)) return copy_on_device(to, widened_small_floats(from));
-  if (is_small_float(to)) {
+  if (to.scalar_type() == from.scalar_type() && !with_runtime_dtype(to).is_same(to))
+    return copy_on_device(with_runtime_dtype(to), with_runtime_dtype(from));
+  if (is_minifloat(from)) return copy_on_device(to, minifloat_to_f32(from));
+  if (is_minifloat(to)) {
     auto numbers = at::empty(to.sizes(), to.options().dtype(at::kFloat));
     copy_on_device(numbers, from);
-    return narrow_small_floats(to, numbers);
+    return f32_to_minifloat(to, numbers);
   }
   // The runtime has no complex halves: they pass through wider ones.
   if (is_complex_half(from)) {
@@ -171,7 +171,7 @@ void copy_tensor(const Tensor& to, const Tensor& from, bool non_blocking) {
   at::assert_no_internal_overlap(to);
   at::assert_no_partial_overlap(to, from);
   auto source = from.sizes() == to.sizes() ? from : from.expand_as(to);
-  translated([&] {
+  translate_errors([&] {
     if (source.is_cpu()) return from_host(to, source, non_blocking);
     if (to.is_cpu()) return to_host(to, source, non_blocking);
     TORCH_CHECK(to.is_xpu() && source.is_xpu(), "no copy from ", source.device(), " to ", to.device());

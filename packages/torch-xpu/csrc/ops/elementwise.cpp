@@ -21,7 +21,7 @@ void elementwise(const xpu::kernels::Elementwise& kernel, std::initializer_list<
   for (auto& t : inputs) views[count++] = view_of(t);
   for (auto& s : scalars) numbers.push_back(scalar_of(s));
   std::span<const xpu::Tensor> all(views.data(), count);
-  translated([&] {
+  translate_errors([&] {
     kernel(stream_of(first), all.first(outputs.size()), all.subspan(outputs.size()),
            {numbers.data(), numbers.size()}, compute ? std::optional(dtype_of(*compute)) : std::nullopt);
   });

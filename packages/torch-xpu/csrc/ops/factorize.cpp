@@ -3,7 +3,7 @@
 #include <ATen/native/LinearAlgebraUtils.h>
 
 #include "device/errors.h"
-#include "ops/product.h"
+#include "ops/gemm.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/factorize.h"
 
@@ -29,7 +29,7 @@ Tensor one_batch(const Tensor& t) {
 void solve_triangle(const Tensor& a, const Tensor& x, Triangle which) {
   if (x.numel() == 0) return;
   require_matrices_of_numbers("solve_triangle", x);
-  translated([&] {
+  translate_errors([&] {
     kernels::solve_triangle(stream_of(x), view_of(a.is_conj() ? a.conj() : a), view_of(x),
                             {which.upper, which.unit, a.is_conj()}, matmul_options());
   });
@@ -38,7 +38,7 @@ void solve_triangle(const Tensor& a, const Tensor& x, Triangle which) {
 void factorize_lu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot) {
   if (a.numel() == 0) return;
   require_matrices_of_numbers("lu", a);
-  translated([&] {
+  translate_errors([&] {
     kernels::factorize_lu(stream_of(a), view_of(a), view_of(pivots), view_of(info.view({-1})), pivot,
                           matmul_options());
   });
@@ -47,7 +47,7 @@ void factorize_lu(const Tensor& a, const Tensor& pivots, const Tensor& info, boo
 void factorize_cholesky(const Tensor& a, const Tensor& info) {
   if (a.numel() == 0) return;
   require_matrices_of_numbers("cholesky", a);
-  translated([&] {
+  translate_errors([&] {
     kernels::factorize_cholesky(stream_of(a), view_of(a), view_of(info.view({-1})), matmul_options());
   });
 }
@@ -55,7 +55,7 @@ void factorize_cholesky(const Tensor& a, const Tensor& info) {
 void swap_rows(const Tensor& x, const Tensor& pivots, bool back) {
   if (x.numel() == 0) return;
   require_matrices_of_numbers("lu", x);
-  translated([&] { kernels::swap_rows(stream_of(x), view_of(x), view_of(pivots), back); });
+  translate_errors([&] { kernels::swap_rows(stream_of(x), view_of(x), view_of(pivots), back); });
 }
 
 }  // namespace torch_xpu

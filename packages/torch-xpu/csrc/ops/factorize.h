@@ -6,7 +6,7 @@
 
 namespace torch_xpu {
 
-/// Which matrix is meant by the one in memory: the triangle to read, whether its diagonal is taken as ones.
+/// How a matrix in memory is read: which triangle, and whether its diagonal counts as ones.
 /// The other triangle is never read. Transposed ones are views; conjugate ones may be.
 struct Triangle {
   bool upper = false, unit = false;

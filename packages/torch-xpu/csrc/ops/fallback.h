@@ -1,4 +1,4 @@
-// What runs on the host because xpu has no kernel for it: counted, named, and forbidden on request.
+// Operators without an xpu kernel run on the host: counted, named, and rejected on request.
 #pragma once
 
 #include <cstdint>

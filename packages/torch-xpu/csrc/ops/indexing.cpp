@@ -14,8 +14,8 @@ xpu::Scalar identity_of(Combine combine, at::ScalarType dtype) {
   if (combine == Combine::multiply) return 1;
   bool lowest = combine == Combine::maximum;
   if (at::isFloatingType(dtype)) {
-    double most = std::numeric_limits<double>::infinity();
-    return lowest ? -most : most;
+    double infinity = std::numeric_limits<double>::infinity();
+    return lowest ? -infinity : infinity;
   }
   return AT_DISPATCH_INTEGRAL_TYPES_AND(at::kBool, dtype, "identity_of", [&] {
     using Limits = std::numeric_limits<scalar_t>;

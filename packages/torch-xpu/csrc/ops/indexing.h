@@ -1,4 +1,4 @@
-// What operators that index have in common.
+// Functions that indexing operators share.
 #pragma once
 
 #include <ATen/Context.h>
@@ -33,7 +33,7 @@ inline void begin_with(const at::Tensor& output, const at::Tensor& self) {
   if (!output.is_same(self)) output.copy_(self);
 }
 
-/// What combining with changes nothing, in the dtype.
+/// The identity of a combination, in the dtype.
 xpu::Scalar identity_of(xpu::kernels::Combine combine, at::ScalarType dtype);
 
 }  // namespace torch_xpu

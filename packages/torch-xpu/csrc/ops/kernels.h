@@ -22,7 +22,7 @@ extern const char* const margin_loss_source;
 extern const char* const segment_source;
 extern const char* const windows_source;
 
-/// What a kernel calls the dtype: in memory, and in arithmetic (float for the narrow floats).
+/// The names of a dtype in a kernel: in memory, and in arithmetic (float for the narrow floats).
 const char* stored_type(xpu::DType dtype);
 const char* math_type(xpu::DType dtype);
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/errors.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -32,15 +32,15 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   if (auto* made = slot.load(std::memory_order_acquire)) return *made;
   xpu::kernels::Expression e;
   e.name = name_;
-  e.outputs = kind == integer_ && !text_.integer.empty()   ? text_.integer
-              : kind == complex_ && !text_.complex.empty() ? text_.complex
-                                                           : text_.real;
+  e.outputs = kind == integer_ && !expression_.integer.empty()   ? expression_.integer
+              : kind == complex_ && !expression_.complex.empty() ? expression_.complex
+                                                                 : expression_.real;
   TORCH_CHECK_NOT_IMPLEMENTED(!e.outputs.empty(), '"', name_, "\" not implemented for ",
                               kind == complex_ ? "complex numbers" : "floats");
-  e.headers = text_.headers;
+  e.headers = expression_.headers;
   e.headers.emplace_back(kind == complex_ ? "complex_math" : "math");
   if (kind == integer_) e.headers.emplace_back("integer");
-  e.helpers = text_.helpers;
+  e.helpers = expression_.helpers;
   e.inputs = 0;
   e.scalars = scalars;
   for (int k = 0; k < inputs; ++k) {
@@ -49,12 +49,12 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
       e.body += "T " + letter + " = p" + std::to_string(e.scalars++) + "; ";
       continue;
     }
-    if (text_.own_type >> k & 1) e.own_type |= 1u << e.inputs;
+    if (expression_.own_type >> k & 1) e.own_type |= 1u << e.inputs;
     e.body += "auto " + letter + " = a" + std::to_string(e.inputs++) + "; ";
   }
   for (int k = 0; k < scalars; ++k)
     e.body += std::string("T ") + static_cast<char>('p' + k) + " = p" + std::to_string(k) + "; ";
-  e.body += text_.body;
+  e.body += expression_.body;
   auto* made = new Kernel(std::move(e));
   const Kernel* none = nullptr;
   if (slot.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return *made;
@@ -62,7 +62,7 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
   return *none;
 }
 
-void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const {
+void Pointwise::run_in_f32(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const {
   std::vector<at::Tensor> tensors;
   tensors.reserve(static_cast<std::size_t>(iter.ntensors()));  // the iterator borrows them
   at::TensorIteratorConfig config;
@@ -71,7 +71,7 @@ void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scala
   for (int k = 0; k < iter.ntensors(); ++k) {
     auto& t = iter.tensor(k);
     bool output = k < iter.noutputs();
-    if (!is_small_float(t))
+    if (!is_minifloat(t))
       tensors.push_back(t);
     else if (output)
       tensors.push_back(at::empty(t.sizes(), t.options().dtype(at::kFloat)));
@@ -82,14 +82,14 @@ void Pointwise::over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scala
   auto wide = config.build();
   (*this)(wide, scalars, at::kFloat);
   for (int k = 0; k < iter.noutputs(); ++k)
-    if (is_small_float(iter.tensor(k))) iter.tensor(k).copy_(tensors[static_cast<std::size_t>(k)]);
+    if (is_minifloat(iter.tensor(k))) iter.tensor(k).copy_(tensors[static_cast<std::size_t>(k)]);
 }
 
 void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars,
                            std::optional<at::ScalarType> compute) const {
   if (iter.numel() == 0) return;
   for (int k = 0; k < iter.ntensors(); ++k)
-    if (is_small_float(iter.tensor_base(k).scalar_type())) return over_floats(iter, scalars);
+    if (is_minifloat(iter.tensor_base(k).scalar_type())) return run_in_f32(iter, scalars);
   int outputs = iter.noutputs(), inputs = iter.ninputs();
   TORCH_INTERNAL_ASSERT(inputs <= max_inputs);
   auto type = compute ? *compute
@@ -117,7 +117,7 @@ void Pointwise::operator()(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar
   }
   std::span<const xpu::Tensor> all(views.data(), static_cast<std::size_t>(count));
   auto dtype = type == at::kBool ? xpu::DType::u8 : dtype_of(type);
-  translated([&] {
+  translate_errors([&] {
     kernel(kind, inputs, static_cast<int>(scalars.size()), on_host)(
         xpu::current_stream(iter.device(0).index()), all.first(outputs), all.subspan(outputs),
         {numbers.data(), numbers.size()}, dtype);

@@ -11,13 +11,12 @@
 
 namespace torch_xpu {
 
-/// What to compute. Expressions speak of the iterator's inputs as a, b, c, ... and of the scalars given to
-/// the call as p, q, r, ..., all of type T: the arithmetic type of the compute dtype (float for f16 and
-/// bf16).
-struct PointwiseText {
+/// The computation. Expressions name the iterator's inputs a, b, c, ... and the scalars of the call p, q, r,
+/// ..., all of type T: the arithmetic type of the compute dtype (float for f16 and bf16).
+struct PointwiseExpression {
   std::vector<std::string> real;  ///< an expression for each output
-  /// The same where the compute dtype is an integer or bool (which is computed as u8), or complex. Empty
-  /// means the same expressions.
+  /// Expressions for compute dtypes that are integers or bool (computed as u8), or complex. If empty, `real`
+  /// is used.
   std::vector<std::string> integer = {}, complex = {};
   std::vector<std::string> headers = {};  ///< of the device library, besides the basic functions
   std::string body = {};                  ///< statements before the expressions
@@ -25,11 +24,12 @@ struct PointwiseText {
   unsigned own_type = 0;                  ///< bit i: input i keeps its own arithmetic type
 };
 
-/// One operator's kernels. Made once for each operator, and never destroyed.
+/// One operator's kernels. Thread-safe. Created once for each operator, and never destroyed.
 class Pointwise {
  public:
   /// `name` is a C identifier, for traces and errors.
-  Pointwise(const char* name, PointwiseText text) : name_(name), text_(std::move(text)) {}
+  Pointwise(const char* name, PointwiseExpression expression)
+      : name_(name), expression_(std::move(expression)) {}
   Pointwise(const Pointwise&) = delete;
 
   /// Runs over the iterator: inputs that are single numbers in host memory become scalars of the kernel.
@@ -43,17 +43,16 @@ class Pointwise {
   static constexpr int max_inputs = 6;
   using Kernel = xpu::kernels::Elementwise;
   const Kernel& kernel(Kind kind, int inputs, int scalars, unsigned on_host) const;
-  // With f32 in place of the small floats the runtime has no dtypes for.
-  void over_floats(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const;
+  // Runs with f32 copies of operands whose minifloat type the runtime does not have.
+  void run_in_f32(at::TensorIteratorBase& iter, at::ArrayRef<at::Scalar> scalars) const;
 
   const char* name_;
-  PointwiseText text_;
-  // By kind, and by which inputs are in host memory: a bit each.
+  PointwiseExpression expression_;
+  // By kind, and by a bit mask of the inputs in host memory.
   mutable std::atomic<const Kernel*> kernels_[3][1 << max_inputs] = {};
 };
 
-/// A view of the iterator's operand `k`, outputs first: dimensions are merged as the iterator has merged
-/// them.
+/// Returns a view of the iterator's operand `k`, outputs first, with the iterator's merged dimensions.
 xpu::Tensor operand_of(const at::TensorIteratorBase& iter, int k);
 
 }  // namespace torch_xpu

@@ -7,12 +7,12 @@
 /// A structured operator whose overload has no name: POINTWISE(exp, {.real = {"xpu::exp(a)"}, .headers =
 /// {"exp"}}).
 #define POINTWISE(op, ...) POINTWISE_FORMS(op, op, op, #op ".out", #op "_", __VA_ARGS__)
-/// The same where there is no in-place form.
+/// Registers an operator without an in-place form.
 #define POINTWISE_FUNCTION(op, ...) POINTWISE_FORMS(op, op, op, #op ".out", nullptr, __VA_ARGS__)
 /// An overload for two tensors: add.Tensor, add.out, add_.Tensor.
 #define POINTWISE_TENSOR(op, ...) \
   POINTWISE_FORMS(op, op##_Tensor, op.Tensor, #op ".out", #op "_.Tensor", __VA_ARGS__)
-/// The same of those whose out form is .Tensor_out.
+/// Registers an operator whose out form is .Tensor_out.
 #define POINTWISE_TENSOR_OUT(op, ...) \
   POINTWISE_FORMS(op, op##_Tensor, op.Tensor, #op ".Tensor_out", #op "_.Tensor", __VA_ARGS__)
 #define POINTWISE_SCALAR_OUT(op, ...) \

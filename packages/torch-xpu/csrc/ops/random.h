@@ -12,8 +12,8 @@
 
 namespace torch_xpu {
 
-/// What a kernel that draws at most `increment` numbers for each element of a tensor may use, from the
-/// generator given or the device's own.
+/// Returns the random state of a kernel that draws at most `increment` numbers for each element of a tensor,
+/// from the generator given or the device's own.
 inline xpu::Philox take_random(const std::optional<at::Generator>& generator, const at::Tensor& on,
                                std::uint64_t increment) {
   TORCH_CHECK(on.is_xpu(), "Expected a '", on.device().type(), "' device type for generator but found 'xpu'");

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "device/errors.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -16,8 +16,8 @@ using at::Tensor;
 void reduce(const xpu::kernels::Reduction& reduction, std::initializer_list<Tensor> outputs,
             std::initializer_list<Tensor> inputs, at::OptionalIntArrayRef dims,
             std::initializer_list<at::Scalar> scalars, std::optional<at::ScalarType> compute) {
-  constexpr auto most = xpu::kernels::Reduction::max_operands;
-  std::array<xpu::Tensor, most> to, from;
+  constexpr auto max_operands = xpu::kernels::Reduction::max_operands;
+  std::array<xpu::Tensor, max_operands> to, from;
   c10::SmallVector<xpu::Scalar, 4> numbers;
   c10::SmallVector<int, 12> over;
   const Tensor& shape = *inputs.begin();
@@ -28,10 +28,9 @@ void reduce(const xpu::kernels::Reduction& reduction, std::initializer_list<Tens
   for (auto& t : outputs) to[written++] = view_of(t);
   // Small floats are compared and counted as the numbers they are.
   c10::SmallVector<Tensor, 2> widened;
-  for (auto& t : inputs)
-    from[read++] = view_of(is_small_float(t) ? widened.emplace_back(t.to(at::kFloat)) : t);
+  for (auto& t : inputs) from[read++] = view_of(is_minifloat(t) ? widened.emplace_back(t.to(at::kFloat)) : t);
   for (auto& s : scalars) numbers.push_back(scalar_of(s));
-  translated([&] {
+  translate_errors([&] {
     reduction(stream_of(shape), {to.data(), written}, {from.data(), read}, {over.data(), over.size()},
               {numbers.data(), numbers.size()}, compute ? std::optional(dtype_of(*compute)) : std::nullopt);
   });

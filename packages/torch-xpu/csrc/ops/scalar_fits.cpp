@@ -41,7 +41,7 @@ void check_fits(const at::Scalar& value, at::ScalarType type) {
       static_cast<void>(value.toDouble());
       break;
     default:
-      break;  // bool and complex hold every number, small floats saturate
+      break;  // bool and complex hold every number, minifloats saturate
   }
 }
 

@@ -11,17 +11,17 @@ namespace torch_xpu {
 
 using at::Tensor;
 
-Tensor places(const Tensor& indices, at::IntArrayRef sizes) {
+Tensor flatten_indices(const Tensor& indices, at::IntArrayRef sizes) {
   if (indices.size(0) == 0) return at::zeros({indices.size(1)}, indices.options());
   auto result = indices.select(0, 0).contiguous();
   for (std::int64_t d = 1; d < indices.size(0); ++d) result = result.mul(sizes[d]).add_(indices.select(0, d));
   return result;
 }
 
-Tensor indices_of(const Tensor& places, at::IntArrayRef sizes) {
+Tensor unflatten_indices(const Tensor& positions, at::IntArrayRef sizes) {
   auto count = static_cast<std::int64_t>(sizes.size());
-  auto result = at::empty({count, places.numel()}, places.options());
-  auto rest = places;
+  auto result = at::empty({count, positions.numel()}, positions.options());
+  auto rest = positions;
   for (auto d = count - 1; d > 0; --d) {
     result.select(0, d).copy_(rest.remainder(sizes[d]));
     rest = rest.div(sizes[d], "floor");
@@ -36,12 +36,12 @@ Tensor sparse_like(const Tensor& like, const Tensor& indices, const Tensor& valu
                                                       coalesced);
 }
 
-std::pair<Tensor, Tensor> found(const Tensor& sorted, const Tensor& keys) {
+std::pair<Tensor, Tensor> find_sorted(const Tensor& sorted, const Tensor& keys) {
   auto at = at::searchsorted(sorted, keys.contiguous()).clamp_max_(sorted.numel() - 1);
   return {at, sorted.index_select(0, at).eq(keys)};
 }
 
-std::pair<Tensor, Tensor> matches(const Tensor& keys, const Tensor& sorted, std::int64_t bound) {
+std::pair<Tensor, Tensor> join_sorted(const Tensor& keys, const Tensor& sorted, std::int64_t bound) {
   auto starts = at::searchsorted(sorted, at::arange(bound + 1, sorted.options()));
   auto first = starts.index_select(0, keys);
   auto counts = starts.index_select(0, keys.add(1)).sub_(first);
@@ -57,7 +57,7 @@ Tensor rows_at(const Tensor& coalesced, const Tensor& wanted) {
     shape[0] = wanted.numel();
     return at::zeros(shape, values.options());
   }
-  auto [at, there] = found(places(coalesced._indices(), coalesced.sizes()), wanted);
+  auto [at, there] = find_sorted(flatten_indices(coalesced._indices(), coalesced.sizes()), wanted);
   return scaled_rows(values.index_select(0, at), there);
 }
 

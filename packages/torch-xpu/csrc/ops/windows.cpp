@@ -26,7 +26,7 @@ enum Mode { sum, max, chosen };
 // As in kernels/windows.sycl.
 struct WindowsShape {
   std::int64_t n, c, size[3], from[3];
-  std::int64_t x[5], y[5], where[5], taps[3];
+  std::int64_t x[5], y[5], where[5], widths[3];
   std::int64_t count, rows, columns, tile_rows, tile_columns, column_tiles;
 };
 
@@ -52,27 +52,27 @@ struct Planes {
 struct Call {
   Mode mode;
   Tensor x, y, where;
-  std::array<Rule, 3> rules;
+  std::array<Stencil, 3> stencils;
   int spatial;
 };
 
-Rule same(std::int64_t size, bool wide) {
-  return {.kind = Rule::identity, .from = size, .to = size, .wide = wide};
+Stencil identity_stencil(std::int64_t size, bool wide) {
+  return {.kind = Stencil::identity, .from = size, .to = size, .wide = wide};
 }
 
-void queue(const Call& call) {
+void enqueue(const Call& call) {
   auto device = call.y.device();
   auto& info = xpu::device_info(device.index());
   Planes x(call.x, call.spatial), y(call.y, call.spatial);
   WindowsShape s{};
-  std::array<Taps, 3> taps;
+  std::array<StencilTable, 3> tables;
   bool weighted = false, holes = false;
   for (int d = 0; d < 3; ++d) {
     auto k = static_cast<std::size_t>(d);
-    taps[k] = taps_of(call.rules[k], device);
-    weighted = weighted || call.rules[k].weighted();
-    holes = holes || taps[k].holes;
-    s.taps[d] = taps[k].taps;
+    tables[k] = stencil_table(call.stencils[k], device);
+    weighted = weighted || call.stencils[k].has_weights();
+    holes = holes || tables[k].holes;
+    s.widths[d] = tables[k].width;
     s.size[d] = y.size[2 + d];
     s.from[d] = x.size[2 + d];
   }
@@ -85,21 +85,21 @@ void queue(const Call& call) {
 
   int lanes = static_cast<int>(info.sub_group_size);
   bool channels_last = y.stride[1] == 1 && y.size[1] > 1 && y.size[2] * y.size[3] * y.size[4] > 1;
-  // Short rows would leave lanes idle: rows of one plane are walked as one where memory allows, or else each
-  // lane has an element to itself.
+  // Short rows would leave lanes idle: rows of one plane are treated as one if memory allows, otherwise each
+  // lane computes single elements.
   auto is_short = [&](std::int64_t columns) { return columns < 2 * lanes && columns % lanes; };
   auto dense = [](const std::int64_t* size, const std::int64_t* stride) {
     return stride[4] == 1 && stride[3] == size[2];
   };
-  constexpr std::int64_t small_plane = 4096, few_taps = 64;
-  if (!channels_last && is_short(s.size[2]) && s.size[1] > 1 && s.size[1] * s.size[2] <= small_plane &&
-      s.taps[1] * s.taps[2] <= few_taps && dense(s.from, s.x) && dense(s.size, s.y) &&
+  constexpr std::int64_t max_plane_size = 4096, max_plane_width = 64;
+  if (!channels_last && is_short(s.size[2]) && s.size[1] > 1 && s.size[1] * s.size[2] <= max_plane_size &&
+      s.widths[1] * s.widths[2] <= max_plane_width && dense(s.from, s.x) && dense(s.size, s.y) &&
       (call.mode == sum || dense(call.mode == max ? s.size : s.from, s.where))) {
-    taps[2] = taps_of(call.rules[1], call.rules[2], device);
-    taps[1] = taps_of(same(1, call.rules[1].wide), device);
-    holes = taps[0].holes || taps[2].holes;
-    s.taps[1] = 1;
-    s.taps[2] = taps[2].taps;
+    tables[2] = stencil_table(call.stencils[1], call.stencils[2], device);
+    tables[1] = stencil_table(identity_stencil(1, call.stencils[1].wide), device);
+    holes = tables[0].holes || tables[2].holes;
+    s.widths[1] = 1;
+    s.widths[2] = tables[2].width;
     for (auto* size : {s.size, s.from}) {
       size[2] *= size[1];
       size[1] = 1;
@@ -123,23 +123,23 @@ void queue(const Call& call) {
   };
   auto fixed = [&](const char* name, std::int64_t n, int d) {
     return n <= 4 ? xpu::join("#define ", name, " ", n, "\n")
-                  : xpu::join("#define ", name, " s.taps[", d, "]\n");
+                  : xpu::join("#define ", name, " s.widths[", d, "]\n");
   };
   int fast = layout % 2 ? 1 : 4;
   auto head =
       xpu::join("#include <xpu/limits.h>\n#include <xpu/group.h>\n",
                 xpu::is_complex(xt) ? "#include <xpu/complex.h>\n" : "", "using X = ", stored_type(xt),
                 ";\nusing Y = ", stored_type(yt), ";\nusing T = ", t,
-                ";\nusing W = ", call.rules[0].wide ? "double" : "float",
+                ";\nusing W = ", call.stencils[0].wide ? "double" : "float",
                 ";\nusing Place = xpu::", narrow ? "i32" : "i64",
                 ";\nusing UnsignedPlace = xpu::", narrow ? "u32" : "u64", ";\n#define MODE ",
                 static_cast<int>(call.mode), "\n#define WEIGHTS ", weighted, "\n#define HOLES ", holes,
                 "\n#define LAYOUT ", layout, "\n#define SUB_GROUPS ", sub_groups, "\n",
                 step("STEP_X", s.x[fast], layout % 2 ? "s.x[1]" : "s.x[4]"),
-                step("STEP_Y", s.y[fast], layout % 2 ? "s.y[1]" : "s.y[4]"), fixed("TAPS_D", s.taps[0], 0),
-                fixed("TAPS_H", s.taps[1], 1), fixed("TAPS_W", s.taps[2], 2));
+                step("STEP_Y", s.y[fast], layout % 2 ? "s.y[1]" : "s.y[4]"), fixed("TAPS_D", s.widths[0], 0),
+                fixed("TAPS_H", s.widths[1], 1), fixed("TAPS_W", s.widths[2], 2));
 
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(call.y);
     auto kernel = kernel_with(device.index(), head, windows_source, "windows");
     xpu::NdRange range;
@@ -148,10 +148,10 @@ void queue(const Call& call) {
       group = std::min({group, info.max_work_group_size, kernel.max_work_group_size()});
       range = xpu::NdRange::linear((static_cast<std::size_t>(s.count) + group - 1) / group, group);
     } else {
-      // Enough tiles for every core several times, each worth the launch of a group.
+      // Several tiles for every core, each large enough to outweigh the launch of a group.
       auto tiles = std::int64_t{info.max_compute_units} * 16;
-      std::int64_t least = info.is_gpu ? lanes : 64 * lanes;
-      auto share = std::max(least, s.count / tiles);
+      std::int64_t min_share = info.is_gpu ? lanes : 64 * lanes;
+      auto share = std::max(min_share, s.count / tiles);
       s.tile_columns = std::min(s.columns, (share + lanes - 1) / lanes * lanes);
       s.tile_rows = std::max<std::int64_t>(1, share / s.columns);
       s.column_tiles = (s.columns + s.tile_columns - 1) / s.tile_columns;
@@ -162,18 +162,18 @@ void queue(const Call& call) {
     xpu::Args list;
     list.add(const_cast<void*>(call.x.const_data_ptr())).add(call.y.mutable_data_ptr());
     if (call.mode != sum) list.add(call.where.mutable_data_ptr());
-    for (auto& t : taps) list.add(const_cast<void*>(t.index.const_data_ptr()));
-    for (auto& t : taps) list.add(const_cast<void*>(t.weight.const_data_ptr()));
+    for (auto& t : tables) list.add(const_cast<void*>(t.index.const_data_ptr()));
+    for (auto& t : tables) list.add(const_cast<void*>(t.weight.const_data_ptr()));
     list.add(s);
     xpu::launch(stream, kernel, range, list, call.x.nbytes() + call.y.nbytes());
   });
 }
 
-std::array<Rule, 3> three(std::span<const Rule> rules, bool wide) {
-  std::array<Rule, 3> all{same(1, wide), same(1, wide), same(1, wide)};
-  for (std::size_t k = 0; k < rules.size(); ++k) {
-    auto& rule = all[3 - rules.size() + k] = rules[k];
-    rule.wide = wide;
+std::array<Stencil, 3> three_stencils(std::span<const Stencil> stencils, bool wide) {
+  std::array<Stencil, 3> all{identity_stencil(1, wide), identity_stencil(1, wide), identity_stencil(1, wide)};
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    auto& stencil = all[3 - stencils.size() + k] = stencils[k];
+    stencil.wide = wide;
   }
   return all;
 }
@@ -182,84 +182,90 @@ bool is_wide(const Tensor& t) {
   return t.scalar_type() == at::kDouble || t.scalar_type() == at::kComplexDouble;
 }
 
-bool averages(const Rule& rule) {
-  return rule.kind == Rule::average || rule.kind == Rule::average_inside ||
-         rule.kind == Rule::adaptive_average;
+bool is_average(const Stencil& stencil) {
+  return stencil.kind == Stencil::average || stencil.kind == Stencil::average_inside ||
+         stencil.kind == Stencil::adaptive_average;
 }
 
-// What the averages along a dimension are divided by, for each result of the forward.
-Tensor divisors(Rule rule, std::size_t dims_after, const Tensor& like) {
-  rule.turned = false;
+// The divisors of averages along a dimension, for each result of the forward.
+Tensor divisors(Stencil stencil, std::size_t dims_after, const Tensor& like) {
+  stencil.is_backward = false;
   std::vector<std::int64_t> counts;
-  for (auto& taps : worked_out(rule)) counts.push_back(taps.empty() ? 1 : std::llround(1 / taps[0].weight));
+  for (auto& list : compute_taps(stencil))
+    counts.push_back(list.empty() ? 1 : std::llround(1 / list[0].weight));
   std::vector<std::int64_t> shape(1 + dims_after, 1);
   shape[0] = static_cast<std::int64_t>(counts.size());
   return at::tensor(counts, at::kLong).to(like.device()).view(shape);
 }
 
-// Integers are summed, then divided once, toward zero as PyTorch does: weights would round at each tap.
-void average_integers(const Tensor& out, const Tensor& source, std::span<const Rule> rules) {
-  std::vector<Rule> sums(rules.begin(), rules.end());
+// Integers are summed, then divided once, toward zero as in PyTorch. Weights would round at each tap.
+void average_integers(const Tensor& out, const Tensor& source, std::span<const Stencil> stencils) {
+  std::vector<Stencil> sums(stencils.begin(), stencils.end());
   auto counts = at::ones({}, source.options().dtype(at::kLong));
-  for (std::size_t k = 0; k < rules.size(); ++k) {
-    if (!averages(rules[k])) continue;
-    counts = at::mul(counts, divisors(rules[k], rules.size() - 1 - k, source));
-    sums[k].kind = rules[k].kind == Rule::adaptive_average ? Rule::adaptive_window : Rule::window;
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    if (!is_average(stencils[k])) continue;
+    counts = at::mul(counts, divisors(stencils[k], stencils.size() - 1 - k, source));
+    sums[k].kind = stencils[k].kind == Stencil::adaptive_average ? Stencil::adaptive_window : Stencil::window;
     sums[k].scale = 0;
   }
   auto wide = source.to(at::kLong), sum = at::empty(out.sizes(), wide.options());
-  bool turned = rules[0].turned;
-  window_sum(sum, turned ? at::div(wide, counts, "trunc") : wide, sums);
-  out.copy_(turned ? sum : at::div(sum, counts, "trunc"));
+  bool is_backward = stencils[0].is_backward;
+  window_sum(sum, is_backward ? at::div(wide, counts, "trunc") : wide, sums);
+  out.copy_(is_backward ? sum : at::div(sum, counts, "trunc"));
 }
 
 }  // namespace
 
-void window_sum(const Tensor& out, const Tensor& source, std::span<const Rule> rules) {
+void window_sum(const Tensor& out, const Tensor& source, std::span<const Stencil> stencils) {
   if (out.numel() == 0) return;
   if (source.numel() == 0) return void(out.zero_());
-  if (at::isIntegralType(source.scalar_type(), true) && std::any_of(rules.begin(), rules.end(), averages))
-    return average_integers(out, source, rules);
+  if (at::isIntegralType(source.scalar_type(), true) &&
+      std::any_of(stencils.begin(), stencils.end(), is_average))
+    return average_integers(out, source, stencils);
   bool wide = is_wide(source);
-  int spatial = static_cast<int>(rules.size());
-  auto all = three(rules, wide);
-  std::int64_t taps = 1;
-  for (auto& rule : all) taps *= taps_of(rule, out.device()).taps;
-  constexpr std::int64_t many = 24;
-  if (taps <= many || spatial == 1) return queue({sum, source, out, {}, all, spatial});
-  // Large windows one dimension after the other: the sum of their sides in place of the product. Columns come
-  // last, when there are fewest of them: the others are read along memory.
+  int spatial = static_cast<int>(stencils.size());
+  auto all = three_stencils(stencils, wide);
+  std::int64_t width = 1;
+  for (auto& stencil : all) width *= stencil_table(stencil, out.device()).width;
+  constexpr std::int64_t max_direct_width = 24;
+  if (width <= max_direct_width || spatial == 1) return enqueue({sum, source, out, {}, all, spatial});
+  // Large windows are summed one dimension after another, so that the cost is the sum of their sides, not the
+  // product. Columns come last, when the fewest are left; the other dimensions are read along memory.
   auto type = at::isReducedFloatingType(source.scalar_type()) ? at::kFloat : source.scalar_type();
   auto format = out.suggest_memory_format();
   Tensor from = source;
   for (int d = 3 - spatial; d < 3; ++d) {
     auto k = static_cast<std::size_t>(d);
-    if (all[k].kind == Rule::identity) continue;
+    if (all[k].kind == Stencil::identity) continue;
     auto axis = from.dim() - 3 + d;
-    std::array<Rule, 3> one{same(1, wide), same(1, wide), same(1, wide)};
+    std::array<Stencil, 3> one{identity_stencil(1, wide), identity_stencil(1, wide),
+                               identity_stencil(1, wide)};
     for (int e = 3 - spatial; e < 3; ++e)
-      one[static_cast<std::size_t>(e)] = same(from.size(from.dim() - 3 + e), wide);
+      one[static_cast<std::size_t>(e)] = identity_stencil(from.size(from.dim() - 3 + e), wide);
     one[k] = all[k];
     auto sizes = from.sizes().vec();
     sizes[static_cast<std::size_t>(axis)] = all[k].results();
     bool last = true;
-    for (int e = d + 1; e < 3; ++e) last = last && all[static_cast<std::size_t>(e)].kind == Rule::identity;
+    for (int e = d + 1; e < 3; ++e) last = last && all[static_cast<std::size_t>(e)].kind == Stencil::identity;
     auto to = last ? out : at::empty(sizes, out.options().dtype(type).memory_format(format));
-    queue({sum, from, to, {}, one, spatial});
+    enqueue({sum, from, to, {}, one, spatial});
     from = to;
   }
 }
 
-void window_max(const Tensor& out, const Tensor& where, const Tensor& source, std::span<const Rule> rules) {
+void window_max(const Tensor& out, const Tensor& where, const Tensor& source,
+                std::span<const Stencil> stencils) {
   if (out.numel() == 0) return;
-  queue({max, source, out, where, three(rules, is_wide(source)), static_cast<int>(rules.size())});
+  enqueue({max, source, out, where, three_stencils(stencils, is_wide(source)),
+           static_cast<int>(stencils.size())});
 }
 
 void window_max_backward(const Tensor& grad_in, const Tensor& grad_out, const Tensor& where,
-                         std::span<const Rule> rules) {
+                         std::span<const Stencil> stencils) {
   if (grad_in.numel() == 0) return;
   if (grad_out.numel() == 0) return void(grad_in.zero_());
-  queue({chosen, grad_out, grad_in, where, three(rules, is_wide(grad_out)), static_cast<int>(rules.size())});
+  enqueue({chosen, grad_out, grad_in, where, three_stencils(stencils, is_wide(grad_out)),
+           static_cast<int>(stencils.size())});
 }
 
 }  // namespace torch_xpu

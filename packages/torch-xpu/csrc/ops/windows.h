@@ -1,25 +1,25 @@
-// Results whose elements are made of windows of their source, in up to three spatial dimensions.
+// Applies stencils to tensors in up to three spatial dimensions.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <span>
 
-#include "ops/taps.h"
+#include "ops/stencil.h"
 
 namespace torch_xpu {
 
-/// A rule for each spatial dimension of the tensors, which are [[N] C] [D [H]] W of any strides. All computed
-/// in float for the narrow floats, and rounded once.
+// There is a stencil for each spatial dimension of the tensors, which are [[N] C] [D [H]] W of any strides.
+// Narrow floats are computed in float and rounded once.
 
 /// out = the weighted sum over each window.
-void window_sum(const at::Tensor& out, const at::Tensor& source, std::span<const Rule> rules);
-/// out = the largest of each window, where = its row-major place in the source's plane (i64). The last NaN
-/// wins.
+void window_sum(const at::Tensor& out, const at::Tensor& source, std::span<const Stencil> stencils);
+/// out = the maximum of each window, where = its row-major position in the source's plane (i64). If there are
+/// NaNs, the last one is the maximum.
 void window_max(const at::Tensor& out, const at::Tensor& where, const at::Tensor& source,
-                std::span<const Rule> rules);
-/// The backward of window_max: rules are turned.
+                std::span<const Stencil> stencils);
+/// The backward of window_max: the stencils are backward ones.
 void window_max_backward(const at::Tensor& grad_in, const at::Tensor& grad_out, const at::Tensor& where,
-                         std::span<const Rule> rules);
+                         std::span<const Stencil> stencils);
 
 }  // namespace torch_xpu

@@ -211,7 +211,7 @@ class Case:
                         continue
                     room = whole.numel() - like.numel()
                     if room >= 0 and all(view.dense for view in same):
-                        outs.append(whole[draw.below(room + 1) :][: like.numel()].view(shape))
+                        outs.append(whole[draw.randrange(room + 1) :][: like.numel()].view(shape))
                         continue
                 style = "right"
             if style == "shape":

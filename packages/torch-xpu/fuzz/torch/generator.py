@@ -90,7 +90,7 @@ class Generator:
     def pick(self, *choices):
         return self.random.choice(choices)
 
-    def below(self, n: int) -> int:
+    def randrange(self, n: int) -> int:
         return self.random.randrange(n)
 
     # Shapes
@@ -120,7 +120,7 @@ class Generator:
         """A shape that broadcasts with this one, seldom one that does not."""
         other = list(shape)
         if self.chance(0.25):
-            other = other[self.below(len(other) + 1) :]
+            other = other[self.randrange(len(other) + 1) :]
         for i in range(len(other)):
             if self.chance(0.2):
                 other[i] = 1
@@ -162,15 +162,15 @@ class Generator:
         elif style < 0.91 and rank == 4:
             order = [0, 2, 3, 1]
         elif style < 0.93 and rank:
-            strides = [self.below(4) for _ in shape]
-            return strides, self.below(3)
+            strides = [self.randrange(4) for _ in shape]
+            return strides, self.randrange(3)
         strides, step = [0] * rank, 1
         for d in reversed(order):
             if d not in repeated:
                 step *= steps[d] if step < MOST_PLACES else 1
                 strides[d] = step
                 step *= max(shape[d], 1)
-        return strides, self.below(5) if self.chance(0.25) else 0
+        return strides, self.randrange(5) if self.chance(0.25) else 0
 
     def tensor(
         self,
@@ -187,7 +187,7 @@ class Generator:
                 math.prod(max(size, 1) for size in shape[d + 1 :]) for d in range(len(shape))
             ]
         last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if size)
-        count = offset + max(last, 0) + 1 + (self.below(4) if self.chance(0.3) else 0)
+        count = offset + max(last, 0) + 1 + (self.randrange(4) if self.chance(0.3) else 0)
         self.storages.append(
             Storage(dtype, count, self.random.getrandbits(31), values or self.values())
         )

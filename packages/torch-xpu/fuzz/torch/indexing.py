@@ -29,7 +29,7 @@ def selection(g: Generator) -> Arguments:
 
 def gathers(g: Generator) -> Arguments:
     a, dim, n = _along(g, ALL)
-    shape = [g.below(k + 1) if g.chance(0.3) else k for k in a.size]
+    shape = [g.randrange(k + 1) if g.chance(0.3) else k for k in a.size]
     if shape:
         shape[dim] = g.size(0, 9) if n else 0
     return [a, dim, g.index(shape, n)], {}
@@ -37,7 +37,7 @@ def gathers(g: Generator) -> Arguments:
 
 def _scatter(g: Generator, dtypes, unique: bool) -> tuple[View, int, View, View]:
     a, dim, n = _along(g, dtypes)
-    shape = [g.below(k + 1) if g.chance(0.3) else k for k in a.size]
+    shape = [g.randrange(k + 1) if g.chance(0.3) else k for k in a.size]
     if unique:  # one index for each place: which of several wins is not defined
         if shape:
             shape[dim] = min(1, n)
@@ -46,7 +46,9 @@ def _scatter(g: Generator, dtypes, unique: bool) -> tuple[View, int, View, View]
         if shape:
             shape[dim] = g.size(0, 17) if n else 0
         index = g.index(shape, n)
-    source = g.tensor([k + (g.below(2) if g.chance(0.2) else 0) for k in shape], a.dtype, "normal")
+    source = g.tensor(
+        [k + (g.randrange(2) if g.chance(0.2) else 0) for k in shape], a.dtype, "normal"
+    )
     return a, dim, index, source
 
 
@@ -96,7 +98,7 @@ def _indices(g: Generator, shape, unique: bool = False) -> tuple:
     common = g.shape(0, 3, 12)
     while d < len(shape) and g.chance(0.85):
         n = shape[d]
-        kind = g.below(8)
+        kind = g.randrange(8)
         if kind == 0 and n:
             index.append(g.random.randint(-n, n - 1))
         elif kind in (1, 2):
@@ -106,7 +108,7 @@ def _indices(g: Generator, shape, unique: bool = False) -> tuple:
             d -= 1
         elif kind == 4 and Ellipsis not in index and g.chance(0.5):
             index.append(Ellipsis)
-            d += g.below(len(shape) - d + 1) - 1
+            d += g.randrange(len(shape) - d + 1) - 1
         elif kind == 5 and not unique:
             dims = g.random.randint(1, min(2, len(shape) - d))
             index.append(g.tensor(shape[d : d + dims], torch.bool))
@@ -189,7 +191,7 @@ def along_dim(g: Generator) -> Arguments:
 def embedding(g: Generator) -> Arguments:
     rows = g.size(1, 65)
     weight = g.tensor([rows, g.size(0, 17)], g.pick(*FLOATS), "normal")
-    named = {"padding_idx": g.below(rows)} if g.chance(0.4) else {}
+    named = {"padding_idx": g.randrange(rows)} if g.chance(0.4) else {}
     if g.chance(0.2):
         named["scale_grad_by_freq"] = True
     return [g.index(g.shape(0, 4, 60), rows, dtype=g.pick(torch.int64, torch.int32)), weight], named
@@ -201,7 +203,7 @@ def bags(g: Generator) -> Arguments:
     named: dict = {"mode": g.pick("sum", "mean", "max")}
     if g.chance(0.5):
         return [g.index([g.size(1, 5), g.size(0, 9)], rows), weight], named
-    starts = [0, *sorted(g.below(count + 1) for _ in range(g.below(5)))]
+    starts = [0, *sorted(g.randrange(count + 1) for _ in range(g.randrange(5)))]
     named["include_last_offset"] = g.chance(0.3)
     if named["include_last_offset"]:
         starts.append(count)

@@ -72,13 +72,13 @@ def pieces(g: Generator) -> Arguments:
 def sections(g: Generator) -> Arguments:
     a = some(g, 1)
     dim = g.dim(len(a.size), 0)
-    first = g.below(a.size[dim] + 1)
+    first = g.randrange(a.size[dim] + 1)
     return [a, [first, a.size[dim] - first]], {"dim": dim}
 
 
 def repeats(g: Generator) -> Arguments:
     a = some(g, 0, 5)
-    return [a, [g.pick(1, 1, 2, 3, 0) for _ in range(len(a.size) + g.below(2))]], {}
+    return [a, [g.pick(1, 1, 2, 3, 0) for _ in range(len(a.size) + g.randrange(2))]], {}
 
 
 def interleave(g: Generator) -> Arguments:
@@ -92,7 +92,7 @@ def interleave(g: Generator) -> Arguments:
 def expand(g: Generator) -> Arguments:
     a = some(g)
     sizes = [g.pick(3, 4, 0) if n == 1 else g.pick(n, -1) for n in a.size]
-    return [a, [g.pick(1, 2, 5) for _ in range(g.below(3))] + sizes], {}
+    return [a, [g.pick(1, 2, 5) for _ in range(g.randrange(3))] + sizes], {}
 
 
 def reshape(g: Generator) -> Arguments:
@@ -104,7 +104,7 @@ def reshape(g: Generator) -> Arguments:
         left //= size
     sizes.append(left)
     if g.chance(0.2) and 0 not in sizes:
-        sizes[g.below(len(sizes))] = -1
+        sizes[g.randrange(len(sizes))] = -1
     return [a, sizes], {}
 
 
@@ -112,8 +112,8 @@ def slices(g: Generator, apart: bool = False) -> Arguments:
     a = some(g, 1, apart=apart)
     dim = g.dim(len(a.size), 0)
     n = a.size[dim]
-    start = g.below(n + 1)
-    return [a, dim, start, g.below(n - start + 1)], {}
+    start = g.randrange(n + 1)
+    return [a, dim, start, g.randrange(n - start + 1)], {}
 
 
 def selects(g: Generator, apart: bool = False) -> Arguments:
@@ -153,7 +153,7 @@ def embedded(g: Generator) -> Arguments:
 def windows(g: Generator) -> Arguments:
     a = some(g, 1)
     dim = g.dim(len(a.size), 0)
-    return [a, dim, g.below(a.size[dim] + 1), g.pick(1, 2, 3)], {}
+    return [a, dim, g.randrange(a.size[dim] + 1), g.pick(1, 2, 3)], {}
 
 
 def clones(g: Generator) -> Arguments:
@@ -166,10 +166,10 @@ def clones(g: Generator) -> Arguments:
 def strided(g: Generator) -> Arguments:
     a = g.tensor(g.shape(), g.pick(*ALL), contiguous=True)
     n = math.prod(a.size)
-    size = [g.size(0, 5) for _ in range(g.below(4))]
-    stride = [g.below(4) for _ in size]
+    size = [g.size(0, 5) for _ in range(g.randrange(4))]
+    stride = [g.randrange(4) for _ in size]
     last = sum((k - 1) * s for k, s in zip(size, stride, strict=True) if k)
-    return [a, size, stride, max(0, g.below(max(n - last, 1)))], {}
+    return [a, size, stride, max(0, g.randrange(max(n - last, 1)))], {}
 
 
 def as_dtype(g: Generator) -> Arguments:
@@ -202,7 +202,7 @@ def pads(g: Generator) -> Arguments:
 
 def edges(g: Generator) -> Arguments:
     spatial = g.pick(1, 2, 3)
-    shape = [g.size(1, 5), g.size(1, 5), *(g.size(2, 9) for _ in range(spatial))][g.below(2) :]
+    shape = [g.size(1, 5), g.size(1, 5), *(g.size(2, 9) for _ in range(spatial))][g.randrange(2) :]
     amounts = [g.pick(0, 1, 2, 1, -1) for _ in range(2 * spatial)]
     return [
         g.tensor(shape, g.pick(*NUMBERS)),

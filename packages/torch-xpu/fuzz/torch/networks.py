@@ -37,7 +37,7 @@ def convolution(dims: int, transposed: bool = False):
 
 
 def _image(g: Generator, dims: int, dtypes=FLOATS, least: int = 3):
-    lead = [g.size(1, 4), g.size(1, 5)][g.below(2) :]
+    lead = [g.size(1, 4), g.size(1, 5)][g.randrange(2) :]
     return g.tensor([*lead, *(g.size(least, 13) for _ in range(dims))], g.pick(*dtypes), "normal")
 
 
@@ -46,7 +46,7 @@ def average_pool(dims: int):
         a = _image(g, dims)
         kernel = [g.pick(1, 2, 3) for _ in range(dims)]
         named: dict = {"stride": [g.pick(1, 2, 3) for _ in kernel]} if g.chance(0.6) else {}
-        named["padding"] = [g.below(k // 2 + 1) for k in kernel]
+        named["padding"] = [g.randrange(k // 2 + 1) for k in kernel]
         named |= {"ceil_mode": g.chance(0.3), "count_include_pad": g.chance(0.6)}
         if dims > 1 and g.chance(0.2):
             named["divisor_override"] = g.pick(1, 3, 7)
@@ -86,7 +86,7 @@ def norm_pool(dims: int):
 
 def batch_norm(g: Generator) -> Arguments:
     channels, dtype = g.size(1, 9), g.pick(*FLOATS)
-    rest = [g.size(1, 9) for _ in range(g.below(4))]
+    rest = [g.size(1, 9) for _ in range(g.randrange(4))]
     a = g.tensor([g.size(2, 9), channels, *rest], dtype, "normal")
     # They are written in training.
     mean = g.tensor([channels], dtype, "normal", apart=True)
@@ -102,7 +102,7 @@ def _affine(g: Generator, shape, dtype):
 
 def layer_norm(g: Generator) -> Arguments:
     shape, dtype = g.shape(1, 6), g.pick(*FLOATS)
-    inner = shape[g.below(len(shape)) :]
+    inner = shape[g.randrange(len(shape)) :]
     return [g.tensor(shape, dtype, "normal"), inner, *_affine(g, inner, dtype)], {
         "eps": g.pick(1e-5, 1e-2)
     }
@@ -116,7 +116,7 @@ def rms_norm(g: Generator) -> Arguments:
 def group_norm(g: Generator) -> Arguments:
     groups = g.pick(1, 2, 3)
     channels, dtype = groups * g.size(1, 4), g.pick(*FLOATS)
-    shape = [g.size(1, 4), channels, *(g.size(1, 9) for _ in range(g.below(4)))]
+    shape = [g.size(1, 4), channels, *(g.size(1, 9) for _ in range(g.randrange(4)))]
     return [g.tensor(shape, dtype, "normal"), groups, *_affine(g, [channels], dtype)], {"eps": 1e-2}
 
 
@@ -151,7 +151,7 @@ def classes(g: Generator) -> Arguments:
     target = g.index(lead, count)
     named: dict = {"reduction": g.pick("none", "mean", "sum")}
     if g.chance(0.3):
-        named["ignore_index"] = g.below(count)
+        named["ignore_index"] = g.randrange(count)
     if g.chance(0.4):
         named["weight"] = g.tensor([count], dtype, "positive")
     return [g.tensor(shape, dtype, "normal"), target], named
@@ -230,7 +230,7 @@ def attention(g: Generator) -> Arguments:
         g.tensor([*few, keys, outer], dtype, "normal"),
     ]
     named: dict = {"enable_gqa": True} if groups > 1 else {}
-    style = g.below(4)
+    style = g.randrange(4)
     if style == 0:
         named["is_causal"] = True
     if style == 1:

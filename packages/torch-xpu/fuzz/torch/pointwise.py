@@ -34,7 +34,7 @@ def with_number(*numbers):
 
     def arguments(g: Generator) -> Arguments:
         chosen = [g.pick(*choices) for choices in numbers]
-        return [one(g, FLOATS), *chosen[: g.below(len(chosen) + 1)]], {}
+        return [one(g, FLOATS), *chosen[: g.randrange(len(chosen) + 1)]], {}
 
     return arguments
 

@@ -1,4 +1,4 @@
-"""What ``xpu-sdk doctor`` asks of an adapter."""
+"""Facts about this adapter for ``xpu-sdk doctor``."""
 
 from __future__ import annotations
 

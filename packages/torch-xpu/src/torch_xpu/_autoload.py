@@ -5,6 +5,6 @@ from __future__ import annotations
 
 def load() -> None:
     """Make xpu a device of PyTorch's; no device is touched and no vendor library loaded."""
-    from . import _bridge, _surface  # noqa: F401 - the bridge registers itself when it is loaded
+    from . import _bridge, _torch_bindings  # noqa: F401 - the bridge registers itself when it is loaded
 
-    _surface.install()
+    _torch_bindings.install()

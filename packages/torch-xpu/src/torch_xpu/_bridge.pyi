@@ -1,5 +1,5 @@
 abi: int
-beside_cuda: bool
+coexists_with_cuda: bool
 
 def load() -> None: ...
 def is_loaded() -> bool: ...

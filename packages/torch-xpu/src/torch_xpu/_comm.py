@@ -99,7 +99,7 @@ def gather(tensors: Sequence[Tensor], dim: int, destination: int | None) -> Tens
 
 
 def gather_out(tensors: Sequence[Tensor], out: Tensor, dim: int) -> Tensor:
-    """The same into a tensor."""
+    """Gather into a tensor."""
     expected = list(tensors[0].shape)
     expected[dim] = sum(t.size(dim) for t in tensors)
     if list(out.shape) != expected:

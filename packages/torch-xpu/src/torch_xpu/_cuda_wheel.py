@@ -1,4 +1,4 @@
-"""PyTorch's wheel for CUDA: without an NVIDIA driver xpu takes its place, with one both stand there."""
+"""PyTorch's wheel for CUDA: without an NVIDIA driver xpu replaces CUDA, with one both can be used."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from . import _bridge
 
 
 def install() -> None:
-    """Nothing on a wheel for the CPU."""
-    if _bridge.beside_cuda:
-        _stand_beside()
+    """Adapt ``torch`` to a wheel for CUDA; do nothing on a wheel for the CPU."""
+    if _bridge.coexists_with_cuda:
+        _coexist_with_cuda()
     elif torch.version.cuda:
-        # The hooks are replaced: what asks whether CUDA was compiled must hear the same.
+        # xpu has replaced CUDA's hooks, so CUDA must not count as compiled.
         torch.cuda._is_compiled = lambda: False
 
 
-# How deep this thread is in functions of torch.xpu's that ask whether it was compiled.
+# How many functions of torch.xpu that ask whether it was compiled are on this thread's stack.
 _inside = threading.local()
 
 
 def _is_compiled() -> bool:
-    """Yes to functions of ``torch.xpu``, no to everybody else."""
+    """Return True to functions of ``torch.xpu``, False to all other callers."""
     return getattr(_inside, "depth", 0) > 0
 
 
-def _stand_beside() -> None:
-    """CUDA stays the accelerator, and Inductor and fake tensors, who ask for xpu first, must not meet it."""
+def _coexist_with_cuda() -> None:
+    """Keep CUDA the accelerator: hide xpu from Inductor and fake tensors, which look for it first."""
     parts = (torch.xpu, torch.xpu.memory, torch.xpu.random, torch.xpu.streams, torch.xpu.graphs)
     changes = {"_is_compiled": _is_compiled}
     for name in ("device_count", "_lazy_init", "get_arch_list"):

@@ -1,4 +1,4 @@
-"""What ran on the host because xpu has no kernel for it."""
+"""Operators that ran on the host because xpu has no kernel for them."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def using_fallback(mode: str) -> Iterator[None]:
 
 
 def fallback_mode() -> str:
-    """What happens to an operator without an xpu kernel."""
+    """Return what happens to an operator without an xpu kernel."""
     return _native().fallback_mode()

@@ -57,14 +57,14 @@ class _XPUGraph:
         recording.__exit__()
 
     def instantiate(self) -> None:
-        """Nothing to do: the graph is made ready when its capture ends."""
+        """Do nothing: ``capture_end()`` has already instantiated the graph."""
 
     def replay(self) -> None:
-        """Queues everything recorded on the current stream."""
+        """Enqueue everything captured on the current stream."""
         self._graph.replay(_current_stream())
 
     def reset(self) -> None:
-        """Drop the recording; its memory is the common pool's again once no replay uses it."""
+        """Drop the captured work; its memory returns to the common pool once no replay uses it."""
         self._graph.reset()
         self._pool = 0
 

@@ -45,7 +45,7 @@ def record(
         events=enabled == "all",
         context=context or "none",
         cpp=stacks == "all",
-        most=max_entries,
+        max_entries=max_entries,
         clear=clear_history,
         skipped=set(skip_actions),
     )

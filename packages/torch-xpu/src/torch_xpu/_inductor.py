@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from . import _after_import
+from . import _import_hooks
 
 _MISSING = (
     "no adapter of Inductor's for xpu is installed (neither a scheduling registered for xpu "
@@ -22,7 +22,7 @@ _MISSING = (
 
 
 def _adapted() -> bool:
-    """Whether Inductor can make code for xpu: by an adapter's scheduling, or by Triton as it comes."""
+    """Return True if Inductor can compile for xpu: by an adapter's scheduling, or by stock Triton."""
     from torch._inductor.codegen import common
 
     scheduling = common.get_scheduling_for_device("xpu")
@@ -78,15 +78,15 @@ def _with_uncompiled_xpu(compile_fx: Any) -> None:
 
 
 def _with_flex_attention_of_the_cpu(flex_cpu: Any) -> None:
-    """Stock makes no code for the CPU where there is an xpu."""
+    """Allow flex attention on the CPU, which stock PyTorch rejects if there is an xpu."""
     flex_cpu.check_cpu_supported = lambda: (
         torch.cpu._is_avx2_supported() and os.getenv("ATEN_CPU_CAPABILITY") != "default"
     )
 
 
 def install() -> None:
-    """Costs nothing until Inductor is imported."""
-    _after_import.change(
+    """Register the changes, which are made when Inductor is imported."""
+    _import_hooks.change(
         {
             "torch._inductor.compile_fx": _with_uncompiled_xpu,
             "torch._inductor.kernel.flex.flex_cpu": _with_flex_attention_of_the_cpu,

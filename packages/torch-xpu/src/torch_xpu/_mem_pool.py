@@ -19,7 +19,7 @@ _open: dict[tuple[int, int], list[AbstractContextManager[Any]]] = {}
 class _XPUMemPool:
     """Memory of its own for what runs in ``torch.xpu.use_mem_pool(pool)``.
 
-    ``use_on_oom``: its unused memory serves anybody who would otherwise be out of memory. With an allocator,
+    ``use_on_oom``: any allocation that would otherwise fail may use its free memory. With an allocator,
     what runs there takes its memory from that allocator's functions, tensor by tensor.
     """
 
@@ -37,8 +37,8 @@ class _XPUMemPool:
         if use_on_oom:
             from . import _device
 
-            _device.spare_pool(self._pool.id, True)
-            weakref.finalize(self, _device.spare_pool, self._pool.id, False)
+            _device.set_use_on_oom(self._pool.id, True)
+            weakref.finalize(self, _device.set_use_on_oom, self._pool.id, False)
 
     @property
     def id(self) -> PoolHandle:

@@ -21,7 +21,7 @@ def _lengths(t: Any) -> torch.Tensor:
 
 
 def _visible(query: Any, key: Any, queries: int, keys: int, is_causal: bool) -> torch.Tensor:
-    """Which keys a query sees; the last query of a sequence sees all its keys."""
+    """Return which keys a query sees; the last query of a sequence sees all its keys."""
     last = _lengths(key)
     at = torch.arange(keys, device=query.device)
     if is_causal:

@@ -1,4 +1,4 @@
-"""What ``torch.profiler`` gets wrong about devices other than CUDA in a wheel built without them."""
+"""Corrections of ``torch.profiler`` for devices other than CUDA in a wheel built without them."""
 
 from __future__ import annotations
 

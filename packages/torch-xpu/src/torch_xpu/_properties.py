@@ -35,7 +35,7 @@ _FIELDS = {
 
 
 class _XpuDeviceProperties:
-    """What a device is and can do; every field is read from the driver."""
+    """Properties of a device; every field is read from the driver."""
 
     has_subgroup_matrix_multiply_accumulate_tensor_float32 = False
     has_subgroup_2d_block_io = False

@@ -29,7 +29,7 @@ void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& 
   auto scores = temporary(stream, elements, DType::f32),
        inverse_sum_memory = temporary(stream, block_rows, DType::f32),
        result = temporary(stream, block_rows * v.shape[4], DType::f32);
-  kernels::Temporary narrow_weights;
+  kernels::ScratchBuffer narrow_weights;
   if (type != DType::f32) narrow_weights = temporary(stream, elements, type);
   BlockOperand convert_q(stream, q.dtype, type, block_rows * q.shape[4]),
       convert_k(stream, k.dtype, type, block_keys * k.shape[4]),

@@ -7,7 +7,7 @@
 #include "dnn/math_type.h"
 #include "dnn/operand_checks.h"
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/kernel_table.h"
 #include "xpu/dnn/matmul.h"
 #include "xpu/error.h"
@@ -97,7 +97,7 @@ class GradientSums {
 
  private:
   Stream stream_;
-  kernels::Temporary memory_;
+  kernels::ScratchBuffer memory_;
   Tensor result_, sums_;
 };
 
@@ -136,7 +136,7 @@ void attention_backward(Stream stream, const Tensor& grad_out_, const Tensor& q_
   auto elements = block.images * block.groups * q.shape[2] * block.queries * keys;
   auto block_rows = elements / keys, block_keys = block.images * block.groups * keys;
   auto scores = temporary(stream, elements, DType::f32), grads = temporary(stream, elements, DType::f32);
-  kernels::Temporary narrow_weights, narrow_grads, wide_q;
+  kernels::ScratchBuffer narrow_weights, narrow_grads, wide_q;
   if (type != DType::f32) {
     narrow_weights = temporary(stream, elements, type);
     narrow_grads = temporary(stream, elements, type);

@@ -4,7 +4,7 @@
 
 #include "dnn/operand_checks.h"
 #include "dnn/problem.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/kernels/copy.h"
@@ -100,7 +100,7 @@ Tensor transposed(Tensor t) {
   return t;
 }
 
-kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type) {
+kernels::ScratchBuffer temporary(Stream stream, std::int64_t elements, DType type) {
   return {stream, static_cast<std::size_t>(elements) * size_of(type)};
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/dnn/attention.h"
 #include "xpu/tensor.h"
 
@@ -19,7 +19,7 @@ Tensor narrow(Tensor t, int dimension, std::int64_t start, std::int64_t size);
 /// Returns the view with the last two dimensions exchanged.
 Tensor transposed(Tensor t);
 
-kernels::Temporary temporary(Stream stream, std::int64_t elements, DType type);
+kernels::ScratchBuffer temporary(Stream stream, std::int64_t elements, DType type);
 
 /// Returns blocks of a tensor in the type of the product: views, or copies, which the next block overwrites.
 class BlockOperand {
@@ -31,7 +31,7 @@ class BlockOperand {
  private:
   Stream stream_;
   DType type_;
-  kernels::Temporary copy_;
+  kernels::ScratchBuffer copy_;
 };
 
 /// The numbers of images, key heads and queries in one block.

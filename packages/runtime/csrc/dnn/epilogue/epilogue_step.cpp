@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {

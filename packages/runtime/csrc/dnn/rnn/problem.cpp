@@ -2,7 +2,7 @@
 
 #include "dnn/epilogue/epilogue_step.h"
 #include "dnn/rnn/layers.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 
 namespace xpu::dnn {
 namespace {
@@ -60,7 +60,7 @@ void rnn(Stream stream, const Tensor& src, const Tensor& weights_layer, const Te
   auto layers = rnn_layers(all, options);
   if (dst.numel() == 0) return;
   // Results of one layer for the next.
-  kernels::Temporary memory[2];
+  kernels::ScratchBuffer memory[2];
   Tensor from = src;
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     auto& buffer = memory[layer % 2];
@@ -68,7 +68,7 @@ void rnn(Stream stream, const Tensor& src, const Tensor& weights_layer, const Te
     if (layer < layers - 1) {
       to = row_major(dst, dst.dtype);
       if (!buffer.data())
-        buffer = kernels::Temporary(stream, static_cast<std::size_t>(to.numel()) * size_of(to.dtype));
+        buffer = kernels::ScratchBuffer(stream, static_cast<std::size_t>(to.numel()) * size_of(to.dtype));
       to.data = buffer.data();
     }
     auto one = one_layer(all, layer, from, to);

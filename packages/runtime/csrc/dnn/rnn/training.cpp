@@ -4,7 +4,7 @@
 #include "dnn/operand_checks.h"
 #include "dnn/rnn/layers.h"
 #include "dnn/rnn/problem.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 
 namespace xpu::dnn {
 namespace {
@@ -115,7 +115,7 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
   WorkspaceParts parts{all, sizes, static_cast<char*>(memory.data), checked_layers(all, options)};
   require_workspace("rnn_backward", all, sizes, memory, parts.layers);
   // Gradients that one layer's backward writes for the previous layer's.
-  kernels::Temporary gradient_buffers[2];
+  kernels::ScratchBuffer gradient_buffers[2];
   auto each_layer = [&](auto&& use) {
     auto given = gradients.dst;
     for (std::int64_t layer = parts.layers - 1; layer >= 0; --layer) {
@@ -140,7 +140,7 @@ void rnn_backward(Stream stream, const RnnTensors& all, const RnnOptions& option
   });
   for (std::int64_t layer = 1; layer < std::min<std::int64_t>(parts.layers, 3); ++layer)
     gradient_buffers[layer % 2] =
-        kernels::Temporary(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
+        kernels::ScratchBuffer(stream, bytes_of(row_major(parts.tensors(layer).src, DType::f32)));
   each_layer([&](const RnnProblem& p, const PlanPtr& plan) { plan->run(stream, p.problem); });
 }
 

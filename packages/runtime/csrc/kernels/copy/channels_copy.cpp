@@ -12,7 +12,7 @@
 namespace xpu::kernels {
 namespace {
 
-constexpr std::int64_t most_channels = 4;
+constexpr std::int64_t max_channels = 4;
 
 // Lengths and strides in elements.
 struct Images {
@@ -36,7 +36,7 @@ bool is_images(const Geometry& g, Images& found) {
     found.dst_image = dst[2];
     found.src_image = src[2];
   }
-  return found.channels <= most_channels && pixel_side[c] == 1 && pixel_side[p] == found.channels &&
+  return found.channels <= max_channels && pixel_side[c] == 1 && pixel_side[p] == found.channels &&
          plane_side[p] == 1;
 }
 

@@ -39,10 +39,10 @@ Tensor as_bits(const Tensor& t) {
   return view;
 }
 
-// The driver's copy stores through the caches, and between devices or with the host it is the only one.
+// The driver's copy has no streaming stores. Between devices, or with the host, only the driver can copy.
 bool better_than_driver(Stream stream, const Tensor& dst, const Tensor& src) {
   auto bytes = static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype);
-  if (!past_caches(tuning(stream.device()), bytes)) return false;
+  if (!uses_streaming_stores(tuning(stream.device()), bytes)) return false;
   auto here = [&](const Tensor& t) { return memory::find(t.data).device == stream.device(); };
   return here(dst) && here(src);
 }

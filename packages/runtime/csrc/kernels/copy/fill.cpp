@@ -52,7 +52,7 @@ void fill(Stream stream, const Tensor& dst, Scalar value) {
   expect<UsageError>(dst.data, "fill: ", dst, " has no memory");
   if (size_of(dst.dtype) == 0) return fill_packed(stream, dst, value, count);
   auto bytes = static_cast<std::size_t>(count) * size_of(dst.dtype);
-  bool by_kernel = past_caches(tuning(stream.device()), bytes) && dst.dtype != DType::c128;
+  bool by_kernel = uses_streaming_stores(tuning(stream.device()), bytes) && dst.dtype != DType::c128;
   if (all_bits_zero(dst.dtype, value) && dst.contiguous() && !by_kernel)
     return fill_bytes(stream, dst.data, 0, bytes);
   if (dst.dtype == DType::f64)

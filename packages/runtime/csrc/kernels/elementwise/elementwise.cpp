@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/call.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/elementwise/plan.h"
 #include "kernels/index/access.h"
 #include "xpu/error.h"
@@ -34,22 +34,22 @@ void check_call(const Expression& e, std::span<const Tensor> outputs, std::span<
       e.outputs.size(), " and ", e.inputs);
 }
 
-// The same call over row-major stand-ins: one dimension describes them all.
-void call_dense(const Elementwise& op, Stream stream, std::span<const Tensor> outputs,
-                std::span<const Tensor> inputs, std::span<const Scalar> scalars,
-                std::optional<DType> compute) {
-  std::vector<DenseInput> from;
-  std::vector<DenseOutput> to;
-  std::vector<Tensor> dense_inputs, dense_outputs;
+// Calls `op` with row-major copies, which one dimension describes.
+void call_contiguous(const Elementwise& op, Stream stream, std::span<const Tensor> outputs,
+                     std::span<const Tensor> inputs, std::span<const Scalar> scalars,
+                     std::optional<DType> compute) {
+  std::vector<ContiguousInput> from;
+  std::vector<ContiguousOutput> to;
+  std::vector<Tensor> contiguous_inputs, contiguous_outputs;
   for (auto& t : inputs) {
     from.emplace_back(stream, broadcast_to(op.expression().name.c_str(), "an input", t, outputs[0]));
-    dense_inputs.push_back(from.back().tensor());
+    contiguous_inputs.push_back(from.back().tensor());
   }
   for (auto& t : outputs) {
     to.emplace_back(stream, t);
-    dense_outputs.push_back(to.back().tensor());
+    contiguous_outputs.push_back(to.back().tensor());
   }
-  op(stream, dense_outputs, dense_inputs, scalars, compute);
+  op(stream, contiguous_outputs, contiguous_inputs, scalars, compute);
   for (auto& t : to) t.finish();
 }
 
@@ -77,7 +77,7 @@ void Elementwise::operator()(Stream stream, std::span<const Tensor> outputs, std
   auto& shape = tuning(device);
   Plan plan = make_plan(shape, e, outputs, inputs, compute_dtype(outputs, inputs, compute));
   if (plan.count == 0) return;
-  if (plan.too_wide()) return call_dense(*this, stream, outputs, inputs, scalars, compute);
+  if (plan.exceeds_kernel_dims()) return call_contiguous(*this, stream, outputs, inputs, scalars, compute);
   Kernel kernel = state_->kernels.find_or_make(plan.variant.key(device), [&] {
     return build_shared_kernel(device, elementwise_source(shape, e, plan.variant),
                                elementwise_kernel_name(e));

@@ -7,7 +7,7 @@
 namespace xpu::kernels {
 namespace {
 
-// Columns of a tile that gathers, in vectors: few, so that the lines brought in stay in the nearest cache.
+// Columns of a tile that gathers, in vectors: few, so that the cache lines read stay in the L1 cache.
 constexpr std::int64_t gather_vectors = 4;
 
 bool all_contiguous(std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
@@ -25,8 +25,8 @@ bool all_contiguous(std::span<const Tensor> outputs, std::span<const Tensor> inp
          std::all_of(inputs.begin(), inputs.end(), like_first);
 }
 
-// The most elements a lane can take at once: as many as fill `lane_bytes` with the widest operand, if all are
-// aligned.
+// Elements that a lane loads at once: as many as fill `lane_bytes` with the widest operand, if all operands
+// are aligned; otherwise 1.
 std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs,
                            std::span<const Tensor> inputs) {
   std::size_t widest = 1;
@@ -48,18 +48,19 @@ std::uint8_t vector_length(const Tuning& tuning, std::span<const Tensor> outputs
   return all ? static_cast<std::uint8_t>(length) : 1;
 }
 
-// What is computed in place has its lines in the caches already.
-bool goes_past_caches(const Tuning& tuning, std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+// Large results benefit, unless they are computed in place: their lines are then in the caches already.
+bool benefits_from_streaming(const Tuning& tuning, std::span<const Tensor> outputs,
+                             std::span<const Tensor> inputs) {
   std::size_t bytes = 0;
   for (auto& out : outputs) {
     bytes += static_cast<std::size_t>(out.numel()) * size_of(out.dtype);
     for (auto& in : inputs)
       if (in.data == out.data) return false;
   }
-  return past_caches(tuning, bytes);
+  return uses_streaming_stores(tuning, bytes);
 }
 
-// Whether each row of the results is some whole cache lines, if the first begins one.
+// True if each row of the results consists of whole cache lines, provided that the first row begins one.
 bool has_rows_of_lines(const Plan& plan) {
   auto& v = plan.variant;
   auto& g = plan.geometry;
@@ -71,11 +72,11 @@ bool has_rows_of_lines(const Plan& plan) {
   return true;
 }
 
-// Puts the longest dimension into the rows when the fastest one is short: its elements are then gathered, and
-// the short dimension's neighbours come from the same cache lines.
+// If the fastest dimension is short, makes the longest one the rows. Their elements are then gathered, and
+// neighbours in the short dimension come from the same cache lines.
 void lengthen_rows(Geometry& g, std::int64_t short_row) {
   if (g.size[0] >= short_row) return;
-  if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.longest_first();
+  if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.put_longest_first();
 }
 
 std::uint32_t row_kinds(const Geometry& g) {
@@ -137,7 +138,7 @@ NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
 
 }  // namespace
 
-bool Plan::too_wide() const {
+bool Plan::exceeds_kernel_dims() const {
   return variant.dims == 0;
 }
 
@@ -156,7 +157,7 @@ KeyBits Variant::key_bits(int device) const {
       .add(1, wide_index)
       .add(6, dims)
       .add(5, vector)
-      .add(1, past_caches)
+      .add(1, streaming)
       .add(8, static_cast<std::uint64_t>(device));
 }
 
@@ -177,12 +178,12 @@ Plan make_plan(const Tuning& tuning, const Expression& expression, std::span<con
   if (all_contiguous(outputs, inputs)) {
     plan.count = outputs[0].numel();
     v.vector = vector_length(tuning, outputs, inputs);
-    v.past_caches = goes_past_caches(tuning, outputs, inputs);
+    v.streaming = benefits_from_streaming(tuning, outputs, inputs);
     return plan;
   }
   plan = plan_over(coalesce(outputs, inputs, expression.name.c_str(), expression.uses_index), v,
                    expression.uses_index);
-  if (has_rows_of_lines(plan)) plan.variant.past_caches = goes_past_caches(tuning, outputs, inputs);
+  if (has_rows_of_lines(plan)) plan.variant.streaming = benefits_from_streaming(tuning, outputs, inputs);
   return plan;
 }
 
@@ -194,17 +195,17 @@ Plan plan_over(const Geometry& geometry, const Variant& variant, bool keep_order
   if (!keep_order) lengthen_rows(g, short_row);
   if (g.linear()) return plan;
   v.wide_index = v.wide_index || !g.fits_32_bits();
-  if (g.dims > (g.operands <= 3 ? Geometry::most_dims_of_three : Geometry::most_dims)) {
+  if (g.dims > (g.operands <= 3 ? Geometry::max_kernel_dims_3_operands : Geometry::max_kernel_dims)) {
     v.dims = 0;
     return plan;
   }
   if (g.dims == 1 || g.size[0] >= short_row) {
     v.path = Path::rows;
-    v.dims = kernel_dims(g.dims, {2, 4, Geometry::most_dims, Geometry::most_dims_of_three});
+    v.dims = kernel_dims(g.dims, {2, 4, Geometry::max_kernel_dims, Geometry::max_kernel_dims_3_operands});
     v.kinds = row_kinds(g);
   } else {
     v.path = Path::strided;
-    v.dims = kernel_dims(g.dims, {2, 3, 4, Geometry::most_dims, Geometry::most_dims_of_three});
+    v.dims = kernel_dims(g.dims, {2, 3, 4, Geometry::max_kernel_dims, Geometry::max_kernel_dims_3_operands});
   }
   return plan;
 }

@@ -16,7 +16,7 @@ std::string elementwise_source(const Tuning& tuning, const Expression& e, const 
   SourceWriter writer(outputs, dtypes.subspan(v.outputs), v.compute, e.scalars);
   auto headers = e.headers;
   if (v.vector > 1) headers.push_back("wide");
-  if (v.past_caches) headers.push_back("past_caches");
+  if (v.streaming) headers.push_back("streaming_store");
   bool narrow =
       std::all_of(outputs.begin(), outputs.end(), [](DType d) { return is_float(d) && size_of(d) <= 2; });
   if (narrow) writer.line("#define XPU_SHORT_RESULTS 1");
@@ -33,8 +33,8 @@ std::string elementwise_source(const Tuning& tuning, const Expression& e, const 
   writer.line("#define XPU_KINDS ", kinds);
   writer.types(v.wide_index);
   writer.memory(v.vector);
-  writer.line("#define XPU_PAST_CACHES ", v.past_caches ? 1 : 0);
-  if (v.past_caches) writer.blocks(v.vector);
+  writer.line("#define XPU_STREAMING ", v.streaming ? 1 : 0);
+  if (v.streaming) writer.blocks(v.vector);
   writer.line(e.helpers);
   writer.line("XPU_FN Outputs compute(Inputs in, const Parameters& parameters, i64 index) {");
   writer.input_locals(e.own_type);

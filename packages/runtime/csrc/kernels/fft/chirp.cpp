@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "kernels/fft/steps.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 
 namespace xpu::kernels {
 namespace {
@@ -20,7 +20,7 @@ void fft_chirp(const FftLines& t) {
   auto m = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * t.n - 1)));
   auto lines = t.lines();
   auto bytes = static_cast<std::size_t>(m) * size_of(t.dtype);
-  Temporary values(t.stream, static_cast<std::size_t>(lines) * bytes), filter(t.stream, bytes);
+  ScratchBuffer values(t.stream, static_cast<std::size_t>(lines) * bytes), filter(t.stream, bytes);
   FftSide in{t, true, t.n, m, 2 * t.n}, out{t, false, t.n, m, 2 * t.n};
   fft_step(FftStep::chirp_begin, in, t.in, values.data());
   fft_step(FftStep::chirp_filter, in, nullptr, filter.data());

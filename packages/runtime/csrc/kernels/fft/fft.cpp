@@ -1,6 +1,6 @@
 #include "xpu/kernels/fft.h"
 
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/fft/steps.h"
 #include "kernels/geometry.h"
 #include "kernels/require.h"
@@ -32,7 +32,7 @@ bool in_pairs(const Tensor& t, int dim) {
 
 // New memory for a tensor whose lines are `n` long and dense.
 struct LineMemory {
-  Temporary memory;
+  ScratchBuffer memory;
   Tensor tensor;
 
   LineMemory(Stream stream, const Tensor& like, int dim, DType dtype, std::int64_t n) : tensor(like) {
@@ -45,7 +45,7 @@ struct LineMemory {
       tensor.strides[d] = step;
       step *= like.shape[d];
     }
-    memory = Temporary(stream, static_cast<std::size_t>(tensor.numel()) * size_of(dtype));
+    memory = ScratchBuffer(stream, static_cast<std::size_t>(tensor.numel()) * size_of(dtype));
     tensor.data = memory.data();
   }
 };
@@ -172,8 +172,8 @@ void fft(Stream stream, const Tensor& out, const Tensor& in, int dim, FftOptions
   if (in.numel() == 0 || out.numel() == 0) return;
   check(stream, out, in, dim, options);
   if (in.ndim > FftLines::max_dims && !(in.contiguous() && out.contiguous())) {
-    DenseInput from(stream, in);
-    DenseOutput to(stream, out);
+    ContiguousInput from(stream, in);
+    ContiguousOutput to(stream, out);
     fft(stream, to.tensor(), from.tensor(), dim, options);
     return to.finish();
   }

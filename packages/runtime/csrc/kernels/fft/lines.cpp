@@ -8,7 +8,7 @@
 #include "kept.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -137,12 +137,13 @@ void launch_lines(const FftLines& t, Shape s) {
   l.swap_out = t.swap_out;
   Numbers<T> numbers{static_cast<T>(t.scale), FftRoots<T>(t.n), FftRoots<T>(whole)};
   int device = t.stream.device();
-  auto most = s.local ? tuning(device).tiles : static_cast<int>(device_info(device).max_compute_units) * 4;
-  auto groups = static_cast<std::size_t>(std::min<std::int64_t>(l.blocks, most));
-  Temporary memory;
+  auto max_groups =
+      s.local ? tuning(device).tiles : static_cast<int>(device_info(device).max_compute_units) * 4;
+  auto groups = static_cast<std::size_t>(std::min<std::int64_t>(l.blocks, max_groups));
+  ScratchBuffer memory;
   if (!s.local)
-    memory =
-        Temporary(t.stream, groups * static_cast<std::size_t>((4 * s.lines + 2) * t.n) * real_size(t.dtype));
+    memory = ScratchBuffer(t.stream,
+                           groups * static_cast<std::size_t>((4 * s.lines + 2) * t.n) * real_size(t.dtype));
   launch(t.stream, kernel_of(device, t.dtype, s), NdRange::linear(groups, static_cast<std::size_t>(s.group)),
          args(t.in, t.out, memory.data(), l, numbers),
          2 * static_cast<std::size_t>(t.lines() * t.n) * size_of(t.dtype));
@@ -180,14 +181,14 @@ bool fft_smooth(std::int64_t n) {
   return n == 1;
 }
 
-std::int64_t fft_longest(int device, DType dtype) {
+std::int64_t fft_max_length(int device, DType dtype) {
   // The CPU device's buffers are meant to stay in a core's cache.
   return tuning(device).sub_groups > 1 ? local_points(device, dtype)
                                        : 32768 / static_cast<std::int64_t>(size_of(dtype));
 }
 
 bool fft_fits(const FftLines& t) {
-  return t.n <= fft_longest(t.stream.device(), t.dtype) && fft_smooth(t.n);
+  return t.n <= fft_max_length(t.stream.device(), t.dtype) && fft_smooth(t.n);
 }
 
 void fft_lines(const FftLines& t) {

@@ -1,4 +1,4 @@
-// Fourier transforms of many lines of complex numbers: what those of all tensors are made of.
+// Fourier transforms of many lines of complex numbers, of which those of tensors are made.
 #pragma once
 
 #include <array>
@@ -37,23 +37,23 @@ struct FftLines {
   std::int64_t lines() const;
 };
 
-/// Whether one kernel does it, every line in the memory of a work-group.
+/// True if one kernel computes `transform`, with every line in the memory of a work-group.
 bool fft_fits(const FftLines& transform);
-/// The longest line that does.
-std::int64_t fft_longest(int device, DType dtype);
-/// Whether all prime factors are small: otherwise fft_fits() is false.
+/// The longest line for which fft_fits() can be true.
+std::int64_t fft_max_length(int device, DType dtype);
+/// True if all prime factors are small; otherwise fft_fits() is false.
 bool fft_smooth(std::int64_t n);
 /// The radices of the passes over a smooth line, as kernels have them.
 std::uint64_t fft_radices(std::int64_t n);
-/// Queues that kernel.
+/// Enqueues the kernel of fft_fits().
 void fft_lines(const FftLines& transform);
-/// Whether one kernel does both steps of a transform of n1 * n2 elements, which fit by themselves.
-bool fft_fits_whole(const FftLines& transform);
-/// Queues that kernel.
-void fft_whole(const FftLines& transform, std::int64_t n1);
-/// Queues a transform of any length without a half or twiddle.
+/// True if one kernel computes both steps of a transform of n1 * n2 elements, each of which fits by itself.
+bool fft_fits_fused(const FftLines& transform);
+/// Enqueues the kernel of fft_fits_fused().
+void fft_four_step_fused(const FftLines& transform, std::int64_t n1);
+/// Enqueues a transform of any length without a half or twiddle.
 void fft_any(const FftLines& transform);
-/// The same for lengths with large prime factors, as a convolution.
+/// Enqueues a transform of a length with large prime factors, as a convolution.
 void fft_chirp(const FftLines& transform);
 
 /// pi / (4 n) in two parts, as the device library has it.
@@ -69,7 +69,7 @@ struct FftRoots {
   }
 };
 
-/// Whether 8 n needs 64 bits.
+/// True if 8 n needs 64 bits.
 inline bool fft_wide(std::int64_t n) {
   return n >= std::int64_t{1} << 29;
 }

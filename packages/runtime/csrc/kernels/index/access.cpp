@@ -7,14 +7,14 @@
 namespace xpu::kernels {
 namespace {
 
-IndexedAccess begin(const char* op, const Tensor& moved, const Tensor& target, IndexOptions options) {
-  expect<UsageError>(moved.dtype == target.dtype, op, ": got ", moved, " and ", target,
+IndexedAccess begin(const char* op, const Tensor& elements, const Tensor& target, IndexOptions options) {
+  expect<UsageError>(elements.dtype == target.dtype, op, ": got ", elements, " and ", target,
                      ", expected tensors of one dtype");
   expect<Unsupported>(size_of(target.dtype), op, ": elements of ", name_of(target.dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
-  require_memory(op, moved);
+  require_memory(op, elements);
   require_memory(op, target);
-  IndexedAccess a{op, moved, target};
+  IndexedAccess a{op, elements, target};
   a.out_of_range = options.out_of_range;
   return a;
 }
@@ -35,7 +35,7 @@ void append(Tensor& t, std::int64_t size, std::int64_t stride) {
   t.strides[t.ndim++] = stride;
 }
 
-// Where the indices' dimensions stand, and the result's shape.
+// The position of the indices' dimensions in the result, and the result's shape.
 struct IndexedShape {
   Tensor broadcast;  // of the indices
   int first = -1, last = -1, used = 0, place = 0;
@@ -81,7 +81,7 @@ IndexedShape shape_of(const char* op, const Tensor& target, std::span<const Tens
 
 }  // namespace
 
-void require_apart(const char* op, const Tensor& out) {
+void require_no_overlap(const char* op, const Tensor& out) {
   for (int d = 0; d < out.ndim; ++d)
     expect<UsageError>(out.strides[d] != 0 || out.shape[d] <= 1 || out.numel() == 0, op, ": the output is ",
                        out, ", whose elements overlap in dimension ", d,
@@ -103,39 +103,39 @@ Tensor broadcast_to(const char* op, const char* which, const Tensor& t, const Te
   return view;
 }
 
-IndexedAccess along_dimension(const char* op, const Tensor& moved, const Tensor& target, int dim,
-                              const Tensor& index, IndexOptions options) {
-  auto a = begin(op, moved, target, options);
+IndexedAccess dimension_access(const char* op, const Tensor& elements, const Tensor& target, int dim,
+                               const Tensor& index, IndexOptions options) {
+  auto a = begin(op, elements, target, options);
   require_index(op, index);
   dim = wrap_dim(op, dim, target);
-  // A tensor of no dimensions is one of a single element.
+  // A tensor of no dimensions is treated as one of shape [1].
   auto one = [](Tensor t) {
     if (t.ndim == 0) append(t, 1, 1);
     return t;
   };
-  a.moved = one(moved), a.target = one(target);
+  a.elements = one(elements), a.target = one(target);
   Tensor at = one(index);
-  bool agree = at.ndim == a.target.ndim && a.moved.ndim == at.ndim;
+  bool agree = at.ndim == a.target.ndim && a.elements.ndim == at.ndim;
   for (int d = 0; agree && d < at.ndim; ++d)
-    agree = at.shape[d] <= a.moved.shape[d] && (d == dim || at.shape[d] <= a.target.shape[d]);
+    agree = at.shape[d] <= a.elements.shape[d] && (d == dim || at.shape[d] <= a.target.shape[d]);
   expect<UsageError>(agree || index.numel() == 0, op, ": the index is ", index,
-                     ", expected as many dimensions as ", target, " and ", moved,
+                     ", expected as many dimensions as ", target, " and ", elements,
                      ", and none larger but dimension ", dim, " of the first");
   if (index.numel() == 0) {
-    a.moved = at;
+    a.elements = at;
     return a;
   }
   for (int d = 0; d < at.ndim; ++d) {
-    a.moved.shape[d] = at.shape[d];
-    a.walks[d] = d == dim ? IndexedAccess::nowhere : d;
+    a.elements.shape[d] = at.shape[d];
+    a.target_dims[d] = d == dim ? IndexedAccess::no_dim : d;
   }
   a.add_index(at, dim);
   return a;
 }
 
-IndexedAccess of_slices(const char* op, const Tensor& moved, const Tensor& target, int dim,
-                        const Tensor& index, IndexOptions options) {
-  auto a = begin(op, moved, target, options);
+IndexedAccess slices_access(const char* op, const Tensor& elements, const Tensor& target, int dim,
+                            const Tensor& index, IndexOptions options) {
+  auto a = begin(op, elements, target, options);
   require_index(op, index);
   dim = wrap_dim(op, dim, target);
   Tensor shape, at;
@@ -143,28 +143,28 @@ IndexedAccess of_slices(const char* op, const Tensor& moved, const Tensor& targe
   require_dims(op, std::max(target.ndim, 1) - 1 + index.ndim);
   for (int d = 0; d < std::max(target.ndim, 1); ++d) {
     if (d != dim) {
-      a.walks[shape.ndim] = d;
+      a.target_dims[shape.ndim] = d;
       append(shape, target.shape[d], 0), append(at, target.shape[d], 0);
       continue;
     }
     for (int i = 0; i < index.ndim; ++i) {
-      a.walks[shape.ndim] = IndexedAccess::nowhere;
+      a.target_dims[shape.ndim] = IndexedAccess::no_dim;
       append(shape, index.shape[i], 0), append(at, index.shape[i], index.strides[i]);
     }
   }
   if (target.ndim == 0) append(a.target, 1, 1);
-  expect<UsageError>(same_shape(shape, moved), op, ": got ", moved, ", expected the shape of ", target,
+  expect<UsageError>(same_shape(shape, elements), op, ": got ", elements, ", expected the shape of ", target,
                      " with that of ", index, " in place of dimension ", dim);
   a.add_index(at, dim);
   return a;
 }
 
-IndexedAccess of_index_tensors(const char* op, const Tensor& moved, const Tensor& target,
-                               std::span<const Tensor> indices, IndexOptions options) {
+IndexedAccess index_tensors_access(const char* op, const Tensor& elements, const Tensor& target,
+                                   std::span<const Tensor> indices, IndexOptions options) {
   auto s = shape_of(op, target, indices);
-  auto a = begin(op, moved, target, options);
+  auto a = begin(op, elements, target, options);
   a.wraps = true;
-  a.moved = broadcast_to(op, "the other tensor", moved, s.result);
+  a.elements = broadcast_to(op, "the other tensor", elements, s.result);
   // Dimensions of the result before, of and after the indices.
   int walked = 0;
   auto used = [&](int d) {
@@ -173,10 +173,10 @@ IndexedAccess of_index_tensors(const char* op, const Tensor& moved, const Tensor
   };
   for (int d = 0; d < target.ndim; ++d) {
     if (used(d)) continue;
-    a.walks[walked < s.place ? walked : walked + s.broadcast.ndim] = d;
+    a.target_dims[walked < s.place ? walked : walked + s.broadcast.ndim] = d;
     ++walked;
   }
-  for (int i = 0; i < s.broadcast.ndim; ++i) a.walks[s.place + i] = IndexedAccess::nowhere;
+  for (int i = 0; i < s.broadcast.ndim; ++i) a.target_dims[s.place + i] = IndexedAccess::no_dim;
   for (int d = 0; d < target.ndim; ++d) {
     if (!used(d)) continue;
     Tensor own = broadcast_to(op, "an index", indices[static_cast<std::size_t>(d)], s.broadcast);

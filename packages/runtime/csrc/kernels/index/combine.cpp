@@ -4,7 +4,7 @@
 
 #include "compile/embedded.h"
 #include "kernels/call.h"
-#include "kernels/dense_access.h"
+#include "kernels/contiguous_access.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
@@ -33,19 +33,19 @@ void check(Stream stream, const IndexedAccess& a, const Combiner::State& state) 
                       a.name, ": ", device_info(stream.device()).name, " has no f64; convert to f32 first");
 }
 
-// An item that has a line to itself needs no atomics.
+// An item computes a line alone, so it needs no atomics.
 constexpr const char* lines_text = R"(
-XPU_FN void meet(const Pointers& x, Index moved, Index target) {
+XPU_FN void visit(const Pointers& x, Index at, Index target) {
 #if XPU_ROWS
-  auto bring = [&](i32 column) __attribute__((always_inline)) {
+  auto combine_column = [&](i32 column) __attribute__((always_inline)) {
     global<V> to = x.target + target + column;
-    *to = stored(combined(value_of(*to), value_of(x.moved[moved + column])));
+    *to = stored(combined(value_of(*to), value_of(x.elements[at + column])));
   };
   i32 column = 0;
-  for (; column + XPU_SUB_GROUP <= x.columns; column += XPU_SUB_GROUP) bring(column + lane());
-  if (column + lane() < x.columns) bring(column + lane());
+  for (; column + XPU_SUB_GROUP <= x.columns; column += XPU_SUB_GROUP) combine_column(column + lane());
+  if (column + lane() < x.columns) combine_column(column + lane());
 #else
-  V next = stored(combined(value_of(x.target[target]), value_of(x.moved[moved])));
+  V next = stored(combined(value_of(x.target[target]), value_of(x.elements[at])));
 #if XPU_LANES == 1  // all lanes store the same value, after all have read the old one
   sub_group_barrier();
   x.target[target] = next;
@@ -55,51 +55,53 @@ XPU_FN void meet(const Pointers& x, Index moved, Index target) {
 #endif
 #endif
 }
-XPU_FN void miss(const Pointers&, Index) {}
+XPU_FN void visit_invalid(const Pointers&, Index) {}
 )";
 
-enum class Way { lines, groups, atomics };
+enum class CombineMethod { lines, groups, atomics };
 
-// A line shorter than this is walked in less time than sorting takes to start.
+// A line shorter than this is combined in less time than sorting takes to start.
 constexpr std::int64_t short_line = 256;
 // As many lines as this keep a device busy enough.
-constexpr std::int64_t many_lines = 1024;
-// Grouping sorts the updates first: worth it when many elements come with each.
+constexpr std::int64_t min_lines_per_device = 1024;
+// Grouping sorts the updates first, which pays when each covers many elements.
 constexpr std::int64_t window_worth_grouping = 16, elements_worth_grouping = 1 << 15;
 
-// A core of a CPU brings values along a line several times as fast as it does by atomics, which wait for each
-// other, or as it sorts them; a GPU wants all its lanes busy.
-bool lines_fill(const Tuning& tune, std::int64_t lines, int fewer) {
-  if (tune.sub_groups > 1) return lines >= std::int64_t{tune.tiles} * tune.sub_group / fewer;
+// A core of a CPU combines values along a line several times as fast as by atomics, which wait for each
+// other, or by sorting. A GPU needs work for all its lanes.
+bool lines_fill_device(const Tuning& tune, std::int64_t lines, int rows_divisor) {
+  if (tune.sub_groups > 1) return lines >= std::int64_t{tune.tiles} * tune.sub_group / rows_divisor;
   std::int64_t vectors = (lines + tune.sub_group - 1) / tune.sub_group;
   return vectors * 64 >= tune.tiles;
 }
 
-// Whether a core of a CPU has lines of its own to walk from end to end, for which it need not look for its
-// place.
+// True if each core of a CPU has whole lines to combine, so that no item computes its position by division.
 bool in_long_lines(Stream stream, const IndexedAccess& a) {
   auto& tune = tuning(stream.device());
   std::int64_t lines = line_count(a);
   return tune.sub_groups == 1 && window_size(a) == 1 && lines >= tune.tiles &&
-         a.moved.numel() >= lines * tune.sub_group;
+         a.elements.numel() >= lines * tune.sub_group;
 }
 
-Way choose_way(Stream stream, const IndexedAccess& a, const Combiner::State& state, bool deterministic) {
-  std::int64_t lines = line_count(a), length = a.moved.numel() / lines;
-  // Rows are walked several at a time by the same vectors, so that fewer of them do.
-  int fewer = window_size(a) == lines ? 4 : 1;
-  // What the order depends on must not depend on the device.
-  if (deterministic) return lines >= many_lines / fewer || length <= short_line ? Way::lines : Way::groups;
+CombineMethod choose_method(Stream stream, const IndexedAccess& a, const Combiner::State& state,
+                            bool deterministic) {
+  std::int64_t lines = line_count(a), length = a.elements.numel() / lines;
+  // A vector computes several rows at a time, so fewer lines are enough.
+  int rows_divisor = window_size(a) == lines ? 4 : 1;
+  // The method decides the order of the sums, so a deterministic choice must not depend on the device.
+  if (deterministic)
+    return lines >= min_lines_per_device / rows_divisor || length <= short_line ? CombineMethod::lines
+                                                                                : CombineMethod::groups;
   auto& tune = tuning(stream.device());
-  if (lines_fill(tune, lines, fewer)) return Way::lines;
+  if (lines_fill_device(tune, lines, rows_divisor)) return CombineMethod::lines;
   if (!has_atomics(stream, a.target.dtype, state.atomic))
-    return length <= short_line ? Way::lines : Way::groups;
-  // A GPU adds floats and words where they are.
+    return length <= short_line ? CombineMethod::lines : CombineMethod::groups;
+  // A GPU has native atomic addition of floats and 32-bit integers.
   bool native =
       device_info(stream.device()).is_gpu && state.atomic == Atomic::add && size_of(a.target.dtype) == 4;
   bool long_rows =
-      !native && window_size(a) >= window_worth_grouping && a.moved.numel() >= elements_worth_grouping;
-  return long_rows ? Way::groups : Way::atomics;
+      !native && window_size(a) >= window_worth_grouping && a.elements.numel() >= elements_worth_grouping;
+  return long_rows ? CombineMethod::groups : CombineMethod::atomics;
 }
 
 const char* atomic_name(Atomic atomic) {
@@ -152,25 +154,31 @@ std::string arithmetic_text(const Combiner::State& state, DType dtype) {
 void combine(Stream stream, const IndexedAccess& access, const Combiner& combiner, bool deterministic) {
   auto& state = combiner.state();
   check(stream, access, state);
-  if (nothing_to_walk(access)) return;
-  if (needs_dense(access)) {
-    DenseAccess dense(stream, access, DenseAccess::Writes::target);
-    combine(stream, dense.access(), combiner, deterministic);
-    return dense.finish();
+  if (is_empty_access(access)) return;
+  if (needs_contiguous(access)) {
+    ContiguousAccess contiguous(stream, access, ContiguousAccess::Writes::target);
+    combine(stream, contiguous.access(), combiner, deterministic);
+    return contiguous.finish();
   }
-  if (!deterministic && state.replaces && !in_long_lines(stream, access)) return put(stream, access);
-  switch (choose_way(stream, access, state, deterministic)) {
-    case Way::lines:
-      return queue_walk(
-          stream, {.name = "combine_lines", .access = access, .numbers = !state.replaces, .in_lines = true},
-          state.lines, [&] { return arithmetic_text(state, access.target.dtype) + lines_text; });
-    case Way::groups:
+  if (!deterministic && state.replaces && !in_long_lines(stream, access))
+    return scatter_elements(stream, access);
+  switch (choose_method(stream, access, state, deterministic)) {
+    case CombineMethod::lines:
+      return enqueue_access(stream,
+                            {.name = "combine_lines",
+                             .access = access,
+                             .is_arithmetic = !state.replaces,
+                             .line_per_item = true},
+                            state.lines,
+                            [&] { return arithmetic_text(state, access.target.dtype) + lines_text; });
+    case CombineMethod::groups:
       return combine_grouped(stream, access, state);
-    case Way::atomics:
-      return queue_walk(stream, {.name = "combine", .access = access, .numbers = true}, state.atomics, [&] {
-        return join(arithmetic_text(state, access.target.dtype), "#define COMBINE ",
-                    atomic_name(state.atomic), "\n", kernel_source("combine.sycl"));
-      });
+    case CombineMethod::atomics:
+      return enqueue_access(stream, {.name = "combine", .access = access, .is_arithmetic = true},
+                            state.atomics, [&] {
+                              return join(arithmetic_text(state, access.target.dtype), "#define COMBINE ",
+                                          atomic_name(state.atomic), "\n", kernel_source("combine.sycl"));
+                            });
   }
 }
 

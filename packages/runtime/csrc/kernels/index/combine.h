@@ -1,4 +1,4 @@
-// Bringing values to elements that indices choose, where several may meet one element.
+// Combines values with elements that indices choose, where several values may go to one element.
 #pragma once
 
 #include <string>
@@ -7,23 +7,23 @@
 
 namespace xpu::kernels {
 
-/// Which of the device's atomic instructions does the whole of it for a type that has them.
+/// The atomic instruction that computes the whole combination, for types that have it.
 enum class Atomic : std::uint8_t { none, add, minimum, maximum };
 
 struct Combiner::State {
   CombineExpression expression;
   Atomic atomic = Atomic::none;
-  bool replaces = false;  ///< the value that comes stays: bits move
+  bool replaces = false;  ///< the new value replaces the old one, so elements are copied as bits
   KernelTable atomics, lines, groups;
 };
 
-/// target = combine(target, moved), element by element.
+/// target = combine(target, elements), element by element.
 void combine(Stream stream, const IndexedAccess& access, const Combiner& combiner, bool deterministic);
 
-/// The same in a fixed order: updates of an element one after another, in row-major order of the walk. Needs
-/// no atomics.
+/// Combines in a fixed order: updates of an element one after another, in row-major order of `elements`.
+/// Needs no atomics.
 void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State& state);
-/// Elements that lie together in every group: the more, the better grouping does.
+/// The number of elements that one update of a group covers. Grouping is faster the larger it is.
 std::int64_t window_size(const IndexedAccess& access);
 
 /// The source's T, `value_of`, `stored` and `combined` for elements of a dtype; V is the type in memory.

@@ -13,16 +13,15 @@ namespace xpu::kernels {
 namespace {
 
 constexpr const char* keys_text = R"(
-XPU_FN void meet(const Pointers& x, Index moved, Index target) { x.moved[moved] = (V)(x.target + target); }
-XPU_FN void miss(const Pointers& x, Index moved) { x.moved[moved] = ~(V)0; }
+XPU_FN void visit(const Pointers& x, Index at, Index target) { x.elements[at] = (V)(x.target + target); }
+XPU_FN void visit_invalid(const Pointers& x, Index at) { x.elements[at] = ~(V)0; }
 )";
 
-// A dimension of the walk along which the same indices meet neighbours in the target, which no other indices
-// reach.
+// True for a dimension along which the indices do not vary and to whose target dimension no index adds.
 bool in_window(const IndexedAccess& a, int d) {
-  if (a.walks[d] == IndexedAccess::nowhere) return false;
+  if (a.target_dims[d] == IndexedAccess::no_dim) return false;
   for (int k = 0; k < a.indices; ++k)
-    if (a.index[k].dim == a.walks[d] || a.index[k].values.strides[d] != 0) return false;
+    if (a.index[k].dim == a.target_dims[d] || a.index[k].values.strides[d] != 0) return false;
   return true;
 }
 
@@ -32,10 +31,10 @@ void append(Geometry& g, std::int64_t size, std::int64_t first, std::int64_t sec
   g.stride[1][g.dims++] = second;
 }
 
-// The walk in two: over windows of the target, found by keys, and within one.
+// An access in two parts: over windows of the target, which keys number, and within one window.
 struct Split {
-  IndexedAccess keys;                 // its `moved` is to be given memory
-  Geometry targets, updates, window;  // offsets in the target by key; in `moved`; in both
+  IndexedAccess keys;                 // the caller sets the memory of `elements`
+  Geometry targets, updates, window;  // offsets in the target by key; in `elements`; in both
 };
 
 Split split(const IndexedAccess& a) {
@@ -43,39 +42,40 @@ Split split(const IndexedAccess& a) {
   auto& k = s.keys;
   s.targets.operands = s.updates.operands = 1;
   s.window.operands = 2;
-  k.moved.ndim = k.target.ndim = 0;
-  int kept_dim[Tensor::max_dims];
+  k.elements.ndim = k.target.ndim = 0;
+  int key_dim[Tensor::max_dims];
   bool outside[Tensor::max_dims] = {};
-  for (int d = 0; d < a.moved.ndim; ++d)
-    if (in_window(a, d)) outside[a.walks[d]] = true;
+  for (int d = 0; d < a.elements.ndim; ++d)
+    if (in_window(a, d)) outside[a.target_dims[d]] = true;
   for (int d = 0; d < a.target.ndim; ++d) {
-    kept_dim[d] = IndexedAccess::nowhere;
+    key_dim[d] = IndexedAccess::no_dim;
     if (outside[d]) continue;
-    kept_dim[d] = k.target.ndim;
+    key_dim[d] = k.target.ndim;
     k.target.strides[k.target.ndim] = a.target.strides[d];
     k.target.shape[k.target.ndim++] = a.target.shape[d];
   }
-  for (int i = 0; i < a.indices; ++i) k.index[i].dim = kept_dim[a.index[i].dim], k.index[i].values.ndim = 0;
-  for (int d = 0; d < a.moved.ndim; ++d) {
+  for (int i = 0; i < a.indices; ++i) k.index[i].dim = key_dim[a.index[i].dim], k.index[i].values.ndim = 0;
+  for (int d = 0; d < a.elements.ndim; ++d) {
     if (in_window(a, d)) continue;
-    int to = k.moved.ndim++;
-    k.moved.shape[to] = a.moved.shape[d];
-    k.walks[to] = a.walks[d] == IndexedAccess::nowhere ? IndexedAccess::nowhere : kept_dim[a.walks[d]];
+    int to = k.elements.ndim++;
+    k.elements.shape[to] = a.elements.shape[d];
+    k.target_dims[to] =
+        a.target_dims[d] == IndexedAccess::no_dim ? IndexedAccess::no_dim : key_dim[a.target_dims[d]];
     for (int i = 0; i < a.indices; ++i) {
       k.index[i].values.ndim = to + 1;
-      k.index[i].values.shape[to] = a.moved.shape[d];
+      k.index[i].values.shape[to] = a.elements.shape[d];
       k.index[i].values.strides[to] = a.index[i].values.strides[d];
     }
   }
   for (int d = a.target.ndim - 1; d >= 0; --d)
     if (!outside[d]) append(s.targets, a.target.shape[d], a.target.strides[d]);
-  for (int d = a.moved.ndim - 1; d >= 0; --d) {
+  for (int d = a.elements.ndim - 1; d >= 0; --d) {
     if (in_window(a, d))
-      append(s.window, a.moved.shape[d], a.target.strides[a.walks[d]], a.moved.strides[d]);
+      append(s.window, a.elements.shape[d], a.target.strides[a.target_dims[d]], a.elements.strides[d]);
     else
-      append(s.updates, a.moved.shape[d], a.moved.strides[d]);
+      append(s.updates, a.elements.shape[d], a.elements.strides[d]);
   }
-  // Only the window's order is free: the others are counted in row-major order.
+  // Targets and updates are numbered in row-major order, so their dimensions keep it.
   simplify(s.targets, true);
   simplify(s.updates, true);
   simplify(s.window, true);
@@ -95,7 +95,7 @@ void pass(Args& args, const Geometry& g, std::span<const int> operands) {
 constexpr std::int64_t block = 512, tile_vectors = 4;
 
 // The last step: the kernels of kernels/combine_groups.sycl.
-struct Combining {
+struct GroupCombiner {
   Stream stream;
   const IndexedAccess& access;
   Combiner::State& state;
@@ -132,12 +132,12 @@ struct Combining {
     std::int64_t n = split.updates.count, window = split.window.count, blocks = (n + block - 1) / block;
     std::int64_t tile = rows ? tile_vectors * tune.sub_group : window, tiles = (window + tile - 1) / tile;
     std::size_t element = size_of(access.target.dtype);
-    Temporary partials;
+    ScratchBuffer partials;
     if (blocks > 1)
-      partials =
-          Temporary(stream, static_cast<std::size_t>(blocks * window) * std::max<std::size_t>(element, 4));
+      partials = ScratchBuffer(stream,
+                               static_cast<std::size_t>(blocks * window) * std::max<std::size_t>(element, 4));
     Args list;
-    list.add(access.target.data).add(partials.data()).add(access.moved.data);
+    list.add(access.target.data).add(partials.data()).add(access.elements.data);
     list.add(groups.keys.data()).add(groups.positions.data());
     PackedStruct().add(n).add(window).add(tiles).pass(list);
     pass(list, split.targets, first);
@@ -160,8 +160,8 @@ struct Combining {
 
 std::int64_t window_size(const IndexedAccess& access) {
   std::int64_t size = 1;
-  for (int d = 0; d < access.moved.ndim; ++d)
-    if (in_window(access, d)) size *= access.moved.shape[d];
+  for (int d = 0; d < access.elements.ndim; ++d)
+    if (in_window(access, d)) size *= access.elements.shape[d];
   return size;
 }
 
@@ -171,19 +171,20 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
   std::int64_t n = s.updates.count, places = s.targets.count;
   bool wide = n > 0xfffffffe || places > 0xfffffffe;
   DType word = wide ? DType::u64 : DType::u32;
-  Temporary keys(stream, static_cast<std::size_t>(n) * size_of(word));
-  s.keys.moved.data = keys.data();
-  s.keys.moved.dtype = word;
+  ScratchBuffer keys(stream, static_cast<std::size_t>(n) * size_of(word));
+  s.keys.elements.data = keys.data();
+  s.keys.elements.dtype = word;
   std::int64_t step = 1;
-  for (int d = s.keys.moved.ndim - 1; d >= 0; --d)
-    s.keys.moved.strides[d] = step, step *= s.keys.moved.shape[d];
+  for (int d = s.keys.elements.ndim - 1; d >= 0; --d)
+    s.keys.elements.strides[d] = step, step *= s.keys.elements.shape[d];
   static auto& key_table = kept<KernelTable>();
-  queue_walk(stream, {.name = "find_keys", .access = s.keys, .places = true, .keep_order = true}, key_table,
-             [] { return keys_text; });
+  enqueue_access(stream,
+                 {.name = "find_keys", .access = s.keys, .target_is_position = true, .keep_order = true},
+                 key_table, [] { return keys_text; });
   int bits = std::bit_width(static_cast<std::uint64_t>(places));
   auto groups = group_keys(stream, std::move(keys), n, bits, wide);
 
-  Combining c{stream, access, state, s, s.window.count >= tune.sub_group, wide};
+  GroupCombiner c{stream, access, state, s, s.window.count >= tune.sub_group, wide};
   c.run(groups);
 }
 

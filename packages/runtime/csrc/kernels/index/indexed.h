@@ -1,5 +1,4 @@
-// What every indexing operation comes down to: a walk over the elements of a target that index tensors
-// choose.
+// Access to elements of a target that index tensors choose: the common form of all indexing operations.
 #pragma once
 
 #include <cstdint>
@@ -14,57 +13,58 @@
 
 namespace xpu::kernels {
 
-/// Point p of the walk, whose space is the shape of `moved`, meets moved[p] with the element of `target` that
-/// lies at p[d] in dimension walks[d], plus, for each index, at its value at p in dimension `dim`.
+/// Pairs each point p in the shape of `elements` with one element of `target`. Its position in dimension
+/// target_dims[d] is p[d]; each index adds its value at p to the position in its dimension `dim`.
 struct IndexedAccess {
-  static constexpr int max_indices = 8, nowhere = -1;
+  static constexpr int max_indices = 8, no_dim = -1;
 
   struct Index {
-    Tensor values;      ///< of the shape of `moved`; strides may be 0
+    Tensor values;      ///< in the shape of `elements`; strides may be 0
     int dim = 0;        ///< of the target
     std::int64_t last;  ///< the largest value allowed
   };
 
   const char* name;
-  Tensor moved, target;
-  int walks[Tensor::max_dims] = {};  ///< for each dimension of `moved`, one of `target`, or nowhere
+  Tensor elements, target;
+  int target_dims[Tensor::max_dims] = {};  ///< for each dimension of `elements`, one of `target`, or no_dim
   int indices = 0;
   Index index[max_indices] = {};
   OutOfRange out_of_range = OutOfRange::fault;
   bool wraps = false;  ///< negative indices count from the end
-  bool skips = false;  ///< points whose index is `skip` are left out in silence
+  bool skips = false;  ///< points whose index is `skip` are ignored
   std::int64_t skip = 0;
-  bool dense = false;  ///< of copies that few dimensions describe; see kernels/dense_access.h
+  bool contiguous = false;  ///< operands are copies made by ContiguousAccess
 
-  /// Another index; throws UsageError when there are too many.
+  /// Adds an index. Throws Unsupported if there are too many.
   Index& add_index(const Tensor& values, int dim);
 };
 
-/// moved = target, where the indices are in range. Same dtype.
-void take(Stream stream, const IndexedAccess& access);
-/// target = moved; of points that meet the same element any one wins.
-void put(Stream stream, const IndexedAccess& access);
+/// elements = target, where the indices are in range. Both have one dtype.
+void gather_elements(Stream stream, const IndexedAccess& access);
+/// target = elements. Of several points with one target element, any one is stored.
+void scatter_elements(Stream stream, const IndexedAccess& access);
 
-/// How a kernel of a walk is made and called: shared by take, put, atomic combining and the finding of keys.
-struct Walk {
+/// A kernel over the points of an access, and how it is called.
+struct AccessKernel {
   const char* name;             ///< of the kernel
   const IndexedAccess& access;  ///< strides and pointers are taken from here
-  bool numbers = false;         ///< elements are numbers of their dtype, not bits: they are not widened
-  bool places = false;          ///< `target` is a number, the element's row-major place, not memory
-  bool keep_order = false;      ///< the walk is in row-major order
-  bool in_lines = false;        ///< an item has all points of a line, in row-major order; see line_count
+  bool is_arithmetic = false;   ///< elements are computed with, so they may not be merged into wider words
+  bool target_is_position = false;  ///< the kernel gets the element's row-major position, not its address
+  bool keep_order = false;          ///< points are visited in row-major order
+  bool line_per_item = false;  ///< an item visits all points of a line, in row-major order; see line_count
 };
-/// Queues it. `text()`, asked for when a kernel is new, is put before kernels/indexed.sycl and defines what
-/// happens at a point: see there.
-void queue_walk(Stream stream, const Walk& walk, KernelTable& table,
-                const std::function<std::string()>& text);
+/// Enqueues the kernel. `text()` is called only when the kernel is new. It defines what happens at a point;
+/// see kernels/indexed.sycl, before which it is put.
+void enqueue_access(Stream stream, const AccessKernel& spec, KernelTable& table,
+                    const std::function<std::string()>& text);
 
-/// Points that differ in this dimension of the walk never meet the same element: no index chooses in it.
-bool separates(const IndexedAccess& access, int dim);
-/// Points that agree in all dimensions that separate are a line.
+/// True if points that differ in dimension `dim` of `elements` never have the same target element.
+bool is_conflict_free_dim(const IndexedAccess& access, int dim);
+/// The number of lines. A line is all points that agree in every conflict-free dimension.
 std::int64_t line_count(const IndexedAccess& access);
 
-/// The target's shape allows no index at all, or there is nothing to do. Throws UsageError for the first.
-bool nothing_to_walk(const IndexedAccess& access);
+/// True if there is nothing to do. Throws UsageError if the target is empty and out-of-range indices are not
+/// dropped.
+bool is_empty_access(const IndexedAccess& access);
 
 }  // namespace xpu::kernels

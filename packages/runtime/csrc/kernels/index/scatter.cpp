@@ -3,7 +3,7 @@
 #include "kernels/index/access.h"
 #include "kernels/index/combine.h"
 #include "kernels/require.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
 
@@ -17,7 +17,7 @@ struct Filled {
     fill(stream, tensor, value);
     tensor = broadcast_to("scatter", "the value", tensor, shape);
   }
-  Temporary memory;
+  ScratchBuffer memory;
   Tensor tensor;
 };
 
@@ -42,8 +42,9 @@ const Elementwise& mean_op() {
 
 void scatter(Stream stream, const Tensor& out, int dim, const Tensor& index, const Tensor& src,
              const Combiner& combiner, IndexOptions options) {
-  require_apart("scatter", out);
-  combine(stream, along_dimension("scatter", src, out, dim, index, options), combiner, options.deterministic);
+  require_no_overlap("scatter", out);
+  combine(stream, dimension_access("scatter", src, out, dim, index, options), combiner,
+          options.deterministic);
 }
 
 void scatter(Stream stream, const Tensor& out, int dim, const Tensor& index, Scalar value,
@@ -57,7 +58,7 @@ void scatter_mean(Stream stream, const Tensor& out, int dim, const Tensor& index
                   bool include_self, IndexOptions options) {
   expect<UsageError>(!is_complex(out.dtype), "scatter_mean: the output is ", out, ", expected real numbers");
   if (index.numel() == 0 || out.numel() == 0) return;
-  Temporary memory(stream, static_cast<std::size_t>(out.numel()) * sizeof(std::int32_t));
+  ScratchBuffer memory(stream, static_cast<std::size_t>(out.numel()) * sizeof(std::int32_t));
   Tensor count = out;
   count.data = memory.data(), count.dtype = DType::i32;
   std::int64_t step = 1;
@@ -73,16 +74,17 @@ void scatter_mean(Stream stream, const Tensor& out, int dim, const Tensor& index
 
 void index_combine(Stream stream, const Tensor& out, int dim, const Tensor& index, const Tensor& src,
                    const Combiner& combiner, IndexOptions options) {
-  require_apart("index_combine", out);
-  combine(stream, of_slices("index_combine", src, out, dim, index, options), combiner, options.deterministic);
+  require_no_overlap("index_combine", out);
+  combine(stream, slices_access("index_combine", src, out, dim, index, options), combiner,
+          options.deterministic);
 }
 
 void embedding_backward(Stream stream, const Tensor& grad_weight, const Tensor& grad, const Tensor& index,
                         std::optional<std::int64_t> padding_index, IndexOptions options) {
   expect<UsageError>(grad_weight.ndim == 2, "embedding_backward: the weight's gradient is ", grad_weight,
                      ", expected two dimensions");
-  require_apart("embedding_backward", grad_weight);
-  auto access = of_slices("embedding_backward", grad, grad_weight, 0, index, options);
+  require_no_overlap("embedding_backward", grad_weight);
+  auto access = slices_access("embedding_backward", grad, grad_weight, 0, index, options);
   access.skips = padding_index.has_value();
   access.skip = padding_index.value_or(0);
   fill(stream, grad_weight, 0);
@@ -91,8 +93,8 @@ void embedding_backward(Stream stream, const Tensor& grad_weight, const Tensor& 
 
 void index_put(Stream stream, const Tensor& x, std::span<const Tensor> indices, const Tensor& values,
                const Combiner& combiner, IndexOptions options) {
-  require_apart("index_put", x);
-  combine(stream, of_index_tensors("index_put", values, x, indices, options), combiner,
+  require_no_overlap("index_put", x);
+  combine(stream, index_tensors_access("index_put", values, x, indices, options), combiner,
           options.deterministic);
 }
 

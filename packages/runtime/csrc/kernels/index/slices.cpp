@@ -3,22 +3,22 @@
 
 #include "kernels/index/access.h"
 #include "kernels/index/combine.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 
 namespace xpu::kernels {
 namespace {
 
-// What stands for the indices of a call that has none.
+// The index of a call that has no indices: a single 0 on the device.
 struct Zero {
   Zero(Stream stream, bool needed) {
     if (!needed) return;
-    memory = Temporary(stream, sizeof(std::int32_t));
+    memory = ScratchBuffer(stream, sizeof(std::int32_t));
     fill_bytes(stream, memory.data(), 0, sizeof(std::int32_t));
     tensor.data = memory.data();
   }
-  Temporary memory;
+  ScratchBuffer memory;
   Tensor tensor{nullptr, DType::i32, {}};
 };
 
@@ -34,19 +34,19 @@ void gather_slices(Stream stream, const Tensor& out, const Tensor& operand, cons
     expect<UsageError>(size >= 0 && size <= operand.shape[d], op, ": the slice is ", size, " in dimension ",
                        d, " of ", operand, ", expected no more than its size");
   }
-  require_apart(op, out);
+  require_no_overlap(op, out);
   Zero zero(stream, dims.start_index_map.empty());
   WindowDimensions windows{dims.offset_dims,           dims.collapsed_slice_dims,
                            dims.operand_batching_dims, dims.start_indices_batching_dims,
                            dims.start_index_map,       dims.index_vector_dim};
-  take(stream,
-       of_windows(op, out, operand, start_indices, windows, slice_sizes, OutOfRange::clamp, zero.tensor));
+  gather_elements(stream, windows_access(op, out, operand, start_indices, windows, slice_sizes,
+                                         OutOfRange::clamp, zero.tensor));
 }
 
 void scatter_slices(Stream stream, const Tensor& out, const Tensor& scatter_indices, const Tensor& updates,
                     const ScatterDimensions& dims, const Combiner& combiner, bool deterministic) {
   const char* op = "scatter_slices";
-  require_apart(op, out);
+  require_no_overlap(op, out);
   Zero zero(stream, dims.scatter_dims_to_operand_dims.empty());
   WindowDimensions windows{dims.update_window_dims,           dims.inserted_window_dims,
                            dims.input_batching_dims,          dims.scatter_indices_batching_dims,
@@ -66,7 +66,7 @@ void scatter_slices(Stream stream, const Tensor& out, const Tensor& scatter_indi
     sizes[static_cast<std::size_t>(d)] = updates.shape[from];
   }
   combine(stream,
-          of_windows(op, updates, out, scatter_indices, windows, sizes, OutOfRange::drop, zero.tensor),
+          windows_access(op, updates, out, scatter_indices, windows, sizes, OutOfRange::drop, zero.tensor),
           combiner, deterministic);
 }
 

@@ -30,7 +30,7 @@ struct Swaps {
 };
 
 struct Meaning {
-  bool upper = false, unit = false, conjugate = false, turned = false;
+  bool upper = false, unit = false, conjugate = false, reverse = false;
 };
 enum class Part : std::uint8_t { solve_block, lu_panel, cholesky_block, swap_rows, permutation_of, spoil };
 constexpr const char* names[] = {"solve_block", "lu_panel",       "cholesky_block",
@@ -45,7 +45,8 @@ Kernel kernel_for(Stream stream, DType dtype, Part part, Meaning how = {}) {
   auto name = names[static_cast<int>(part)];
   auto real = part_type(dtype);
   int device = stream.device();
-  auto variant = static_cast<std::uint64_t>(how.upper | how.unit << 1 | how.conjugate << 2 | how.turned << 3);
+  auto variant =
+      static_cast<std::uint64_t>(how.upper | how.unit << 1 | how.conjugate << 2 | how.reverse << 3);
   KernelKey key{static_cast<std::uint64_t>(device),
                 static_cast<std::uint64_t>(dtype) | static_cast<std::uint64_t>(part) << 8 | variant << 16};
   return table.find_or_make(key, [&] {
@@ -56,7 +57,7 @@ Kernel kernel_for(Stream stream, DType dtype, Part part, Meaning how = {}) {
         device,
         join("#include <xpu/complex.h>\nusing T = ", storage_type(dtype), ";\nusing R = ", storage_type(real),
              ";\n#define UPPER ", how.upper, "\n#define UNIT ", how.unit, "\n#define CONJUGATE ",
-             how.conjugate, "\n#define TURNED ", how.turned, "\n", kernel_source("factorize.sycl")),
+             how.conjugate, "\n#define REVERSE ", how.reverse, "\n", kernel_source("factorize.sycl")),
         name);
   });
 }
@@ -96,7 +97,7 @@ void swap_some_rows(Stream stream, const Tensor& x, const Tensor& pivots, bool b
   if (x.numel() == 0 || first == last) return;
   Swaps s{x.shape[0], x.shape[2], x.shape[1], first, last, pivots.shape[0] == 1 ? 0 : pivots.strides[0],
           code,       0};
-  launch(stream, kernel_for(stream, x.dtype, Part::swap_rows, {.turned = back}),
+  launch(stream, kernel_for(stream, x.dtype, Part::swap_rows, {.reverse = back}),
          items(stream, x.shape[0] * x.shape[2]),
          args(x.data, pivots.data, fault_record(stream.device()), matrix_of(x), s));
 }
@@ -164,9 +165,9 @@ void factorize_cholesky(Stream stream, const Tensor& a, const Tensor& info, cons
     launch(stream, kernel, group_each(stream, a), args(corner.data, info.data, matrix_of(a), first, width));
     if (!rest) continue;
     // Below the corner: X L^H = A.
-    auto below = block(a, next, rest, first, width);
-    solve_triangle(stream, corner, transposed(below), {.conjugate = is_complex(a.dtype)}, products);
-    subtract_product(stream, block(a, next, rest, next, rest), below, transposed(below), products, false,
+    auto panel = block(a, next, rest, first, width);
+    solve_triangle(stream, corner, transposed(panel), {.conjugate = is_complex(a.dtype)}, products);
+    subtract_product(stream, block(a, next, rest, next, rest), panel, transposed(panel), products, false,
                      true);
   }
 }

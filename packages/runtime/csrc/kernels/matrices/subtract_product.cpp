@@ -1,8 +1,8 @@
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/matrices/matrices.h"
 #include "kernels/require.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "xpu/kernels/elementwise.h"
 
 namespace xpu::kernels {
@@ -49,12 +49,12 @@ void subtract_complex(Stream stream, const Tensor& c, const Tensor& a, const Ten
   auto real = part_type(c.dtype);
   auto size = size_of(c.dtype);
   std::int64_t batch = c.shape[0], rows = c.shape[1], columns = c.shape[2], inner = a.shape[2];
-  Temporary spread_b(stream, 2 * bytes_of(b)),
+  ScratchBuffer spread_b(stream, 2 * bytes_of(b)),
       memory(stream, static_cast<std::size_t>(batch * rows * columns) * size);
   auto wide = batch_of(spread_b.data(), real, b.shape[0], 2 * inner, 2 * columns);
   spread(stream, wide, b, conjugate_a, conjugate_b);
-  DenseInput dense(stream, a);
-  auto left = batch_of(dense.tensor().data, real, a.shape[0], rows, 2 * inner);
+  ContiguousInput contiguous(stream, a);
+  auto left = batch_of(contiguous.tensor().data, real, a.shape[0], rows, 2 * inner);
   dnn::matmul(stream, left, wide, batch_of(memory.data(), real, batch, rows, 2 * columns), options);
   Tensor in[] = {c, batch_of(memory.data(), c.dtype, batch, rows, columns)};
   subtract(stream, {&c, 1}, in, {}, c.dtype);

@@ -12,10 +12,10 @@ namespace {
 
 // Dimensions shorter than this leave too many lanes idle.
 constexpr std::int64_t short_dimension = 32;
-// Accumulators a lane keeps: along the elements of a result in kernels/reduce.sycl, and at least of
+// Accumulators of a lane: along the elements of a result (as in kernels/reduce.sycl), and the minimum of
 // neighbouring results.
-constexpr std::int64_t inner_ways = 4, outer_ways = 4;
-// Texts longer than this are not repeated more often than that.
+constexpr std::int64_t inner_unroll = 4, outer_unroll = 4;
+// Expressions longer than this are not unrolled further than outer_unroll.
 constexpr std::size_t long_text = 400;
 
 using Mask = ReducedDims;
@@ -23,12 +23,12 @@ using Mask = ReducedDims;
 /// The output with a dimension for each of the input's, of size 1 where it is reduced.
 Tensor with_all_dims(const Tensor& out, const Tensor& in, const Mask& reduced, std::size_t number,
                      const std::string& name) {
-  int kept = static_cast<int>(std::count(reduced.begin(), reduced.begin() + in.ndim, false));
+  int remaining = static_cast<int>(std::count(reduced.begin(), reduced.begin() + in.ndim, false));
   Tensor full = out;
   full.ndim = in.ndim;
-  bool keeps = out.ndim == in.ndim, fits = keeps || out.ndim == kept;
+  bool has_all_dims = out.ndim == in.ndim, fits = has_all_dims || out.ndim == remaining;
   for (int d = 0, own = 0; fits && d < in.ndim; ++d) {
-    if (reduced[d] && !keeps) {
+    if (reduced[d] && !has_all_dims) {
       full.shape[d] = 1;
       full.strides[d] = 0;
       continue;
@@ -72,37 +72,37 @@ void build_geometry(ReducePlan& plan, std::span<const Tensor> outputs, std::span
   std::int64_t position = 1;
   for (int d = shape.ndim - 1; d >= 0; --d) {
     if (!mask[d]) {
-      add_dimension(plan.kept, shape.shape[d], {inputs, outputs}, d);
+      add_dimension(plan.results, shape.shape[d], {inputs, outputs}, d);
       continue;
     }
     add_dimension(plan.reduced, shape.shape[d], {inputs}, d);
     plan.reduced.stride[inputs.size()][plan.reduced.dims - 1] = position;
     position *= shape.shape[d];
   }
-  plan.kept.operands = static_cast<int>(inputs.size() + outputs.size());
+  plan.results.operands = static_cast<int>(inputs.size() + outputs.size());
   plan.reduced.operands = static_cast<int>(inputs.size()) + (uses_index ? 1 : 0);
-  simplify(plan.kept, false);
+  simplify(plan.results, false);
   simplify(plan.reduced, false);
 }
 
-/// Puts the lanes where memory is contiguous, unless that is a short dimension.
-bool choose_outer(Geometry& kept, Geometry& reduced) {
-  if (kept.count == 1) return false;
+/// Returns true if lanes should lie along results: along the contiguous dimension, unless it is short.
+bool choose_outer(Geometry& results, Geometry& reduced) {
+  if (results.count == 1) return false;
   if (reduced.count <= 1) return true;
   auto step = [](const Geometry& g) {
     auto s = std::abs(g.stride[0][0]);
     return s == 0 ? std::numeric_limits<std::int64_t>::max() : s;
   };
-  bool reduced_is_fastest = step(reduced) < step(kept);
+  bool reduced_is_fastest = step(reduced) < step(results);
   if (reduced_is_fastest && reduced.size[0] >= short_dimension) return false;
-  if (!reduced_is_fastest && kept.size[0] >= short_dimension) return true;
-  kept.longest_first();
-  if (kept.size[0] >= short_dimension) return true;
-  reduced.longest_first();
+  if (!reduced_is_fastest && results.size[0] >= short_dimension) return true;
+  results.put_longest_first();
+  if (results.size[0] >= short_dimension) return true;
+  reduced.put_longest_first();
   return false;
 }
 
-/// Of what is done with one element.
+/// The length of the code that is executed for one element.
 std::size_t text_length(const ReductionExpression& e) {
   std::size_t length = e.helpers.size() + e.update.size() + e.combine.size();
   for (auto& text : e.map) length += text.size();
@@ -113,19 +113,19 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// How many chunks a result should have when there are `tiles` of whole results.
+/// The number of chunks in which to split a result if there are `tiles` tiles of whole results.
 std::int64_t wanted_chunks(const Tuning& t, std::int64_t tiles, std::int64_t work_of_tile) {
-  // Less than this is done before a second kernel has started.
-  std::int64_t least = std::int64_t{8} * t.longest * t.sub_group;
-  return std::clamp<std::int64_t>(std::min(ceil_div(t.parts, tiles), work_of_tile / least), 1, 4096);
+  // Less work than this is done before a second kernel has started.
+  std::int64_t min_work = std::int64_t{8} * t.max_tile_length * t.sub_group;
+  return std::clamp<std::int64_t>(std::min(ceil_div(t.parts, tiles), work_of_tile / min_work), 1, 4096);
 }
 
-void cut_inner(ReducePlan& plan, const Tuning& t) {
-  auto& c = plan.cut;
+void tile_inner(ReducePlan& plan, const Tuning& t) {
+  auto& c = plan.tiling;
   auto& r = plan.reduced;
   c.columns = r.size[0];
   c.rows = c.columns ? c.count / c.columns : 0;
-  std::int64_t step = t.sub_group * inner_ways, wanted = wanted_chunks(t, c.results, c.count);
+  std::int64_t step = t.sub_group * inner_unroll, wanted = wanted_chunks(t, c.results, c.count);
   c.row_chunk = std::max<std::int64_t>(1, ceil_div(c.rows, std::min(c.rows, wanted) + !c.rows));
   std::int64_t row_chunks = std::max<std::int64_t>(1, ceil_div(c.rows, c.row_chunk));
   c.column_chunk = std::max(step, ceil_div(ceil_div(c.columns, ceil_div(wanted, row_chunks)), step) * step);
@@ -136,34 +136,34 @@ void cut_inner(ReducePlan& plan, const Tuning& t) {
   c.result_tiles = ceil_div(c.results, c.per_tile);
 }
 
-/// Neighbouring vectors of results that a lane works on at once.
+/// Neighbouring vectors of results that a lane computes at once.
 ///
-/// A core fetches ahead only what lies in one piece, so on the CPU device it is as much of the rows as there
-/// are registers for. A GPU has other sub-groups to run while one waits.
-std::int64_t choose_outer_ways(const ReductionExpression& e, DType compute, std::int64_t columns,
-                               const Tuning& t) {
-  auto most = outer_ways;
+/// A CPU core prefetches contiguous memory only, so there it is as many as registers can hold. A GPU has
+/// other sub-groups to run while one waits.
+std::int64_t choose_outer_unroll(const ReductionExpression& e, DType compute, std::int64_t columns,
+                                 const Tuning& t) {
+  auto max_unroll = outer_unroll;
   if (t.sub_groups == 1 && text_length(e) <= long_text) {
     auto words = std::max(e.accumulators.size(), static_cast<std::size_t>(e.inputs)) *
                  std::max<std::size_t>(1, size_of(compute) / 4);
-    most = std::max<std::int64_t>(most, static_cast<std::int64_t>(std::bit_floor(16 / words)));
+    max_unroll = std::max<std::int64_t>(max_unroll, static_cast<std::int64_t>(std::bit_floor(16 / words)));
   }
-  for (auto ways = most; ways >= outer_ways; ways /= 2)
-    if (columns >= ways * t.sub_group) return ways;
+  for (auto unroll = max_unroll; unroll >= outer_unroll; unroll /= 2)
+    if (columns >= unroll * t.sub_group) return unroll;
   return 1;
 }
 
-void cut_outer(ReducePlan& plan, const ReductionExpression& expression, const Tuning& t) {
-  auto& c = plan.cut;
-  c.columns = plan.kept.size[0];
+void tile_outer(ReducePlan& plan, const ReductionExpression& expression, const Tuning& t) {
+  auto& c = plan.tiling;
+  c.columns = plan.results.size[0];
   c.rows = c.results / c.columns;
-  plan.variant.ways =
-      static_cast<std::uint8_t>(choose_outer_ways(expression, plan.variant.compute, c.columns, t));
-  std::int64_t block = t.sub_group * plan.variant.ways, blocks = ceil_div(c.columns, block);
+  plan.variant.unroll =
+      static_cast<std::uint8_t>(choose_outer_unroll(expression, plan.variant.compute, c.columns, t));
+  std::int64_t block = t.sub_group * plan.variant.unroll, blocks = ceil_div(c.columns, block);
   std::int64_t wanted = wanted_chunks(t, blocks * c.rows, c.count * block);
   c.row_chunk = ceil_div(c.count, wanted);
   c.chunks = c.row_chunk ? ceil_div(c.count, c.row_chunk) : 1;
-  std::int64_t vectors = std::max<std::int64_t>(1, c.row_chunk * plan.variant.ways);
+  std::int64_t vectors = std::max<std::int64_t>(1, c.row_chunk * plan.variant.unroll);
   std::int64_t length = tile_length(t, vectors * blocks * c.rows * c.chunks);
   c.per_tile = std::clamp<std::int64_t>(length / vectors, 1, blocks);
   c.result_tiles = ceil_div(blocks, c.per_tile) * c.rows;
@@ -171,7 +171,7 @@ void cut_outer(ReducePlan& plan, const ReductionExpression& expression, const Tu
 
 std::uint32_t kinds(const ReducePlan& plan, std::size_t inputs, std::size_t outputs) {
   std::uint32_t kinds = 0;
-  auto& lanes = plan.variant.outer ? plan.kept : plan.reduced;
+  auto& lanes = plan.variant.outer ? plan.results : plan.reduced;
   for (std::size_t k = 0; k < outputs + inputs; ++k) {
     bool is_output = k < outputs;
     auto step = !is_output           ? lanes.stride[k - outputs][0]
@@ -184,9 +184,9 @@ std::uint32_t kinds(const ReducePlan& plan, std::size_t inputs, std::size_t outp
 
 bool needs_wide_index(const ReducePlan& plan, const Tuning& t) {
   constexpr std::int64_t limit = 0x7fffffff;
-  auto& lanes = plan.variant.outer ? plan.kept : plan.reduced;
-  std::int64_t extent = plan.variant.outer ? t.sub_group * plan.variant.ways : plan.cut.column_chunk;
-  if (plan.cut.count > limit || extent > limit) return true;
+  auto& lanes = plan.variant.outer ? plan.results : plan.reduced;
+  std::int64_t extent = plan.variant.outer ? t.sub_group * plan.variant.unroll : plan.tiling.column_chunk;
+  if (plan.tiling.count > limit || extent > limit) return true;
   for (int k = 0; k < lanes.operands; ++k)
     if (std::abs(lanes.stride[k][0]) > limit / extent) return true;
   return false;
@@ -214,9 +214,9 @@ KernelKey ReduceVariant::key(int device) const {
       .add(1, outer)
       .add(1, split)
       .add(1, wide_index)
-      .add(6, kept)
-      .add(6, reduced)
-      .add(6, ways)
+      .add(6, result_dims)
+      .add(6, reduced_dims)
+      .add(6, unroll)
       .add(8, static_cast<std::uint64_t>(device))
       .key();
 }
@@ -239,31 +239,31 @@ ReducePlan make_reduce_plan(const Tuning& tuning, const ReductionExpression& exp
   for (std::size_t o = 0; o < outputs.size(); ++o)
     out[o] = with_all_dims(outputs[o], inputs[0], mask, o, expression.name);
   build_geometry(plan, {out, outputs.size()}, {in, inputs.size()}, mask, expression.uses_index);
-  plan.cut.results = plan.kept.count;
-  plan.cut.count = plan.reduced.count;
-  if (plan.cut.results == 0) return plan;
-  if (std::max(plan.kept.dims, plan.reduced.dims) > Geometry::most_dims) {
-    v.kept = 0;
+  plan.tiling.results = plan.results.count;
+  plan.tiling.count = plan.reduced.count;
+  if (plan.tiling.results == 0) return plan;
+  if (std::max(plan.results.dims, plan.reduced.dims) > Geometry::max_kernel_dims) {
+    v.result_dims = 0;
     return plan;
   }
-  v.outer = choose_outer(plan.kept, plan.reduced);
-  v.outer ? cut_outer(plan, expression, tuning) : cut_inner(plan, tuning);
-  v.split = plan.cut.chunks > 1;
-  plan.cut.tiles = plan.cut.result_tiles * plan.cut.chunks;
+  v.outer = choose_outer(plan.results, plan.reduced);
+  v.outer ? tile_outer(plan, expression, tuning) : tile_inner(plan, tuning);
+  v.split = plan.tiling.chunks > 1;
+  plan.tiling.tiles = plan.tiling.result_tiles * plan.tiling.chunks;
   v.wide_index = needs_wide_index(plan, tuning);
-  v.kept = kernel_dims(plan.kept.dims, {1, 2, 4});
-  v.reduced = kernel_dims(plan.reduced.dims, {2, 4});
+  v.result_dims = kernel_dims(plan.results.dims, {1, 2, 4});
+  v.reduced_dims = kernel_dims(plan.reduced.dims, {2, 4});
   v.kinds = kinds(plan, inputs.size(), outputs.size());
   return plan;
 }
 
 void add_shape(Args& args, const ReducePlan& plan) {
   auto& v = plan.variant;
-  auto& c = plan.cut;
+  auto& c = plan.tiling;
   int inputs = v.operands - v.outputs, index = plan.reduced.operands > inputs ? inputs : -1;
-  int kept[Reduction::max_operands], reduced[Reduction::max_operands + 1];
+  int results[Reduction::max_operands], reduced[Reduction::max_operands + 1];
   for (int k = 0; k < v.operands; ++k) {
-    kept[k] = k < v.outputs ? inputs + k : k - v.outputs;
+    results[k] = k < v.outputs ? inputs + k : k - v.outputs;
     reduced[k] = k < v.outputs ? -1 : k - v.outputs;
   }
   reduced[v.operands] = index;
@@ -271,8 +271,8 @@ void add_shape(Args& args, const ReducePlan& plan) {
   packed.add(c.results).add(c.count).add(c.columns).add(c.rows).add(c.column_chunk).add(c.row_chunk);
   packed.add(c.column_chunks).add(c.chunks).add(c.tiles).add(c.result_tiles).add(c.per_tile);
   packed.add(index < 0 ? std::int64_t{0} : plan.reduced.offset[index]);
-  packed.add_shape(plan.kept, v.kept, {kept, v.operands});
-  packed.add_shape(plan.reduced, v.reduced, {reduced, v.operands + std::size_t{1}});
+  packed.add_shape(plan.results, v.result_dims, {results, v.operands});
+  packed.add_shape(plan.reduced, v.reduced_dims, {reduced, v.operands + std::size_t{1}});
   packed.pass(args);
 }
 

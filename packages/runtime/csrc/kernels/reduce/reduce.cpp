@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/call.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/index/access.h"
 #include "kernels/reduce/plan.h"
 #include "xpu/kernels/elementwise.h"
@@ -47,8 +47,8 @@ void check_call(const ReductionExpression& e, std::span<const Tensor> outputs,
 class Partials {
  public:
   Partials(Stream stream, const ReducePlan& plan, const ReductionExpression& e) {
-    // No accumulator is wider than a complex double.
-    auto states = static_cast<std::size_t>(plan.cut.results * plan.cut.chunks);
+    // The widest accumulator is a complex double.
+    auto states = static_cast<std::size_t>(plan.tiling.results * plan.tiling.chunks);
     if (plan.variant.split) memory_ = memory::allocate(states * e.accumulators.size() * 16, stream);
   }
   ~Partials() { memory::deallocate(memory_); }
@@ -60,40 +60,40 @@ class Partials {
   void* memory_ = nullptr;
 };
 
-// The same call over row-major stand-ins, the reduced dimensions last: one dimension each describes what is
-// kept and what is reduced. Elements of a result keep their order.
-void call_dense(const Reduction& op, Stream stream, std::span<const Tensor> outputs,
-                std::span<const Tensor> inputs, std::span<const int> dims, std::span<const Scalar> scalars,
-                std::optional<DType> compute) {
+// Calls `op` with row-major copies that have the reduced dimensions last, so that results and reduced
+// elements need one dimension each. The elements of a result keep their order.
+void call_contiguous(const Reduction& op, Stream stream, std::span<const Tensor> outputs,
+                     std::span<const Tensor> inputs, std::span<const int> dims,
+                     std::span<const Scalar> scalars, std::optional<DType> compute) {
   auto name = op.expression().name.c_str();
   auto mask = reduced_dims(inputs[0], dims, name);
   std::vector<int> order, last;
   for (bool reduced : {false, true})
     for (int d = 0; d < inputs[0].ndim; ++d)
       if (mask[d] == reduced) order.push_back(d);
-  auto kept = static_cast<int>(order.size() - dims.size());
-  for (int d = kept; d < inputs[0].ndim; ++d) last.push_back(d);
+  auto remaining = static_cast<int>(order.size() - dims.size());
+  for (int d = remaining; d < inputs[0].ndim; ++d) last.push_back(d);
   auto in_order = [&](const Tensor& t, int count) {
-    Tensor moved = t;
-    moved.ndim = count;
+    Tensor permuted = t;
+    permuted.ndim = count;
     for (int i = 0; i < count; ++i) {
       auto d = order[static_cast<std::size_t>(i)];
-      moved.shape[i] = t.shape[d], moved.strides[i] = t.strides[d];
+      permuted.shape[i] = t.shape[d], permuted.strides[i] = t.strides[d];
     }
-    return moved;
+    return permuted;
   };
-  std::vector<DenseInput> from;
-  std::vector<DenseOutput> to;
-  std::vector<Tensor> dense_inputs, dense_outputs;
+  std::vector<ContiguousInput> from;
+  std::vector<ContiguousOutput> to;
+  std::vector<Tensor> contiguous_inputs, contiguous_outputs;
   for (auto& t : inputs) {
     from.emplace_back(stream, in_order(broadcast_to(name, "an input", t, inputs[0]), inputs[0].ndim));
-    dense_inputs.push_back(from.back().tensor());
+    contiguous_inputs.push_back(from.back().tensor());
   }
   for (auto& t : outputs) {
-    to.emplace_back(stream, t.ndim == inputs[0].ndim ? in_order(t, kept) : t);
-    dense_outputs.push_back(to.back().tensor());
+    to.emplace_back(stream, t.ndim == inputs[0].ndim ? in_order(t, remaining) : t);
+    contiguous_outputs.push_back(to.back().tensor());
   }
-  op(stream, dense_outputs, dense_inputs, last, scalars, compute);
+  op(stream, contiguous_outputs, contiguous_inputs, last, scalars, compute);
   for (auto& t : to) t.finish();
 }
 
@@ -122,8 +122,9 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   auto& shape = tuning(device);
   ReducePlan plan =
       make_reduce_plan(shape, e, outputs, inputs, dims, compute_dtype(outputs, inputs, compute));
-  if (plan.cut.results == 0) return;
-  if (plan.too_wide()) return call_dense(*this, stream, outputs, inputs, dims, scalars, compute);
+  if (plan.tiling.results == 0) return;
+  if (plan.exceeds_kernel_dims())
+    return call_contiguous(*this, stream, outputs, inputs, dims, scalars, compute);
   auto key = plan.variant.key(device);
   auto build = [&](const std::string& name) {
     return build_shared_kernel(device, reduce_source(shape, e, plan.variant), name);
@@ -131,14 +132,14 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   Kernel kernel = state_->kernels.find_or_make(key, [&] { return build(reduce_kernel_name(e)); });
   Args args;
   std::size_t bytes = 0, k = 0;
-  for (auto& t : outputs) add_pointer(args, e.name, t, plan.kept.offset[inputs.size() + k++]);
+  for (auto& t : outputs) add_pointer(args, e.name, t, plan.results.offset[inputs.size() + k++]);
   k = 0;
   for (auto& t : inputs) {
-    // Nothing is read of an input without elements, which may be without memory too.
-    if (plan.cut.count == 0)
+    // An input without elements is not read, and may have no memory.
+    if (plan.tiling.count == 0)
       args.add(static_cast<void*>(t.data));
     else
-      add_pointer(args, e.name, t, plan.kept.offset[k] + plan.reduced.offset[k]);
+      add_pointer(args, e.name, t, plan.results.offset[k] + plan.reduced.offset[k]);
     ++k;
     bytes += size_of(t.dtype);
   }
@@ -146,11 +147,11 @@ void Reduction::operator()(Stream stream, std::span<const Tensor> outputs, std::
   add_shape(args, plan);
   Partials partials(stream, plan, e);
   if (plan.variant.split) args.add(partials.get());
-  launch(stream, kernel, tile_range(shape, plan.cut.tiles), args,
-         bytes * static_cast<std::size_t>(plan.cut.results * plan.cut.count));
+  launch(stream, kernel, tile_range(shape, plan.tiling.tiles), args,
+         bytes * static_cast<std::size_t>(plan.tiling.results * plan.tiling.count));
   if (!plan.variant.split) return;
   Kernel finish = state_->finishers.find_or_make(key, [&] { return build(reduce_finish_name(e)); });
-  launch(stream, finish, tile_range(shape, plan.cut.results), args);
+  launch(stream, finish, tile_range(shape, plan.tiling.results), args);
 }
 
 std::string Reduction::source(int device, std::span<const Tensor> outputs, std::span<const Tensor> inputs,

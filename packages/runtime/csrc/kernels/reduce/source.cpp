@@ -73,9 +73,9 @@ std::string reduce_source(const Tuning& tuning, const ReductionExpression& e, co
   writer.line("#define XPU_OUTPUTS ", int{v.outputs});
   writer.line("#define XPU_PATH ", v.outer ? 1 : 0);
   writer.line("#define XPU_SPLIT ", v.split ? 1 : 0);
-  writer.line("#define XPU_COLUMNS ", int{v.ways});
-  writer.line("#define XPU_KEPT ", int{v.kept});
-  writer.line("#define XPU_REDUCED ", int{v.reduced});
+  writer.line("#define XPU_UNROLL ", int{v.unroll});
+  writer.line("#define XPU_RESULT_DIMS ", int{v.result_dims});
+  writer.line("#define XPU_REDUCED_DIMS ", int{v.reduced_dims});
   writer.line("#define XPU_SUB_GROUPS ", tuning.sub_groups);
   std::string kinds;
   for (int k = 0; k < v.operands; ++k) kinds += join(k ? ", " : "", v.kinds >> 2 * k & 3);

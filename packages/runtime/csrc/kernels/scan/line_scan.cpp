@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
 
@@ -22,8 +22,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 // How lines are cut decides the order floats are added in, so it follows from the shape alone: any number of
 // compute units gives the same bits.
-constexpr std::int64_t most_blocks = 1024, shortest_row_block = 2048, shortest_column_block = 256,
-                       short_work = 4096;
+constexpr std::int64_t max_blocks = 1024, min_row_block = 2048, min_column_block = 256, short_work = 4096;
 
 bool by_rows(const Lines& s, int lanes) {
   return s.inner == 1 && s.n >= lanes;
@@ -36,15 +35,15 @@ Lines cut(const Tensor& t, int dim, int lanes) {
     if (i > dim) s.inner *= t.shape[i];
   }
   bool rows = by_rows(s, lanes);
-  std::int64_t enough = rows ? 256 : most_blocks * lanes / 4,
-               shortest = rows ? shortest_row_block : shortest_column_block;
+  std::int64_t enough = rows ? 256 : max_blocks * lanes / 4,
+               min_block = rows ? min_row_block : min_column_block;
   std::int64_t wanted =
-      s.count < enough ? std::min(ceil_div(rows ? most_blocks : enough, s.count), ceil_div(s.n, shortest))
+      s.count < enough ? std::min(ceil_div(rows ? max_blocks : enough, s.count), ceil_div(s.n, min_block))
                        : 1;
   s.chunk = ceil_div(ceil_div(s.n, wanted), lanes) * lanes;
   s.blocks = ceil_div(s.n, s.chunk);
   if (rows && s.blocks == 1)
-    s.each = std::clamp<std::int64_t>(s.count / most_blocks, 1, ceil_div(short_work, s.n));
+    s.each = std::clamp<std::int64_t>(s.count / max_blocks, 1, ceil_div(short_work, s.n));
   return s;
 }
 
@@ -90,10 +89,10 @@ struct Launcher {
   }
 
   void run(const Tensor& in, const Tensor& out, const Tensor& second) const {
-    Temporary totals;
+    ScratchBuffer totals;
     if (lines.blocks > 1) {
-      totals =
-          Temporary(stream, static_cast<std::size_t>(lines.count * lines.blocks) * call.accumulator_bytes);
+      totals = ScratchBuffer(stream,
+                             static_cast<std::size_t>(lines.count * lines.blocks) * call.accumulator_bytes);
       launch(stream, kernel(reduce), blocks_range(lines.count), args(in.data, totals.data(), lines));
       launch(stream, kernel(carries), sub_groups(lines.count), args(totals.data(), lines));
     }
@@ -114,8 +113,8 @@ void LineScanner::queue(Stream stream, const LineScan& call, std::string (*prelu
   require_memory(call.name, call.in);
   require_memory(call.name, call.out);
   auto& tune = tuning(stream.device());
-  DenseInput in(stream, call.in);
-  DenseOutput out(stream, call.out), second(stream, call.second);
+  ContiguousInput in(stream, call.in);
+  ContiguousOutput out(stream, call.out), second(stream, call.second);
   auto lines = cut(call.in, dim, tune.sub_group);
   Launcher{stream, call, kernels_, prelude, context, tune, lines, by_rows(lines, tune.sub_group)}.run(
       in.tensor(), out.tensor(), second.tensor());

@@ -7,7 +7,7 @@ namespace xpu::kernels {
 namespace {
 
 // Inside, positions have 32 bits.
-constexpr std::int64_t longest_row = (std::int64_t{1} << 32) - 1;
+constexpr std::int64_t max_row_length = (std::int64_t{1} << 32) - 1;
 
 bool wanted(const Tensor& t) {
   return t.data || t.ndim;
@@ -43,8 +43,8 @@ SortArrays sort_arrays(const char* name, const Tensor& values, const Tensor& ind
   require_memory(name, in);
   dim = wrap_dim(name, dim, in);
   std::int64_t n = in.ndim ? in.shape[dim] : 1;
-  expect<Unsupported>(n <= longest_row, name, ": got rows of ", n, " elements, expected at most ",
-                      longest_row);
+  expect<Unsupported>(n <= max_row_length, name, ": got rows of ", n, " elements, expected at most ",
+                      max_row_length);
   if (keep == whole_row) keep = n;
   expect<UsageError>(keep >= 0 && keep <= n, name, ": got k ", keep, ", expected 0 to ", n,
                      ", the size of dimension ", dim, " of ", in.describe());
@@ -73,10 +73,10 @@ SortCall::SortCall(Stream stream, const SortArrays& arrays, bool descending, boo
                : looked_up                              ? SortOrder::numbers
                                                         : SortOrder::values;
   const void* in = in_.tensor().data;
-  // Where a key stands for several values these are looked up once more, after the first results are written.
+  // If one key represents several values, the values are read again after the first results are written.
   if (looked_up && in == values.data) {
     auto bytes = static_cast<std::size_t>(arrays.in.numel()) * size_of(arrays.in.dtype);
-    copy_ = Temporary(stream, bytes);
+    copy_ = ScratchBuffer(stream, bytes);
     copy(stream, copy_.data(), in, bytes);
     in = copy_.data();
   }

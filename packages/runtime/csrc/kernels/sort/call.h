@@ -1,9 +1,9 @@
-// A sort or selection along any dimension of any strides, seen as one over the rows of dense arrays.
+// A sort or selection along any dimension of any strides, seen as one over the rows of contiguous arrays.
 #pragma once
 
 #include <limits>
 
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/sort/rows.h"
 
 namespace xpu::kernels {
@@ -29,9 +29,9 @@ class SortCall {
   void finish();
 
  private:
-  DenseInput in_;
-  DenseOutput values_, indices_;
-  Temporary copy_;
+  ContiguousInput in_;
+  ContiguousOutput values_, indices_;
+  ScratchBuffer copy_;
   RowSort rows_;
 };
 

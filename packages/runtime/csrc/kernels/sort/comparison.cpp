@@ -23,8 +23,8 @@ struct Shape {
 };
 
 // Twice a run of elements is counted by an int.
-constexpr std::int64_t longest_row = std::int64_t{1} << 30;
-constexpr std::int64_t shortest_work = 4096, gather_length = 1024;
+constexpr std::int64_t max_row_length = std::int64_t{1} << 30;
+constexpr std::int64_t min_work = 4096, gather_length = 1024;
 enum Which : int { tiles, merge, gather };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -111,16 +111,16 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
                                 int dim) const {
   const char* name = state_->comparison.name.c_str();
   check(name, outs, ins);
-  std::vector<DenseInput> from;
-  std::vector<DenseOutput> to;
-  std::vector<Temporary> copies;
+  std::vector<ContiguousInput> from;
+  std::vector<ContiguousOutput> to;
+  std::vector<ScratchBuffer> copies;
   Args operands, results;
   SortArrays arrays;
   for (std::size_t i = 0; i < ins.size(); ++i) {
     arrays = sort_arrays(name, outs[i], Tensor(), ins[i], dim);
     require_number(name, stream, ins[i].dtype);
-    expect<Unsupported>(arrays.n <= longest_row, name, ": got rows of ", arrays.n,
-                        " elements, expected at most ", longest_row);
+    expect<Unsupported>(arrays.n <= max_row_length, name, ": got rows of ", arrays.n,
+                        " elements, expected at most ", max_row_length);
     if (arrays.in.numel() == 0) continue;
     require_memory(name, arrays.values);
     from.emplace_back(stream, arrays.in);
@@ -129,7 +129,7 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
   if (arrays.in.numel() == 0) return;
   for (auto& in : from) {
     const void* data = in.tensor().data;
-    // What is written last must not be read any more.
+    // Memory that is written last must not be read after that.
     if (std::any_of(to.begin(), to.end(), [&](auto& out) { return out.tensor().data == data; })) {
       auto bytes = static_cast<std::size_t>(in.tensor().numel()) * size_of(in.tensor().dtype);
       copies.emplace_back(stream, bytes);
@@ -144,8 +144,7 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
   auto& tune = tuning(stream.device());
   auto shape = shape_of(tune, arrays.n);
   Rows rows{arrays.count, arrays.n, ceil_div(arrays.n, shape.tile()), 1};
-  if (shape.lanes == 1)
-    rows.each = std::max<std::int64_t>(1, shortest_work / std::min(arrays.n, shape.tile()));
+  if (shape.lanes == 1) rows.each = std::max<std::int64_t>(1, min_work / std::min(arrays.n, shape.tile()));
   auto launch_groups = [&](Which which, std::int64_t tasks, std::int64_t each, const Args& list) {
     launch(stream, state_->kernel(stream, ins, shape, which),
            NdRange::linear(static_cast<std::size_t>(ceil_div(tasks, each)),
@@ -153,7 +152,7 @@ void ComparisonSort::operator()(Stream stream, std::span<const Tensor> outs, std
            list);
   };
   auto size = static_cast<std::size_t>(rows.count * rows.n) * 4;
-  Temporary positions(stream, size), next(stream, rows.tiles > 1 ? size : 0);
+  ScratchBuffer positions(stream, size), next(stream, rows.tiles > 1 ? size : 0);
   launch_groups(tiles, rows.count * rows.tiles, rows.each, Args(operands).add(positions.data()).add(rows));
   for (int run = static_cast<int>(shape.tile()); run < rows.n; run *= 2) {
     launch_groups(merge, rows.count * ceil_div(rows.n, shape.part), shape.lanes,

@@ -13,7 +13,7 @@ namespace xpu::kernels {
 namespace {
 
 constexpr int digit_bits = 8, digits = 1 << digit_bits;
-constexpr std::int64_t shortest_chunk = 256, most_chunks = 4096;
+constexpr std::int64_t min_chunk = 256, max_chunks = 4096;
 
 // As in the kernel source.
 struct Chunks {
@@ -33,22 +33,22 @@ Kernel kernel_of(int device, const char* name, int which, bool wide) {
 
 }  // namespace
 
-KeyGroups group_keys(Stream stream, Temporary keys, std::int64_t n, int bits, bool wide) {
+KeyGroups group_keys(Stream stream, ScratchBuffer keys, std::int64_t n, int bits, bool wide) {
   int device = stream.device();
   auto& tune = tuning(device);
   std::size_t word = wide ? 8 : 4;
   std::int64_t wanted = std::clamp<std::int64_t>(
-      n / shortest_chunk, 1, std::min<std::int64_t>(std::int64_t{tune.tiles} * tune.sub_group, most_chunks));
+      n / min_chunk, 1, std::min<std::int64_t>(std::int64_t{tune.tiles} * tune.sub_group, max_chunks));
   Chunks c{n, (n + wanted - 1) / wanted, 0, 0, 0};
   c.chunks = (n + c.chunk - 1) / c.chunk;
-  Temporary counts(stream, static_cast<std::size_t>(digits * c.chunks) * word), positions;
+  ScratchBuffer counts(stream, static_cast<std::size_t>(digits * c.chunks) * word), positions;
   Tensor count_line(counts.data(), wide ? DType::u64 : DType::u32, {digits * c.chunks});
   Kernel count = kernel_of(device, "count_digits", 0, wide), place = kernel_of(device, "place_keys", 1, wide);
   auto range = tile_range(tune, (c.chunks + tune.sub_group - 1) / tune.sub_group);
   auto bytes = static_cast<std::size_t>(n) * word;
   // With no bits to sort by there is one pass all the same, which gives the positions.
   do {
-    Temporary keys_out(stream, bytes), positions_out(stream, bytes);
+    ScratchBuffer keys_out(stream, bytes), positions_out(stream, bytes);
     launch(stream, count, range, args(keys.data(), counts.data(), c), bytes);
     cumsum(stream, count_line, count_line, 0, {.exclusive = true});
     launch(stream, place, range,

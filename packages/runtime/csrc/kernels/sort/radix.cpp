@@ -2,8 +2,8 @@
 
 #include "compile/embedded.h"
 #include "kept.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/sort/rows.h"
-#include "kernels/temporary.h"
 #include "kernels/tuning.h"
 #include "xpu/error.h"
 
@@ -16,7 +16,7 @@ struct Rows {
   std::uint64_t flip;
 };
 
-constexpr std::int64_t digits = 256, shortest_block = 16384, finish_tile = 4096;
+constexpr std::int64_t digits = 256, min_block = 16384, finish_tile = 4096;
 enum Which : int { count_digits, find_places, move, finish };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -24,9 +24,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 }
 
 Rows cut(const RowSort& sort, const Tuning& tune) {
-  std::int64_t blocks = std::min(ceil_div(tune.tiles, sort.count), ceil_div(sort.n, shortest_block));
-  Rows rows{sort.count, sort.n, ceil_div(ceil_div(sort.n, blocks), shortest_block) * shortest_block, 0,
-            sort.flip()};
+  std::int64_t blocks = std::min(ceil_div(tune.tiles, sort.count), ceil_div(sort.n, min_block));
+  Rows rows{sort.count, sort.n, ceil_div(ceil_div(sort.n, blocks), min_block) * min_block, 0, sort.flip()};
   rows.blocks = ceil_div(sort.n, rows.chunk);
   return rows;
 }
@@ -62,7 +61,7 @@ void sort_long_rows(const RowSort& sort, const SortShape& shape) {
   std::size_t size = sort.size(), key_bytes = size * size_of(sort.dtype),
               place_bytes = sort.places() ? size * 4 : 0;
   auto row_count = static_cast<std::size_t>(rows.count);
-  Temporary keys0(stream, key_bytes), keys1(stream, key_bytes), positions0(stream, place_bytes),
+  ScratchBuffer keys0(stream, key_bytes), keys1(stream, key_bytes), positions0(stream, place_bytes),
       positions1(stream, place_bytes), where(stream, row_count * static_cast<std::size_t>(passes + 1) * 4),
       counts(stream, row_count * static_cast<std::size_t>(digits * rows.blocks) * 4),
       totals(stream, shape.lanes > 1 ? row_count * static_cast<std::size_t>(digits) * 4 : 0);

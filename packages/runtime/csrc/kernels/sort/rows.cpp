@@ -19,9 +19,9 @@ struct Rows {
   std::uint64_t flip;
 };
 
-constexpr int most_items = 8, few_items = 2, tile_digits = 16;
+constexpr int max_items = 8, few_items = 2, tile_digits = 16;
 // Elements a group of the CPU device should have, so that starting it does not cost more than sorting.
-constexpr std::int64_t shortest_work = 4096;
+constexpr std::int64_t min_work = 4096;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ SortShape sort_shape(int device, std::size_t element_bytes) {
   auto& tune = tuning(device);
   // Two copies of keys and 16-bit positions stay within the 64 KB that every device has.
   if (tune.sub_groups == 1) return {1, 1, element_bytes > 4 ? 2048 : 4096};
-  int lanes = tune.sub_groups * tune.sub_group, items = most_items;
+  int lanes = tune.sub_groups * tune.sub_group, items = max_items;
   auto bytes = [&] {
     return static_cast<std::size_t>(lanes) *
            (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_digits * 4);
@@ -70,7 +70,7 @@ void sort_short_rows(const RowSort& sort, const SortShape& shape) {
         "sort_rows");
   });
   Rows rows{sort.count, sort.n, sort.keep, 1, sort.flip()};
-  if (lanes == 1) rows.each = std::max<std::int64_t>(1, shortest_work / sort.n);
+  if (lanes == 1) rows.each = std::max<std::int64_t>(1, min_work / sort.n);
   auto groups = static_cast<std::size_t>((rows.count + rows.each - 1) / rows.each);
   launch(sort.stream, kernel, NdRange::linear(groups, static_cast<std::size_t>(lanes)),
          args(sort.in, sort.origin, sort.values, sort.indices, rows), sort.size() * size_of(sort.dtype));

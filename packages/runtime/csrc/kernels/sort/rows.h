@@ -1,4 +1,4 @@
-// Sorts the rows of dense arrays: the common ground of sorts and selections.
+// Sorts the rows of contiguous arrays: the common ground of sorts and selections.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct RowSort {
   void* indices;
   DType index_dtype;
 
-  /// Whether positions travel with keys.
+  /// True if positions are sorted along with the keys.
   bool places() const { return indices || order == SortOrder::numbers; }
   /// Keys are turned round for a descending order.
   std::uint64_t flip() const { return descending ? ~std::uint64_t{0} : 0; }
@@ -48,7 +48,7 @@ void sort_short_rows(const RowSort& sort, const SortShape& shape);
 /// Rows of any length; all is kept.
 void sort_long_rows(const RowSort& sort, const SortShape& shape);
 
-/// What device/xpu/sort_source.h asks for, and what tells kernels apart that differ in it.
+/// The text that device/xpu/sort_source.h needs, and the bits of a kernel's key for it.
 std::string sort_prelude(const RowSort& sort);
 KernelKey sort_key(const RowSort& sort, int variant);
 

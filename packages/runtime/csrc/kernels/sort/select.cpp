@@ -4,7 +4,7 @@
 
 #include "compile/embedded.h"
 #include "kept.h"
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/access.h"
 #include "kernels/kernel_table.h"
@@ -72,9 +72,9 @@ struct Selection::State {
 
   Stream stream;
   Tensor shape;  // of the mask
-  DenseInput mask;
+  ContiguousInput mask;
   std::int64_t n, chunk = 0, chunks = 0;
-  Temporary sums;
+  ScratchBuffer sums;
 
   Chunks pieces() const { return {n, chunk}; }
   NdRange range() const { return tile_range(tuning(stream.device()), chunks); }
@@ -96,7 +96,7 @@ Selection::Selection(Stream stream, const Tensor& mask) {
   if (s.n == 0) return;
   s.chunk = chunk_vectors * tuning(stream.device()).sub_group;
   s.chunks = (s.n + s.chunk - 1) / s.chunk;
-  s.sums = Temporary(stream, static_cast<std::size_t>(s.chunks) * sizeof(std::int64_t));
+  s.sums = ScratchBuffer(stream, static_cast<std::size_t>(s.chunks) * sizeof(std::int64_t));
   launch(stream, s.kernel(Which::count, DType::u8), s.range(), s.begin(),
          static_cast<std::size_t>(s.n) * size_of(mask.dtype));
   Tensor line(s.sums.data(), DType::i64, {s.chunks});
@@ -121,7 +121,7 @@ void Selection::positions(const Tensor& out) const {
                      ", expected i64 or i32");
   expect<UsageError>(out.ndim == 2 && out.shape[1] == dims, "nonzero: the output is ", out,
                      ", expected two dimensions, the second of size ", dims);
-  require_apart("nonzero", out);
+  require_no_overlap("nonzero", out);
   require_memory("nonzero", out);
   if (s.n == 0 || out.numel() == 0) return;
   Args list = s.begin();
@@ -137,14 +137,14 @@ void Selection::gather(const Tensor& out, const Tensor& x) const {
                      ", expected one dimension and the dtype of ", x);
   expect<Unsupported>(size_of(x.dtype), "masked_select: elements of ", name_of(x.dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
-  require_apart("masked_select", out);
+  require_no_overlap("masked_select", out);
   Tensor whole = broadcast_to("masked_select", "the input", x, s.shape);
   if (s.n == 0 || out.numel() == 0) return;
   require_memory("masked_select", out);
   require_memory("masked_select", x);
-  DenseInput dense(s.stream, whole);
+  ContiguousInput contiguous(s.stream, whole);
   Args list = s.begin();
-  list.add(out.data).add(Line{out.shape[0], out.strides[0]}).add(dense.tensor().data);
+  list.add(out.data).add(Line{out.shape[0], out.strides[0]}).add(contiguous.tensor().data);
   launch(s.stream, s.kernel(Which::gather, x.dtype), s.range(), list,
          static_cast<std::size_t>(s.n) * size_of(x.dtype));
 }
@@ -157,11 +157,11 @@ void Selection::scatter(const Tensor& out, const Tensor& source) const {
                      ", expected the dtype of ", out);
   expect<Unsupported>(size_of(out.dtype), "masked_scatter: elements of ", name_of(out.dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
-  require_apart("masked_scatter", out);
+  require_no_overlap("masked_scatter", out);
   require_memory("masked_scatter", out);
   require_memory("masked_scatter", source);
   if (s.n == 0) return;
-  DenseInput values(s.stream, source), written(s.stream, out);
+  ContiguousInput values(s.stream, source), written(s.stream, out);
   std::uint32_t code =
       fault_code("masked_scatter", "chosen element {a}, counted from 0, has no value: the source has {b}");
   Args list = s.begin();

@@ -3,8 +3,8 @@
 #include "compile/embedded.h"
 #include "kept.h"
 #include "kernels/dtype_text.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/sort/call.h"
-#include "kernels/temporary.h"
 #include "kernels/tuning.h"
 #include "xpu/error.h"
 #include "xpu/kernels/sort.h"
@@ -19,10 +19,10 @@ struct Rows {
 };
 constexpr std::size_t found_bytes = 16, share_bytes = 16;
 
-constexpr std::int64_t shortest_block = 8192, most_blocks = 128, most_counts = std::int64_t{1} << 24;
+constexpr std::int64_t min_block = 8192, max_blocks = 128, max_counts = std::int64_t{1} << 24;
 // A bound pays when few are sought of many: parties a row, for each one sought and at least; elements of a
 // party.
-constexpr std::int64_t parties_each = 8, fewest_parties = 512, shortest_party = 16;
+constexpr std::int64_t parties_each = 8, min_parties = 512, min_party_length = 16;
 enum Which : int { find_minima, collect, count_digits, take_digit, write };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -58,8 +58,8 @@ struct Selection {
   /// 0: no bound.
   std::int64_t party_count() const {
     std::int64_t wanted =
-        std::max(fewest_parties, ceil_div(rows.keep * parties_each, tune.sub_group) * tune.sub_group);
-    bool pays = wanted * shortest_party <= rows.n &&
+        std::max(min_parties, ceil_div(rows.keep * parties_each, tune.sub_group) * tune.sub_group);
+    bool pays = wanted * min_party_length <= rows.n &&
                 wanted <= sort_shape(stream.device(), size_of(rows.dtype)).capacity;
     return pays ? wanted : 0;
   }
@@ -73,14 +73,14 @@ struct Selection {
   std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements * element); }
 
   /// The smallest of the parties' smallest keys, `keep` a row.
-  Temporary bounds(const char* in, std::int64_t count) const {
+  ScratchBuffer bounds(const char* in, std::int64_t count) const {
     Rows part = cut(count, parties / tune.sub_group);
     std::int64_t found = part.blocks * tune.sub_group;
-    Temporary least(stream, bytes(count * found)), sorted(stream, bytes(count * rows.keep));
-    launch(stream, kernel(find_minima), tile_range(tune, count * part.blocks), args(in, least.data(), part),
+    ScratchBuffer minima(stream, bytes(count * found)), sorted(stream, bytes(count * rows.keep));
+    launch(stream, kernel(find_minima), tile_range(tune, count * part.blocks), args(in, minima.data(), part),
            bytes(count * rows.n));
     sort_rows({stream, rows.name, bits_type(rows.dtype), SortOrder::values, false, count, found, rows.keep,
-               least.data(), nullptr, sorted.data(), nullptr, DType::i64});
+               minima.data(), nullptr, sorted.data(), nullptr, DType::i64});
     return sorted;
   }
 
@@ -92,17 +92,17 @@ struct Selection {
     };
     auto tasks = static_cast<std::size_t>(part.count * part.blocks);
     auto sub_groups = tile_range(tune, part.count * part.blocks);
-    Temporary keys, positions, candidates;
+    ScratchBuffer keys, positions, candidates;
     if (parties) {
-      keys = Temporary(stream, bytes(part.count * part.n));
-      positions = Temporary(stream, static_cast<std::size_t>(part.count * part.n) * 4);
-      candidates = Temporary(stream, tasks * 4);
-      Temporary bound = bounds(in, part.count);
+      keys = ScratchBuffer(stream, bytes(part.count * part.n));
+      positions = ScratchBuffer(stream, static_cast<std::size_t>(part.count * part.n) * 4);
+      candidates = ScratchBuffer(stream, tasks * 4);
+      ScratchBuffer bound = bounds(in, part.count);
       launch(stream, kernel(collect), sub_groups,
              args(in, bound.data(), keys.data(), positions.data(), candidates.data(), part),
              bytes(part.count * part.n));
     }
-    Temporary counts(stream, tasks * static_cast<std::size_t>(digits) * 4),
+    ScratchBuffer counts(stream, tasks * static_cast<std::size_t>(digits) * 4),
         found(stream, static_cast<std::size_t>(part.count) * found_bytes),
         shares(stream, tasks * share_bytes);
     Kernel count = kernel(count_digits), take = kernel(take_digit);
@@ -119,9 +119,9 @@ struct Selection {
   }
 
   void run() const {
-    auto blocks = std::min({ceil_div(tune.tiles, rows.count), ceil_div(rows.n, shortest_block), most_blocks});
+    auto blocks = std::min({ceil_div(tune.tiles, rows.count), ceil_div(rows.n, min_block), max_blocks});
     // Many rows go in parts, for the counters' sake.
-    std::int64_t together = std::max<std::int64_t>(1, most_counts / (blocks * digits));
+    std::int64_t together = std::max<std::int64_t>(1, max_counts / (blocks * digits));
     for (std::int64_t first = 0; first < rows.count; first += together)
       run_part(cut(std::min(together, rows.count - first), blocks), first);
   }
@@ -130,13 +130,13 @@ struct Selection {
 /// Picks the elements of each long row, then sorts these.
 void select_and_sort(const RowSort& rows) {
   auto picked = static_cast<std::size_t>(rows.count * rows.keep);
-  Temporary values(rows.stream, picked * size_of(rows.dtype)), origin;
+  ScratchBuffer values(rows.stream, picked * size_of(rows.dtype)), origin;
   RowSort select = rows, sort = rows;
   select.values = values.data();
   sort.in = values.data();
   sort.n = rows.keep;
   if (rows.indices) {
-    origin = Temporary(rows.stream, picked * 4);
+    origin = ScratchBuffer(rows.stream, picked * 4);
     select.indices = origin.data();
     select.index_dtype = DType::u32;
     sort.origin = origin.as<std::uint32_t>();

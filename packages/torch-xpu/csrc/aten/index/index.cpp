@@ -15,7 +15,7 @@
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/indexing.h"
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -103,8 +103,8 @@ struct Joined {
 };
 
 bool too_many(const std::vector<Tensor>& indices) {
-  constexpr auto most = 8;  // of the runtime's walks
-  return std::count_if(indices.begin(), indices.end(), [](auto& t) { return t.defined(); }) > most;
+  constexpr auto max_indices = 8;  // as IndexedAccess::max_indices of the runtime
+  return std::count_if(indices.begin(), indices.end(), [](auto& t) { return t.defined(); }) > max_indices;
 }
 
 void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool given) {
@@ -117,8 +117,8 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
     tensors = std::move(joined.indices);
   }
   auto views = views_of(tensors);
-  translated([&] {
-    auto x = view_of(movable(from));
+  translate_errors([&] {
+    auto x = view_of(with_runtime_dtype(from));
     auto shape = xpu::kernels::index_shape(x, views);
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
     if (given) {
@@ -130,7 +130,8 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
     } else {
       out = at::empty(sizes, self.options());
     }
-    if (out.numel()) xpu::kernels::index(stream_of(self), view_of(movable(out)), x, views, index_options());
+    if (out.numel())
+      xpu::kernels::index(stream_of(self), view_of(with_runtime_dtype(out)), x, views, index_options());
   });
 }
 
@@ -158,22 +159,22 @@ void index_put_expanded(const Tensor& self, const Indices& indices, const Tensor
   auto place = each_once(self);
   at::DimVector shown, order;
   for (std::int64_t d = 0; d < self.dim(); ++d) (place.size(d) == self.size(d) ? order : shown).push_back(d);
-  auto apart = at::zeros(self.sizes(), self.options());
-  index_put(apart, indices, values, accumulate, false);
+  auto scattered = at::zeros(self.sizes(), self.options());
+  index_put(scattered, indices, values, accumulate, false);
   if (accumulate) {
-    place.add_(apart.sum(at::IntArrayRef(shown), true, self.scalar_type()));
+    place.add_(scattered.sum(at::IntArrayRef(shown), true, self.scalar_type()));
     return;
   }
   std::int64_t times = 1;
   for (auto d : shown) times *= self.size(d);
-  auto kept = static_cast<std::int64_t>(order.size());
+  auto outer_dims = static_cast<std::int64_t>(order.size());
   order.append(shown.begin(), shown.end());
-  auto in_lines = [&](const Tensor& t) { return t.permute(order).flatten(kept); };
+  auto in_lines = [&](const Tensor& t) { return t.permute(order).flatten(outer_dims); };
   auto longs = self.options().dtype(at::kLong);
   auto came = at::zeros(self.sizes(), longs.dtype(at::kBool));
   index_put(came, indices, at::ones({}, came.options()), false, false);
   auto last = (in_lines(came) * at::arange(1, times + 1, longs)).amax(-1, true);
-  auto chosen = in_lines(apart).gather(-1, (last - 1).clamp_min(0));
+  auto chosen = in_lines(scattered).gather(-1, (last - 1).clamp_min(0));
   auto line = in_lines(place);
   line.copy_(at::where(last > 0, chosen, line));
 }
@@ -216,15 +217,15 @@ Tensor& index_put(Tensor& self, const Indices& indices, const Tensor& values, bo
     return self;
   }
   auto views = views_of(tensors);
-  translated([&] {
+  translate_errors([&] {
     bool moves = !accumulate;
-    auto x = view_of(moves ? movable(self) : self);
+    auto x = view_of(moves ? with_runtime_dtype(self) : self);
     auto shape = xpu::kernels::index_shape(x, views);
     if (shape.numel() == 0) return;
     at::IntArrayRef sizes(shape.shape, static_cast<std::size_t>(shape.ndim));
     TORCH_CHECK(at::is_expandable_to(local.sizes(), sizes), "shape mismatch: value tensor of shape ",
                 local.sizes(), " cannot be broadcast to indexing result of shape ", sizes);
-    xpu::kernels::index_put(stream_of(self), x, views, view_of(moves ? movable(local) : local),
+    xpu::kernels::index_put(stream_of(self), x, views, view_of(moves ? with_runtime_dtype(local) : local),
                             combiner(accumulate ? Combine::add : Combine::replace), index_options());
   });
   return self;
@@ -238,7 +239,7 @@ void take_into(const Tensor& out, const Tensor& self, const Tensor& index) {
   if (index.numel() == 0) return;
   auto line = self.reshape({-1});
   std::array<xpu::Tensor, 1> indices{line_view(index)};
-  translated(
+  translate_errors(
       [&] { xpu::kernels::index(stream_of(self), line_view(out), view_of(line), indices, index_options()); });
 }
 
@@ -286,7 +287,7 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accum
   auto line = flat ? self.view({-1}) : self.reshape({-1});
   auto places = index.reshape({-1}), values = source.reshape({-1});
   std::array<xpu::Tensor, 1> indices{view_of(places)};
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::index_put(stream_of(self), view_of(line), indices, view_of(values),
                             combiner(accumulate ? Combine::add : Combine::replace), index_options());
   });

@@ -13,8 +13,8 @@
 
 #include "device/errors.h"
 #include "ops/indexing.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -26,7 +26,7 @@ using xpu::kernels::combiner;
 
 void combine(const Tensor& out, std::int64_t dim, const Tensor& index, const Tensor& src, Combine how) {
   if (index.numel() == 0 || out.numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::index_combine(stream_of(out), line_view(out), wrapped(dim, out), line_view(index),
                                 line_view(src), combiner(how), index_options());
   });
@@ -86,9 +86,10 @@ void index_reduce(auto& op, const Tensor& self, std::int64_t dim, const Tensor& 
 void select_into(const Tensor& out, const Tensor& self, std::int64_t dim, const Tensor& index) {
   if (out.numel() == 0) return;
   TORCH_CHECK_INDEX(self.numel() > 0, "index_select(): index out of range for a dimension of size 0");
-  translated([&] {
-    xpu::kernels::index_select(stream_of(self), line_view(movable(out)), line_view(movable(self)),
-                               wrapped(dim, self), line_view(index), index_options());
+  translate_errors([&] {
+    xpu::kernels::index_select(stream_of(self), line_view(with_runtime_dtype(out)),
+                               line_view(with_runtime_dtype(self)), wrapped(dim, self), line_view(index),
+                               index_options());
   });
 }
 
@@ -164,7 +165,7 @@ Tensor& index_fill_scalar(Tensor& self, std::int64_t dim, const Tensor& index, c
   // As in Python, negative indices count from the end.
   std::vector<xpu::Tensor> indices(static_cast<std::size_t>(d) + 1);
   indices.back() = line_view(index);
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::index_put(stream_of(self), line_view(self), indices, line_view(values),
                             combiner(Combine::replace), index_options());
   });

@@ -6,8 +6,8 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/minifloat.h"
 #include "ops/scalar_fits.h"
-#include "ops/small_floats.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
@@ -54,7 +54,7 @@ Tensor& masked_fill_scalar(Tensor& self, const Tensor& mask, const at::Scalar& v
   const xpu::Tensor inputs[] = {out, view_of(*spread)};
   const xpu::Scalar number = scalar_of(value);
   auto type = self.scalar_type() == at::kBool ? xpu::DType::u8 : out.dtype;
-  translated([&] { fill(stream_of(self), std::span(&out, 1), inputs, std::span(&number, 1), type); });
+  translate_errors([&] { fill(stream_of(self), std::span(&out, 1), inputs, std::span(&number, 1), type); });
   return self;
 }
 
@@ -78,7 +78,7 @@ Tensor& masked_fill_tensor(Tensor& self, const Tensor& mask, const Tensor& value
   auto out = view_of(self);
   const xpu::Tensor inputs[] = {out, view_of(*spread), view_of(value)};
   auto type = self.scalar_type() == at::kBool ? xpu::DType::u8 : out.dtype;
-  translated([&] { fill(stream_of(self), std::span(&out, 1), inputs, {}, type); });
+  translate_errors([&] { fill(stream_of(self), std::span(&out, 1), inputs, {}, type); });
   return self;
 }
 
@@ -86,10 +86,10 @@ template <class Make>
 void select_into(const Tensor& self, const Tensor& mask, Make make) {
   check_mask("masked_select", mask);
   auto [chooser, values] = at::expand_outplace(mask, self);
-  translated([&] {
+  translate_errors([&] {
     Selection selection(stream_of(self), view_of(*chooser));
     const Tensor& out = make(selection.count());
-    if (out.numel()) selection.gather(view_of(movable(out)), view_of(movable(*values)));
+    if (out.numel()) selection.gather(view_of(with_runtime_dtype(out)), view_of(with_runtime_dtype(*values)));
   });
 }
 
@@ -128,7 +128,8 @@ Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) 
   auto spread = at::expand_inplace(self, mask, "masked_scatter_");
   if (self.numel() == 0) return self;
   auto apart = self.is_alias_of(source) ? source.clone() : source;
-  translated([&] { Selection(stream_of(self), view_of(*spread)).scatter(view_of(self), view_of(apart)); });
+  translate_errors(
+      [&] { Selection(stream_of(self), view_of(*spread)).scatter(view_of(self), view_of(apart)); });
   return self;
 }
 
@@ -139,7 +140,7 @@ Tensor& nonzero_out(const Tensor& self, Tensor& out) {
               " as out, but got ", out.scalar_type());
   at::assert_no_internal_overlap(out);
   at::assert_no_overlap(out, self);
-  translated([&] {
+  translate_errors([&] {
     Selection selection(stream_of(self), view_of(self));
     out.resize_({selection.count(), self.dim()});
     if (out.numel()) selection.positions(view_of(out));
@@ -150,7 +151,7 @@ Tensor& nonzero_out(const Tensor& self, Tensor& out) {
 Tensor nonzero(const Tensor& self) {
   auto guard = guard_for(self);
   Tensor out;
-  translated([&] {
+  translate_errors([&] {
     Selection selection(stream_of(self), view_of(self));
     // A column for each dimension, so that the columns are dense: advanced indexing takes them one by one.
     out = at::empty({self.dim(), selection.count()}, self.options().dtype(at::kLong)).t();
@@ -169,7 +170,7 @@ Tensor& nonzero_static_out(const Tensor& self, c10::SymInt size, std::int64_t fi
   out.resize_({rows, self.dim()});
   out.fill_(fill);
   if (out.numel() && self.numel())
-    translated([&] { Selection(stream_of(self), view_of(self)).positions(view_of(out)); });
+    translate_errors([&] { Selection(stream_of(self), view_of(self)).positions(view_of(out)); });
   return out;
 }
 

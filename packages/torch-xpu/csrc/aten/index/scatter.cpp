@@ -19,7 +19,7 @@ using xpu::kernels::combiner;
 
 void gather(auto& op, const Tensor& self, std::int64_t dim, const Tensor& index, bool) {
   if (index.numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::gather(stream_of(self), line_view(op.output()), line_view(self), wrapped(dim, self),
                          line_view(index));
   });
@@ -27,7 +27,7 @@ void gather(auto& op, const Tensor& self, std::int64_t dim, const Tensor& index,
 
 void scatter_into(const Tensor& out, std::int64_t dim, const Tensor& index, const Tensor& src, Combine how) {
   if (index.numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::scatter(stream_of(out), line_view(out), wrapped(dim, out), line_view(index), line_view(src),
                           combiner(how), index_options());
   });
@@ -36,7 +36,7 @@ void scatter_into(const Tensor& out, std::int64_t dim, const Tensor& index, cons
 void scatter_into(const Tensor& out, std::int64_t dim, const Tensor& index, const xpu::Scalar& value,
                   Combine how) {
   if (index.numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::scatter(stream_of(out), line_view(out), wrapped(dim, out), line_view(index), value,
                           combiner(how), index_options());
   });
@@ -87,7 +87,7 @@ void scatter_reduce_two(auto& op, const Tensor& self, std::int64_t dim, const Te
   begin_with(out, self);
   if (index.numel() == 0) return;
   if (reduce == "mean") {
-    translated([&] {
+    translate_errors([&] {
       xpu::kernels::scatter_mean(stream_of(out), line_view(out), wrapped(dim, out), line_view(index),
                                  line_view(src), include_self, index_options());
     });

@@ -97,9 +97,9 @@ Tensor& search_out(const Tensor& sequence, const Tensor& values, bool narrow, bo
   };
   for (auto* t : {&s, &v, &to, &places}) pointer(*t);
   args.add(count).add(in_row).add(length).add(std::int32_t{s.dim() == 1}).add(std::int32_t{right});
-  constexpr std::int64_t group = 128, most_groups = 4096;
-  auto groups = static_cast<std::size_t>(std::min((count + group - 1) / group, most_groups));
-  translated([&] {
+  constexpr std::int64_t group = 128, max_groups = 4096;
+  auto groups = static_cast<std::size_t>(std::min((count + group - 1) / group, max_groups));
+  translate_errors([&] {
     xpu::launch(stream_of(s), search_kernel(s.get_device(), type, to.scalar_type()),
                 xpu::NdRange::linear(groups, group), args);
   });

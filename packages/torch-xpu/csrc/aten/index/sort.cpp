@@ -33,7 +33,7 @@ using TwoOut = std::tuple<Tensor&, Tensor&>;
 constexpr auto sort_kernel = [](auto& op, const Tensor& self, std::optional<bool>, std::int64_t dim,
                                 bool descending) {
   if (self.numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::sort(stream_of(self), view_of(op.output(0)), view_of(op.output(1)), view_of(self),
                        static_cast<int>(at::maybe_wrap_dim(dim, self.dim())), {.descending = descending});
   });
@@ -42,7 +42,7 @@ constexpr auto sort_kernel = [](auto& op, const Tensor& self, std::optional<bool
 constexpr auto topk_kernel = [](auto& op, const Tensor& self, std::int64_t k, std::int64_t dim, bool largest,
                                 bool sorted) {
   if (op.output(0).numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::topk(stream_of(self), view_of(op.output(0)), view_of(op.output(1)), view_of(self), k,
                        static_cast<int>(at::maybe_wrap_dim(dim, self.dim())),
                        {.largest = largest, .sorted = sorted});

@@ -30,7 +30,7 @@ using Two = std::tuple<Tensor, Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 using MaybeTensor = const std::optional<Tensor>&;
 
-// Rows of which the first of each run of equals is kept. `order` says where the rows stood, if they were
+// Rows of which the first of each run of equals is returned. `order` says where the rows stood, if they were
 // moved.
 Three first_of_runs(const Tensor& rows, const Tensor& order, bool want_inverse, bool want_counts) {
   auto n = rows.size(0);
@@ -52,12 +52,12 @@ Three first_of_runs(const Tensor& rows, const Tensor& order, bool want_inverse, 
 Three unique2(const Tensor& self, bool, bool want_inverse, bool want_counts) {
   auto guard = guard_for(self);
   auto [values, order] = at::sort(self.reshape({-1}), true, 0, false);
-  auto [kept, inverse, counts] = first_of_runs(values, order, want_inverse, want_counts);
-  return {kept, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+  auto [unique, inverse, counts] = first_of_runs(values, order, want_inverse, want_counts);
+  return {unique, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
 }
 Two unique1(const Tensor& self, bool sorted, bool want_inverse) {
-  auto [kept, inverse, counts] = unique2(self, sorted, want_inverse, false);
-  return {kept, inverse};
+  auto [unique, inverse, counts] = unique2(self, sorted, want_inverse, false);
+  return {unique, inverse};
 }
 
 // By the last column first: each sort leaves what was equal in its order.
@@ -88,8 +88,8 @@ Three along(const Tensor& self, std::int64_t dim, bool sort, bool want_inverse, 
     order = order_of_rows(rows);
     rows = rows.index_select(0, order);
   }
-  auto [kept, inverse, counts] = first_of_runs(rows, order, want_inverse, want_counts);
-  return {self.dim() ? kept.transpose(0, dim) : kept, inverse, counts};
+  auto [unique, inverse, counts] = first_of_runs(rows, order, want_inverse, want_counts);
+  return {self.dim() ? unique.transpose(0, dim) : unique, inverse, counts};
 }
 Three unique_along(const Tensor& self, std::int64_t dim, bool, bool want_inverse, bool want_counts) {
   return along(self, dim, true, want_inverse, want_counts);
@@ -100,8 +100,8 @@ Three consecutive_along(const Tensor& self, std::int64_t dim, bool want_inverse,
 Three consecutive(const Tensor& self, bool want_inverse, bool want_counts, std::optional<std::int64_t> dim) {
   if (dim && self.dim()) return consecutive_along(self, *dim, want_inverse, want_counts);
   auto guard = guard_for(self);
-  auto [kept, inverse, counts] = first_of_runs(self.reshape({-1}), {}, want_inverse, want_counts);
-  return {kept, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+  auto [unique, inverse, counts] = first_of_runs(self.reshape({-1}), {}, want_inverse, want_counts);
+  return {unique, want_inverse ? inverse.reshape(self.sizes()) : inverse, counts};
 }
 
 }  // namespace

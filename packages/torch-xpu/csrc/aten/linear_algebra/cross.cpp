@@ -24,7 +24,7 @@ void cross_into(const Tensor& out, const Tensor& a, const Tensor& b, std::int64_
   xpu::Tensor to[] = {part(out, 0), part(out, 1), part(out, 2)};
   xpu::Tensor from[] = {part(left, 0),  part(left, 1),  part(left, 2),
                         part(right, 0), part(right, 1), part(right, 2)};
-  translated([&] { kernel(stream_of(out), to, from, {}, to[0].dtype); });
+  translate_errors([&] { kernel(stream_of(out), to, from, {}, to[0].dtype); });
 }
 
 constexpr auto cross = [](const auto& op, const Tensor& a, const Tensor& b, std::int64_t dim) {

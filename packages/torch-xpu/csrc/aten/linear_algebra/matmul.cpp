@@ -9,7 +9,7 @@
 #include <ATen/ops/mm_meta.h>
 
 #include "device/errors.h"
-#include "ops/product.h"
+#include "ops/gemm.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/reduce.h"
@@ -21,23 +21,21 @@ using at::Scalar;
 using at::Tensor;
 using Activation = xpu::dnn::PostOp::Kind;
 
-constexpr auto product = [](const auto& op, const Tensor& a, const Tensor& b) {
-  multiply(op.output(), a, b);
-};
+constexpr auto product = [](const auto& op, const Tensor& a, const Tensor& b) { gemm(op.output(), a, b); };
 
 constexpr auto added_product = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
                                   const Scalar& beta, const Scalar& alpha) {
-  multiply(op.output(), a, b, {alpha, beta, self});
+  gemm(op.output(), a, b, {alpha, beta, self});
 };
 
 constexpr auto activated_product = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
                                       const Scalar& beta, const Scalar& alpha, bool gelu) {
-  multiply(op.output(), a, b, {alpha, beta, self, gelu ? Activation::gelu_erf : Activation::relu});
+  gemm(op.output(), a, b, {alpha, beta, self, gelu ? Activation::gelu_erf : Activation::relu});
 };
 
 constexpr auto added_vector = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
                                  const Scalar& beta, const Scalar& alpha) {
-  multiply(op.output().unsqueeze(1), a, b.unsqueeze(1), {alpha, beta, self.dim() ? self.unsqueeze(1) : self});
+  gemm(op.output().unsqueeze(1), a, b.unsqueeze(1), {alpha, beta, self.dim() ? self.unsqueeze(1) : self});
 };
 
 void check_out_dtype(const Tensor& a, at::ScalarType type) {
@@ -57,7 +55,7 @@ Tensor& wide_product_out(const Tensor& a, const Tensor& b, at::ScalarType type, 
   auto shape = a.sizes().vec();
   shape.back() = b.size(-1);
   make_output(out, shape, {}, a.options().dtype(type));
-  multiply(out, a, b);
+  gemm(out, a, b);
   return out;
 }
 
@@ -101,7 +99,7 @@ Tensor& integer_product_out(const Tensor& a, const Tensor& b, Tensor& out) {
   TORCH_CHECK(a.scalar_type() == at::kChar && b.scalar_type() == at::kChar,
               "_int_mm: expected int8 matrices, got ", a.scalar_type(), " and ", b.scalar_type());
   make_output(out, {a.size(0), b.size(1)}, {}, a.options().dtype(at::kInt));
-  multiply(out, a, b);
+  gemm(out, a, b);
   return out;
 }
 
@@ -132,7 +130,7 @@ Tensor dot(const Tensor& a, const Tensor& b) {
   auto left = a.resolve_conj().resolve_neg(), right = b.resolve_conj().resolve_neg();
   xpu::Tensor in[] = {view_of(left), view_of(right)}, result = view_of(out);
   const int dims[] = {0};
-  translated([&] { kernel(stream_of(a), {&result, 1}, in, dims); });
+  translate_errors([&] { kernel(stream_of(a), {&result, 1}, in, dims); });
   return out;
 }
 

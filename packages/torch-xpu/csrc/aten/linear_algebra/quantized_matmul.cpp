@@ -8,7 +8,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/product.h"
+#include "ops/gemm.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
@@ -27,7 +27,7 @@ void check_activations(const Tensor& a) {
 Tensor product(const Tensor& a, const xpu::Tensor& weights, xpu::dnn::MatmulOptions options) {
   auto c = at::empty({a.size(0), weights.shape[1]}, a.options());
   if (a.size(1) == 0) return c.zero_();
-  translated([&] { xpu::dnn::matmul(stream_of(a), view_of(a), weights, view_of(c), options); });
+  translate_errors([&] { xpu::dnn::matmul(stream_of(a), view_of(a), weights, view_of(c), options); });
   return c;
 }
 

@@ -8,8 +8,8 @@
 
 #include "device/errors.h"
 #include "ops/elementwise.h"
-#include "ops/product.h"
-#include "ops/small_floats.h"
+#include "ops/gemm.h"
+#include "ops/minifloat.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 
@@ -68,7 +68,7 @@ bool fits(const Rows& x, ScalingType type) {
 // apart are neighbours.
 Tensor powers_of_two(const Rows& x) {
   auto rows = x.count(), columns = blocks(x.length(), 32);
-  auto powers = widened_small_floats(x.scale);
+  auto powers = minifloat_to_f32(x.scale);
   if (!x.swizzled) return powers.view({rows, columns});
   return powers.view({blocks(rows, 128), blocks(columns, 4), 32, 4, 4})
       .permute({0, 3, 2, 1, 4})
@@ -119,7 +119,8 @@ void compute(const Rows& a, const Rows& b, const OptionalTensor& bias, const Ten
     right_scale = b.scale.contiguous().view({1, b.scale.numel()});
     options.b.scale = view_of(right_scale);
   }
-  translated([&] { xpu::dnn::matmul(stream_of(c), view_of(left), view_of(right.t()), view_of(c), options); });
+  translate_errors(
+      [&] { xpu::dnn::matmul(stream_of(c), view_of(left), view_of(right.t()), view_of(c), options); });
 }
 
 // Results of eight bits are multiplied by their own scale and, as in other products, do not overflow.
@@ -128,8 +129,8 @@ void compute_narrow(const Rows& a, const Rows& b, const OptionalTensor& bias, co
   auto wide = at::empty(c.sizes(), c.options().dtype(at::kFloat));
   compute(a, b, bias, wide);
   if (given(scale)) wide.mul_(*scale);
-  double most = c.scalar_type() == at::kFloat8_e4m3fn ? 448 : 57344;
-  c.copy_(wide.clamp_(-most, most));
+  double largest = c.scalar_type() == at::kFloat8_e4m3fn ? 448 : 57344;
+  c.copy_(wide.clamp_(-largest, largest));
 }
 
 void check_bias(const OptionalTensor& bias, const Rows& b) {

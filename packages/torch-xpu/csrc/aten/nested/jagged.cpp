@@ -46,7 +46,7 @@ const char* element_of(const Tensor& t) {
 
 void queue(const char* name, std::int64_t rows, const Tensor& data, const JaggedShape& s, xpu::Args& args) {
   auto head = xpu::join("#include <xpu/core.h>\nusing X = ", element_of(data), ";\n");
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(data);
     auto& info = xpu::device_info(stream.device());
     auto group = info.is_gpu ? std::min<std::size_t>(128, info.max_work_group_size) : info.sub_group_size;

@@ -46,13 +46,13 @@ const std::set<std::string>& not_as_on_the_cpu() {
 
 /// The buffer as rows of the normalised shape, which all tensors end in.
 Tensor rows_of(const Tensor& x, IntArrayRef normalized) {
-  auto kept = x.dim() - static_cast<std::int64_t>(normalized.size());
-  TORCH_CHECK(!normalized.empty() && kept >= 1, "native_layer_norm: ", normalized.size(),
+  auto outer_dims = x.dim() - static_cast<std::int64_t>(normalized.size());
+  TORCH_CHECK(!normalized.empty() && outer_dims >= 1, "native_layer_norm: ", normalized.size(),
               " normalised dimensions of nested tensors with ", x.dim() - 1);
-  for (std::int64_t d = kept; d < x.dim(); ++d)
-    TORCH_CHECK(get_nested_tensor_impl(x)->opt_size(d) == normalized[d - kept],
-                "native_layer_norm: expected nested tensors of size ", normalized[d - kept], " in dimension ",
-                d);
+  for (std::int64_t d = outer_dims; d < x.dim(); ++d)
+    TORCH_CHECK(get_nested_tensor_impl(x)->opt_size(d) == normalized[d - outer_dims],
+                "native_layer_norm: expected nested tensors of size ", normalized[d - outer_dims],
+                " in dimension ", d);
   auto shape = normalized.vec();
   shape.insert(shape.begin(), -1);
   return get_nested_tensor_impl(x.contiguous())->get_buffer().view(shape);

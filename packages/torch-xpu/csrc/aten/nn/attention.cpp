@@ -150,7 +150,7 @@ Fused fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const O
   xpu::Philox random;
   if (dropout > 0) random = take_random(std::nullopt, q, 4);
   auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
-  translated([&] {
+  translate_errors([&] {
     xpu::dnn::attention(stream_of(q), view_of(dense_rows(q)), view_of(dense_rows(k)), view_of(dense_rows(v)),
                         view_of(out), options);
   });
@@ -173,7 +173,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> fused_attention_backward(
     random = {std::bit_cast<std::uint64_t>(seed.item<std::int64_t>()),
               std::bit_cast<std::uint64_t>(offset.item<std::int64_t>())};
   auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
-  translated([&] {
+  translate_errors([&] {
     xpu::dnn::attention_backward(stream_of(q), view_of(grad), view_of(q), view_of(k), view_of(v),
                                  view_of(out), view_of(grad_q), view_of(grad_k), view_of(grad_v), options);
   });

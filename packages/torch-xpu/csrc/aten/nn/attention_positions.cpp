@@ -88,16 +88,16 @@ Visible visible(const Sequences& q, const Sequences& k, Causal causal) {
 struct Packed {
   Sequences q, k;
 
-  Packed(const char* name, const OptionalTensor& starts_q, const OptionalTensor& starts_k, OptionalInt most_q,
-         OptionalInt most_k, const Tensor& like) {
-    TORCH_CHECK(given(starts_q) && given(starts_k) && most_q && most_k, name,
+  Packed(const char* name, const OptionalTensor& starts_q, const OptionalTensor& starts_k, OptionalInt max_q,
+         OptionalInt max_k, const Tensor& like) {
+    TORCH_CHECK(given(starts_q) && given(starts_k) && max_q && max_k, name,
                 ": packed sequences need cumulative lengths and the longest one of queries and keys");
     check_one_device(like, *starts_q, *starts_k);
     TORCH_CHECK(starts_q->dim() == 1 && starts_q->sizes() == starts_k->sizes(), name,
                 ": expected as many sequences of queries as of keys, got cumulative lengths ",
                 starts_q->sizes(), " and ", starts_k->sizes());
-    q = {starts_q->to(at::kLong), *most_q};
-    k = {starts_k->to(at::kLong), *most_k};
+    q = {starts_q->to(at::kLong), *max_q};
+    k = {starts_k->to(at::kLong), *max_k};
   }
 };
 
@@ -150,7 +150,7 @@ constexpr std::int64_t block = 32;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient_forward(
     const Tensor& q_, const Tensor& k_, const Tensor& v_, const OptionalTensor& bias,
-    const OptionalTensor& starts_q, const OptionalTensor& starts_k, OptionalInt most_q, OptionalInt most_k,
+    const OptionalTensor& starts_q, const OptionalTensor& starts_k, OptionalInt max_q, OptionalInt max_k,
     double dropout, std::int64_t kind, bool wants_logsumexp, std::optional<double> scale,
     const OptionalTensor& lengths_k, OptionalInt window) {
   auto guard = guard_for(q_, k_, v_);
@@ -162,7 +162,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient_f
   Visible keys;
   std::optional<Packed> packed;
   if (given(starts_q) || given(starts_k)) {
-    packed.emplace(efficient, starts_q, starts_k, most_q, most_k, q);
+    packed.emplace(efficient, starts_q, starts_k, max_q, max_k, q);
     check_packed(efficient, q, k, bias);
     q = packed->q.padded(q[0]);
     k = packed->k.padded(k[0]);
@@ -182,8 +182,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient_f
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
     const Tensor& grad, const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& bias,
-    const Tensor& out, const OptionalTensor& starts_q, const OptionalTensor& starts_k, std::int64_t most_q,
-    std::int64_t most_k, const Tensor& logsumexp, double dropout, const Tensor& seed, const Tensor& offset,
+    const Tensor& out, const OptionalTensor& starts_q, const OptionalTensor& starts_k, std::int64_t max_q,
+    std::int64_t max_k, const Tensor& logsumexp, double dropout, const Tensor& seed, const Tensor& offset,
     std::int64_t kind, bool bias_requires_grad, std::optional<double> scale, OptionalInt, OptionalInt window,
     bool) {
   constexpr const char* name = "_efficient_attention_backward";
@@ -195,7 +195,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
                               "bias; scaled_dot_product_attention has");
   auto causal = causal_of(name, kind);
   if (given(starts_q) || given(starts_k)) {
-    Packed p(name, starts_q, starts_k, most_q, most_k, q);
+    Packed p(name, starts_q, starts_k, max_q, max_k, q);
     check_packed(name, q, k, bias);
     auto rows = logsumexp.narrow(2, 0, p.q.longest).contiguous();
     auto grads = backward(p, grad[0], q[0], k[0], v[0], causal, {out[0], rows, seed, offset}, dropout, scale);
@@ -221,7 +221,7 @@ void check_rows(const char* name, const Tensor& q, const Tensor& k, const Tensor
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> flash_forward(
     const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& starts_q,
-    const OptionalTensor& starts_k, std::int64_t most_q, std::int64_t most_k, double dropout, bool causal,
+    const OptionalTensor& starts_k, std::int64_t max_q, std::int64_t max_k, double dropout, bool causal,
     bool debug_mask, std::optional<double> scale, OptionalInt left, OptionalInt right,
     const OptionalTensor& lengths_k, const OptionalTensor& slopes, const OptionalTensor& blocks,
     OptionalInt) {
@@ -233,7 +233,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> flash_forward(
   Result r;
   if (given(starts_q) || given(starts_k)) {
     check_rows(flash, q, k, v);
-    Packed p(flash, starts_q, starts_k, most_q, most_k, q);
+    Packed p(flash, starts_q, starts_k, max_q, max_k, q);
     p.k.used = lengths_k;
     r = forward(p.q.padded(q), p.k.padded(k), p.k.padded(v), visible(p.q, p.k, flash_causal(causal)), dropout,
                 scale);
@@ -255,7 +255,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> flash_forward(
 std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad, const Tensor& q, const Tensor& k,
                                                   const Tensor& v, const Tensor& out, const Tensor& logsumexp,
                                                   const Tensor& starts_q, const Tensor& starts_k,
-                                                  std::int64_t most_q, std::int64_t most_k, double dropout,
+                                                  std::int64_t max_q, std::int64_t max_k, double dropout,
                                                   bool causal, const Tensor& random, const Tensor&,
                                                   std::optional<double> scale, OptionalInt left,
                                                   OptionalInt right) {
@@ -266,7 +266,7 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad, const Tens
   std::array<Tensor, 3> grads;
   if (starts_q.defined() || starts_k.defined()) {
     check_rows(name, q, k, v);
-    Packed p(name, starts_q, starts_k, most_q, most_k, q);
+    Packed p(name, starts_q, starts_k, max_q, max_k, q);
     // What padding attends to is nothing.
     auto rows =
         p.q.padded(logsumexp.t(), std::numeric_limits<double>::infinity()).transpose(1, 2).contiguous();

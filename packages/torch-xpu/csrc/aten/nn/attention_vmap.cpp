@@ -88,14 +88,14 @@ Fused batched_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
 std::tuple<Tensor, Tensor, Tensor, Tensor> batched_attention_backward(
     const Tensor& grad, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
     std::array<bool, 4> wanted, const Tensor& out, const Tensor& logsumexp, const Tensor& starts_q,
-    const Tensor& starts_k, std::int64_t most_q, std::int64_t most_k, double dropout, bool causal,
+    const Tensor& starts_k, std::int64_t max_q, std::int64_t max_k, double dropout, bool causal,
     const Tensor& seed, const Tensor& offset, std::optional<double> scale) {
   auto batch = q.size(0);
   Level level({grad, q, k, v, mask, out, logsumexp});
   auto [of_q, of_k, of_v, of_mask] = at::_scaled_dot_product_fused_attention_overrideable_backward(
       level.folded(grad), level.folded(q), level.folded(k), level.folded(v),
       level.folded_mask(mask, batch).value_or(Tensor()), wanted, level.folded(out), level.folded(logsumexp),
-      starts_q, starts_k, most_q, most_k, dropout, causal, seed, offset, scale);
+      starts_q, starts_k, max_q, max_k, dropout, causal, seed, offset, scale);
   return {level.unfolded(of_q), level.unfolded(of_k), level.unfolded(of_v), of_mask};
 }
 

@@ -7,7 +7,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/product.h"
+#include "ops/gemm.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/convolution.h"
 #include "xpu/kernels/reduce.h"
@@ -80,7 +80,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const std::optiona
   if (output.numel() == 0) return output;
   auto source = laid_out(input, format), weights = laid_out(weight, format);
   if (has_bias) options.bias = view_of(*bias);
-  translated([&] {
+  translate_errors([&] {
     xpu::dnn::convolution(stream_of(input), view_of(source), view_of(weights), view_of(output), options);
   });
   return output;
@@ -109,7 +109,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_, con
   auto grad = laid_out(grad_, format), input = laid_out(input_, format), weight = laid_out(weight_, format);
   auto stream = stream_of(grad);
   Tensor grad_input, grad_weight, grad_bias;
-  translated([&] {
+  translate_errors([&] {
     if (wanted[0]) {
       grad_input = at::empty(input.sizes(), input.options().memory_format(format));
       xpu::dnn::convolution_backward_data(stream, view_of(grad), view_of(weight), view_of(grad_input),

@@ -90,7 +90,7 @@ struct Problem {
 
   // A group for each sequence, or for each of its time steps.
   void queue(const char* name, std::int64_t groups, std::initializer_list<const Tensor*> tensors) const {
-    translated([&] {
+    translate_errors([&] {
       auto stream = stream_of(probabilities);
       auto& info = xpu::device_info(stream.device());
       auto group = info.is_gpu ? std::min<std::size_t>(256, info.max_work_group_size) : info.sub_group_size;

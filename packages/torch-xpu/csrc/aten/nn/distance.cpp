@@ -40,11 +40,11 @@ const Reduction& difference_norm(double p) {
   static const Reduction *zero = make("distance0", "a0 == a1 ? (T)0 : (T)1", add, "s0"),
                          *one = make("distance1", "xpu::abs(a0 - a1)", add, "s0"),
                          *two = make("distance2", "(a0 - a1) * (a0 - a1)", add, "xpu::sqrt(s0)"),
-                         *most =
+                         *infinity =
                              make("distance_inf", "xpu::abs(a0 - a1)", "s0 = xpu::maximum(s0, r0);", "s0"),
                          *other = make("distance", "xpu::pow(xpu::abs(a0 - a1), p0)", add,
                                        "xpu::pow(s0, (T)1 / p0)");
-  return p == 0 ? *zero : p == 1 ? *one : p == 2 ? *two : std::isinf(p) ? *most : *other;
+  return p == 0 ? *zero : p == 1 ? *one : p == 2 ? *two : std::isinf(p) ? *infinity : *other;
 }
 
 // The derivative of the distance a2 between a0 and a1 by a0, times the gradient a3, summed.
@@ -61,12 +61,12 @@ const Reduction& gradient_sum(double p) {
   };
   static const Reduction *one = make("distance1_backward", "a3 * xpu::sign(a0 - a1)"),
                          *two = make("distance2_backward", "a2 == (T)0 ? (T)0 : a3 * (a0 - a1) / a2"),
-                         *most = make("distance_inf_backward",
-                                      "xpu::abs(a0 - a1) == a2 ? a3 * xpu::sign(a0 - a1) : (T)0"),
+                         *infinity = make("distance_inf_backward",
+                                          "xpu::abs(a0 - a1) == a2 ? a3 * xpu::sign(a0 - a1) : (T)0"),
                          *other = make("distance_backward",
                                        "a2 == (T)0 || a0 == a1 ? (T)0 : a3 * xpu::sign(a0 - a1) * "
                                        "xpu::pow(xpu::abs(a0 - a1) / a2, p0 - (T)1)");
-  return p == 1 ? *one : p == 2 ? *two : std::isinf(p) ? *most : *other;
+  return p == 1 ? *one : p == 2 ? *two : std::isinf(p) ? *infinity : *other;
 }
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {

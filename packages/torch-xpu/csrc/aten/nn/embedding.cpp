@@ -40,7 +40,7 @@ Tensor table_gradient(const Tensor& grad, const Tensor& indices, std::int64_t ro
   std::optional<std::int64_t> skipped;
   if (padding >= 0) skipped = padding;
   if (grad.numel() == 0) return out.zero_();
-  translated([&] {
+  translate_errors([&] {
     xpu::kernels::embedding_backward(stream_of(grad), view_of(out), view_of(grad), view_of(indices), skipped,
                                      index_options());
   });
@@ -107,7 +107,7 @@ void reduce_bags(const Tensor& table, const Tensor& indices, const Tensor& offse
       xpu::join("#include <xpu/convert.h>\nusing X = ", stored_type(dtype), ";\nusing T = ", math_type(dtype),
                 ";\nusing I = ", stored_type(dtype_of(indices.scalar_type())), ";\n#define MODE ",
                 options.mode, "\n#define WEIGHTED ", weighted, "\n");
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(table);
     static const auto code =
         xpu::fault_code("embedding_bag", "index {a} is out of range for a table of {b} rows");

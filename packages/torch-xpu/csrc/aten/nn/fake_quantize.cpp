@@ -27,8 +27,8 @@ constexpr auto bounded = R"(
 template <class T> T bounded(T q, T low, T high) { return q >= low ? (q <= high ? q : high) : low; }
 )";
 
-// p0 and p1 are the least and the greatest number; a1 is the scale, a2 the zero point and a3 whether to do
-// it.
+// p0 and p1 are the least and the greatest number; a1 is the scale, a2 the zero point and a3 whether to
+// do it.
 std::vector<std::string> faked(const char* apply = "true") {
   return {std::string(apply) + " ? (bounded(q, p0, p1) - a2) * a1 : a0",
           std::string(apply) + " ? q >= p0 && q <= p1 : true"};

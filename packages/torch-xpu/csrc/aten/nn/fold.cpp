@@ -60,23 +60,23 @@ Tensor& col2im_out(const Tensor& self, c10::SymIntArrayRef output_size, IntArray
   auto x = batched ? self : self.unsqueeze(0);
   auto n = x.size(0), c = x.size(1) / (kernel[0] * kernel[1]);
   std::int64_t windows[2];
-  std::array<Rule, 2> rules;
+  std::array<Stencil, 2> stencils;
   for (std::size_t k = 0; k < 2; ++k) {
     windows[k] = (size[k] + 2 * padding[k] - dilation[k] * (kernel[k] - 1) - 1) / stride[k] + 1;
-    rules[k] = {.kind = Rule::fold,
-                .from = kernel[k] * windows[k],
-                .to = size[k],
-                .kernel = kernel[k],
-                .stride = stride[k],
-                .pad = padding[k],
-                .dilation = dilation[k]};
+    stencils[k] = {.kind = Stencil::fold,
+                   .from = kernel[k] * windows[k],
+                   .to = size[k],
+                   .kernel = kernel[k],
+                   .stride = stride[k],
+                   .pad = padding[k],
+                   .dilation = dilation[k]};
   }
-  // Taps and windows of a dimension side by side: its table is over both.
+  // Taps and windows of a dimension become one dimension, over which the stencil's table is.
   auto planes = x.reshape({n, c, kernel[0], kernel[1], windows[0], windows[1]})
                     .permute({0, 1, 2, 4, 3, 5})
-                    .reshape({n, c, rules[0].from, rules[1].from});
+                    .reshape({n, c, stencils[0].from, stencils[1].from});
   out.resize_({n, c, size[0], size[1]});
-  window_sum(out, planes, rules);
+  window_sum(out, planes, stencils);
   if (!batched) out.resize_({c, size[0], size[1]});
   return out;
 }

@@ -67,7 +67,7 @@ void queue(const char* name, const Tensor& input, const Sampling& how, bool grad
                         ";\nusing T = ", math_type(dtype), ";\n#define XPU_DIMS ", input.dim() - 2,
                         "\n#define MODE ", how.mode, "\n#define PADDING ", how.padding, "\n#define ALIGN ",
                         how.align_corners, "\n#define GRAD_INPUT ", grad_input, "\n");
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(input);
     auto& info = xpu::device_info(stream.device());
     auto kernel = kernel_with(stream.device(), head, grid_sample_source, name);

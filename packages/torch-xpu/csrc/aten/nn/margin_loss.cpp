@@ -68,7 +68,7 @@ class Launch {
     auto head = xpu::join("#include <xpu/convert.h>\nusing namespace xpu;\nusing X = ", stored_type(dtype),
                           ";\nusing T = ", math_type(dtype), ";\n#define SQUARED ", squared_,
                           "\n#define WEIGHTED ", weighted_, "\n");
-    translated([&] {
+    translate_errors([&] {
       auto stream = stream_of(x_);
       auto& info = xpu::device_info(stream.device());
       auto group = info.is_gpu ? std::min<std::size_t>(128, info.max_work_group_size) : info.sub_group_size;

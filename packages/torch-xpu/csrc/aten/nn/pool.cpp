@@ -33,66 +33,66 @@ struct Window {
 
 // `large` has the sizes before pooling, `small` those after.
 template <int spatial>
-std::array<Rule, spatial> rules_of(Rule::Kind kind, const Tensor& large, const Tensor& small,
-                                   const Window& window, bool turned,
-                                   std::optional<std::int64_t> divisor = {}) {
-  std::array<Rule, spatial> rules;
+std::array<Stencil, spatial> stencils_of(Stencil::Kind kind, const Tensor& large, const Tensor& small,
+                                         const Window& window, bool is_backward,
+                                         std::optional<std::int64_t> divisor = {}) {
+  std::array<Stencil, spatial> stencils;
   for (std::size_t k = 0; k < spatial; ++k) {
     auto from_last = static_cast<std::int64_t>(spatial - k);
     auto kernel = pick(window.kernel, k, 1);
-    rules[k] = {.kind = kind,
-                .from = large.size(large.dim() - from_last),
-                .to = small.size(small.dim() - from_last),
-                .kernel = kernel,
-                .stride = pick(window.stride, k, kernel),
-                .pad = pick(window.padding, k, 0),
-                .dilation = pick(window.dilation, k, 1),
-                .turned = turned};
-    if (divisor) rules[k].scale = k == spatial - 1 ? static_cast<double>(*divisor) : 1;
+    stencils[k] = {.kind = kind,
+                   .from = large.size(large.dim() - from_last),
+                   .to = small.size(small.dim() - from_last),
+                   .kernel = kernel,
+                   .stride = pick(window.stride, k, kernel),
+                   .pad = pick(window.padding, k, 0),
+                   .dilation = pick(window.dilation, k, 1),
+                   .is_backward = is_backward};
+    if (divisor) stencils[k].scale = k == spatial - 1 ? static_cast<double>(*divisor) : 1;
   }
-  return rules;
+  return stencils;
 }
 
 template <int spatial>
 void avg_pool(auto& op, const Tensor& self, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding, bool,
               bool count_padding, std::optional<std::int64_t> divisor) {
-  auto kind = count_padding || divisor ? Rule::average : Rule::average_inside;
+  auto kind = count_padding || divisor ? Stencil::average : Stencil::average_inside;
   window_sum(op.output(), self,
-             rules_of<spatial>(kind, self, op.output(), {kernel, stride, padding}, false, divisor));
+             stencils_of<spatial>(kind, self, op.output(), {kernel, stride, padding}, false, divisor));
 }
 
 template <int spatial>
 void avg_pool_backward(auto& op, const Tensor& grad, const Tensor& self, IntArrayRef kernel,
                        IntArrayRef stride, IntArrayRef padding, bool, bool count_padding,
                        std::optional<std::int64_t> divisor) {
-  auto kind = count_padding || divisor ? Rule::average : Rule::average_inside;
+  auto kind = count_padding || divisor ? Stencil::average : Stencil::average_inside;
   window_sum(op.output(), grad,
-             rules_of<spatial>(kind, self, grad, {kernel, stride, padding}, true, divisor));
+             stencils_of<spatial>(kind, self, grad, {kernel, stride, padding}, true, divisor));
 }
 
 void max_pool2d(auto& op, const Tensor& self, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                 IntArrayRef dilation, bool) {
   window_max(op.output(), op.output(1), self,
-             rules_of<2>(Rule::window, self, op.output(), {kernel, stride, padding, dilation}, false));
+             stencils_of<2>(Stencil::window, self, op.output(), {kernel, stride, padding, dilation}, false));
 }
 
 void max_pool2d_backward(auto& op, const Tensor& grad, const Tensor& self, IntArrayRef kernel,
                          IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool,
                          const Tensor& indices) {
   window_max_backward(op.output(), grad, indices,
-                      rules_of<2>(Rule::window, self, grad, {kernel, stride, padding, dilation}, true));
+                      stencils_of<2>(Stencil::window, self, grad, {kernel, stride, padding, dilation}, true));
 }
 
 template <int spatial>
 void adaptive_max_pool(auto& op, const Tensor& self, IntArrayRef) {
   window_max(op.output(), op.output(1), self,
-             rules_of<spatial>(Rule::adaptive_window, self, op.output(), {}, false));
+             stencils_of<spatial>(Stencil::adaptive_window, self, op.output(), {}, false));
 }
 
 template <int spatial>
 void adaptive_max_pool_backward(auto& op, const Tensor& grad, const Tensor& self, const Tensor& indices) {
   window_max_backward(op.output(), grad, indices,
-                      rules_of<spatial>(Rule::adaptive_window, self, grad, {}, true));
+                      stencils_of<spatial>(Stencil::adaptive_window, self, grad, {}, true));
 }
 
 template <int spatial>
@@ -112,7 +112,7 @@ Tensor& adaptive_avg_pool_out(const Tensor& self, c10::SymIntArrayRef output_siz
   auto sizes = self.sizes().vec();
   std::copy(to.begin(), to.end(), sizes.end() - spatial);
   out.resize_(sizes, self.suggest_memory_format());
-  window_sum(out, self, rules_of<spatial>(Rule::adaptive_average, self, out, {}, false));
+  window_sum(out, self, stencils_of<spatial>(Stencil::adaptive_average, self, out, {}, false));
   return out;
 }
 template <int spatial>
@@ -131,7 +131,7 @@ Tensor& adaptive_avg_pool_backward_out(const Tensor& grad, const Tensor& self, T
               spatial, "d_backward(): expected grad_output with ", self.dim(), " dimensions of ",
               self.scalar_type(), ", got ", grad.sizes(), " of ", grad.scalar_type());
   grad_in.resize_(self.sizes(), self.suggest_memory_format());
-  window_sum(grad_in, grad, rules_of<spatial>(Rule::adaptive_average, self, grad, {}, true));
+  window_sum(grad_in, grad, stencils_of<spatial>(Stencil::adaptive_average, self, grad, {}, true));
   return grad_in;
 }
 template <int spatial>
@@ -172,7 +172,7 @@ std::tuple<Tensor&, Tensor&> max_pool3d_out(const Tensor& self, IntArrayRef kern
   out.resize_(sizes, self.suggest_memory_format());
   indices.resize_(sizes, self.suggest_memory_format());
   window_max(out, indices, self,
-             rules_of<3>(Rule::window, self, out, {kernel, stride, padding, dilation}, false));
+             stencils_of<3>(Stencil::window, self, out, {kernel, stride, padding, dilation}, false));
   return {out, indices};
 }
 std::tuple<Tensor, Tensor> max_pool3d(const Tensor& self, IntArrayRef kernel, IntArrayRef stride,
@@ -193,7 +193,7 @@ Tensor& max_pool3d_backward_out(const Tensor& grad, const Tensor& self, IntArray
               indices.sizes(), ", got ", grad.sizes());
   grad_in.resize_(self.sizes(), self.suggest_memory_format());
   window_max_backward(grad_in, grad, indices,
-                      rules_of<3>(Rule::window, self, grad, {kernel, stride, padding, dilation}, true));
+                      stencils_of<3>(Stencil::window, self, grad, {kernel, stride, padding, dilation}, true));
   return grad_in;
 }
 Tensor max_pool3d_backward(const Tensor& grad, const Tensor& self, IntArrayRef kernel, IntArrayRef stride,

@@ -24,7 +24,7 @@ void run(const Elementwise& kernel, std::initializer_list<Tensor> outputs,
   for (auto& t : outputs) to.push_back(view_of(t));
   for (auto& t : inputs) from.push_back(view_of(t));
   if (outputs.begin()->numel() == 0) return;
-  translated([&] {
+  translate_errors([&] {
     kernel(stream_of(*outputs.begin()), {to.data(), to.size()}, {from.data(), from.size()});
   });
 }
@@ -116,34 +116,34 @@ std::tuple<Tensor, Tensor> gru_cell(const Tensor& input, const Tensor& hidden, c
   check_gates("_thnn_fused_gru_cell", input, hidden, state, 3);
   auto size = state.size(1);
   // What the backward reads: reset, update and new gates, the state, and the hidden part of the new gate.
-  auto kept = at::empty({state.size(0), 5 * size}, state.options());
+  auto saved = at::empty({state.size(0), 5 * size}, state.options());
   auto out = at::empty(state.sizes(), state.options());
   auto b = or_zero(input_bias, input), c = or_zero(hidden_bias, input);
-  run(open, {gate(kept, 0, size, 2)},
+  run(open, {gate(saved, 0, size, 2)},
       {gate(input, 0, size, 2), gate(hidden, 0, size, 2), gate(b, 0, size, 2), gate(c, 0, size, 2)});
-  run(step, {gate(kept, 2, size), gate(kept, 3, size), gate(kept, 4, size), out},
-      {gate(input, 2, size), gate(hidden, 2, size), gate(b, 2, size), gate(c, 2, size), gate(kept, 0, size),
-       gate(kept, 1, size), state});
-  return {out, kept};
+  run(step, {gate(saved, 2, size), gate(saved, 3, size), gate(saved, 4, size), out},
+      {gate(input, 2, size), gate(hidden, 2, size), gate(b, 2, size), gate(c, 2, size), gate(saved, 0, size),
+       gate(saved, 1, size), state});
+  return {out, saved};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> gru_cell_backward(const Tensor& grad, const Tensor& kept,
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> gru_cell_backward(const Tensor& grad, const Tensor& saved,
                                                                      bool has_bias) {
   static const auto& kernel = *new Elementwise(
       {.name = "gru_cell_backward",
        .outputs = {"g * a5 * (1 - r) * r", "a0 * (a4 - n) * (1 - u) * u", "g", "g * r", "a0 * u"},
        .inputs = 6,
        .body = "T r = a1, u = a2, n = a3, g = a0 * (1 - u) * (1 - n * n);"});
-  auto guard = guard_for(grad, kept);
-  check_one_device(grad, kept);
+  auto guard = guard_for(grad, saved);
+  check_one_device(grad, saved);
   auto size = grad.size(1);
-  auto of_input = at::empty({grad.size(0), 3 * size}, kept.options()), of_hidden = at::empty_like(of_input),
+  auto of_input = at::empty({grad.size(0), 3 * size}, saved.options()), of_hidden = at::empty_like(of_input),
        of_state = at::empty(grad.sizes(), grad.options());
   run(kernel,
       {gate(of_input, 0, size), gate(of_input, 1, size), gate(of_input, 2, size), gate(of_hidden, 2, size),
        of_state},
-      {grad, gate(kept, 0, size), gate(kept, 1, size), gate(kept, 2, size), gate(kept, 3, size),
-       gate(kept, 4, size)});
+      {grad, gate(saved, 0, size), gate(saved, 1, size), gate(saved, 2, size), gate(saved, 3, size),
+       gate(saved, 4, size)});
   gate(of_hidden, 0, size, 2).copy_(gate(of_input, 0, size, 2));
   return {of_input, of_hidden, of_state, has_bias ? of_input.sum(0) : Tensor(),
           has_bias ? of_hidden.sum(0) : Tensor()};

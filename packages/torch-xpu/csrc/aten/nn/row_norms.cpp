@@ -8,7 +8,7 @@
 
 #include "ops/arguments.h"
 #include "ops/reduce.h"
-#include "ops/rows.h"
+#include "ops/row_kernel.h"
 
 namespace torch_xpu {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using at::IntArrayRef;
 using at::Tensor;
 using MaybeTensor = const std::optional<Tensor>&;
-using Look = RowText::Look;
+using Pass = RowExpression::Pass;
 
 // The input as [rows, length, 1], and the shape of its statistics.
 struct Layout {
@@ -24,14 +24,14 @@ struct Layout {
   at::DimVector statistics;
 
   Layout(const Tensor& x, IntArrayRef normalized, const char* name) {
-    auto kept = x.dim() - static_cast<std::int64_t>(normalized.size());
+    auto outer_dims = x.dim() - static_cast<std::int64_t>(normalized.size());
     TORCH_CHECK(!normalized.empty(), name, ": expected normalized_shape to have at least 1 dimension");
-    TORCH_CHECK(kept >= 0 && x.sizes().slice(static_cast<std::size_t>(kept)) == normalized, name,
+    TORCH_CHECK(outer_dims >= 0 && x.sizes().slice(static_cast<std::size_t>(outer_dims)) == normalized, name,
                 ": Given normalized_shape=", normalized,
                 ", expected input with shape [*, normalized_shape], but got input of size", x.sizes());
     for (std::int64_t d = 0; d < x.dim(); ++d) {
-      (d < kept ? rows : length) *= x.size(d);
-      statistics.push_back(d < kept ? x.size(d) : 1);
+      (d < outer_dims ? rows : length) *= x.size(d);
+      statistics.push_back(d < outer_dims ? x.size(d) : 1);
     }
   }
   Tensor rows_of(const Tensor& x) const { return x.contiguous().view({rows, length, 1}); }
@@ -50,32 +50,32 @@ void check_parameter(MaybeTensor parameter, IntArrayRef normalized, const char* 
               " and normalized_shape = ", normalized);
 }
 // The kernel without parameters, with a weight, and with a weight and a bias.
-const Rows& layer_norm_rows(bool weight, bool bias) {
+const RowKernel& layer_norm_rows(bool weight, bool bias) {
   static const auto make = [](const char* name, int inputs, const char* scaled) {
-    return new Rows(
+    return new RowKernel(
         {.name = name,
-         .looks = {Look{{{"T", "0"}}, "s0 += a0;", "s0 += r0;", "T mean = s0 / (T)length;"},
-                   Look{{{"T", "0"}},
-                        "T d = a0 - mean; s1 += d * d;",
-                        "s1 += r1;",
-                        "T variance = s1 / (T)length;"},
-                   // The mean was rounded: where that shows, what it was off by is in the differences.
-                   Look{{{"T", "0"}},
-                        "s2 += a0 - mean;",
-                        "s2 += r2;",
-                        "T off = s2 / (T)length;"
-                        "variance = xpu::max_of(variance - off * off, (T)0);"
-                        "T rstd = (T)1 / xpu::sqrt(variance + p0);",
-                        "mean * mean > (T)1e4 * variance"}},
+         .passes = {Pass{{{"T", "0"}}, "s0 += a0;", "s0 += r0;", "T mean = s0 / (T)length;"},
+                    Pass{{{"T", "0"}},
+                         "T d = a0 - mean; s1 += d * d;",
+                         "s1 += r1;",
+                         "T variance = s1 / (T)length;"},
+                    // The mean was rounded: where that shows, what it was off by is in the differences.
+                    Pass{{{"T", "0"}},
+                         "s2 += a0 - mean;",
+                         "s2 += r2;",
+                         "T off = s2 / (T)length;"
+                         "variance = xpu::max_of(variance - off * off, (T)0);"
+                         "T rstd = (T)1 / xpu::sqrt(variance + p0);",
+                         "mean * mean > (T)1e4 * variance"}},
          .outputs = {scaled},
          .row_outputs = {"mean + off", "rstd"},
          .inputs = inputs,
          .scalars = 1});
   };
-  static const Rows* const all[] = {make("layer_norm", 1, "(a0 - mean - off) * rstd"),
-                                    make("layer_norm_weight", 2, "(a0 - mean - off) * rstd * a1"),
-                                    make("layer_norm_bias", 2, "(a0 - mean - off) * rstd + a1"),
-                                    make("layer_norm_affine", 3, "(a0 - mean - off) * rstd * a1 + a2")};
+  static const RowKernel* const all[] = {make("layer_norm", 1, "(a0 - mean - off) * rstd"),
+                                         make("layer_norm_weight", 2, "(a0 - mean - off) * rstd * a1"),
+                                         make("layer_norm_bias", 2, "(a0 - mean - off) * rstd + a1"),
+                                         make("layer_norm_affine", 3, "(a0 - mean - off) * rstd * a1 + a2")};
   return *all[weight + 2 * bias];
 }
 
@@ -104,18 +104,18 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef norma
 }
 
 // Of the input: a0 is the gradient, a1 the input, a2 and a3 its mean and 1 / deviation, a4 the weight.
-const Rows& layer_norm_backward_rows(bool weight) {
+const RowKernel& layer_norm_backward_rows(bool weight) {
   static const auto make = [](const char* name, int inputs, std::string g) {
-    return new Rows({.name = name,
-                     .looks = {Look{{{"T", "0"}, {"T", "0"}},
-                                    "T g = " + g + "; s0 += g; s1 += g * (a1 - a2) * a3;",
-                                    "s0 += r0; s1 += r1;",
-                                    "s0 /= (T)length; s1 /= (T)length;"}},
-                     .outputs = {"(" + g + " - s0 - (a1 - a2) * a3 * s1) * a3"},
-                     .inputs = inputs});
+    return new RowKernel({.name = name,
+                          .passes = {Pass{{{"T", "0"}, {"T", "0"}},
+                                          "T g = " + g + "; s0 += g; s1 += g * (a1 - a2) * a3;",
+                                          "s0 += r0; s1 += r1;",
+                                          "s0 /= (T)length; s1 /= (T)length;"}},
+                          .outputs = {"(" + g + " - s0 - (a1 - a2) * a3 * s1) * a3"},
+                          .inputs = inputs});
   };
-  static const Rows *plain = make("layer_norm_backward", 4, "a0"),
-                    *weighted = make("layer_norm_weight_backward", 5, "(a0 * a4)");
+  static const RowKernel *plain = make("layer_norm_backward", 4, "a0"),
+                         *weighted = make("layer_norm_weight_backward", 5, "(a0 * a4)");
   return weight ? *weighted : *plain;
 }
 
@@ -157,19 +157,19 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad, const
   return {dx, wanted[1] ? dweight : Tensor(), wanted[2] ? dbias : Tensor()};
 }
 
-const Rows& rms_norm_rows(bool weight) {
+const RowKernel& rms_norm_rows(bool weight) {
   static const auto make = [](const char* name, int inputs, const char* scaled) {
-    return new Rows(
+    return new RowKernel(
         {.name = name,
-         .looks = {Look{
+         .passes = {Pass{
              {{"T", "0"}}, "s0 += a0 * a0;", "s0 += r0;", "T rstd = (T)1 / xpu::sqrt(s0 / (T)length + p0);"}},
          .outputs = {scaled},
          .row_outputs = {"rstd"},
          .inputs = inputs,
          .scalars = 1});
   };
-  static const Rows *plain = make("rms_norm", 1, "a0 * rstd"),
-                    *weighted = make("rms_norm_weight", 2, "a0 * rstd * a1");
+  static const RowKernel *plain = make("rms_norm", 1, "a0 * rstd"),
+                         *weighted = make("rms_norm_weight", 2, "a0 * rstd * a1");
   return weight ? *weighted : *plain;
 }
 
@@ -192,16 +192,16 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& x, IntArrayRef normalized, May
 }
 
 // As for layer norm with a mean of 0: a2 is 1 / deviation, a3 the weight.
-const Rows& rms_norm_backward_rows(bool weight) {
+const RowKernel& rms_norm_backward_rows(bool weight) {
   static const auto make = [](const char* name, int inputs, std::string g) {
-    return new Rows(
+    return new RowKernel(
         {.name = name,
-         .looks = {Look{{{"T", "0"}}, "s0 += " + g + " * a1 * a2;", "s0 += r0;", "s0 /= (T)length;"}},
+         .passes = {Pass{{{"T", "0"}}, "s0 += " + g + " * a1 * a2;", "s0 += r0;", "s0 /= (T)length;"}},
          .outputs = {"(" + g + " - a1 * a2 * s0) * a2"},
          .inputs = inputs});
   };
-  static const Rows *plain = make("rms_norm_backward", 3, "a0"),
-                    *weighted = make("rms_norm_weight_backward", 4, "(a0 * a3)");
+  static const RowKernel *plain = make("rms_norm_backward", 3, "a0"),
+                         *weighted = make("rms_norm_weight_backward", 4, "(a0 * a3)");
   return weight ? *weighted : *plain;
 }
 

@@ -6,7 +6,7 @@
 #include <ATen/ops/_softmax_meta.h>
 #include <ATen/ops/empty_like.h>
 
-#include "ops/rows.h"
+#include "ops/row_kernel.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {
@@ -17,73 +17,73 @@ using at::Tensor;
 constexpr const char* larger = "s0 = s0 < r0 ? r0 : s0;";
 constexpr const char* infinite = "-infinity()";
 
-const Rows& softmax_rows() {
+const RowKernel& softmax_rows() {
   static const auto& rows =
-      *new Rows({.name = "softmax",
-                 .looks = {{{{"T", infinite}}, "s0 = s0 < a0 ? a0 : s0;", larger},
-                           {{{"T", "0"}}, "s1 += kept;", "s1 += r1;", "T scale = (T)1 / s1;"}},
-                 .outputs = {"kept * scale"},
-                 .kept = "xpu::exp(a0 - s0)"});
+      *new RowKernel({.name = "softmax",
+                      .passes = {{{{"T", infinite}}, "s0 = s0 < a0 ? a0 : s0;", larger},
+                                 {{{"T", "0"}}, "s1 += cached;", "s1 += r1;", "T scale = (T)1 / s1;"}},
+                      .outputs = {"cached * scale"},
+                      .cached = "xpu::exp(a0 - s0)"});
   return rows;
 }
-const Rows& log_softmax_rows() {
-  static const auto& rows =
-      *new Rows({.name = "log_softmax",
-                 .looks = {{{{"T", infinite}}, "s0 = s0 < a0 ? a0 : s0;", larger},
-                           {{{"T", "0"}}, "s1 += xpu::exp(a0 - s0);", "s1 += r1;", "T low = xpu::log(s1);"}},
-                 .outputs = {"a0 - s0 - low"}});
+const RowKernel& log_softmax_rows() {
+  static const auto& rows = *new RowKernel(
+      {.name = "log_softmax",
+       .passes = {{{{"T", infinite}}, "s0 = s0 < a0 ? a0 : s0;", larger},
+                  {{{"T", "0"}}, "s1 += xpu::exp(a0 - s0);", "s1 += r1;", "T low = xpu::log(s1);"}},
+       .outputs = {"a0 - s0 - low"}});
   return rows;
 }
 // a0 is the gradient, a1 the result.
-const Rows& softmax_backward_rows() {
-  static const auto& rows = *new Rows({.name = "softmax_backward",
-                                       .looks = {{{{"T", "0"}}, "s0 += a0 * a1;", "s0 += r0;"}},
-                                       .outputs = {"(a0 - s0) * a1"},
-                                       .inputs = 2});
+const RowKernel& softmax_backward_rows() {
+  static const auto& rows = *new RowKernel({.name = "softmax_backward",
+                                            .passes = {{{{"T", "0"}}, "s0 += a0 * a1;", "s0 += r0;"}},
+                                            .outputs = {"(a0 - s0) * a1"},
+                                            .inputs = 2});
   return rows;
 }
-const Rows& log_softmax_backward_rows() {
-  static const auto& rows = *new Rows({.name = "log_softmax_backward",
-                                       .looks = {{{{"T", "0"}}, "s0 += a0;", "s0 += r0;"}},
-                                       .outputs = {"a0 - xpu::exp(a1) * s0"},
-                                       .inputs = 2});
+const RowKernel& log_softmax_backward_rows() {
+  static const auto& rows = *new RowKernel({.name = "log_softmax_backward",
+                                            .passes = {{{{"T", "0"}}, "s0 += a0;", "s0 += r0;"}},
+                                            .outputs = {"a0 - xpu::exp(a1) * s0"},
+                                            .inputs = 2});
   return rows;
 }
 // a1 is 1 where an element is masked: those become 0, as does a row of them.
-const Rows& masked_softmax_rows() {
+const RowKernel& masked_softmax_rows() {
   static const auto& rows =
-      *new Rows({.name = "masked_softmax",
-                 .looks = {{{{"T", infinite}}, "s0 = a1 == (T)0 && s0 < a0 ? a0 : s0;", larger},
-                           {{{"T", "0"}}, "s1 += kept;", "s1 += r1;", "T scale = (T)1 / s1;"}},
-                 .outputs = {"a1 == (T)0 ? kept * scale : (T)0"},
-                 .inputs = 2,
-                 .kept = "a1 == (T)0 ? xpu::exp(a0 - s0) : (T)0"});
+      *new RowKernel({.name = "masked_softmax",
+                      .passes = {{{{"T", infinite}}, "s0 = a1 == (T)0 && s0 < a0 ? a0 : s0;", larger},
+                                 {{{"T", "0"}}, "s1 += cached;", "s1 += r1;", "T scale = (T)1 / s1;"}},
+                      .outputs = {"a1 == (T)0 ? cached * scale : (T)0"},
+                      .inputs = 2,
+                      .cached = "a1 == (T)0 ? xpu::exp(a0 - s0) : (T)0"});
   return rows;
 }
-const Rows& masked_softmax_backward_rows() {
+const RowKernel& masked_softmax_backward_rows() {
   static const auto& rows =
-      *new Rows({.name = "masked_softmax_backward",
-                 .looks = {{{{"T", "0"}}, "s0 += a2 == (T)0 ? a0 * a1 : (T)0;", "s0 += r0;"}},
-                 .outputs = {"a2 == (T)0 ? (a0 - s0) * a1 : (T)0"},
-                 .inputs = 3});
+      *new RowKernel({.name = "masked_softmax_backward",
+                      .passes = {{{{"T", "0"}}, "s0 += a2 == (T)0 ? a0 * a1 : (T)0;", "s0 += r0;"}},
+                      .outputs = {"a2 == (T)0 ? (a0 - s0) * a1 : (T)0"},
+                      .inputs = 3});
   return rows;
 }
 
 // Runs along one dimension; the output may have any strides.
-void run(const Rows& rows, const Tensor& out, at::ArrayRef<Tensor> inputs, std::int64_t dim) {
+void run(const RowKernel& rows, const Tensor& out, at::ArrayRef<Tensor> inputs, std::int64_t dim) {
   if (out.numel() == 0) return;
   dim = at::maybe_wrap_dim(dim, out.dim());
   auto to = out.contiguous();
   c10::SmallVector<Tensor, 3> from;
-  for (auto& t : inputs) from.push_back(rows_along(t.contiguous(), dim));
-  rows(rows_along(to, dim), {}, from);
+  for (auto& t : inputs) from.push_back(view_as_rows(t.contiguous(), dim));
+  rows(view_as_rows(to, dim), {}, from);
   if (!to.is_same(out)) out.copy_(to);
 }
 
-template <const Rows& (*rows)()>
+template <const RowKernel& (*rows)()>
 constexpr auto forward =
     [](auto& op, const Tensor& self, std::int64_t dim, bool) { run(rows(), op.output(), {self}, dim); };
-template <const Rows& (*rows)()>
+template <const RowKernel& (*rows)()>
 constexpr auto backward =
     [](auto& op, const Tensor& grad, const Tensor& output, std::int64_t dim, at::ScalarType) {
       run(rows(), op.output(), {grad, output}, dim);

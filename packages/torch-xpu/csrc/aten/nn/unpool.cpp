@@ -43,18 +43,18 @@ void fractional_max_pool(auto& op, const Tensor& self, IntArrayRef kernel, IntAr
   at::DimVector sizes{planes};
   for (std::int64_t d = 0; d < spatial; ++d) {
     auto from = self.size(d - spatial), windows = out.size(d - spatial),
-         taps = kernel[static_cast<std::size_t>(d)];
+         window_size = kernel[static_cast<std::size_t>(d)];
     // In two dimensions the first sample is for the width.
-    auto begin = beginnings(random.select(1, spatial == 2 ? 1 - d : d), from, windows, taps);
-    auto at = begin.unsqueeze(2).add(at::arange(taps, begin.options()));
+    auto begin = beginnings(random.select(1, spatial == 2 ? 1 - d : d), from, windows, window_size);
+    auto at = begin.unsqueeze(2).add(at::arange(window_size, begin.options()));
     at::DimVector shape(1 + 2 * spatial, 1);
     shape[0] = planes;
     shape[static_cast<std::size_t>(1 + d)] = windows;
-    shape[static_cast<std::size_t>(1 + spatial + d)] = taps;
+    shape[static_cast<std::size_t>(1 + spatial + d)] = window_size;
     at = at.reshape(shape);
     index = index.defined() ? index.mul(from).add(at) : at;
     sizes.push_back(windows);
-    elements *= taps;
+    elements *= window_size;
   }
   sizes.push_back(elements);
   index = index.reshape(sizes);

@@ -37,46 +37,48 @@ using at::Tensor;
 using Scales = std::initializer_list<std::optional<double>>;
 
 // Sizes are of the spatial dimensions alone.
-std::vector<Rule> rules_of(Rule::Kind kind, IntArrayRef from, IntArrayRef to, bool align_corners,
-                           Scales scales, bool turned) {
-  std::vector<Rule> rules;
+std::vector<Stencil> stencils_of(Stencil::Kind kind, IntArrayRef from, IntArrayRef to, bool align_corners,
+                                 Scales scales, bool is_backward) {
+  std::vector<Stencil> stencils;
   std::size_t k = 0;
   for (auto& scale : scales) {
-    rules.push_back({.kind = kind,
-                     .from = from[k],
-                     .to = to[k],
-                     .scale = scale.value_or(0),
-                     .align_corners = align_corners,
-                     .turned = turned});
+    stencils.push_back({.kind = kind,
+                        .from = from[k],
+                        .to = to[k],
+                        .scale = scale.value_or(0),
+                        .align_corners = align_corners,
+                        .is_backward = is_backward});
     ++k;
   }
-  return rules;
+  return stencils;
 }
 
 IntArrayRef spatial(IntArrayRef sizes) {
   return sizes.slice(2);
 }
 
-template <Rule::Kind kind, class... S>
+template <Stencil::Kind kind, class... S>
 void interpolate(auto& op, const Tensor& self, IntArrayRef, bool align_corners, const S&... scales) {
   auto& out = op.output();
-  window_sum(out, self,
-             rules_of(kind, spatial(self.sizes()), spatial(out.sizes()), align_corners, {scales...}, false));
+  window_sum(
+      out, self,
+      stencils_of(kind, spatial(self.sizes()), spatial(out.sizes()), align_corners, {scales...}, false));
 }
-template <Rule::Kind kind, class... S>
+template <Stencil::Kind kind, class... S>
 void interpolate(auto& op, const Tensor& self, IntArrayRef sizes, const std::optional<double>& first,
                  const S&... scales) {
   interpolate<kind>(op, self, sizes, false, first, scales...);
 }
 
-template <Rule::Kind kind, class... S>
+template <Stencil::Kind kind, class... S>
 void interpolate_backward(auto& op, const Tensor& grad, IntArrayRef, IntArrayRef, bool align_corners,
                           const S&... scales) {
   auto& out = op.output();
-  window_sum(out, grad,
-             rules_of(kind, spatial(out.sizes()), spatial(grad.sizes()), align_corners, {scales...}, true));
+  window_sum(
+      out, grad,
+      stencils_of(kind, spatial(out.sizes()), spatial(grad.sizes()), align_corners, {scales...}, true));
 }
-template <Rule::Kind kind, class... S>
+template <Stencil::Kind kind, class... S>
 void interpolate_backward(auto& op, const Tensor& grad, IntArrayRef to, IntArrayRef from,
                           const std::optional<double>& first, const S&... scales) {
   interpolate_backward<kind>(op, grad, to, from, false, first, scales...);
@@ -86,9 +88,9 @@ void interpolate_backward(auto& op, const Tensor& grad, IntArrayRef to, IntArray
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
-#define UPSAMPLE(name, kind)                                                                    \
-  structured<meta::structured_##name, KERNEL(interpolate<Rule::kind>)>(m, #name, #name ".out"); \
-  structured<meta::structured_##name##_backward, KERNEL(interpolate_backward<Rule::kind>)>(     \
+#define UPSAMPLE(name, kind)                                                                       \
+  structured<meta::structured_##name, KERNEL(interpolate<Stencil::kind>)>(m, #name, #name ".out"); \
+  structured<meta::structured_##name##_backward, KERNEL(interpolate_backward<Stencil::kind>)>(     \
       m, #name "_backward", #name "_backward.grad_input")
   UPSAMPLE(upsample_nearest1d, nearest);
   UPSAMPLE(upsample_nearest2d, nearest);

@@ -88,7 +88,7 @@ class Comparison {
   }
 
  private:
-  static PointwiseText rounded(const char* relation, const char* type) {
+  static PointwiseExpression rounded(const char* relation, const char* type) {
     auto number = [&](const char* x) { return xpu::join("(float)xpu::to<", type, ">(", x, ")"); };
     return {.real = {xpu::join(number("a"), " ", relation, " ", number("b"))}};
   }

@@ -94,8 +94,8 @@ double largest_finite(at::ScalarType type) {
   });
 }
 
-Tensor& nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optional<double> above,
-                       std::optional<double> below, Tensor& out) {
+Tensor& nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                       std::optional<double> neginf, Tensor& out) {
   static const Pointwise kernel(
       "nan_to_num", {.real = {"a != a ? p : xpu::isinf(a) ? (a > T(0) ? q : r) : a"}, .integer = {"a"}});
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), "nan_to_num: dtype of out: ", out.scalar_type(),
@@ -104,13 +104,13 @@ Tensor& nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optio
   if (self.is_complex()) {
     at::native::resize_output(out, self.sizes());
     auto parts = at::view_as_real(out);
-    nan_to_num_out(at::view_as_real(self), nan, above, below, parts);
+    nan_to_num_out(at::view_as_real(self), nan, posinf, neginf, parts);
     return out;
   }
   auto iter = at::TensorIterator::unary_op(out, self);
-  double most = at::isFloatingType(self.scalar_type()) ? largest_finite(self.scalar_type()) : 0;
-  if (!at::isFloatingType(self.scalar_type())) nan = above = below = 0;
-  kernel(iter, {nan.value_or(0), above.value_or(most), below.value_or(-most)});
+  double largest = at::isFloatingType(self.scalar_type()) ? largest_finite(self.scalar_type()) : 0;
+  if (!at::isFloatingType(self.scalar_type())) nan = posinf = neginf = 0;
+  kernel(iter, {nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)});
   return out;
 }
 

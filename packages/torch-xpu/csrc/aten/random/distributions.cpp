@@ -21,7 +21,7 @@ using at::Tensor;
 using MaybeGenerator = std::optional<at::Generator>;
 
 // Numbers that an element may use, as in kernels/distributions.sycl: 64 blocks of four.
-constexpr std::uint64_t most_numbers = 256;
+constexpr std::uint64_t max_numbers = 256;
 
 std::string types_of(const Tensor& t, const char* name) {
   TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(t.scalar_type()), "\"", name, "\" not implemented for '",
@@ -44,9 +44,9 @@ Tensor draw(const char* name, const char* sample, const Tensor& a, const Tensor&
   auto out = at::empty_like(a, at::MemoryFormat::Contiguous);
   auto head = types_of(a, name) + "#define SAMPLE " + sample + "\n";
   if (out.numel() == 0) return out;
-  auto random = take_random(generator, a, most_numbers);
+  auto random = take_random(generator, a, max_numbers);
   auto first = a.contiguous(), second = b.contiguous();
-  translated([&] {
+  translate_errors([&] {
     xpu::launch(stream_of(a), kernel_with(a.get_device(), head, distributions_source, "draw"),
                 an_item_each(a),
                 xpu::args(out.mutable_data_ptr(), first.const_data_ptr(), second.const_data_ptr(),
@@ -70,7 +70,7 @@ Tensor binomial(const Tensor& count, const Tensor& chance, MaybeGenerator genera
 }
 
 // No draw is 0 or 1: they would be outside of the distribution.
-double least_positive(const Tensor& t) {
+double min_positive(const Tensor& t) {
   switch (t.scalar_type()) {
     case at::kHalf:
       return 0x1p-14;
@@ -80,7 +80,7 @@ double least_positive(const Tensor& t) {
       return std::numeric_limits<float>::min();
   }
 }
-double most_below_one(const Tensor& t) {
+double max_below_one(const Tensor& t) {
   switch (t.scalar_type()) {
     case at::kHalf:
       return 1 - 0x1p-11;
@@ -94,14 +94,13 @@ double most_below_one(const Tensor& t) {
 }
 
 Tensor standard_gamma(const Tensor& shape, MaybeGenerator generator) {
-  return draw("gamma", "gamma_draw(to<T>(a[e]), r)", shape, shape, generator)
-      .clamp_min_(least_positive(shape));
+  return draw("gamma", "gamma_draw(to<T>(a[e]), r)", shape, shape, generator).clamp_min_(min_positive(shape));
 }
 
 Tensor sample_dirichlet(const Tensor& shape, MaybeGenerator generator) {
   auto draws = standard_gamma(shape, generator);
   auto sums = draws.sum(-1, true);
-  return draws.div_(sums).clamp_(least_positive(shape), most_below_one(shape));
+  return draws.div_(sums).clamp_(min_positive(shape), max_below_one(shape));
 }
 
 Tensor gradients(const char* name, at::ArrayRef<Tensor> inputs) {
@@ -112,7 +111,7 @@ Tensor gradients(const char* name, at::ArrayRef<Tensor> inputs) {
   for (auto& t : at::expand_outplace(inputs)) dense.push_back(t.to(inputs[0].scalar_type()).contiguous());
   auto out = at::empty_like(dense[0]);
   if (out.numel() == 0) return out;
-  translated([&] {
+  translate_errors([&] {
     xpu::launch(stream_of(out), kernel_with(out.get_device(), head, distribution_gradients_source, name),
                 an_item_each(out),
                 xpu::args(out.mutable_data_ptr(), dense[0].const_data_ptr(), dense[1].const_data_ptr(),

@@ -27,15 +27,15 @@ using MaybeGenerator = std::optional<at::Generator>;
 namespace kernels = xpu::kernels;
 
 // A draw takes at most two blocks of four numbers.
-constexpr std::uint64_t most_draws = 8;
+constexpr std::uint64_t max_draws = 8;
 
 template <class Fill, class... Parameters>
 Tensor& fill(Fill* fill, Tensor& self, const MaybeGenerator& generator, Parameters... parameters) {
   if (self.numel() == 0) return self;
   at::assert_no_internal_overlap(self);
   auto guard = guard_for(self);
-  auto source = take_random(generator, self, most_draws);
-  translated([&] { fill(stream_of(self), source, view_of(self), parameters...); });
+  auto source = take_random(generator, self, max_draws);
+  translate_errors([&] { fill(stream_of(self), source, view_of(self), parameters...); });
   return self;
 }
 
@@ -229,7 +229,7 @@ Tensor& randperm_out(std::int64_t n, MaybeGenerator generator, Tensor& out) {
   auto keys = at::empty({n}, out.options().dtype(at::kLong));
   fill(kernels::random_bits, keys, generator);
   auto order = out.scalar_type() == at::kLong ? out : at::empty_like(keys);
-  translated([&] { kernels::sort(stream_of(out), xpu::Tensor(), view_of(order), view_of(keys), 0); });
+  translate_errors([&] { kernels::sort(stream_of(out), xpu::Tensor(), view_of(order), view_of(keys), 0); });
   if (!order.is_same(out)) out.copy_(order);
   return out;
 }

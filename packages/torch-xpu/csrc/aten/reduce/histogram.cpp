@@ -29,7 +29,7 @@ using at::Tensor;
 std::int64_t copies_of(const xpu::DeviceInfo& info) {
   return info.is_gpu ? 1 : static_cast<std::int64_t>(info.sub_group_size);
 }
-std::int64_t most_bins(const xpu::DeviceInfo& info) {
+std::int64_t max_bins(const xpu::DeviceInfo& info) {
   auto room = static_cast<std::int64_t>(info.local_memory / sizeof(std::int32_t)) / copies_of(info);
   return room >= 2048 ? 2048 : 256;
 }
@@ -44,8 +44,8 @@ struct HistogramShape {
 
 // The smallest and the largest, on the host.
 std::array<Scalar, 2> ends(const Tensor& x) {
-  auto [least, most] = at::aminmax(x);
-  auto both = at::stack({least, most}).cpu();
+  auto [min_value, max_value] = at::aminmax(x);
+  auto both = at::stack({min_value, max_value}).cpu();
   return {both[0].item(), both[1].item()};
 }
 
@@ -64,7 +64,7 @@ Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, 
                 std::is_same_v<T, double>  ? "double"
                 : std::is_same_v<T, float> ? "float"
                                            : "xpu::i64",
-                ";\n#define BINS ", bins <= 256 ? 256 : most_bins(info), "\n#define COPIES ", copies,
+                ";\n#define BINS ", bins <= 256 ? 256 : max_bins(info), "\n#define COPIES ", copies,
                 "\n#define PLACE ", place, "\n");
   auto counts = at::empty({groups, bins}, x.options().dtype(at::kInt));
   HistogramShape<T> shape{x.numel(),
@@ -74,7 +74,7 @@ Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, 
                           static_cast<T>(low),
                           static_cast<T>(high),
                           static_cast<T>(bins)};
-  translated([&] {
+  translate_errors([&] {
     xpu::launch(stream_of(x), kernel_with(device, head, histogram_source, "count_in_bins"),
                 xpu::NdRange::linear(static_cast<std::size_t>(groups), static_cast<std::size_t>(group)),
                 xpu::args(x.const_data_ptr(), counts.mutable_data_ptr(), shape));
@@ -82,20 +82,20 @@ Tensor count(const Tensor& x, std::int64_t bins, const char* place, double low, 
   return counts.sum(0);
 }
 
-Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::int64_t least) {
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::int64_t min_length) {
   auto guard = guard_for(self);
   check_one_device(self, weights);
-  TORCH_CHECK(least >= 0, "minlength should be >= 0");
+  TORCH_CHECK(min_length >= 0, "minlength should be >= 0");
   TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false),
               "bincount only supports 1-d non-negative integral inputs.");
   TORCH_CHECK(!given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
               "weights should be 1-d and have the same length as input");
   auto type = !given(weights) ? at::kLong : weights->scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
-  if (self.numel() == 0) return at::zeros({least}, self.options().dtype(at::kLong));
+  if (self.numel() == 0) return at::zeros({min_length}, self.options().dtype(at::kLong));
   auto [lowest, highest] = ends(self);
   TORCH_CHECK(lowest.toLong() >= 0, "bincount only supports 1-d non-negative integral inputs.");
-  auto bins = std::max(least, highest.toLong() + 1);
-  if (!given(weights) && bins <= most_bins(xpu::device_info(self.get_device())))
+  auto bins = std::max(min_length, highest.toLong() + 1);
+  if (!given(weights) && bins <= max_bins(xpu::device_info(self.get_device())))
     return count<std::int64_t>(self.contiguous(), bins, "(i32)x", 0, 0);
   auto options = self.options().dtype(type);
   auto added = given(weights) ? weights->to(type) : at::ones(self.sizes(), options);
@@ -129,7 +129,7 @@ Tensor histogram(const Tensor& self, std::int64_t bins, const Scalar& low, const
       "x >= s.low && x <= s.high ? (i32)__spirv_ocl_fmin((x - s.low) * s.factor / (s.high - s.low), s.factor "
       "- 1) "
       ": -1";
-  bool few = bins <= most_bins(xpu::device_info(x.get_device())) && x.numel() > 0;
+  bool few = bins <= max_bins(xpu::device_info(x.get_device())) && x.numel() > 0;
   auto counted = !few                             ? scattered(x, bins, from, to)
                  : x.scalar_type() == at::kDouble ? count<double>(x.contiguous(), bins, place, from, to)
                                                   : count<float>(x.contiguous(), bins, place, from, to);

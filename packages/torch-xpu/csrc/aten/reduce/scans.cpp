@@ -21,7 +21,7 @@ void scan(Scanner* scanner, const Tensor& out, const Tensor& self, std::int64_t 
   if (self.numel() == 0) return;
   auto to = self.dim() ? out : out.view({1}), from = self.dim() ? self : self.view({1});
   auto along = static_cast<int>(at::maybe_wrap_dim(dim, self.dim()));
-  translated([&] { scanner(stream_of(self), view_of(to), view_of(from), along, {}); });
+  translate_errors([&] { scanner(stream_of(self), view_of(to), view_of(from), along, {}); });
 }
 
 constexpr auto cumsum = [](auto& op, const Tensor& self, std::int64_t dim, auto&&...) {
@@ -58,7 +58,8 @@ void extreme_so_far(const Tensor& self, Tensor& values, Tensor& indices, std::in
   check_one_device(self, values, indices);
   if (self.numel() == 0) return;
   auto along = static_cast<int>(at::maybe_wrap_dim(dim, self.dim()));
-  translated([&] { extreme(stream_of(self), view_of(values), view_of(indices), view_of(self), along); });
+  translate_errors(
+      [&] { extreme(stream_of(self), view_of(values), view_of(indices), view_of(self), along); });
 }
 
 }  // namespace

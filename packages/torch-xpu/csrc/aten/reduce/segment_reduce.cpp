@@ -66,7 +66,7 @@ void queue(const char* name, const Tensor& data, const SegmentShape& s, int mode
   auto head = xpu::join("#include <xpu/convert.h>\nusing namespace xpu;\nusing X = ", stored_type(dtype),
                         ";\nusing T = ", math_type(dtype), ";\n#define MODE ", mode, "\n#define INITIAL ",
                         initial.has_value(), "\n");
-  translated([&] {
+  translate_errors([&] {
     auto stream = stream_of(data);
     auto& info = xpu::device_info(stream.device());
     auto group = static_cast<std::int64_t>(info.is_gpu ? std::min<std::size_t>(256, info.max_work_group_size)

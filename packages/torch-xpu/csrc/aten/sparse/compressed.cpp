@@ -146,9 +146,9 @@ Tensor& add_compressed_out(const Tensor& self, const Tensor& other, const at::Sc
     return t.layout() == at::kStrided || t.layout() == at::kSparse ? t : t.to_sparse(at::kSparse);
   };
   // A dense one goes first, and has no factor there.
-  bool turned = other.layout() == at::kStrided && self.layout() != at::kStrided;
-  auto sum = turned ? at::add(alpha.equal(1) ? other : other.mul(alpha), coordinates(self))
-                    : at::add(coordinates(self), coordinates(other), alpha);
+  bool swapped = other.layout() == at::kStrided && self.layout() != at::kStrided;
+  auto sum = swapped ? at::add(alpha.equal(1) ? other : other.mul(alpha), coordinates(self))
+                     : at::add(coordinates(self), coordinates(other), alpha);
   if (out.layout() == at::kStrided) {
     at::native::resize_output(out, sum.sizes());
     return out.copy_(sum);

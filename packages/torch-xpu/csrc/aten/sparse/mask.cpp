@@ -21,7 +21,7 @@ Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
               self.sizes(), " but mask has size ", mask.sizes());
   TORCH_CHECK(mask.sparse_dim() == self.sparse_dim(), "sparse_mask(): expected as many sparse dimensions of ",
               "self as of mask, got ", self.sparse_dim(), " and ", mask.sparse_dim());
-  auto rows = rows_at(self.coalesce(), places(mask._indices(), mask.sizes()));
+  auto rows = rows_at(self.coalesce(), flatten_indices(mask._indices(), mask.sizes()));
   return sparse_like(self, mask._indices().clone(), rows, mask.is_coalesced());
 }
 
@@ -36,11 +36,11 @@ Tensor projection(const Tensor& self, const Tensor& mask, bool accumulate) {
   auto ones = at::ones({mask._nnz()}, self.options().layout(at::kStrided));
   auto flat = at::zeros(sizes, self.options());
   auto counts = sparse_like(flat, mask._indices(), ones, mask.is_coalesced()).coalesce();
-  auto factors = rows_at(counts, places(self._indices(), sizes));
+  auto factors = rows_at(counts, flatten_indices(self._indices(), sizes));
   if (!accumulate) factors = factors.ne(0);
-  auto kept = factors.nonzero().view({-1});
-  auto values = scaled_rows(self._values().index_select(0, kept), factors.index_select(0, kept));
-  return sparse_like(self, self._indices().index_select(1, kept), values, self.is_coalesced());
+  auto chosen = factors.nonzero().view({-1});
+  auto values = scaled_rows(self._values().index_select(0, chosen), factors.index_select(0, chosen));
+  return sparse_like(self, self._indices().index_select(1, chosen), values, self.is_coalesced());
 }
 
 // Each element gets the gradient of the sum that it is in.
@@ -51,10 +51,10 @@ Tensor sum_backward(const Tensor& grad_, const Tensor& self, at::IntArrayRef dim
   auto values = self._values(), grad = grad_;
   if (grad.is_sparse()) {
     auto coalesced = grad.coalesce();
-    std::vector<Tensor> kept;
+    std::vector<Tensor> remaining;
     for (std::int64_t d = 0; d < self.sparse_dim(); ++d)
-      if (!summed[d]) kept.push_back(self._indices()[d]);
-    grad = rows_at(coalesced, places(at::stack(kept), coalesced.sizes()));
+      if (!summed[d]) remaining.push_back(self._indices()[d]);
+    grad = rows_at(coalesced, flatten_indices(at::stack(remaining), coalesced.sizes()));
   } else {
     grad = grad.unsqueeze(0);
   }

@@ -114,13 +114,13 @@ Tensor& bmm_out(const Tensor& self, const Tensor& b, Tensor& out) {
   return out.copy_(result);
 }
 
-// Each element of `a` meets the elements of one row of `b`.
+// Each element of `a` is multiplied by the elements of one row of `b`.
 Tensor sparse_product(const Tensor& a, const Tensor& b_) {
   auto guard = guard_for(a, b_);
   check_one_device(a, b_);
   check_matrices(a, b_);
   auto b = b_.coalesce();
-  auto [left, right] = matches(a._indices()[1], b._indices()[0].contiguous(), b.size(0));
+  auto [left, right] = join_sorted(a._indices()[1], b._indices()[0].contiguous(), b.size(0));
   auto indices = at::stack({a._indices()[0].index_select(0, left), b._indices()[1].index_select(0, right)});
   auto values = a._values().index_select(0, left).mul(b._values().index_select(0, right));
   auto shape = at::empty({a.size(0), b.size(1)}, values.options().layout(at::kSparse));

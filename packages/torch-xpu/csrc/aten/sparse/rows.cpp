@@ -41,8 +41,8 @@ Tensor reduce_rows(const char* name, const Tensor& self, at::IntArrayRef dims, b
   auto starts = self.crow_indices(), columns = self.col_indices(), values = self.values();
   values = values.to(
       dtype.value_or(at::isIntegralType(values.scalar_type(), true) ? at::kLong : values.scalar_type()));
-  auto make = [&](const Tensor& begins, const Tensor& kept, const Tensor& results) {
-    return at::_sparse_csr_tensor_unsafe(begins, kept, results,
+  auto make = [&](const Tensor& begins, const Tensor& column_indices, const Tensor& results) {
+    return at::_sparse_csr_tensor_unsafe(begins, column_indices, results,
                                          {over_rows ? 1 : self.size(0), over_columns ? 1 : self.size(1)},
                                          results.scalar_type(), at::kSparseCsr, self.device(), false);
   };
@@ -53,8 +53,8 @@ Tensor reduce_rows(const char* name, const Tensor& self, at::IntArrayRef dims, b
     return make(one_row(count), at::zeros({count}, columns.options()), reduce(values, group, count));
   }
   if (over_rows) {
-    auto [kept, group, counts] = at::_unique2(columns, true, true, false);
-    return make(one_row(kept.numel()), kept, reduce(values, group, kept.numel()));
+    auto [unique, group, counts] = at::_unique2(columns, true, true, false);
+    return make(one_row(unique.numel()), unique, reduce(values, group, unique.numel()));
   }
   auto filled = starts.diff().gt(0);
   auto begins = at::zeros_like(starts);

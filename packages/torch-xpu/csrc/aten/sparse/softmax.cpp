@@ -30,9 +30,9 @@ struct Lines {
     std::vector<std::int64_t> sizes, others;
     for (std::int64_t d = 0; d < coalesced.sparse_dim(); ++d)
       if (d != dim) sizes.push_back(coalesced.size(d)), others.push_back(d);
-    auto kept = at::tensor(others, at::kLong).to(coalesced.device());
+    auto other_dims = at::tensor(others, at::kLong).to(coalesced.device());
     auto [unique, inverse, counts] =
-        at::_unique2(places(coalesced._indices().index_select(0, kept), sizes), true, true);
+        at::_unique2(flatten_indices(coalesced._indices().index_select(0, other_dims), sizes), true, true);
     dim = 0, group = inverse, count = unique.numel();
   }
 
@@ -58,9 +58,9 @@ Tensor softmax(const Tensor& self, std::int64_t dim, bool half_to_float) {
   if (values.numel() == 0) return coalesced.clone();
   Lines lines(coalesced, dim);
   auto wide = values.to(sum_type(values.scalar_type()));
-  auto below = wide - lines.largest(wide);
-  auto powers = below.exp();
-  auto result = log ? below - lines.sums(powers).log() : powers / lines.sums(powers);
+  auto shifted = wide - lines.largest(wide);
+  auto powers = shifted.exp();
+  auto result = log ? shifted - lines.sums(powers).log() : powers / lines.sums(powers);
   return sparse_like(coalesced, coalesced._indices().clone(), result.to(values.dtype()), true);
 }
 
@@ -73,7 +73,7 @@ Tensor softmax_backward(const Tensor& grad, const Tensor& output, std::int64_t d
   Lines lines(coalesced, dim);
   auto type = sum_type(values.scalar_type());
   auto y = values.to(type);
-  auto g = rows_at(grad.coalesce(), places(coalesced._indices(), coalesced.sizes())).to(type);
+  auto g = rows_at(grad.coalesce(), flatten_indices(coalesced._indices(), coalesced.sizes())).to(type);
   auto result = log ? g - y.exp() * lines.sums(g) : y * (g - lines.sums(y * g));
   return sparse_like(coalesced, coalesced._indices().clone(), result.to(values.dtype()), true);
 }

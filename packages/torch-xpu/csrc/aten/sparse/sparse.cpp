@@ -24,11 +24,11 @@ Tensor coalesce(const Tensor& self) {
   auto indices = self._indices(), values = self._values();
   if (self._nnz() < 2) return sparse_like(self, indices.clone(), values.clone(), true);
   auto sizes = self.sizes().slice(0, self.sparse_dim());
-  auto [sorted, order] = places(indices, sizes).sort();
+  auto [sorted, order] = flatten_indices(indices, sizes).sort();
   auto [unique, group, counts] = at::unique_consecutive(sorted, true);
   auto ordered = values.index_select(0, order);
   if (unique.numel() < sorted.numel()) ordered = group_sums(ordered, group, unique.numel());
-  return sparse_like(self, indices_of(unique, sizes), ordered, true);
+  return sparse_like(self, unflatten_indices(unique, sizes), ordered, true);
 }
 
 Tensor& store(const Tensor& result, Tensor& out) {
@@ -68,7 +68,7 @@ Tensor& add_to_dense(const Tensor& dense, const Tensor& sparse, const at::Scalar
   auto sum = dense.to(type, false, true, at::MemoryFormat::Contiguous);
   auto values = added._values().to(type);
   if (values.numel() > 0)
-    rows_of(sum, added).index_add_(0, places(added._indices(), added.sizes()), values, alpha);
+    rows_of(sum, added).index_add_(0, flatten_indices(added._indices(), added.sizes()), values, alpha);
   at::native::resize_output(out, sizes);
   return out.copy_(sum);
 }
@@ -94,7 +94,8 @@ Tensor product_of(const Tensor& a_, const Tensor& b_, at::ScalarType type) {
   auto left = a._values().to(type), right = b._values().to(type);
   if (a._nnz() == 0 || b._nnz() == 0)
     return sparse_like(a, a._indices().narrow(1, 0, 0), left.narrow(0, 0, 0), true);
-  auto [at, there] = found(places(b._indices(), b.sizes()), places(a._indices(), a.sizes()));
+  auto [at, there] =
+      find_sorted(flatten_indices(b._indices(), b.sizes()), flatten_indices(a._indices(), a.sizes()));
   auto both = there.nonzero().view({-1});
   auto products = left.index_select(0, both).mul(right.index_select(0, at.index_select(0, both)));
   return sparse_like(a, a._indices().index_select(1, both), products, true);
@@ -105,7 +106,7 @@ Tensor product_with_dense(const Tensor& sparse, const Tensor& dense, at::ScalarT
   if (dense.dim() == 0)
     return sparse_like(sparse, sparse._indices(), values.mul(dense.to(type)), sparse.is_coalesced());
   auto factors = rows_of(dense.to(type).expand(sparse.sizes()), sparse)
-                     .index_select(0, places(sparse._indices(), sparse.sizes()));
+                     .index_select(0, flatten_indices(sparse._indices(), sparse.sizes()));
   return sparse_like(sparse, sparse._indices(), values.mul(factors), sparse.is_coalesced());
 }
 
@@ -138,10 +139,10 @@ Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {
     return sparse_like(result, indices, values.index_select(dim - self.sparse_dim() + 1, index),
                        self.is_coalesced());
   auto [sorted, order] = index.to(at::kLong).sort();
-  auto [stored, chosen] = matches(indices[dim], sorted, self.size(dim));
-  auto moved = indices.index_select(1, stored);
-  moved.select(0, dim).copy_(order.index_select(0, chosen));
-  return sparse_like(result, moved, values.index_select(0, stored), false);
+  auto [stored, chosen] = join_sorted(indices[dim], sorted, self.size(dim));
+  auto selected = indices.index_select(1, stored);
+  selected.select(0, dim).copy_(order.index_select(0, chosen));
+  return sparse_like(result, selected, values.index_select(0, stored), false);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ _FOREIGN = tuple(element.stored for element in ELEMENTS.values() if element.fore
 def headers_of(text: str, complex: bool) -> list[str]:
     """The parts of the device library that a kernel's text needs."""
     small = any(name in text for name in _FOREIGN)
-    return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["small_floats"] * small)]
+    return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["minifloat"] * small)]
 
 
 def expression(node: Node, arguments: list[str]) -> str:

@@ -301,8 +301,8 @@ def source(kernels: list[str], complex: bool) -> str:
     """The text of a module of kernels."""
     body = "".join(kernels)
     headers = ["group", *headers_of(body, complex)]
-    if "send_past_caches" in body:
-        headers.append("past_caches")
+    if "streaming_store" in body:
+        headers.append("streaming_store")
     text = "#define XPU_SIZED_FOR_DEVICE\n" if "row_offset" in body else ""
     text += "".join(f"#include <xpu/{header}.h>\n" for header in headers)
     return f"{text}using namespace xpu;\n{body}"

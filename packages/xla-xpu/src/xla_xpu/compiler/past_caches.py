@@ -45,12 +45,12 @@ class Blocks:
 
     @property
     def finished(self) -> list[str]:
-        return ["  finish_past_caches();"] if self else []
+        return ["  streaming_fence();"] if self else []
 
     def walk(self, index: str, first: str, end: str, each: str) -> list[str]:
         """The loop from ``first`` to ``end``, where every position is that of element ``e``."""
         send = [
-            f"send_past_caches(x{s.array} + ({s.position}), b{s.array}[0]);" for s in self.chosen
+            f"streaming_store(x{s.array} + ({s.position}), b{s.array}[0]);" for s in self.chosen
         ]
         rest = [
             f"x{s.array}[({s.position}) + i + lane()] = b{s.array}[0].data[i + lane()];"

@@ -1,4 +1,4 @@
-"""Gives ``torch.xpu`` what the stock wheel leaves out of ``torch._C``."""
+"""The functions of ``torch._C`` that ``torch.xpu`` needs and the stock wheel does not have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from . import (
     _streams,
 )
 
-# Set in the process that loads the runtime: a forked child finds another process's number here.
+# The process that loaded the runtime: a forked child sees that it is another one.
 _initialized_in: int | None = None
 
 
@@ -48,7 +48,7 @@ def _in_bad_fork() -> bool:
 
 
 def _device_count() -> int:
-    # torch.xpu.is_available() never throws: what is wrong is said, and there is no device.
+    # torch.xpu.is_available() never raises: warn about the error and report no device.
     import xpu_runtime
 
     try:
@@ -130,12 +130,12 @@ _NAMES: dict[str, Any] = {
 
 
 def install() -> None:
-    """Set the names and let the modules of ``torch.xpu`` bind them again; each keeps its identity."""
-    # Beside CUDA these are CUDA's.
-    names = _NAMES if _bridge.beside_cuda else _NAMES | _comm.NAMES
+    """Set the names in ``torch._C`` and reload the modules of ``torch.xpu``, which keep their identity."""
+    # With CUDA these names are CUDA's.
+    names = _NAMES if _bridge.coexists_with_cuda else _NAMES | _comm.NAMES
     for name, value in names.items():
         setattr(torch._C, name, value)
-    # torch.xpu binds names of its parts, and the parts some of its own.
+    # torch.xpu binds names of its submodules, and these bind some of torch.xpu's.
     for name in ("streams", "graphs", "", "memory", "random", ""):
         importlib.reload(importlib.import_module(f"torch.xpu.{name}".rstrip(".")))
     _profiler.install()
@@ -143,6 +143,6 @@ def install() -> None:
     _cuda_wheel.install()
     _inductor.install()
     atexit.register(_end)
-    # PyTorch's own asks the management library of GPUs, which few have installed.
+    # PyTorch's own function needs the management library of GPUs, which is rarely installed.
     torch.xpu.device_memory_used = _memory.used
     torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary

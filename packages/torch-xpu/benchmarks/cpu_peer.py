@@ -19,7 +19,7 @@ def prepare():
     return torch
 
 
-def beside_cpu(make: Callable, call: Callable, **how) -> Callable[[], Pair]:
+def paired_with_cpu(make: Callable, call: Callable, **how) -> Callable[[], Pair]:
     """Setup of ``call(*make(device))`` on both devices."""
 
     def setup() -> Pair:
@@ -43,4 +43,4 @@ def beside_cpu(make: Callable, call: Callable, **how) -> Callable[[], Pair]:
 
 
 def case(name: str, make: Callable, call: Callable, bar: str | None = ">= 1.0", **how) -> Case:
-    return Case(name, beside_cpu(make, call, **how), PEER, bar)
+    return Case(name, paired_with_cpu(make, call, **how), PEER, bar)

@@ -1,4 +1,4 @@
-"""Elementwise operations with results too large for the caches, which CPUs store past them."""
+"""Elementwise operations whose results are too large for the caches, so that CPUs use streaming stores."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from xpu_testing import run_child
 
 pytestmark = pytest.mark.usefixtures("device")
 
-LARGE = 16 << 20  # bytes of results from which it is done
+LARGE = 16 << 20  # output bytes from which streaming stores are used
 
 
 def counted(count):
@@ -80,7 +80,7 @@ op = xr.kernels.Elementwise("dumped", "a0 + (T)1", headers=[])
 op(out, [x])
 xr.synchronize()
 here = xr.Device(x.device).type == "cpu" and not xr.generic_backend()
-assert ("send_past_caches" in op.source([out], [x])) == here
+assert ("streaming_store" in op.source([out], [x])) == here
 """
 
 

@@ -1,4 +1,4 @@
-#include "ops/small_floats.h"
+#include "ops/minifloat.h"
 
 #include <ATen/ops/empty_like.h>
 
@@ -11,7 +11,7 @@ namespace {
 using at::Tensor;
 using xpu::kernels::Elementwise;
 
-// Half of what a mantissa adds rounds up, except below the least normal number, which has no bit before it.
+// Rounds to a power of two. A tie rounds up, except below the smallest normal number.
 constexpr const char* exponent_of = R"(
 XPU_FN u8 narrowed(float x) {
   u32 bits = xpu::bits_as<u32>(x), e = bits >> 23 & 255u, m = bits & 0x7fffffu;
@@ -26,13 +26,13 @@ struct Kernels {
   Kernels(std::string name, const char* type, const char* narrowed = nullptr)
       : widen({.name = "widen_" + name,
                .outputs = {"widened(a0)"},
-               .headers = {"small_floats"},
+               .headers = {"minifloat"},
                .helpers = c10::str("XPU_FN float widened(u8 bits) { ", type,
                                    " x; x.bits = bits; return (float)x; }\n"),
                .own_type = 1}),
         narrow({.name = "narrow_" + name,
                 .outputs = {"narrowed(a0)"},
-                .headers = {"small_floats"},
+                .headers = {"minifloat"},
                 .helpers = narrowed
                                ? std::string(narrowed)
                                : c10::str("XPU_FN u8 narrowed(float x) { return ", type, "(x).bits; }\n")}) {}
@@ -47,17 +47,17 @@ const Kernels& kernels_of(at::ScalarType type) {
 
 }  // namespace
 
-Tensor widened_small_floats(const Tensor& small) {
+Tensor minifloat_to_f32(const Tensor& small) {
   auto numbers = at::empty_like(small, small.options().dtype(at::kFloat));
   elementwise(kernels_of(small.scalar_type()).widen, {numbers}, {small.view(at::kByte)}, {}, at::kFloat);
   return numbers;
 }
 
-void narrow_small_floats(const Tensor& small, const Tensor& numbers) {
+void f32_to_minifloat(const Tensor& small, const Tensor& numbers) {
   elementwise(kernels_of(small.scalar_type()).narrow, {small.view(at::kByte)}, {numbers}, {}, at::kFloat);
 }
 
-Tensor movable(const Tensor& t) {
+Tensor with_runtime_dtype(const Tensor& t) {
   return !dtype_if_known(t.scalar_type()) && t.element_size() == 1 ? t.view(at::kByte) : t;
 }
 

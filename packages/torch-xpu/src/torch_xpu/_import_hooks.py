@@ -1,4 +1,4 @@
-"""Changes of PyTorch's modules that only some programs import: made when they are imported, not before."""
+"""Hooks that change modules of PyTorch when a program imports them, and not before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Change = Callable[[ModuleType], None]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds what the other finders find, and has the change made once the module has run."""
+    """A finder that delegates to the others and changes a module once it has been executed."""
 
     def __init__(self, changes: dict[str, _Change]) -> None:
         self.changes = changes
@@ -39,7 +39,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def change(changes: dict[str, _Change]) -> None:
-    """Call each function with the module of its name, now or after the module's import."""
+    """Call each function with the module of its name, now or once the module is imported."""
     for name in changes.keys() & sys.modules.keys():
         changes[name](sys.modules[name])
     sys.meta_path.insert(0, _Finder(changes))

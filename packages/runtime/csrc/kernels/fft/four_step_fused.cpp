@@ -1,12 +1,11 @@
-// Both steps of lines of moderate length in one kernel of the CPU device, whose cores keep a line in their
-// caches.
+// Both steps of lines of moderate length in one kernel of the CPU device: a core's caches hold a line.
 #include <algorithm>
 
 #include "compile/embedded.h"
 #include "kept.h"
 #include "kernels/fft/lines.h"
 #include "kernels/kernel_table.h"
-#include "kernels/temporary.h"
+#include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -14,7 +13,7 @@
 namespace xpu::kernels {
 namespace {
 
-// As in kernels/fft_whole.sycl.
+// As in kernels/fft_four_step_fused.sycl.
 struct Lines {
   std::int64_t lines, in_step, out_step;
   std::int64_t size[FftLines::max_dims], in[FftLines::max_dims], out[FftLines::max_dims];
@@ -38,13 +37,14 @@ Kernel kernel_of(int device, DType dtype, bool near_in, bool near_out) {
         device,
         join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define LINES ", group,
              "\n#define GROUP ", group, "\n#define LOCAL 0\n#define IN_STEP ", near_in ? "1" : "s.in_step",
-             "\n#define OUT_STEP ", near_out ? "1" : "s.out_step", "\n", kernel_source("fft_whole.sycl")),
-        "fft_whole");
+             "\n#define OUT_STEP ", near_out ? "1" : "s.out_step", "\n",
+             kernel_source("fft_four_step_fused.sycl")),
+        "fft_four_step_fused");
   });
 }
 
 template <class T>
-void launch_whole(const FftLines& t, std::int64_t n1) {
+void launch_fused(const FftLines& t, std::int64_t n1) {
   std::int64_t n2 = t.n / n1;
   Lines l{};
   l.lines = t.lines();
@@ -69,7 +69,7 @@ void launch_whole(const FftLines& t, std::int64_t n1) {
                          static_cast<std::size_t>(device_info(device).max_compute_units) * 4);
   auto own = static_cast<std::size_t>(2 * t.n + 2 * n1 + 2 * n2) +
              4 * group * static_cast<std::size_t>(std::max(n1, n2));
-  Temporary memory(t.stream, groups * own * sizeof(T));
+  ScratchBuffer memory(t.stream, groups * own * sizeof(T));
   launch(t.stream, kernel_of(device, t.dtype, t.in_step == 1, t.out_step == 1),
          NdRange::linear(groups, group), args(t.in, t.out, memory.data(), l, numbers),
          2 * static_cast<std::size_t>(l.lines * t.n) * size_of(t.dtype));
@@ -77,7 +77,7 @@ void launch_whole(const FftLines& t, std::int64_t n1) {
 
 }  // namespace
 
-bool fft_fits_whole(const FftLines& t) {
+bool fft_fits_fused(const FftLines& t) {
   int device = t.stream.device();
   // The line, its middle state and the result are meant to fit a core's second cache; each core should have a
   // line.
@@ -85,8 +85,8 @@ bool fft_fits_whole(const FftLines& t) {
          t.lines() >= device_info(device).max_compute_units;
 }
 
-void fft_whole(const FftLines& t, std::int64_t n1) {
-  t.dtype == DType::c64 ? launch_whole<float>(t, n1) : launch_whole<double>(t, n1);
+void fft_four_step_fused(const FftLines& t, std::int64_t n1) {
+  t.dtype == DType::c64 ? launch_fused<float>(t, n1) : launch_fused<double>(t, n1);
 }
 
 }  // namespace xpu::kernels

@@ -1,4 +1,4 @@
-#include "kernels/dense.h"
+#include "kernels/contiguous.h"
 
 #include "xpu/kernels/copy.h"
 
@@ -12,32 +12,32 @@ std::size_t bytes_of(const Tensor& t) {
 }  // namespace
 
 Tensor row_major(void* data, DType dtype, const Tensor& like) {
-  Tensor dense = like;
-  dense.data = data;
-  dense.dtype = dtype;
+  Tensor contiguous = like;
+  contiguous.data = data;
+  contiguous.dtype = dtype;
   std::int64_t step = 1;
   for (int i = like.ndim - 1; i >= 0; --i) {
-    dense.strides[i] = step;
+    contiguous.strides[i] = step;
     step *= like.shape[i];
   }
-  return dense;
+  return contiguous;
 }
 
-DenseInput::DenseInput(Stream stream, const Tensor& tensor) : tensor_(tensor) {
+ContiguousInput::ContiguousInput(Stream stream, const Tensor& tensor) : tensor_(tensor) {
   if (tensor.contiguous() || tensor.numel() == 0) return;
-  copy_ = Temporary(stream, bytes_of(tensor));
+  copy_ = ScratchBuffer(stream, bytes_of(tensor));
   tensor_ = row_major(copy_.data(), tensor.dtype, tensor);
   copy(stream, tensor_, tensor);
 }
 
-DenseOutput::DenseOutput(Stream stream, const Tensor& tensor)
+ContiguousOutput::ContiguousOutput(Stream stream, const Tensor& tensor)
     : stream_(stream), target_(tensor), tensor_(tensor) {
   if (tensor.contiguous() || tensor.numel() == 0) return;
-  memory_ = Temporary(stream, bytes_of(tensor));
+  memory_ = ScratchBuffer(stream, bytes_of(tensor));
   tensor_ = row_major(memory_.data(), tensor.dtype, tensor);
 }
 
-void DenseOutput::finish() {
+void ContiguousOutput::finish() {
   if (memory_.data()) copy(stream_, target_, tensor_);
 }
 
