@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 #include "env.h"
-#include "exit.h"
-#include "kept.h"
+#include "shutdown.h"
+#include "immortal.h"
 #include "startup.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -73,7 +73,7 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
 
 std::vector<std::unique_ptr<DeviceEntry>> find() {
   startup::prepare();
-  elsewhere::expect_first();
+  build_service::prestart_if_cache_empty();
   auto all = all_devices();
   auto chosen = gpus(all);
   if (chosen.empty() || cpu_asked_for())
@@ -87,14 +87,14 @@ std::vector<std::unique_ptr<DeviceEntry>> find() {
     table.push_back(std::make_unique<DeviceEntry>(DeviceEntry{device, context, read_device_info(device)}));
   }
   if (!table.empty()) startup::mark_initialized();
-  exit::wait_before_loaded_libraries();  // the drivers are among them
+  shutdown::reregister_exit_handler();  // the drivers are among them
   return table;
 }
 
 }  // namespace
 
 const std::vector<std::unique_ptr<DeviceEntry>>& device_table() {
-  static auto& table = kept<std::vector<std::unique_ptr<DeviceEntry>>>(find());
+  static auto& table = immortal<std::vector<std::unique_ptr<DeviceEntry>>>(find());
   return table;
 }
 

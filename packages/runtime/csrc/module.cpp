@@ -4,7 +4,7 @@
 #include <sycl/sycl.hpp>
 
 #include "compile/builder.h"
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 #include "compile/sha256.h"
 #include "modules.h"
 #include "startup.h"
@@ -23,7 +23,7 @@ std::string memory_key(int device, std::string_view source, const std::vector<st
 
 SharedKernel find_or_build(int device, std::string key, std::string_view name,
                            const std::function<ProgramPtr()>& make) {
-  startup::require_thread();
+  startup::require_thread_allowed();
   auto module = modules().find(std::move(key), device);
   return {module, &module->kernel(std::string(name), make)};
 }
@@ -80,7 +80,7 @@ void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& ker
     ext::submit(queue, fill);
 }
 
-// What a graph replays. Below SYCL with a kernel of its own, which keeps its arguments.
+// A launch that a graph replays. On a native queue, with a kernel object of its own that keeps its arguments.
 struct OwnedLaunch {
   std::shared_ptr<Module> module;
   KernelState* kernel;
@@ -96,7 +96,7 @@ struct Launch {
   const Args& args;
   void operator()(sycl::queue& queue, sycl::event* event) const {
     auto* submission = kernel->direct && !event ? direct::Submission::current() : nullptr;
-    if (submission && submission->kernels && kernel->direct->enqueue(*submission, range, args)) return;
+    if (submission && submission->accepts_kernels && kernel->direct->enqueue(*submission, range, args)) return;
     switch (range.dims) {
       case 1:
         return submit_range<1>(queue, event, *kernel, range, args);
@@ -106,7 +106,7 @@ struct Launch {
         return submit_range<3>(queue, event, *kernel, range, args);
     }
   }
-  OwnedLaunch own() const {
+  OwnedLaunch clone() const {
     auto direct = kernel->direct ? std::make_shared<direct::Kernel>(kernel->kernel) : nullptr;
     if (direct && !direct->set(args)) direct = nullptr;
     return {kernel->module.lock(), kernel, range, args, std::move(direct)};
@@ -115,7 +115,7 @@ struct Launch {
 
 void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
   auto* submission = direct && !event ? direct::Submission::current() : nullptr;
-  if (submission && submission->kernels && direct->enqueue(*submission, range)) return;
+  if (submission && submission->accepts_kernels && direct->enqueue(*submission, range)) return;
   Launch{kernel, range, args}(queue, event);
 }
 
@@ -193,10 +193,10 @@ SharedKernel build_shared_kernel(int device, std::string_view source, std::strin
   return from_source(device, source, name, options);
 }
 
-void expect_builds(int device) {
+void prestart_build_helpers(int device) {
   startup::require_not_forked();
   device_info(device);  // throws where there is no such device
-  elsewhere::expect(2);
+  build_service::prestart(2);
 }
 
 std::vector<std::uint8_t> build_spirv(int device, std::string_view source,

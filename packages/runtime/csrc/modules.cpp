@@ -1,10 +1,10 @@
 #include "modules.h"
 
 #include "interrupt.h"
-#include "kept.h"
+#include "immortal.h"
 #include "sleep_until.h"
 #include "startup.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "work_groups.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -12,7 +12,7 @@
 namespace xpu {
 
 Modules& modules() {
-  static auto& all = kept<Modules>();
+  static auto& all = immortal<Modules>();
   return all;
 }
 
@@ -41,7 +41,7 @@ void Modules::forget(const Module& module) {
 }
 
 Module::~Module() {
-  if (!startup::unusable()) {
+  if (!startup::is_forked_or_shut_down()) {
     all.forget(*this);
     return;
   }
@@ -52,7 +52,7 @@ Module::~Module() {
 }
 
 KernelState& Module::kernel(const std::string& name, const std::function<ProgramPtr()>& make) {
-  using_threads::Wait wait;
+  thread_registry::BlockingScope wait;
   std::unique_lock lock(mutex_, std::defer_lock);
   // Another thread may be building the module. (TSan knows nothing of locks with a timeout.)
   auto try_lock = [&] { return lock.try_lock(); };

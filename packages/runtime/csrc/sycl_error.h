@@ -13,7 +13,7 @@ namespace xpu {
 
 /// Runs `work`; what SYCL throws comes out as DeviceError, OutOfMemory or Unsupported, naming `what`.
 template <class F>
-decltype(auto) guarded(std::string_view what, F&& work) {
+decltype(auto) translate_sycl_errors(std::string_view what, F&& work) {
   try {
     return std::forward<F>(work)();
   } catch (const sycl::exception& e) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "env.h"
-#include "kept.h"
+#include "immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -35,7 +35,7 @@ Limits limits_of(int device) {
 
 const Limits& max_work_groups(int device) {
   static auto& all = *[] {
-    auto& list = kept<std::vector<Limits>>();
+    auto& list = immortal<std::vector<Limits>>();
     for (int i = 0; i < device_count(); ++i) list.push_back(limits_of(i));
     return &list;
   }();

@@ -4,12 +4,12 @@
 #include <exception>
 #include <fstream>
 
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 #include "compile/flatten.h"
 #include "compile/sha256.h"
 #include "compile/signature_probes.h"
 #include "env.h"
-#include "exit.h"
+#include "shutdown.h"
 #include "trace/recorder.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -163,7 +163,7 @@ void Builder::keep(Compilation& compilation, const Bytes& spirv, const Bytes& na
 CompiledSource Builder::compile() const {
   Compilation compilation;
   auto compiled = compile_source(device_, flat_, options_);
-  exit::wait_before_loaded_libraries();  // the compiler is one of them
+  shutdown::reregister_exit_handler();  // the compiler is one of them
   keep(compilation, compiled.spirv, images_unusable ? Bytes{} : compiled.program->native());
   return compiled;
 }
@@ -179,7 +179,7 @@ ProgramPtr Builder::from_cache() const {
 ProgramPtr Builder::from_helper() const {
   if (images_unusable) return nullptr;
   Compilation compilation;
-  auto built = elsewhere::build({device_, flat_, options_, {}});
+  auto built = build_service::build({device_, flat_, options_, {}});
   if (!built) return nullptr;
   compilation.finish();
   if (!generic_backend()) {
@@ -203,7 +203,7 @@ ProgramPtr Builder::build() const {
 
 std::optional<Bytes> Builder::spirv_from_helper() const {
   Compilation compilation;
-  auto built = elsewhere::build({device_, flat_, options_, {}});
+  auto built = build_service::build({device_, flat_, options_, {}});
   if (!built) return {};
   keep(compilation, built->spirv, built->native);
   return std::move(built->spirv);
@@ -227,7 +227,7 @@ ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
     return with_signatures(std::move(program), spirv);
   }
   Compilation compilation;
-  auto built = elsewhere::build({device, "", {}, spirv});
+  auto built = build_service::build({device, "", {}, spirv});
   auto program =
       built ? loaded(device, spirv, built->native) : with_signatures(load_spirv(device, spirv), spirv);
   auto native = built ? std::move(built->native) : program->native();

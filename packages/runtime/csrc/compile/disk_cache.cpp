@@ -74,7 +74,7 @@ const std::string& cache_folder() {
   return *folder;
 }
 
-std::string shipped_folder() {
+std::string prebuilt_folder() {
   static int here = 0;
   Dl_info info;
   if (!dladdr(&here, &info)) return "";
@@ -97,7 +97,7 @@ std::optional<Bytes> cache_read(const std::string& key) {
                      removed ? "removed and built again" : "in the way of what is built again"));
     }
   }
-  return read_cache_file(shipped_folder() + "/" + key, false).payload;
+  return read_cache_file(prebuilt_folder() + "/" + key, false).payload;
 }
 
 bool cache_write(const std::string& key, const Bytes& payload) {

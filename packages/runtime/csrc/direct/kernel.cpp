@@ -47,7 +47,7 @@ bool Kernel::enqueue(Submission& submission, const NdRange& range) {
   auto status = XPU_CL(clEnqueueNDRangeKernel)(submission.queue, kernel_, static_cast<cl_uint>(range.dims),
                                                nullptr, global, local, 0, nullptr, &end);
   if (status != CL_SUCCESS) return false;
-  submission.end = Mark(end);
+  submission.event = NativeEvent(end);
   return true;
 }
 

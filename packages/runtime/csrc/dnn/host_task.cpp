@@ -5,7 +5,7 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
-#include "graph/gate.h"
+#include "graph/start_barrier.h"
 #include "opencl.h"
 #include "stream_state.h"
 #include "xpu/error.h"
@@ -42,11 +42,11 @@ void submit(Task given, sycl::queue& queue, direct::Submission& submission, sycl
                                               nullptr, nullptr, 0, nullptr, &done);
   if (status != CL_SUCCESS) {
     delete task;
-    fail<DeviceError>("enqueuing oneDNN's work: OpenCL's error ", status);
+    fail<DeviceError>("enqueuing oneDNN's work: OpenCL error ", status);
   }
-  direct::Mark end(done);
-  if (event) *event = end.as_sycl(queue.get_context());
-  submission.end = std::move(end);
+  direct::NativeEvent native(done);
+  if (event) *event = native.as_sycl(queue.get_context());
+  submission.event = std::move(native);
 }
 
 }  // namespace
@@ -74,7 +74,8 @@ bool HostTaskCatcher::submit(int device, sycl::queue& queue, direct::Submission&
 
 void run_on_host(int device, sycl::queue& queue, sycl::event* event, Work work) {
   Task task{std::move(work), device};
-  if (auto* below = direct::Submission::current()) return submit(std::move(task), queue, *below, event);
+  if (auto* submission = direct::Submission::current())
+    return submit(std::move(task), queue, *submission, event);
   auto done = queue.submit([&](sycl::handler& h) { h.host_task([task] { task.run(); }); });
   if (event) *event = done;
 }

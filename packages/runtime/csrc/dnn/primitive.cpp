@@ -47,10 +47,10 @@ struct PrimitiveStep::Work {
       Work{step, pointers.data(), &plan}(queue, event);
     }
   };
-  Owning own() const {
-    Owning kept{step, {}, *plan};
-    for (auto& argument : step->arguments_) kept.pointers[argument.operand] = pointers[argument.operand];
-    return kept;
+  Owning clone() const {
+    Owning copy{step, {}, *plan};
+    for (auto& argument : step->arguments_) copy.pointers[argument.operand] = pointers[argument.operand];
+    return copy;
   }
 
   void operator()(sycl::queue& queue, sycl::event* event) const {
@@ -74,11 +74,11 @@ struct PrimitiveStep::Work {
                                                 memories.list.data(), &none, done),
             step->name_, "submitting");
     };
-    auto* below = direct::Submission::current();
-    if (!below) return execute(event);
+    auto* submission = direct::Submission::current();
+    if (!submission) return execute(event);
     HostTaskCatcher catcher;
     execute(event);
-    catcher.submit(step->device_, queue, *below, event);
+    catcher.submit(step->device_, queue, *submission, event);
   }
 };
 

@@ -246,7 +246,7 @@ Segment* CachingResource::give_back(Block* block) {
     up(stats_.inactive_split, segment.small, 1);
     up(stats_.inactive_split_bytes, segment.small, block->size);
   }
-  // A private pool keeps what it has in any case: a recorded graph uses it again.
+  // A private pool keeps what it has in any case: a captured graph uses it again.
   if (options_.keep || segment.arena->pool != 0) [[likely]]
     return nullptr;
   detach(&segment);

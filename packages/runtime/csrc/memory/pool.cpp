@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "env.h"
-#include "kept.h"
+#include "immortal.h"
 #include "memory/strict/source.h"
 #include "memory/strict/strict.h"
 #include "memory/units.h"
@@ -30,21 +30,21 @@ struct Pools {
 
   // What freeing needs is made before the pools, so that it is released after them.
   Pools() {
-    for (int device = 0; device < device_count(); ++device) live_streams(device);
+    for (int device = 0; device < device_count(); ++device) all_streams(device);
   }
   ~Pools() {
     for (auto& pool : all) delete pool.load();
   }
 };
 Pools& pools() {
-  static auto& one = kept<Pools>();
+  static auto& one = immortal<Pools>();
   return one;
 }
 
 }  // namespace
 
 Shared& shared() {
-  static auto& one = kept<Shared>();
+  static auto& one = immortal<Shared>();
   return one;
 }
 

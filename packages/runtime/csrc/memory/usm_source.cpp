@@ -63,7 +63,7 @@ void* DeviceSource::allocate(std::size_t bytes, Stream, Owner) {
   std::size_t most = device_info(device_).max_allocation;
   expect<OutOfMemory>(!most || bytes <= most, "one allocation of device ", device_, " may have at most ",
                       human(most), ", asked ", human(bytes));
-  void* ptr = guarded("allocating device memory", [&] {
+  void* ptr = translate_sycl_errors("allocating device memory", [&] {
     return sycl::malloc_device(bytes, sycl_device(device_), sycl_context(device_));
   });
   expect<OutOfMemory>(ptr, "the driver has no ", human(bytes), " left on device ", device_);
@@ -77,7 +77,7 @@ void DeviceSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept {
 
 void* HostSource::allocate(std::size_t bytes, Stream, Owner) {
   void* ptr =
-      guarded("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
+      translate_sycl_errors("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
   expect<OutOfMemory>(ptr, "the driver could not pin ", human(bytes), " of host memory");
   return ptr;
 }

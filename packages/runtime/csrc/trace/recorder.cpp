@@ -9,7 +9,7 @@
 #include <mutex>
 #include <sycl/backend/opencl.hpp>
 
-#include "kept.h"
+#include "immortal.h"
 #include "memory/strict/strict.h"
 #include "opencl.h"
 #include "startup.h"
@@ -39,7 +39,7 @@ struct Recorder {
 
 std::atomic<bool> is_active{false};
 Recorder& recorder() {
-  static auto& one = kept<Recorder>();
+  static auto& one = immortal<Recorder>();
   return one;
 }
 
@@ -112,7 +112,7 @@ void settle_finished(Recorder& r) {
 void set_profiling_of_all(bool enabled) {
   strict::Window window;
   for (int device = 0; device < device_count(); ++device)
-    for (Stream stream : live_streams(device)) set_profiling(*stream.state(), enabled);
+    for (Stream stream : all_streams(device)) set_profiling(*stream.state(), enabled);
 }
 
 void add(Record record, DeviceTimes times = {}) {
@@ -136,12 +136,12 @@ bool active() {
 }
 
 void start() {
-  startup::require_thread();
+  startup::require_thread_allowed();
   auto& r = recorder();
   std::lock_guard one_at_a_time(r.switching);
   expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
   std::map<int, std::int64_t> gaps;
-  guarded("starting a trace", [&] {
+  translate_sycl_errors("starting a trace", [&] {
     set_profiling_of_all(true);
     for (int device = 0; device < device_count(); ++device) gaps[device] = measure_gap(device);
   });
@@ -153,11 +153,11 @@ void start() {
 }
 
 std::vector<Record> stop() {
-  startup::require_thread();
+  startup::require_thread_allowed();
   auto& r = recorder();
   std::lock_guard one_at_a_time(r.switching);
   expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
-  guarded("stopping a trace", [] { set_profiling_of_all(false); });
+  translate_sycl_errors("stopping a trace", [] { set_profiling_of_all(false); });
   std::vector<Entry> entries;
   std::map<int, std::int64_t> clock_gap;
   {
@@ -167,7 +167,7 @@ std::vector<Record> stop() {
   }
   // Without the lock: work may wait for a thread that is about to record more.
   std::vector<Record> records;
-  guarded("reading the times of a trace", [&] {
+  translate_sycl_errors("reading the times of a trace", [&] {
     for (auto& entry : entries) {
       settle(entry, clock_gap);
       records.push_back(std::move(entry.record));

@@ -26,7 +26,7 @@ XPU_API bool cache_write(const std::string& key, const Bytes& payload);
 /// The user's folder; empty when caching to disk is off or the folder cannot be trusted.
 XPU_API const std::string& cache_folder();
 /// The folder of SPIR-V that ships with the wheel.
-XPU_API std::string shipped_folder();
+XPU_API std::string prebuilt_folder();
 /// Changes when the kernel compiler does; part of every key.
 XPU_API const std::string& compiler_id();
 

@@ -10,7 +10,7 @@
 
 namespace xpu {
 
-class Recording;
+class Capture;
 
 /// Created lazily: costs nothing until recorded. Recording again moves it.
 class XPU_API Event {
@@ -31,13 +31,13 @@ class XPU_API Event {
   bool query() const;
   void synchronize() const;
   /// Sleeps until the point is reached, or about so long; true when it is.
-  bool reached_within(std::chrono::milliseconds most) const;
+  bool wait_for(std::chrono::milliseconds most) const;
   /// Milliseconds on the device from this event to `end`; both must be timed, recorded and reached.
   double elapsed_ms(const Event& end) const;
   /// Null until recorded.
   sycl::event* native() const;
   /// The capture in which the event was recorded, if it is still running; otherwise null.
-  std::shared_ptr<Recording> recording() const;
+  std::shared_ptr<Capture> recording() const;
 
  private:
   struct State;

@@ -15,7 +15,7 @@ struct Philox {
   std::uint64_t seed = 0, offset = 0;
   /// Of work in a graph: where on the device each replay finds its own seed and offset. They take the place
   /// of `seed`, and come on top of `offset`.
-  const std::uint64_t* replayed = nullptr;
+  const std::uint64_t* replay_state = nullptr;
 };
 
 /// Copies share their state.

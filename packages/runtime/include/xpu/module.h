@@ -47,7 +47,7 @@ XPU_API SharedKernel build_shared_kernel(int device, std::string_view source, st
 XPU_API std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                               const std::vector<std::string>& options = {});
 /// Several threads will want kernels soon: a helper that builds some of them may start meanwhile.
-XPU_API void expect_builds(int device);
+XPU_API void prestart_build_helpers(int device);
 /// The kernel `name` of SPIR-V made elsewhere, `nd_range` style.
 XPU_API Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name);
 

@@ -16,7 +16,7 @@ XPU_API std::vector<std::string> loaded_libraries(const std::string& prefix);
 XPU_API std::string vendor_folder();
 
 /// Has `action` called at the end of the process, when the devices' work has ended; the last one given first.
-XPU_API void at_end(std::function<void()> action);
+XPU_API void at_shutdown(std::function<void()> action);
 /// Waits at most `timeout` for the devices' work and prints what of it failed. Returns false if the caller,
 /// who can look for signals in between, has to call again: until the work is done, or XPU_EXIT_TIMEOUT is
 /// used up.
@@ -32,11 +32,11 @@ struct ShutdownHooks {
 XPU_API void begin_shutdown(ShutdownHooks hooks);
 /// For calls that neither enqueue nor wait, such as queries: calls `refuse` where the thread's work is
 /// refused.
-XPU_API void require_active_thread();
+XPU_API void require_thread_allowed();
 /// The system's ids of the threads that wait for a device, or used one lately and do not go on though
 /// refused.
-XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);
+XPU_API std::vector<int> active_threads(std::chrono::milliseconds lately);
 /// For `refuse` to call before it throws or does not return. Returns true if it is not the first time.
-XPU_API bool note_refused_thread();
+XPU_API bool mark_thread_refused();
 
 }  // namespace xpu

@@ -48,7 +48,7 @@ XPU_API Stream current_stream(int device);
 /// Makes `stream` the calling thread's current one on its device; returns the one before.
 XPU_API Stream exchange_stream(Stream stream);
 /// The next stream, round robin, of the device's pool for that priority.
-XPU_API Stream pool_stream(int device, int priority = 0);
+XPU_API Stream stream_from_pool(int device, int priority = 0);
 /// The stream with this id; throws UsageError when there is none.
 XPU_API Stream stream_of_id(int device, std::int64_t id);
 /// Wraps a queue somebody else owns, which must be in order and outlive its use. The same queue gives the

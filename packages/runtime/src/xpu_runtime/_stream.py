@@ -41,7 +41,7 @@ class Event:
         (stream or current_stream()).wait(self._event)
 
     def query(self) -> bool:
-        """True when the point has been reached, or was never recorded."""
+        """Return True if the event has completed or was never recorded."""
         return self._event.query()
 
     def synchronize(self) -> None:

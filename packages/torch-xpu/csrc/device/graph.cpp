@@ -22,8 +22,8 @@ class Graph final : public at::GraphImplInterface {
  public:
   ~Graph() override { give_back(); }
 
-  // What is allocated on the stream while it is recorded comes from a pool of the graph's, whichever thread
-  // asks. One recording at a time is all that the runtime has, so every capture mode is the same.
+  // Memory allocated on the stream during the capture comes from a pool of the graph's, whichever thread allocates.
+  // The runtime has one kind of capture, so every capture mode is the same.
   void capture_begin(at::MempoolId_t pool, at::GraphCaptureMode) override {
     TORCH_CHECK(!capturing_, "this graph is being captured already");
     translated([&] {

@@ -44,7 +44,7 @@ void bind_plugin(py::module_& m) {
   m.def(
       "is_drained", [] { return Platform::get().is_drained(); },
       "Whether every callback that JAX waits for has been called.");
-  m.def("expect_builds", &xpu::expect_builds, py::arg("device"),
+  m.def("prestart_build_helpers", &xpu::prestart_build_helpers, py::arg("device"),
         "Several threads will want kernels soon: a helper that builds some of them may start meanwhile.");
   m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
   m.def(

@@ -7,7 +7,7 @@ abi: int
 def is_drained() -> bool:
     """Whether every callback that JAX waits for has been called."""
 
-def expect_builds(device: int) -> None:
+def prestart_build_helpers(device: int) -> None:
     """Several threads will want kernels soon: a helper that builds some of them may start meanwhile."""
 
 def host_calls() -> dict[str, int]:

@@ -22,8 +22,8 @@ struct Dropout {
   explicit Dropout(const AttentionOptions& options)
       : seed(options.random.seed), block(options.random.offset / 4), share(options.dropout) {
     expect<Unsupported>(
-        !options.random.replayed || share == 0,
-        "attention with dropout cannot be recorded into a graph: every replay would drop the same");
+        !options.random.replay_state || share == 0,
+        "attention with dropout cannot be captured into a graph: every replay would drop the same");
   }
 };
 

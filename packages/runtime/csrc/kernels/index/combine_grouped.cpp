@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/combine.h"
@@ -177,7 +177,7 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
   std::int64_t step = 1;
   for (int d = s.keys.moved.ndim - 1; d >= 0; --d)
     s.keys.moved.strides[d] = step, step *= s.keys.moved.shape[d];
-  static auto& key_table = kept<KernelTable>();
+  static auto& key_table = immortal<KernelTable>();
   queue_walk(stream, {.name = "find_keys", .access = s.keys, .places = true, .keep_order = true}, key_table,
              [] { return keys_text; });
   int bits = std::bit_width(static_cast<std::uint64_t>(places));

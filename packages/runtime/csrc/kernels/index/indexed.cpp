@@ -1,5 +1,5 @@
 #include "kernels/index/indexed.h"
-#include "kept.h"
+#include "immortal.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -332,7 +332,7 @@ void take(Stream stream, const IndexedAccess& access) {
     take(stream, dense.access());
     return dense.finish();
   }
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   queue_walk(stream, {"take", access}, table, [] { return take_text; });
 }
 
@@ -343,7 +343,7 @@ void put(Stream stream, const IndexedAccess& access) {
     put(stream, dense.access());
     return dense.finish();
   }
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   queue_walk(stream, {"put", access}, table, [] { return put_text; });
 }
 

@@ -17,7 +17,7 @@
 namespace xpu::kernels {
 
 /// What an operation computes, in the language of the device library. Names an expression may use:
-///   a0, a1, ...   the inputs, converted to T (or in their own arithmetic type, see `own_type`)
+///   a0, a1, ...   the inputs, converted to T (or in their own arithmetic type, see `unconverted_inputs`)
 ///   p0, p1, ...   the scalars, as T
 ///   T             the arithmetic type of the compute dtype: float for f16, bf16 and fp8
 ///   index         with `uses_index`: the element's row-major position in the output, as i64
@@ -29,7 +29,7 @@ struct Expression {
   std::string body = {};  ///< statements before the expressions, such as "T s = xpu::exp(a0);"
   std::vector<std::string> headers = {"math"};  ///< files of the device library
   std::string helpers = {};                     ///< functions the body calls, at namespace scope
-  std::uint32_t own_type = 0;                   ///< bit i: input i keeps its own arithmetic type instead of T
+  std::uint32_t unconverted_inputs = 0;                   ///< bit i: input i keeps its own arithmetic type instead of T
   bool uses_index = false;
 };
 

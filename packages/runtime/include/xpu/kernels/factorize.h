@@ -36,9 +36,9 @@ XPU_API void factorize_cholesky(Stream stream, const Tensor& a, const Tensor& in
 XPU_API void swap_rows(Stream stream, const Tensor& x, const Tensor& pivots, bool back);
 
 /// The rows' order after such exchanges: permutation [batch, rows], i32 and contiguous.
-XPU_API void permutation_of(Stream stream, const Tensor& pivots, const Tensor& permutation);
+XPU_API void pivots_to_permutation(Stream stream, const Tensor& pivots, const Tensor& permutation);
 
 /// NaN everywhere in the matrices for which `info` is not zero.
-XPU_API void spoil_failed(Stream stream, const Tensor& a, const Tensor& info);
+XPU_API void fill_failed_with_nan(Stream stream, const Tensor& a, const Tensor& info);
 
 }  // namespace xpu::kernels

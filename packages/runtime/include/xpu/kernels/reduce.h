@@ -40,7 +40,7 @@ struct ReductionExpression {
   int scalars = 0;
   std::vector<std::string> headers = {"math"};
   std::string helpers = {};
-  std::uint32_t own_type = 0;
+  std::uint32_t unconverted_inputs = 0;
   bool uses_index = false;
 };
 

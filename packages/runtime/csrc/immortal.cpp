@@ -1,4 +1,4 @@
-#include "kept.h"
+#include "immortal.h"
 
 #include <mutex>
 #include <vector>
@@ -37,7 +37,7 @@ void release_all() {
 
 void on_release(std::function<void()> release) {
   if (!asked_for()) return;
-  std::call_once(releases().registered, at_end, release_all);
+  std::call_once(releases().registered, at_shutdown, release_all);
   std::lock_guard lock(releases().mutex);
   releases().all.push_back(std::move(release));
 }

@@ -10,9 +10,9 @@ namespace xpu {
 /// Called at exit, last one first, when XPU_RELEASE_AT_EXIT=1.
 void on_release(std::function<void()> release);
 
-/// A new T that is deleted at exit only when that was asked for. For `static T& name = kept<T>(...)`.
+/// A new T that is deleted at exit only when that was asked for. For `static T& name = immortal<T>(...)`.
 template <class T, class... Arguments>
-T& kept(Arguments&&... arguments) {
+T& immortal(Arguments&&... arguments) {
   auto* made = new T{std::forward<Arguments>(arguments)...};
   on_release([made] { delete made; });
   return *made;
