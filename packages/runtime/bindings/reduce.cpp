@@ -18,8 +18,8 @@ Reduction* make_reduction(const std::string& name,
                           std::uint32_t unconverted_inputs, bool uses_index) {
   std::vector<Accumulator> list;
   for (auto& [type, identity] : accumulators) list.push_back({type, identity});
-  return new Reduction(
-      {name, list, map, combine, outputs, update, inputs, scalars, headers, helpers, unconverted_inputs, uses_index});
+  return new Reduction({name, list, map, combine, outputs, update, inputs, scalars, headers, helpers,
+                        unconverted_inputs, uses_index});
 }
 
 void call(const Reduction& op, Stream stream, const py::sequence& out, const py::sequence& in,

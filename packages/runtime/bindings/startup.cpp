@@ -60,9 +60,9 @@ std::vector<int>& threads_at_shutdown() {
   return *ids;
 }
 
-// A finalized interpreter ends every thread that returns to it, and with C++ frames on the stack that ends the
-// process. So such threads block here for ever; nothing waits for them. The main thread finalizes the interpreter
-// and must not block.
+// A finalized interpreter ends every thread that returns to it, and with C++ frames on the stack that ends
+// the process. So such threads block here for ever; nothing waits for them. The main thread finalizes the
+// interpreter and must not block.
 void park_if_finalizing() noexcept {
   bool has_ended = !Py_IsInitialized();
   if (is_main_thread() || (!has_ended && !is_interpreter_finalizing())) return;
@@ -72,8 +72,8 @@ void park_if_finalizing() noexcept {
   while (is_python) pause();
 }
 
-// While the interpreter runs, an exception ends the thread, which other atexit functions may wait for. A thread
-// that catches it is slowed down until the interpreter is finalized.
+// While the interpreter runs, an exception ends the thread, which other atexit functions may wait for. A
+// thread that catches it is slowed down until the interpreter is finalized.
 void refuse_thread() {
   if (!PyGILState_GetThisThreadState()) return;  // not a thread of Python's
   park_if_finalizing();

@@ -31,7 +31,7 @@ void bind_stream(py::module_& m) {
             require_thread_allowed();
             return s.query();
           },
-          "True when everything queued so far has ended.", Unlocked())
+          "True if no work is pending.", Unlocked())
       .def(
           "synchronize",
           [](Stream s) {

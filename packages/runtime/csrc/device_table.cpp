@@ -5,8 +5,8 @@
 
 #include "compile/build_service.h"
 #include "env.h"
-#include "shutdown.h"
 #include "immortal.h"
+#include "shutdown.h"
 #include "startup.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "drain_thread.h"
-#include "graph/start_barrier.h"
 #include "graph/capture.h"
+#include "graph/start_barrier.h"
 #include "interrupt.h"
 #include "memory/strict/strict.h"
 #include "sleep_until.h"
@@ -26,8 +26,8 @@ struct Event::State {
   std::uint64_t enqueued_before = 0;  ///< submissions of the stream that came before it
   std::uint64_t capture_id = 0;       ///< of the capture that the stream was in; 0: none
 
-  // On a CPU, a host thread that drains a queue computes too; one that waits for an event sleeps, and the drain
-  // thread computes. So the queue is drained if the event is the last of it.
+  // On a CPU, a host thread that drains a queue computes too; one that waits for an event sleeps, and the
+  // drain thread computes. So the queue is drained if the event is the last of it.
   bool is_last_of_cpu_queue() const {
     return stream->on_cpu && !timing && stream->enqueued.load() == enqueued_before && !stream->capturing &&
            !current_start_barrier();
@@ -60,7 +60,7 @@ void Event::record(Stream stream) {
   translate_sycl_errors("recording an event", [&] {
     bool is_profiling = from.is_profiling();
     auto event = state_->native && !is_profiling ? state_->native.as_sycl(sycl_context(from.device))
-                                               : queue.ext_oneapi_submit_barrier();
+                                                 : queue.ext_oneapi_submit_barrier();
     if (state_->timing && !is_profiling) event = profiling_queue(from).ext_oneapi_submit_barrier({event});
     state_->event = std::move(event);
   });
@@ -112,7 +112,8 @@ void Event::synchronize() const {
     });
   }
   mark_completed(*state_->stream, state_->enqueued_before);
-  startup::require_thread_allowed();  // only now: the caller may wait for its own memory, which the device uses
+  startup::require_thread_allowed();  // only now: the caller may wait for its own memory, which the device
+                                      // uses
   throw_pending(state_->device);
 }
 
@@ -133,8 +134,8 @@ double Event::elapsed_ms(const Event& end) const {
   expect<UsageError>(timing() && end.timing(), "elapsed_ms: both events must be created with timing");
   expect<UsageError>(recorded() && end.recorded(),
                      "elapsed_ms: both events must be recorded before they are compared");
-  expect<UsageError>(device() == end.device(), "elapsed_ms: the events were recorded on devices ", device(), " and ",
-                     end.device());
+  expect<UsageError>(device() == end.device(), "elapsed_ms: the events were recorded on devices ", device(),
+                     " and ", end.device());
   expect<UsageError>(query() && end.query(),
                      "elapsed_ms: an event has not completed yet; synchronize() it first");
   auto end_ns = [](const Event& e) {
@@ -142,7 +143,7 @@ double Event::elapsed_ms(const Event& end) const {
         e.state_->event->get_profiling_info<sycl::info::event_profiling::command_end>());
   };
   return translate_sycl_errors("reading event times",
-                 [&] { return static_cast<double>(end_ns(end) - end_ns(*this)) / 1e6; });
+                               [&] { return static_cast<double>(end_ns(end) - end_ns(*this)) / 1e6; });
 }
 
 }  // namespace xpu

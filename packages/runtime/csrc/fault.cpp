@@ -54,7 +54,7 @@ FaultRecord* fault_record(int device) {
   record = all.records[device];
   if (record) return record;
   record = translate_sycl_errors("allocating the fault record",
-                   [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
+                                 [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
   expect<OutOfMemory>(record != nullptr, "no pinned host memory is left for the fault record of device ",
                       device);
   *record = {};

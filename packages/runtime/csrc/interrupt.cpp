@@ -18,8 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A sleeping host thread handles signals, but wakes some 50 us later than one in clFinish(), which is much for a
-// few submissions. So waits for few submissions do not sleep once several of them in a row have been short.
+// A sleeping host thread handles signals, but wakes some 50 us later than one in clFinish(), which is much
+// for a few submissions. So waits for few submissions do not sleep once several of them in a row have been
+// short.
 constexpr std::uint64_t few_submissions = 8;
 constexpr auto short_wait = std::chrono::milliseconds(20);
 constexpr int short_waits_in_a_row = 3;

@@ -1,9 +1,9 @@
 #include "xpu/launch.h"
 
 #include "env.h"
-#include "graph/start_barrier.h"
-#include "graph/instantiation.h"
 #include "graph/capture.h"
+#include "graph/instantiation.h"
+#include "graph/start_barrier.h"
 #include "interrupt.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
@@ -41,8 +41,8 @@ void submit_now(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   submit_traced(stream, info, function);
 }
 
-// Returns false if a graph captured the work: it does not run now, so there is nothing to wait for or to time.
-// Work may go to the native queue, if there is one; SYCL does not know of it then.
+// Returns false if a graph captured the work: it does not run now, so there is nothing to wait for or to
+// time. Work may go to the native queue, if there is one; SYCL does not know of it then.
 bool submit_in_order(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   auto& state = *stream.state();
   std::lock_guard enqueue_lock(state.enqueue_mutex);
@@ -80,12 +80,13 @@ bool launches_block() {
 
 }  // namespace
 
-// A host far ahead takes a core from the CPU device, and the driver's lists of pending work grow. While it waits,
-// its core joins the computation.
+// A host far ahead takes a core from the CPU device, and the driver's lists of pending work grow. While it
+// waits, its core joins the computation.
 void count_and_throttle(StreamState& stream) {
   constexpr int max_pending = 1200;
   auto enqueued = stream.enqueued.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!stream.on_cpu || enqueued - stream.completed.load(std::memory_order_relaxed) <= max_pending || current_start_barrier())
+  if (!stream.on_cpu || enqueued - stream.completed.load(std::memory_order_relaxed) <= max_pending ||
+      current_start_barrier())
     return;
   interrupt::throttle(stream);
 }

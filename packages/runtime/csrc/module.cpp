@@ -3,8 +3,8 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
-#include "compile/builder.h"
 #include "compile/build_service.h"
+#include "compile/builder.h"
 #include "compile/sha256.h"
 #include "modules.h"
 #include "startup.h"
@@ -96,7 +96,8 @@ struct Launch {
   const Args& args;
   void operator()(sycl::queue& queue, sycl::event* event) const {
     auto* submission = kernel->direct && !event ? direct::Submission::current() : nullptr;
-    if (submission && submission->accepts_kernels && kernel->direct->enqueue(*submission, range, args)) return;
+    if (submission && submission->accepts_kernels && kernel->direct->enqueue(*submission, range, args))
+      return;
     switch (range.dims) {
       case 1:
         return submit_range<1>(queue, event, *kernel, range, args);

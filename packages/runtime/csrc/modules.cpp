@@ -1,7 +1,7 @@
 #include "modules.h"
 
-#include "interrupt.h"
 #include "immortal.h"
+#include "interrupt.h"
 #include "sleep_until.h"
 #include "startup.h"
 #include "thread_registry.h"

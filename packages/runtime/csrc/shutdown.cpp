@@ -72,8 +72,8 @@ unsigned long long libraries_loaded() {
   return count;
 }
 
-/// A thread that waits for the work now pending on all streams, so that the caller can wait with a timeout. Other
-/// threads may enqueue more meanwhile.
+/// A thread that waits for the work now pending on all streams, so that the caller can wait with a timeout.
+/// Other threads may enqueue more meanwhile.
 class DrainWaiter {
  public:
   DrainWaiter() : state_(std::make_shared<State>()) {
@@ -119,8 +119,8 @@ Clock::duration time_left() {
   return std::max(timeout() - shutdown_state().time_waited, Clock::duration(0));
 }
 
-/// Time left for waits in Python's atexit functions. After them the interpreter takes about a second to end, in
-/// which the devices continue: a fifth of the timeout is reserved for it.
+/// Time left for waits in Python's atexit functions. After them the interpreter takes about a second to end,
+/// in which the devices continue: a fifth of the timeout is reserved for it.
 Clock::duration time_left_before_interpreter_ends() {
   return std::max(time_left() - timeout() / 5, Clock::duration(0));
 }
@@ -162,8 +162,8 @@ void run_actions() {
   }
 }
 
-// The exit handler. It may be registered several times; only the first call has an effect. If it calls exit(),
-// glibc runs the remaining handlers and ends the process with the new status.
+// The exit handler. It may be registered several times; only the first call has an effect. If it calls
+// exit(), glibc runs the remaining handlers and ends the process with the new status.
 void shut_down(int status, void*) {
   if (startup::is_forked_or_shut_down() || !startup::is_initialized()) return;
   bool drained = drain_within_timeout();

@@ -7,8 +7,8 @@
 
 namespace xpu {
 
-/// Blocks until `is_done()` or for about `timeout`; returns the last result. The first 50 us only yield; sleeps
-/// then grow with the wait, up to a millisecond.
+/// Blocks until `is_done()` or for about `timeout`; returns the last result. The first 50 us only yield;
+/// sleeps then grow with the wait, up to a millisecond.
 template <class IsDone>
 bool sleep_until(const IsDone& is_done, std::chrono::milliseconds timeout = std::chrono::hours(24 * 365)) {
   using namespace std::chrono;

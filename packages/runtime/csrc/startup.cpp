@@ -60,8 +60,8 @@ void offer_temporary_folder() {
   for (auto* name : {"TEMPDIR", "TEMP", "TMP", "TMPDIR"}) folder = env::text(name, folder.c_str());
   auto usable = temporary_folder();
   if (usable.empty() || usable == folder) return;
-  log(LogLevel::warning,
-      join("the folder for temporary files, ", folder, ", does not exist or is read-only; compilers use ", usable, " instead"));
+  log(LogLevel::warning, join("the folder for temporary files, ", folder,
+                              ", does not exist or is read-only; compilers use ", usable, " instead"));
   setenv("TMPDIR", usable.c_str(), 1);
 }
 

@@ -1,4 +1,5 @@
-// Checks and state of the process: drivers are found before SYCL is first used; forks and shutdown end its use.
+// Checks and state of the process: drivers are found before SYCL is first used; forks and shutdown end its
+// use.
 //
 // Every function is thread-safe. Checks cost one load where nothing is wrong.
 #pragma once

@@ -5,11 +5,11 @@
 #include <memory>
 #include <mutex>
 
-#include "drain_thread.h"
 #include "device_table.h"
+#include "drain_thread.h"
 #include "graph/capture.h"
-#include "interrupt.h"
 #include "immortal.h"
+#include "interrupt.h"
 #include "memory/strict/strict.h"
 #include "sleep_until.h"
 #include "startup.h"
@@ -82,7 +82,7 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
 
 sycl::event completion_of_work(StreamState& stream) {
   return stream.last_work ? stream.last_work.as_sycl(sycl_context(stream.device))
-                     : stream.queue().sycl.ext_oneapi_submit_barrier();
+                          : stream.queue().sycl.ext_oneapi_submit_barrier();
 }
 
 namespace {
@@ -107,8 +107,8 @@ void set_profiling(StreamState& stream, bool enabled) {
 
 namespace {
 
-/// Blocks until the stream's work so far has completed. khr_empty() must not run while other threads submit to the
-/// queue: SYCL's OpenCL adapter reads its last event without a lock.
+/// Blocks until the stream's work so far has completed. khr_empty() must not run while other threads submit
+/// to the queue: SYCL's OpenCL adapter reads its last event without a lock.
 void sleep_until_complete(StreamState& stream) {
   sycl::event end;
   {
@@ -161,8 +161,8 @@ std::int64_t Stream::id() const {
 int Stream::priority() const {
   return state_->priority;
 }
-// The caller may submit work that is not counted here. A barrier tells SYCL of the work that bypassed it, so that
-// the caller's host tasks wait for that work.
+// The caller may submit work that is not counted here. A barrier tells SYCL of the work that bypassed it, so
+// that the caller's host tasks wait for that work.
 sycl::queue& Stream::queue() const {
   if (!state_->queue_exposed) {
     std::lock_guard enqueue_lock(state_->enqueue_mutex);
@@ -196,7 +196,8 @@ void Stream::synchronize() const {
     translate_sycl_errors("waiting for a stream", [&] { finish(*state_); });
     mark_completed(*state_, enqueued);
   }
-  startup::require_thread_allowed();  // only now: the caller may wait for its own memory, which the device uses
+  startup::require_thread_allowed();  // only now: the caller may wait for its own memory, which the device
+                                      // uses
   throw_pending(state_->device);
 }
 
@@ -207,14 +208,14 @@ void enqueue_wait(Stream stream, const Event& event) {
     bool joined = capture->join(stream, event.stream().state()->pool.load());
     if (joined && !capture->is_native()) return;  // a list is replayed in order
   }
-  // For events of other contexts, and of queues with work of others such as host tasks, SYCL waits on the host
-  // before it continues a queue. Work on the native queue would not wait for them.
+  // For events of other contexts, and of queues with work of others such as host tasks, SYCL waits on the
+  // host before it continues a queue. Work on the native queue would not wait for them.
   auto& source = *event.stream().state();
   if (state.direct() && (source.queue_exposed || sycl_context(source.device) != sycl_context(state.device)))
     event.synchronize();
   std::lock_guard enqueue_lock(state.enqueue_mutex);
   translate_sycl_errors("waiting for an event on a stream",
-          [&] { state.queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
+                        [&] { state.queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
   state.last_work = {};
   ++state.enqueued;
 }

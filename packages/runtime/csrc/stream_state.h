@@ -35,21 +35,21 @@ struct StreamState {
   const std::int64_t id;
   const int priority;
   const bool external;
-  SubmitQueue own;                           ///< the queue that Stream::queue() returns
-  std::optional<SubmitQueue> profiling;      ///< for timed events and traces; made once, under `enqueue_mutex`
-  std::atomic<SubmitQueue*> active{&own};    ///< work is enqueued here; changed under `enqueue_mutex`
-  std::shared_ptr<Capture> capture;          ///< of the graph that captures the stream; under `enqueue_mutex`
-  std::atomic<bool> capturing{false};        ///< true if `capture` is set
-  std::atomic<std::uint64_t> pool{0};        ///< the private pool that serves this stream; 0: none
-  bool on_cpu = false;                       ///< the device computes on the cores that enqueue work for it
-  std::atomic<std::uint64_t> enqueued{0};    ///< submissions so far
-  std::atomic<std::uint64_t> completed{0};   ///< of those, how many the host has waited for
-  std::atomic<int> short_waits{0};           ///< in a row, for few submissions: see interrupt.cpp
-  std::mutex enqueue_mutex;                  ///< held while work is enqueued
-  std::mutex drain_mutex;                    ///< held by the host thread in clFinish()
-  direct::NativeEvent last_work;             ///< empty if SYCL knows the last work; under `enqueue_mutex`
-  std::atomic<bool> queue_exposed{false};    ///< a caller has the SYCL queue, so kernels go through SYCL to
-                                             ///< keep their order with its work
+  SubmitQueue own;                          ///< the queue that Stream::queue() returns
+  std::optional<SubmitQueue> profiling;     ///< for timed events and traces; made once, under `enqueue_mutex`
+  std::atomic<SubmitQueue*> active{&own};   ///< work is enqueued here; changed under `enqueue_mutex`
+  std::shared_ptr<Capture> capture;         ///< of the graph that captures the stream; under `enqueue_mutex`
+  std::atomic<bool> capturing{false};       ///< true if `capture` is set
+  std::atomic<std::uint64_t> pool{0};       ///< the private pool that serves this stream; 0: none
+  bool on_cpu = false;                      ///< the device computes on the cores that enqueue work for it
+  std::atomic<std::uint64_t> enqueued{0};   ///< submissions so far
+  std::atomic<std::uint64_t> completed{0};  ///< of those, how many the host has waited for
+  std::atomic<int> short_waits{0};          ///< in a row, for few submissions: see interrupt.cpp
+  std::mutex enqueue_mutex;                 ///< held while work is enqueued
+  std::mutex drain_mutex;                   ///< held by the host thread in clFinish()
+  direct::NativeEvent last_work;            ///< empty if SYCL knows the last work; under `enqueue_mutex`
+  std::atomic<bool> queue_exposed{false};   ///< a caller has the SYCL queue, so kernels go through SYCL to
+                                            ///< keep their order with its work
 
   SubmitQueue& queue() const { return *active.load(std::memory_order_acquire); }
   /// True if kernels go to the native queue. The stream's events are then native ones.
@@ -57,8 +57,8 @@ struct StreamState {
   bool is_profiling() const { return &queue() != &own; }
 };
 
-/// Turns device times of the stream's later work on or off. Never blocks: later work waits for earlier work on
-/// the device. Does nothing to streams that are captured or whose queue is exposed.
+/// Turns device times of the stream's later work on or off. Never blocks: later work waits for earlier work
+/// on the device. Does nothing to streams that are captured or whose queue is exposed.
 void set_profiling(StreamState& stream, bool enabled);
 /// Blocks until all work pending on the stream has completed. Throws the SYCL exceptions of failed work.
 void finish(StreamState& stream);

@@ -41,9 +41,7 @@ struct Thread {
 
   // A refused thread unwinds, which needs the interpreter and may be refused again. A thread that is refused
   // more often does not unwind, and sleeps in each refusal.
-  bool is_active(std::int64_t since) const {
-    return waits > 0 || (refusals <= 20 && last_activity >= since);
-  }
+  bool is_active(std::int64_t since) const { return waits > 0 || (refusals <= 20 && last_activity >= since); }
 
   Thread() {
     std::lock_guard lock(registry().mutex);

@@ -1,5 +1,5 @@
-// Builds kernels for the process that started it, which sends requests to its standard input and reads from its
-// standard output how it exited; see csrc/compile/build_service.h.
+// Builds kernels for the process that started it, which sends requests to its standard input and reads from
+// its standard output how it exited; see csrc/compile/build_service.h.
 #include <unistd.h>
 
 #include "compile/build_service.h"

@@ -10,8 +10,8 @@
 #include "compile/folders.h"
 #include "compile/helper_process.h"
 #include "env.h"
-#include "interrupt.h"
 #include "immortal.h"
+#include "interrupt.h"
 #include "thread_registry.h"
 #include "xpu/cache.h"
 #include "xpu/error.h"
@@ -84,7 +84,8 @@ class Helpers {
   void disable() {
     if (max_ > 0)
       log(LogLevel::warning,
-          "no helper process can be started, so kernels are built in this process, and a crash of the compiler "
+          "no helper process can be started, so kernels are built in this process, and a crash of the "
+          "compiler "
           "would end it. Set XPU_BUILD_PROCESSES=0 to do that without this warning");
     max_ = 0;
     free_.notify_all();

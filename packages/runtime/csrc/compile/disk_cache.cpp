@@ -94,7 +94,7 @@ std::optional<Bytes> cache_read(const std::string& key) {
       bool removed = std::remove(path.c_str()) == 0;
       warn_once(Trouble::file,
                 join("kernel cache: ", path, " ", file.fault, "; it is ",
-                     removed ? "removed and built again" : "in the way of what is built again"));
+                     removed ? "removed and built again" : "not removable, so the kernel is built each time"));
     }
   }
   return read_cache_file(prebuilt_folder() + "/" + key, false).payload;
@@ -113,7 +113,7 @@ bool cache_write(const std::string& key, const Bytes& payload) {
   // What is in the way was told when it was read.
   if (failed != 0 && failed != EISDIR)
     warn_once(Trouble::writing, join("kernel cache: cannot write ", path, ": ", std::strerror(failed),
-                                     "; going on without it"));
+                                     "; continuing without it"));
   return failed == 0;
 }
 

@@ -1,4 +1,5 @@
-// One build helper: the program xpu-build-kernels, detached from this process so that nobody must wait for it.
+// One build helper: the program xpu-build-kernels, detached from this process so that nobody must wait for
+// it.
 #pragma once
 
 #include <memory>
@@ -30,8 +31,8 @@ class HelperProcess {
     BuildResponse response;        ///< if it answered
     std::string exit_description;  ///< if it crashed: exit code or signal, and the end of its stderr
   };
-  /// Blocks until the program is built or the helper has exited. Throws what a signal's handler throws; the helper
-  /// must then be destroyed.
+  /// Blocks until the program is built or the helper has exited. Throws what a signal's handler throws; the
+  /// helper must then be destroyed.
   Reply ask(const BuildRequest& request);
 
  private:

@@ -60,8 +60,9 @@ bool send(int socket, const BuildRequest& request) {
 }
 
 bool send(int socket, const BuildResponse& response) {
-  return send_bytes(socket, &response.outcome, sizeof response.outcome) && send_text(socket, response.message) &&
-         send_text(socket, response.spirv) && send_text(socket, response.native);
+  return send_bytes(socket, &response.outcome, sizeof response.outcome) &&
+         send_text(socket, response.message) && send_text(socket, response.spirv) &&
+         send_text(socket, response.native);
 }
 
 bool send_ready(int socket) {

@@ -12,8 +12,8 @@
 
 namespace xpu::direct {
 
-/// Returns the OpenCL queue under `queue`; null on every device but an OpenCL CPU, where all work goes through
-/// SYCL.
+/// Returns the OpenCL queue under `queue`; null on every device but an OpenCL CPU, where all work goes
+/// through SYCL.
 cl_command_queue native_queue(sycl::queue& queue);
 
 /// Blocks until all work pending on the queue has completed. Throws DeviceError.

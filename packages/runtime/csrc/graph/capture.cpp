@@ -39,8 +39,9 @@ bool Capture::join(Stream stream, memory::PoolId pool) {
     std::lock_guard enqueue_lock(state.enqueue_mutex);
     std::lock_guard lock(mutex_);
     if (is_ended_) return false;
-    expect<UsageError>(!state.capture || state.capture.get() == this, "stream ", stream.id(),
-                       " is being captured into a graph, so it cannot wait for work that is captured into another");
+    expect<UsageError>(
+        !state.capture || state.capture.get() == this, "stream ", stream.id(),
+        " is being captured into a graph, so it cannot wait for work that is captured into another");
     if (state.capture) return true;
     state.capture = shared_from_this();
     state.capturing = true;

@@ -1,4 +1,5 @@
-// The work of one graph, captured from its streams. Outlives the capture: a list of work is replayed from here.
+// The work of one graph, captured from its streams. Outlives the capture: a list of work is replayed from
+// here.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,8 @@ struct CapturedWork {
   EnqueueFunction::Owned function;
 };
 
-/// add() and the functions about streams are thread-safe; the others are for the thread that ended the capture.
+/// add() and the functions about streams are thread-safe; the others are for the thread that ended the
+/// capture.
 class Capture : public std::enable_shared_from_this<Capture> {
  public:
   Capture(bool native, bool on_cpu);
@@ -40,8 +42,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   /// Unique in the process.
   std::uint64_t id() const { return id_; }
   bool is_native() const { return native_; }
-  /// True if SYCL's graph must not be replayed: on a CPU it holds host tasks for oneDNN's work, which take far
-  /// longer than the work and may overtake what was captured before them.
+  /// True if SYCL's graph must not be replayed: on a CPU it holds host tasks for oneDNN's work, which take
+  /// far longer than the work and may overtake what was captured before them.
   bool holds_host_tasks() const { return holds_host_tasks_; }
   /// Call once, after the capture: `native` keeps SYCL's graph and drops the list of work.
   void select_mode(bool native) {

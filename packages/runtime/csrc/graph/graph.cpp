@@ -7,9 +7,9 @@
 #include <sycl/sycl.hpp>
 
 #include "env.h"
-#include "graph/start_barrier.h"
-#include "graph/instantiation.h"
 #include "graph/capture.h"
+#include "graph/instantiation.h"
+#include "graph/start_barrier.h"
 #include "immortal.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
@@ -45,8 +45,8 @@ struct Graph::State {
   std::optional<Modifiable> modifiable;
   std::optional<Executable> executable, timed;  // `timed` is replayed while a trace is active
   bool ended = false;
-  // Memory allocated on the stream during the capture comes from this private pool: the graph's own, or the one
-  // that was open for the stream already.
+  // Memory allocated on the stream during the capture comes from this private pool: the graph's own, or the
+  // one that was open for the stream already.
   memory::PoolId pool = 0;
   bool pool_opened = false;  ///< by this graph, for the stream
   std::mutex replay_mutex;
@@ -286,7 +286,8 @@ void Graph::replay(Stream stream) {
 }
 
 void Graph::reset() {
-  expect<UsageError>(!state_->stream || !is_capturing(state_->stream), "the graph still captures a stream; call end() before reset()");
+  expect<UsageError>(!state_->stream || !is_capturing(state_->stream),
+                     "the graph still captures a stream; call end() before reset()");
   drop();
   state_ = std::make_unique<State>();
 }

@@ -36,7 +36,8 @@ Philox GraphRandomState::take(const Generator& generator, std::uint64_t incremen
   auto same = [&](const Entry& entry) { return entry.generator == generator; };
   auto found = std::find_if(entries_.begin(), entries_.end(), same);
   if (found == entries_.end()) {
-    expect<UsageError>(entries_.size() < max_generators, "a graph cannot draw from more than ", max_generators, " generators");
+    expect<UsageError>(entries_.size() < max_generators, "a graph cannot draw from more than ",
+                       max_generators, " generators");
     found = entries_.insert(found, {generator});
   }
   Philox taken{0, found->used, state_of(static_cast<std::size_t>(found - entries_.begin()))};

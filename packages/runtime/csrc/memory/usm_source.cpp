@@ -76,8 +76,8 @@ void DeviceSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept {
 }
 
 void* HostSource::allocate(std::size_t bytes, Stream, Owner) {
-  void* ptr =
-      translate_sycl_errors("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
+  void* ptr = translate_sycl_errors("allocating pinned host memory",
+                                    [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
   expect<OutOfMemory>(ptr, "the driver could not pin ", human(bytes), " of host memory");
   return ptr;
 }

@@ -1,4 +1,4 @@
-// The one door through which work reaches a device.
+// All device work goes through enqueue(): it applies capture, traces and strict memory.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace xpu {
 
 enum class WorkKind { kernel, copy, fill, dnn, graph, marker };
 
-/// What a piece of work is called in traces and error messages.
+/// The name of a submission in traces and error messages, and the bytes that it moves.
 struct WorkInfo {
   WorkKind kind;
   std::string_view name;
   std::size_t bytes = 0;
 };
 
-/// Calls a callable without owning or allocating; must not outlive it.
-/// The callable is copied only when a graph keeps it: it then gives `clone()`, or holds what it needs by value.
+/// Reference to a callable, without allocation; must not outlive it. The callable is copied only if a graph
+/// captures it: by its member `clone()` if it has one, otherwise by its copy constructor.
 class EnqueueFunction {
  public:
   template <class F>
@@ -35,13 +35,13 @@ class EnqueueFunction {
   void operator()(sycl::queue& queue, sycl::event* event) const { table_->call(object_, queue, event); }
 
   class Owned;
-  /// A copy that keeps what it needs.
+  /// Returns a copy of the callable, for a graph.
   Owned clone() const;
 
  private:
   struct Table {
     void (*call)(void*, sycl::queue&, sycl::event*);
-    Owned (*own)(void*);
+    Owned (*clone)(void*);
   };
   template <class F>
   static Owned clone_of(void* object);
@@ -58,12 +58,12 @@ class EnqueueFunction {
 class EnqueueFunction::Owned {
  public:
   template <class F>
-  explicit Owned(F* kept) : object_(kept, [](void* o) { delete static_cast<F*>(o); }), submit_(*kept) {}
-  const EnqueueFunction& view() const { return submit_; }
+  explicit Owned(F* copy) : object_(copy, [](void* o) { delete static_cast<F*>(o); }), function_(*copy) {}
+  const EnqueueFunction& view() const { return function_; }
 
  private:
   std::unique_ptr<void, void (*)(void*)> object_;
-  EnqueueFunction submit_;
+  EnqueueFunction function_;
 };
 
 template <class F>
@@ -76,17 +76,17 @@ EnqueueFunction::Owned EnqueueFunction::clone_of(void* object) {
 }
 
 inline EnqueueFunction::Owned EnqueueFunction::clone() const {
-  return table_->own(object_);
+  return table_->clone(object_);
 }
 
-/// Runs `submit(queue, event)` on the stream's queue. When `event` is not null the submission must store its
-/// event there. It must not come back through this door. Adds what every submission needs: the check for a
-/// forked child, the strict-memory window, the trace record, translation of SYCL's exceptions.
-XPU_API void enqueue(Stream stream, const WorkInfo& info, EnqueueFunction submit);
+/// Calls `function(queue, event)`, which submits work to the queue; if `event` is not null it must store the
+/// work's event there. If a graph captures the stream, the function is kept instead. It must not call
+/// enqueue() itself. Thread-safe. Does not wait for the work, but blocks while too much is pending on a CPU
+/// stream. SYCL's exceptions become the runtime's; throws DeviceError in a forked child and after shutdown.
+XPU_API void enqueue(Stream stream, const WorkInfo& info, EnqueueFunction function);
 
-/// While one lives, nothing that its thread enqueues reaches a device. What comes before still happens:
-/// kernels and primitives are chosen and built, so that the performance need not wait for that. Memory is not
-/// touched.
+/// While the guard is alive, enqueue() on its thread only selects and builds kernels. Device memory is not
+/// touched. Guards nest; destroy one on the thread that made it.
 class XPU_API DryRunGuard {
  public:
   DryRunGuard();

@@ -1,4 +1,4 @@
-"""The cache on disk: list, verify and clear its files, and keep entries of adapters. Safe for several processes."""
+"""The cache on disk: list, verify and clear its files, and store entries of adapters."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ def clear() -> int:
     """
     entries = list()
     where = folder()
-    leftovers = [path for path in where.iterdir() if _LEFTOVER.fullmatch(path.name)] if where else []
+    leftovers = (
+        [path for path in where.iterdir() if _LEFTOVER.fullmatch(path.name)] if where else []
+    )
     for path in [entry.path for entry in entries] + leftovers:
         if path.is_dir() and not path.is_symlink():
             continue  # not ours

@@ -21,8 +21,8 @@ class Graph:
     def capture(self, stream: Stream | None = None, pool: int = 0) -> _Capture:
         """Return a `with` block that captures the stream's work instead of running it.
 
-        Memory allocated on the stream in the block comes from the `memory.Pool` with the id `pool`, by default
-        from a pool of the graph's own. Waiting for the stream in the block is an error.
+        Memory allocated on the stream in the block comes from the `memory.Pool` with the id `pool`, by
+        default from a pool of the graph's own. Waiting for the stream in the block is an error.
         """
         return _Capture(self._graph, stream or current_stream(), pool)
 

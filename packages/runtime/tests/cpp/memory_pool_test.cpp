@@ -271,7 +271,8 @@ TEST(pinned_memory) {
 TEST(many_threads_leave_exact_statistics) {
   const char* wanted = std::getenv("XPU_TEST_OPERATIONS");
   const long operations = wanted ? std::atol(wanted) : strict::enabled() ? 8000 : 400000;
-  std::vector<Stream> streams{default_stream(0), stream_from_pool(0), stream_from_pool(0), stream_from_pool(0)};
+  std::vector<Stream> streams{default_stream(0), stream_from_pool(0), stream_from_pool(0),
+                              stream_from_pool(0)};
   auto before = memory::stats(0);
   std::vector<std::thread> threads;
   std::atomic<long> allocations{0};

@@ -36,25 +36,25 @@ class _XPUGraph:
 
         self._graph = xpu_runtime.Graph()
         self._pool = 0
-        self._recording: Any = None
+        self._capture: Any = None
 
     def capture_begin(self, pool: PoolHandle | None = None) -> None:
         """Capture the current stream's work from now on, instead of running it."""
         import xpu_runtime
 
-        if self._recording:
+        if self._capture:
             raise RuntimeError("this graph is being captured already")
         self._pool = pool[1] if pool else xpu_runtime.memory.Pool().id
         capture = self._graph.capture(_current_stream(), self._pool)
         capture.__enter__()
-        self._recording = recording
+        self._capture = capture
 
     def capture_end(self) -> None:
         """End the capture, so that replay() may be called."""
-        if not self._recording:
+        if not self._capture:
             raise RuntimeError("capture_end() without capture_begin()")
-        recording, self._recording = self._recording, None
-        recording.__exit__()
+        capture, self._capture = self._capture, None
+        capture.__exit__()
 
     def instantiate(self) -> None:
         """Do nothing: `capture_end()` has already instantiated the graph."""

@@ -22,8 +22,8 @@ bool same_shape(const Tensor& a, const Tensor& b) {
 }
 
 const Elementwise& copy_op() {
-  static auto& op =
-      immortal<Elementwise>(Expression{.name = "copy", .outputs = {"a0"}, .headers = {}, .unconverted_inputs = 1});
+  static auto& op = immortal<Elementwise>(
+      Expression{.name = "copy", .outputs = {"a0"}, .headers = {}, .unconverted_inputs = 1});
   return op;
 }
 

@@ -32,9 +32,16 @@ struct Swaps {
 struct Meaning {
   bool upper = false, unit = false, conjugate = false, turned = false;
 };
-enum class Part : std::uint8_t { solve_block, lu_panel, cholesky_block, swap_rows, pivots_to_permutation, fill_failed };
-constexpr const char* names[] = {"solve_block", "lu_panel",       "cholesky_block",
-                                 "swap_rows",   "pivots_to_permutation", "fill_failed"};
+enum class Part : std::uint8_t {
+  solve_block,
+  lu_panel,
+  cholesky_block,
+  swap_rows,
+  pivots_to_permutation,
+  fill_failed
+};
+constexpr const char* names[] = {"solve_block",           "lu_panel",   "cholesky_block", "swap_rows",
+                                 "pivots_to_permutation", "fill_failed"};
 
 Matrix matrix_of(const Tensor& t) {
   return {{t.shape[0] == 1 ? 0 : t.strides[0], t.strides[1], t.strides[2]}};
@@ -185,8 +192,8 @@ void pivots_to_permutation(Stream stream, const Tensor& pivots, const Tensor& pe
                      "pivots_to_permutation: got pivots ", pivots, " and a permutation ", permutation);
   if (permutation.numel() == 0) return;
   Swaps s{permutation.shape[0], 0, permutation.shape[1], 0, pivots.shape[1], pivots.shape[1], 0, 0};
-  launch(stream, kernel_for(stream, DType::f32, Part::pivots_to_permutation), items(stream, permutation.shape[0]),
-         args(pivots.data, permutation.data, s));
+  launch(stream, kernel_for(stream, DType::f32, Part::pivots_to_permutation),
+         items(stream, permutation.shape[0]), args(pivots.data, permutation.data, s));
 }
 
 void fill_failed_with_nan(Stream stream, const Tensor& a, const Tensor& info) {

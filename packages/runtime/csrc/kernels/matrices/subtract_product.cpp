@@ -27,10 +27,11 @@ Tensor part(Tensor t, int which) {
 
 // b as the real matrix by which an interleaved complex one is multiplied: [re im; -im re] for each element.
 void spread(Stream stream, const Tensor& out, const Tensor& b, bool conjugate_a, bool conjugate_b) {
-  static auto& kernel = immortal<Elementwise>(Expression{.name = "complex_as_real",
-                                                     .outputs = {"a0", "p1 * a1", "p0 * p1 * -a1", "p0 * a0"},
-                                                     .inputs = 2,
-                                                     .scalars = 2});
+  static auto& kernel =
+      immortal<Elementwise>(Expression{.name = "complex_as_real",
+                                       .outputs = {"a0", "p1 * a1", "p0 * p1 * -a1", "p0 * a0"},
+                                       .inputs = 2,
+                                       .scalars = 2});
   auto place = [&](int row, int column) {
     auto view = narrow(narrow(out, 1, row, b.shape[1]), 2, column, b.shape[2]);
     view.strides[1] *= 2;

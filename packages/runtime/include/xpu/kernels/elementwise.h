@@ -29,7 +29,7 @@ struct Expression {
   std::string body = {};  ///< statements before the expressions, such as "T s = xpu::exp(a0);"
   std::vector<std::string> headers = {"math"};  ///< files of the device library
   std::string helpers = {};                     ///< functions the body calls, at namespace scope
-  std::uint32_t unconverted_inputs = 0;                   ///< bit i: input i keeps its own arithmetic type instead of T
+  std::uint32_t unconverted_inputs = 0;         ///< bit i: input i keeps its own arithmetic type instead of T
   bool uses_index = false;
 };
 

@@ -10,9 +10,9 @@ from .elementwise import Elementwise, Reduction, copy, fill, promote, reduce, re
 from .factorize import (
     factorize_cholesky,
     factorize_lu,
+    fill_failed_with_nan,
     pivots_to_permutation,
     solve_triangle,
-    fill_failed_with_nan,
     swap_rows,
 )
 from .fourier import fft
@@ -63,6 +63,7 @@ __all__ = [
     "factorize_lu",
     "fft",
     "fill",
+    "fill_failed_with_nan",
     "gather",
     "gather_slices",
     "geometric",
@@ -87,7 +88,6 @@ __all__ = [
     "scatter_slices",
     "solve_triangle",
     "sort",
-    "fill_failed_with_nan",
     "swap_rows",
     "topk",
     "uniform",

@@ -49,7 +49,9 @@ def swap_rows(x: Array, pivots: Array, *, back: bool = False, stream: Stream | N
     C.swap_rows(stream or current_stream(x.device), x, pivots, back)
 
 
-def pivots_to_permutation(permutation: Array, pivots: Array, *, stream: Stream | None = None) -> None:
+def pivots_to_permutation(
+    permutation: Array, pivots: Array, *, stream: Stream | None = None
+) -> None:
     """Queues the rows' order after such exchanges: i32, ``[batch, rows]``."""
     C.pivots_to_permutation(stream or current_stream(permutation.device), pivots, permutation)
 

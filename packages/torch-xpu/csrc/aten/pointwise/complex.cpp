@@ -103,7 +103,8 @@ const Pointwise& cartesian() {
 }
 const Pointwise& polar() {
   static const Pointwise kernel(
-      "polar", {.real = {"T(a * xpu::cos(b), a * xpu::sin(b))"}, .headers = {"trig"}, .unconverted_inputs = 3});
+      "polar",
+      {.real = {"T(a * xpu::cos(b), a * xpu::sin(b))"}, .headers = {"trig"}, .unconverted_inputs = 3});
   return kernel;
 }
 
