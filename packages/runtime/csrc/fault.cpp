@@ -23,7 +23,7 @@ struct Faults {
   std::mutex mutex;
   std::deque<Check> checks;
   std::vector<std::atomic<FaultRecord*>> records = std::vector<std::atomic<FaultRecord*>>(device_count());
-  std::atomic<bool> failed{false};  ///< whether there is any failure
+  std::atomic<bool> failed{false};  ///< true if `failures` has one
   std::vector<std::exception_ptr> failures = std::vector<std::exception_ptr>(device_count());
 
   ~Faults() {

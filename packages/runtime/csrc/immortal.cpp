@@ -15,13 +15,13 @@ struct Releases {
   std::vector<std::function<void()>> all;
 };
 Releases& releases() {
-  static auto* one = new Releases;
-  return *one;
+  static auto* instance = new Releases;
+  return *instance;
 }
 
-bool asked_for() {
-  static bool asked = env::flag("XPU_RELEASE_AT_EXIT");
-  return asked;
+bool is_release_enabled() {
+  static bool enabled = env::flag("XPU_RELEASE_AT_EXIT");
+  return enabled;
 }
 
 void release_all() {
@@ -36,7 +36,7 @@ void release_all() {
 }  // namespace
 
 void on_release(std::function<void()> release) {
-  if (!asked_for()) return;
+  if (!is_release_enabled()) return;
   std::call_once(releases().registered, at_shutdown, release_all);
   std::lock_guard lock(releases().mutex);
   releases().all.push_back(std::move(release));

@@ -1,5 +1,5 @@
-// What lives as long as the process. Statics must outlive every thread and every array that Python frees
-// late, so they are never destroyed; a leak checker can ask for it (XPU_RELEASE_AT_EXIT=1).
+// Objects that are never destroyed: threads and late Python finalizers may still use them at exit. With
+// XPU_RELEASE_AT_EXIT=1, for leak checkers, they are destroyed after the last drain.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,16 @@
 
 namespace xpu {
 
-/// Called at exit, last one first, when XPU_RELEASE_AT_EXIT=1.
+/// With XPU_RELEASE_AT_EXIT=1, has `release` called at shutdown, in reverse order of registration.
+/// Thread-safe.
 void on_release(std::function<void()> release);
 
-/// A new T that is deleted at exit only when that was asked for. For `static T& name = immortal<T>(...)`.
+/// Makes a T that is never destroyed; use as `static T& name = immortal<T>(...)`.
 template <class T, class... Arguments>
 T& immortal(Arguments&&... arguments) {
-  auto* made = new T{std::forward<Arguments>(arguments)...};
-  on_release([made] { delete made; });
-  return *made;
+  auto* object = new T{std::forward<Arguments>(arguments)...};
+  on_release([object] { delete object; });
+  return *object;
 }
 
 }  // namespace xpu
