@@ -84,9 +84,8 @@ class Helpers {
   void disable() {
     if (max_ > 0)
       log(LogLevel::warning,
-          "no helper process can be started, so kernels are built in this process, and a crash of the "
-          "compiler "
-          "would end it. Set XPU_BUILD_PROCESSES=0 to do that without this warning");
+          "no helper process can be started, so kernels are built in this process, which a crash of the "
+          "compiler would end. Set XPU_BUILD_PROCESSES=0 to turn helpers, and this warning, off");
     max_ = 0;
     free_.notify_all();
   }

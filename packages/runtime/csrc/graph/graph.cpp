@@ -246,7 +246,7 @@ void Graph::replay(Stream stream) {
     if (std::find(known.begin(), known.end(), stream) == known.end()) known.push_back(stream);
     if (state.capture->is_native() && trace::active() && !state.timed) {
       graph::InstantiationLock alone;
-      translate_sycl_errors("instantiating a graph that takes times", [&] {
+      translate_sycl_errors("instantiating a graph with device times", [&] {
         state.timed.emplace(state.modifiable->finalize({ext::property::graph::enable_profiling()}));
       });
     }

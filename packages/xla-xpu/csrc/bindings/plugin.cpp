@@ -45,7 +45,7 @@ void bind_plugin(py::module_& m) {
       "is_drained", [] { return Platform::get().is_drained(); },
       "Whether every callback that JAX waits for has been called.");
   m.def("prestart_build_helpers", &xpu::prestart_build_helpers, py::arg("device"),
-        "Several threads will want kernels soon: a helper that builds some of them may start meanwhile.");
+        "Start helper processes early, for threads that are about to build kernels.");
   m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
   m.def(
       "to_dlpack",

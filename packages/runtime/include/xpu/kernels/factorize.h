@@ -35,10 +35,10 @@ XPU_API void factorize_cholesky(Stream stream, const Tensor& a, const Tensor& in
 /// may stand for all of a batch.
 XPU_API void swap_rows(Stream stream, const Tensor& x, const Tensor& pivots, bool back);
 
-/// The rows' order after such exchanges: permutation [batch, rows], i32 and contiguous.
+/// Enqueues the permutation that the swaps of `pivots` amount to: [batch, rows], i32 and contiguous.
 XPU_API void pivots_to_permutation(Stream stream, const Tensor& pivots, const Tensor& permutation);
 
-/// NaN everywhere in the matrices for which `info` is not zero.
+/// Enqueues a fill with NaN of the matrices whose `info` is not zero.
 XPU_API void fill_failed_with_nan(Stream stream, const Tensor& a, const Tensor& info);
 
 }  // namespace xpu::kernels

@@ -36,9 +36,9 @@ class Elementwise:
         unconverted_inputs: Sequence[int] = (),
         uses_index: bool = False,
     ) -> None:
-        kept = sum(1 << i for i in set(unconverted_inputs))
+        mask = sum(1 << i for i in set(unconverted_inputs))
         self._op = C.Elementwise(
-            name, _texts(outputs), inputs, scalars, body, list(headers), helpers, kept, uses_index
+            name, _texts(outputs), inputs, scalars, body, list(headers), helpers, mask, uses_index
         )
 
     def __call__(
@@ -96,10 +96,10 @@ class Reduction:
         unconverted_inputs: Sequence[int] = (),
         uses_index: bool = False,
     ) -> None:
-        kept = sum(1 << i for i in set(unconverted_inputs))
+        mask = sum(1 << i for i in set(unconverted_inputs))
         self._op = C.Reduction(
             name, list(accumulators), _texts(map), combine, _texts(outputs), update, inputs, scalars,
-            list(headers), helpers, kept, uses_index,
+            list(headers), helpers, mask, uses_index,
         )  # fmt: skip
 
     @classmethod

@@ -52,10 +52,10 @@ def swap_rows(x: Array, pivots: Array, *, back: bool = False, stream: Stream | N
 def pivots_to_permutation(
     permutation: Array, pivots: Array, *, stream: Stream | None = None
 ) -> None:
-    """Queues the rows' order after such exchanges: i32, ``[batch, rows]``."""
+    """Enqueue the permutation that the swaps of ``pivots`` amount to: i32, ``[batch, rows]``."""
     C.pivots_to_permutation(stream or current_stream(permutation.device), pivots, permutation)
 
 
 def fill_failed_with_nan(a: Array, info: Array, *, stream: Stream | None = None) -> None:
-    """Queues NaN everywhere in the matrices for which ``info`` is not zero."""
+    """Enqueue a fill with NaN of the matrices whose ``info`` is not zero."""
     C.fill_failed_with_nan(stream or current_stream(a.device), a, info)
