@@ -112,8 +112,7 @@ void Event::synchronize() const {
     });
   }
   mark_completed(*state_->stream, state_->enqueued_before);
-  startup::require_thread_allowed();  // only now: the caller may wait for its own memory, which the device
-                                      // uses
+  startup::require_thread_allowed();  // after the wait: the device may use the caller's memory
   throw_pending(state_->device);
 }
 

@@ -52,7 +52,7 @@ Module::~Module() {
 }
 
 KernelState& Module::kernel(const std::string& name, const std::function<ProgramPtr()>& make) {
-  thread_registry::BlockingScope wait;
+  thread_registry::BlockingScope blocking;
   std::unique_lock lock(mutex_, std::defer_lock);
   // Another thread may be building the module. (TSan does not support locks with a timeout.)
   auto try_lock = [&] { return lock.try_lock(); };

@@ -196,8 +196,7 @@ void Stream::synchronize() const {
     translate_sycl_errors("waiting for a stream", [&] { finish(*state_); });
     mark_completed(*state_, enqueued);
   }
-  startup::require_thread_allowed();  // only now: the caller may wait for its own memory, which the device
-                                      // uses
+  startup::require_thread_allowed();  // after the wait: the device may use the caller's memory
   throw_pending(state_->device);
 }
 

@@ -1,4 +1,4 @@
-// What was chosen for a problem, and why; the cache of choices.
+// Choice of candidates: why one was chosen, and the cache of choices.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace xpu::dnn {
 /// "onednn: refused (...)".
 XPU_API std::vector<std::string> explain();
 
-/// Why oneDNN does no matrix product on the device; empty when it does.
+/// Says why oneDNN computes no matrix products on the device; empty if it does.
 XPU_API std::string onednn_matmul_refusal(int device);
 
 struct CacheStats {
@@ -22,8 +22,8 @@ struct CacheStats {
 XPU_API CacheStats cache_stats();
 XPU_API void clear_cache();
 
-/// From now on only the candidate of this name is asked ("" asks all again); XPU_DNN_CANDIDATE is the first
-/// value.
+/// Tries only the candidate of this name from now on; "" tries all again. The initial value is
+/// XPU_DNN_CANDIDATE.
 XPU_API void force_candidate(const std::string& name);
 XPU_API std::string forced_candidate();
 
