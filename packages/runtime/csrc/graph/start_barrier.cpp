@@ -9,17 +9,17 @@
 namespace xpu {
 namespace {
 
-thread_local StartBarrier* current = nullptr;
+thread_local StartBarrier* held_barrier = nullptr;
 
 }  // namespace
 
 StartBarrier* current_start_barrier() {
-  return current;
+  return held_barrier;
 }
 
 StartBarrier::StartBarrier(Stream stream) {
   auto& queue = stream.state()->queue().sycl;
-  if (current || !stream.state()->on_cpu || queue.get_backend() != sycl::backend::opencl) return;
+  if (held_barrier || !stream.state()->on_cpu || queue.get_backend() != sycl::backend::opencl) return;
   auto native = sycl::get_native<sycl::backend::opencl>(queue);
   auto context = sycl::get_native<sycl::backend::opencl>(queue.get_context());
   auto event = XPU_CL(clCreateUserEvent)(context, nullptr);
@@ -30,12 +30,12 @@ StartBarrier::StartBarrier(Stream stream) {
   XPU_CL(clReleaseContext)(context);
   XPU_CL(clReleaseCommandQueue)(native);
   event_ = event;
-  if (event) current = this;
+  if (event) held_barrier = this;
 }
 
 void StartBarrier::release() noexcept {
   if (!event_) return;
-  current = nullptr;
+  held_barrier = nullptr;
   auto event = static_cast<cl_event>(event_);
   event_ = nullptr;
   XPU_CL(clSetUserEventStatus)(event, CL_COMPLETE);
