@@ -65,8 +65,8 @@ extern "C" double driver() {
 extern "C" double threads() {
   constexpr int count = 8;
   constexpr long operations = 10'000'000;
-  std::vector<xpu::Stream> streams{xpu::default_stream(0), xpu::pool_stream(0), xpu::pool_stream(0),
-                                   xpu::pool_stream(0)};
+  std::vector<xpu::Stream> streams{xpu::default_stream(0), xpu::stream_from_pool(0), xpu::stream_from_pool(0),
+                                   xpu::stream_from_pool(0)};
   auto before = xpu::memory::stats(0);
   double begin = seconds();
   std::vector<std::thread> all;

@@ -13,10 +13,10 @@ void bind_event(py::module_& m) {
       .def(
           "query",
           [](const Event& event) {
-            require_active_thread();
+            require_thread_allowed();
             return event.query();
           },
-          "True when the point has been reached, or was never recorded.", Unlocked())
+          "True if the event has completed or was never recorded.", Unlocked())
       .def(
           "synchronize",
           [](const Event& event) {

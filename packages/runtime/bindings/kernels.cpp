@@ -13,8 +13,9 @@ using kernels::Elementwise;
 
 Elementwise* make_elementwise(const std::string& name, const std::vector<std::string>& outputs, int inputs,
                               int scalars, const std::string& body, const std::vector<std::string>& headers,
-                              const std::string& helpers, std::uint32_t own_type, bool uses_index) {
-  return new Elementwise({name, outputs, inputs, scalars, body, headers, helpers, own_type, uses_index});
+                              const std::string& helpers, std::uint32_t unconverted_inputs, bool uses_index) {
+  return new Elementwise(
+      {name, outputs, inputs, scalars, body, headers, helpers, unconverted_inputs, uses_index});
 }
 
 }  // namespace
@@ -22,8 +23,8 @@ Elementwise* make_elementwise(const std::string& name, const std::vector<std::st
 void bind_kernels(py::module_& m) {
   py::class_<Elementwise>(m, "Elementwise", "An elementwise operation from C++ expressions.")
       .def(py::init(&make_elementwise), py::arg("name"), py::arg("outputs"), py::arg("inputs"),
-           py::arg("scalars"), py::arg("body"), py::arg("headers"), py::arg("helpers"), py::arg("own_type"),
-           py::arg("uses_index"))
+           py::arg("scalars"), py::arg("body"), py::arg("headers"), py::arg("helpers"),
+           py::arg("unconverted_inputs"), py::arg("uses_index"))
       .def(
           "__call__",
           [](const Elementwise& op, Stream stream, const py::sequence& out, const py::sequence& in,

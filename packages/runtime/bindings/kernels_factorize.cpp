@@ -29,17 +29,17 @@ void bind_kernels_factorize(py::module_& m) {
     py::gil_scoped_release unlocked;
     kernels::swap_rows(stream, matrix, numbers, back);
   });
-  m.def("permutation_of", [](Stream stream, py::handle pivots, py::handle permutation) {
-    Operands given("permutation_of", stream);
+  m.def("pivots_to_permutation", [](Stream stream, py::handle pivots, py::handle permutation) {
+    Operands given("pivots_to_permutation", stream);
     auto numbers = given.one("pivots", pivots), order = given.one("permutation", permutation);
     py::gil_scoped_release unlocked;
-    kernels::permutation_of(stream, numbers, order);
+    kernels::pivots_to_permutation(stream, numbers, order);
   });
-  m.def("spoil_failed", [](Stream stream, py::handle a, py::handle info) {
-    Operands given("spoil_failed", stream);
+  m.def("fill_failed_with_nan", [](Stream stream, py::handle a, py::handle info) {
+    Operands given("fill_failed_with_nan", stream);
     auto matrix = given.one("a", a), infos = given.one("info", info);
     py::gil_scoped_release unlocked;
-    kernels::spoil_failed(stream, matrix, infos);
+    kernels::fill_failed_with_nan(stream, matrix, infos);
   });
 }
 

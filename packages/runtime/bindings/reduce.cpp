@@ -15,11 +15,11 @@ Reduction* make_reduction(const std::string& name,
                           const std::vector<std::string>& map, const std::string& combine,
                           const std::vector<std::string>& outputs, const std::string& update, int inputs,
                           int scalars, const std::vector<std::string>& headers, const std::string& helpers,
-                          std::uint32_t own_type, bool uses_index) {
+                          std::uint32_t unconverted_inputs, bool uses_index) {
   std::vector<Accumulator> list;
   for (auto& [type, identity] : accumulators) list.push_back({type, identity});
-  return new Reduction(
-      {name, list, map, combine, outputs, update, inputs, scalars, headers, helpers, own_type, uses_index});
+  return new Reduction({name, list, map, combine, outputs, update, inputs, scalars, headers, helpers,
+                        unconverted_inputs, uses_index});
 }
 
 void call(const Reduction& op, Stream stream, const py::sequence& out, const py::sequence& in,
@@ -39,7 +39,7 @@ void bind_reduce(py::module_& m) {
   py::class_<Reduction>(m, "Reduction", "A reduction from C++ expressions.")
       .def(py::init(&make_reduction), py::arg("name"), py::arg("accumulators"), py::arg("map"),
            py::arg("combine"), py::arg("outputs"), py::arg("update"), py::arg("inputs"), py::arg("scalars"),
-           py::arg("headers"), py::arg("helpers"), py::arg("own_type"), py::arg("uses_index"))
+           py::arg("headers"), py::arg("helpers"), py::arg("unconverted_inputs"), py::arg("uses_index"))
       .def("__call__", &call, py::arg("stream"), py::arg("outputs"), py::arg("inputs"), py::arg("dims"),
            py::arg("scalars"), py::arg("compute"))
       .def(

@@ -12,7 +12,7 @@ namespace xpu::bindings {
 void bind_stream(py::module_& m) {
   py::class_<Stream>(m, "Stream", "An in-order queue of one device.")
       .def(py::init([](int device, int priority) {
-             return pool_stream(device < 0 ? current_device() : device, priority);
+             return stream_from_pool(device < 0 ? current_device() : device, priority);
            }),
            py::arg("device") = -1, py::kw_only(), py::arg("priority") = 0, Unlocked())
       .def_property_readonly("device", &Stream::device)
@@ -28,10 +28,10 @@ void bind_stream(py::module_& m) {
       .def(
           "query",
           [](Stream s) {
-            require_active_thread();
+            require_thread_allowed();
             return s.query();
           },
-          "True when everything queued so far has ended.", Unlocked())
+          "True if no work is pending.", Unlocked())
       .def(
           "synchronize",
           [](Stream s) {

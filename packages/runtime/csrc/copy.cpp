@@ -60,7 +60,7 @@ struct Sixteen {
 }  // namespace
 
 void copy(Stream stream, void* dst, const void* src, std::size_t bytes) {
-  // OpenCL refuses a copy onto itself.
+  // A copy onto itself is an error of OpenCL's.
   if (bytes == 0 || dst == src) return;
   expect<UsageError>(dst && src, "copy of ", bytes, " bytes: the ", dst ? "source" : "destination",
                      " is null");

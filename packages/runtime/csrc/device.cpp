@@ -82,14 +82,14 @@ int exchange_device(int device) {
 
 void synchronize(int device) {
   entry(device);
-  for (Stream stream : live_streams(device)) {
+  for (Stream stream : all_streams(device)) {
     wait_interruptibly(stream);
     stream.synchronize();
   }
 }
 
 int device_of_pointer(const void* ptr) {
-  if (!startup::initialized()) return -1;
+  if (!startup::is_initialized()) return -1;
   auto block = memory::find(ptr);
   if (block.base) return block.device;
   auto& table = device_table();
@@ -109,7 +109,7 @@ bool generic_backend() {
 }
 
 bool is_initialized() {
-  return startup::initialized();
+  return startup::is_initialized();
 }
 
 }  // namespace xpu

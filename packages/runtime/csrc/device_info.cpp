@@ -9,7 +9,7 @@ namespace {
 namespace info = sycl::info::device;
 namespace intel = sycl::ext::intel::info::device;
 
-// A driver may claim an aspect and still refuse the query; the field then keeps its zero.
+// A driver may report an aspect and still fail the query; the field then stays 0.
 template <class Query, class Field>
 void read(const sycl::device& device, sycl::aspect needs, Field& field) {
   if (!device.has(needs)) return;
@@ -46,7 +46,7 @@ std::string uuid_of(const sycl::device& device) {
   return text;
 }
 
-// Kernels are built for one sub-group size: 16 is the natural width here, 32 where that is all there is.
+// Kernels are built for one sub-group size: 16 if the device has it, else its largest.
 std::uint32_t choose_sub_group_size(const std::vector<std::uint32_t>& offered) {
   std::uint32_t preferred = env::flag("XPU_GENERIC_BACKEND") ? 32 : 16, largest = 0;
   for (auto size : offered) {

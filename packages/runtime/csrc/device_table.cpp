@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 #include "env.h"
-#include "exit.h"
-#include "kept.h"
+#include "immortal.h"
+#include "shutdown.h"
 #include "startup.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -14,7 +14,7 @@
 namespace xpu {
 namespace {
 
-constexpr int most_cpu_devices = 64;
+constexpr int max_cpu_devices = 64;
 
 std::string* failure = new std::string;
 
@@ -46,7 +46,7 @@ std::vector<sycl::device> gpus(const std::vector<sycl::device>& all) {
   return pick(all, [](auto& d) { return d.is_gpu(); });
 }
 
-bool cpu_asked_for() {
+bool is_cpu_selected() {
   const char* selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
   return (selector && std::string(selector).find("cpu") != std::string::npos) ||
          std::getenv("XPU_CPU_DEVICES");
@@ -58,9 +58,9 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
   auto parts = env::number("XPU_CPU_DEVICES", 1);
   if (whole.empty() || parts == 1) return whole;
   auto units = whole[0].get_info<sycl::info::device::max_compute_units>();
-  expect<UsageError>(parts >= 1 && parts <= most_cpu_devices, "XPU_CPU_DEVICES=", parts,
-                     ": a CPU can be split into 1 to ", most_cpu_devices);
-  // With more devices than cores some share one.
+  expect<UsageError>(parts >= 1 && parts <= max_cpu_devices, "XPU_CPU_DEVICES=", parts,
+                     ": a CPU can be split into 1 to ", max_cpu_devices, " devices");
+  // If there are more devices than cores, several share one.
   std::vector<sycl::device> split;
   while (split.size() < static_cast<std::size_t>(parts)) {
     auto more = whole[0].create_sub_devices<sycl::info::partition_property::partition_equally>(
@@ -73,10 +73,10 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
 
 std::vector<std::unique_ptr<DeviceEntry>> find() {
   startup::prepare();
-  elsewhere::expect_first();
+  build_service::prestart_if_cache_empty();
   auto all = all_devices();
   auto chosen = gpus(all);
-  if (chosen.empty() || cpu_asked_for())
+  if (chosen.empty() || is_cpu_selected())
     for (auto& device : cpus(all)) chosen.push_back(device);
   std::vector<std::unique_ptr<DeviceEntry>> table;
   for (auto& device : chosen) {
@@ -87,14 +87,14 @@ std::vector<std::unique_ptr<DeviceEntry>> find() {
     table.push_back(std::make_unique<DeviceEntry>(DeviceEntry{device, context, read_device_info(device)}));
   }
   if (!table.empty()) startup::mark_initialized();
-  exit::wait_before_loaded_libraries();  // the drivers are among them
+  shutdown::reregister_exit_handler();  // the drivers are among them
   return table;
 }
 
 }  // namespace
 
 const std::vector<std::unique_ptr<DeviceEntry>>& device_table() {
-  static auto& table = kept<std::vector<std::unique_ptr<DeviceEntry>>>(find());
+  static auto& table = immortal<std::vector<std::unique_ptr<DeviceEntry>>>(find());
   return table;
 }
 

@@ -1,4 +1,4 @@
-// Finding the devices, once in a process.
+// The devices of the process.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@ struct DeviceEntry {
   DeviceInfo info;
 };
 
-/// In the order users see. Found at the first call and never changed or freed: work may outlive static
-/// destructors.
+/// In the order that users see. Found at the first call, then never changed or destroyed: work may outlive
+/// static objects. Thread-safe.
 const std::vector<std::unique_ptr<DeviceEntry>>& device_table();
-/// Why the table is empty and what to do.
+/// Says why the table is empty and what to do.
 std::string no_device_reason();
 /// Reads every property of a device (device_info.cpp).
 DeviceInfo read_device_info(const sycl::device& device);

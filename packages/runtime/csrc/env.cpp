@@ -15,9 +15,9 @@ bool flag(const char* name) {
   return true;
 }
 
-std::uint64_t number(const char* name, std::uint64_t otherwise) {
+std::uint64_t number(const char* name, std::uint64_t fallback) {
   const char* value = std::getenv(name);
-  if (!value || !*value) return otherwise;
+  if (!value || !*value) return fallback;
   char* end = nullptr;
   std::uint64_t result = std::strtoull(value, &end, 10);
   int shift = 0;
@@ -32,9 +32,9 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   return result << shift;
 }
 
-std::string text(const char* name, const char* otherwise) {
+std::string text(const char* name, const char* fallback) {
   const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
+  return value && *value ? value : fallback;
 }
 
 }  // namespace xpu::env

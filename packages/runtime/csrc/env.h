@@ -1,4 +1,4 @@
-// Environment variables, all of which src/xpu_runtime/env.toml lists with type, default and meaning.
+// Environment variables. src/xpu_runtime/env.toml lists all of them with type, default and meaning.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace xpu::env {
 
-/// "1" is true, "0", "" and unset are false; anything else throws UsageError.
+/// True for "1"; false for "0", "" and unset. Throws UsageError for anything else.
 bool flag(const char* name);
-/// Throws UsageError for what is not a whole number >= 0. Suffixes K, M, G are powers of 1024.
-std::uint64_t number(const char* name, std::uint64_t otherwise);
-std::string text(const char* name, const char* otherwise = "");
+/// A whole number >= 0; suffixes K, M, G are powers of 1024. Throws UsageError for anything else.
+std::uint64_t number(const char* name, std::uint64_t fallback);
+std::string text(const char* name, const char* fallback = "");
 
 }  // namespace xpu::env

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device_table.h"
-#include "kept.h"
+#include "immortal.h"
 #include "stream_state.h"
 #include "sycl_error.h"
 
@@ -23,7 +23,7 @@ struct Faults {
   std::mutex mutex;
   std::deque<Check> checks;
   std::vector<std::atomic<FaultRecord*>> records = std::vector<std::atomic<FaultRecord*>>(device_count());
-  std::atomic<bool> failed{false};  ///< whether there is any failure
+  std::atomic<bool> failed{false};  ///< true if `failures` has one
   std::vector<std::exception_ptr> failures = std::vector<std::exception_ptr>(device_count());
 
   ~Faults() {
@@ -33,7 +33,7 @@ struct Faults {
 };
 
 Faults& faults() {
-  static auto& all = kept<Faults>();
+  static auto& all = immortal<Faults>();
   return all;
 }
 
@@ -53,8 +53,8 @@ FaultRecord* fault_record(int device) {
   std::lock_guard lock(all.mutex);
   record = all.records[device];
   if (record) return record;
-  record = guarded("allocating the fault record",
-                   [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
+  record = translate_sycl_errors("allocating the fault record",
+                                 [&] { return sycl::malloc_host<FaultRecord>(1, sycl_context(device)); });
   expect<OutOfMemory>(record != nullptr, "no pinned host memory is left for the fault record of device ",
                       device);
   *record = {};

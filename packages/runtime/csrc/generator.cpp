@@ -3,8 +3,8 @@
 #include <deque>
 #include <mutex>
 
-#include "graph/recording.h"
-#include "kept.h"
+#include "graph/capture.h"
+#include "immortal.h"
 #include "stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -51,17 +51,17 @@ Philox Generator::take(std::uint64_t increment) {
 Philox Generator::take(Stream stream, std::uint64_t increment) {
   auto& state = *stream.state();
   if (!state.capturing.load(std::memory_order_relaxed)) return take(increment);
-  std::shared_ptr<Recording> recording;
+  std::shared_ptr<Capture> capture;
   {
-    std::lock_guard order(state.order);
-    recording = state.recording;
+    std::lock_guard enqueue_lock(state.enqueue_mutex);
+    capture = state.capture;
   }
-  return recording ? recording->draws().take(*this, increment) : take(increment);
+  return capture ? capture->random_state().take(*this, increment) : take(increment);
 }
 
 Generator& default_generator(int device) {
   device_info(device);
-  static auto& all = kept<std::deque<Generator>>(static_cast<std::size_t>(device_count()));
+  static auto& all = immortal<std::deque<Generator>>(static_cast<std::size_t>(device_count()));
   return all[device];
 }
 

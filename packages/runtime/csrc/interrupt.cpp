@@ -4,11 +4,11 @@
 
 #include <atomic>
 
-#include "companion.h"
-#include "graph/gate.h"
+#include "drain_thread.h"
+#include "graph/start_barrier.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/event.h"
 #include "xpu/interrupt.h"
@@ -18,9 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A host that sleeps until it is told hears signals, but is told later than one that computes along: some 50
-// us, which is much for few submissions. So those are waited for without, once waits for few have been short
-// in a row.
+// A sleeping host thread handles signals, but wakes some 50 us later than one in clFinish(), which is much
+// for a few submissions. So waits for few submissions do not sleep once several of them in a row have been
+// short.
 constexpr std::uint64_t few_submissions = 8;
 constexpr auto short_wait = std::chrono::milliseconds(20);
 constexpr int short_waits_in_a_row = 3;
@@ -38,24 +38,24 @@ bool handles_signals() {
 }
 
 std::uint64_t pending_of(const StreamState& stream) {
-  auto ended = stream.ended.load(std::memory_order_relaxed);
-  auto queued = stream.queued.load(std::memory_order_relaxed);
-  return queued > ended ? queued - ended : 0;
+  auto completed = stream.completed.load(std::memory_order_relaxed);
+  auto enqueued = stream.enqueued.load(std::memory_order_relaxed);
+  return enqueued > completed ? enqueued - completed : 0;
 }
 
 bool is_long_wait(const StreamState& stream) {
   auto pending = pending_of(stream);
   bool is_short = pending <= few_submissions && stream.short_waits >= short_waits_in_a_row;
-  return pending > 0 && !is_short && handles_signals() && !closed_gate() && !stream.capturing &&
-         !strict::enabled() && !startup::unusable();
+  return pending > 0 && !is_short && handles_signals() && !current_start_barrier() && !stream.capturing &&
+         !strict::enabled() && !startup::is_forked_or_shut_down();
 }
 
 void sleep_and_check(StreamState& stream, const Event& event) {
-  if (stream.queue().native && !compute_along(stream)) return;
+  if (stream.queue().native && !drain_in_background(stream)) return;
   interrupt::WaitTimer timer(stream);
-  using_threads::Wait wait;
+  thread_registry::BlockingScope blocking;
   strict::AccessGuard guard;
-  while (!event.reached_within(interrupt::check_interval)) check_signals.load()();
+  while (!event.wait_for(interrupt::check_interval)) check_signals.load()();
 }
 
 }  // namespace
@@ -67,12 +67,12 @@ void set_interrupt_hooks(InterruptHooks hooks) {
 
 void wait_interruptibly(Stream stream) {
   auto& state = *stream.state();
-  auto queued = state.queued.load(std::memory_order_relaxed);
+  auto enqueued = state.enqueued.load(std::memory_order_relaxed);
   if (!is_long_wait(state)) return;
   Event end;
   end.record(stream);
   sleep_and_check(state, end);
-  note_ended(state, queued);
+  mark_completed(state, enqueued);
 }
 
 void wait_interruptibly(const Event& event) {
@@ -105,14 +105,14 @@ void check_operation() {
 
 void throttle(StreamState& stream) {
   constexpr auto max_wait = std::chrono::milliseconds(500);
-  auto queued = stream.queued.load();
-  if (handles_signals() && compute_along(stream)) {
+  auto enqueued = stream.enqueued.load();
+  if (handles_signals() && drain_in_background(stream)) {
     auto begin = Clock::now();
     if (begin - signal_seen < check_interval) return;
     Event end;
     end.record(Stream(&stream));
-    using_threads::Wait wait;
-    while (!end.reached_within(check_interval)) {
+    thread_registry::BlockingScope blocking;
+    while (!end.wait_for(check_interval)) {
       if (is_signal_pending.load()()) {
         signal_seen = Clock::now();
         return;
@@ -122,7 +122,7 @@ void throttle(StreamState& stream) {
   } else {
     finish(stream);
   }
-  note_ended(stream, queued);
+  mark_completed(stream, enqueued);
 }
 
 WaitTimer::WaitTimer(StreamState& stream) : stream_(stream), pending_(pending_of(stream)) {}

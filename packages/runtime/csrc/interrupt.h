@@ -1,4 +1,4 @@
-// What the runtime's own waits ask about signals.
+// Signals and Ctrl-C in the runtime's own waits.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,16 @@ namespace xpu::interrupt {
 
 constexpr auto check_interval = std::chrono::milliseconds(100);
 
-/// The calling thread enqueues work: its operation can no longer be interrupted.
+/// Says that the calling thread enqueues work: its operation can no longer be interrupted.
 void note_enqueued();
-/// For waits for the compiler: calls `check` if the thread's operation has enqueued nothing.
+/// Call about every `check_interval` while waiting for the compiler. If the thread's operation has enqueued
+/// nothing, calls the signal hook, and throws UsageError once the operation is cancelled.
 void check_operation();
-/// Waits for the stream's work, unless a signal is pending, or for half a second: the operation then goes on
-/// enqueuing, and the program handles the signal after it.
+/// Blocks until the stream's work has completed, a signal is pending or half a second has passed. Throws
+/// nothing for signals: the operation continues, and the program handles the signal after it.
 void throttle(StreamState& stream);
 
-/// Measures a wait of the host, so that later ones know whether those for few submissions are short.
+/// Measures a wait of the host: StreamState::short_waits counts those for few submissions that were short.
 class WaitTimer {
  public:
   explicit WaitTimer(StreamState& stream);

@@ -1,9 +1,9 @@
 #include "xpu/launch.h"
 
 #include "env.h"
-#include "graph/gate.h"
+#include "graph/capture.h"
 #include "graph/instantiation.h"
-#include "graph/recording.h"
+#include "graph/start_barrier.h"
 #include "interrupt.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
@@ -15,64 +15,64 @@
 namespace xpu {
 namespace {
 
-thread_local int rehearsals = 0;
+thread_local int dry_runs = 0;
 
-// The times of work on a queue that takes none are those of marks around it. The caller holds the stream's
-// order.
-void submit_traced(Stream stream, const WorkInfo& info, Submit submit) {
+// On a queue without profiling, the times of work are those of barriers around it on the profiling queue. The
+// caller holds `enqueue_mutex`.
+void submit_traced(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   auto& state = *stream.state();
   auto& queue = state.queue().sycl;
   trace::TimingEvents events;
-  auto mark = [&](const sycl::event& event) {
+  auto timed_after = [&](const sycl::event& event) {
     return profiling_queue(state).ext_oneapi_submit_barrier({event});
   };
   auto begin = trace::now();
-  if (!state.is_profiling()) events.previous = mark(end_of_work(state));
+  if (!state.is_profiling()) events.previous = timed_after(completion_of_work(state));
   sycl::event event;
-  submit(queue, &event);
+  function(queue, &event);
   auto end = trace::now();
-  events.work = state.is_profiling() ? event : mark(event);
+  events.work = state.is_profiling() ? event : timed_after(event);
   trace::record_work(stream, info, begin, end, std::move(events));
 }
 
-void submit_now(Stream stream, const WorkInfo& info, Submit submit) {
+void submit_now(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   if (!trace::active()) [[likely]]
-    return submit(stream.state()->queue().sycl, nullptr);
-  submit_traced(stream, info, submit);
+    return function(stream.state()->queue().sycl, nullptr);
+  submit_traced(stream, info, function);
 }
 
-// False when a graph captured the work, which then does not run now: there is nothing to wait for or to time.
-// Where there is an OpenCL queue, work may go there, and SYCL does not know of it then.
-bool submit_in_order(Stream stream, const WorkInfo& info, Submit submit) {
+// Returns false if a graph captured the work: it does not run now, so there is nothing to wait for or to
+// time. Work may go to the native queue, if there is one; SYCL does not know of it then.
+bool submit_in_order(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   auto& state = *stream.state();
-  std::lock_guard order(state.order);
+  std::lock_guard enqueue_lock(state.enqueue_mutex);
   auto& queue = state.queue();
-  if (state.recording) [[unlikely]] {
-    if (!state.recording->note(info, submit)) submit(queue.sycl, nullptr);
+  if (state.capture) [[unlikely]] {
+    if (!state.capture->add(info, function)) function(queue.sycl, nullptr);
     return false;
   }
-  startup::require_not_ended();  // the end of the process waits for this lock
+  startup::require_running();  // under the lock, which shutdown takes before it drains the stream
   graph::SubmissionLock no_instantiation;
-  if (!queue.native || recorded_by_sycl(queue.sycl)) {
-    submit_now(stream, info, submit);
+  if (!queue.native || is_sycl_recording(queue.sycl)) {
+    submit_now(stream, info, function);
     return true;
   }
   direct::Submission submission(queue.native, state.direct());
-  submit_now(stream, info, submit);
-  if (state.direct()) state.last = std::move(submission.end);
+  submit_now(stream, info, function);
+  if (state.direct()) state.last_work = std::move(submission.event);
   return true;
 }
 
-// In strict mode the work also ends here: memory is open to the device only while the guard is alive.
-bool submit_strict(Stream stream, const WorkInfo& info, Submit submit) {
+// In strict mode the work also completes here: the device may use memory only while the guard is alive.
+bool submit_strict(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   strict::AccessGuard guard;
   strict::set_kernel_name(info.name);
-  bool submitted = submit_in_order(stream, info, submit);
+  bool submitted = submit_in_order(stream, info, function);
   if (submitted) finish(*stream.state());
   return submitted;
 }
 
-// So that a failure is raised by the call that launched the kernel.
+// With XPU_LAUNCH_BLOCKING the call that launched a kernel throws its failure.
 bool launches_block() {
   static const bool block = env::flag("XPU_LAUNCH_BLOCKING");
   return block;
@@ -80,32 +80,33 @@ bool launches_block() {
 
 }  // namespace
 
-// Far ahead, the host only takes a core from the device, and the driver's lists of what is pending grow. A
-// host that waits computes along.
-void count_work(StreamState& stream) {
+// A host far ahead takes a core from the CPU device, and the driver's lists of pending work grow. While it
+// waits, its core joins the computation.
+void count_and_throttle(StreamState& stream) {
   constexpr int max_pending = 1200;
-  auto queued = stream.queued.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!stream.on_cpu || queued - stream.ended.load(std::memory_order_relaxed) <= max_pending || closed_gate())
+  auto enqueued = stream.enqueued.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!stream.on_cpu || enqueued - stream.completed.load(std::memory_order_relaxed) <= max_pending ||
+      current_start_barrier())
     return;
   interrupt::throttle(stream);
 }
 
-void note_ended(StreamState& stream, std::uint64_t pieces) {
-  auto known = stream.ended.load(std::memory_order_relaxed);
-  while (known < pieces && !stream.ended.compare_exchange_weak(known, pieces, std::memory_order_relaxed))
+void mark_completed(StreamState& stream, std::uint64_t count) {
+  auto known = stream.completed.load(std::memory_order_relaxed);
+  while (known < count && !stream.completed.compare_exchange_weak(known, count, std::memory_order_relaxed))
     ;
 }
 
-void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
+void enqueue(Stream stream, const WorkInfo& info, EnqueueFunction function) {
   startup::require_usable();
-  if (rehearsals) [[unlikely]]
+  if (dry_runs) [[unlikely]]
     return;
   interrupt::note_enqueued();
   try {
     bool submitted =
-        strict::enabled() ? submit_strict(stream, info, submit) : submit_in_order(stream, info, submit);
+        strict::enabled() ? submit_strict(stream, info, function) : submit_in_order(stream, info, function);
     if (!submitted) return;
-    count_work(*stream.state());
+    count_and_throttle(*stream.state());
     if (launches_block()) [[unlikely]]
       stream.synchronize();
   } catch (const sycl::exception& e) {
@@ -113,12 +114,12 @@ void enqueue(Stream stream, const WorkInfo& info, Submit submit) {
   }
 }
 
-Rehearsal::Rehearsal() {
-  ++rehearsals;
+DryRunGuard::DryRunGuard() {
+  ++dry_runs;
 }
 
-Rehearsal::~Rehearsal() {
-  --rehearsals;
+DryRunGuard::~DryRunGuard() {
+  --dry_runs;
 }
 
 }  // namespace xpu

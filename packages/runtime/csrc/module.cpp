@@ -3,8 +3,8 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
+#include "compile/build_service.h"
 #include "compile/builder.h"
-#include "compile/elsewhere.h"
 #include "compile/sha256.h"
 #include "modules.h"
 #include "startup.h"
@@ -23,12 +23,12 @@ std::string memory_key(int device, std::string_view source, const std::vector<st
 
 SharedKernel find_or_build(int device, std::string key, std::string_view name,
                            const std::function<ProgramPtr()>& make) {
-  startup::require_thread();
+  startup::require_thread_allowed();
   auto module = modules().find(std::move(key), device);
   return {module, &module->kernel(std::string(name), make)};
 }
 
-// The compiler would stop at it, and say nothing of what comes after.
+// The compiler would ignore the text after it without an error.
 void require_text(std::string_view text, const char* what) {
   expect<UsageError>(text.find('\0') == text.npos, "the ", what, " has a NUL character, after ",
                      std::min(text.find('\0'), text.size()), " bytes of ", text.size());
@@ -80,7 +80,7 @@ void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& ker
     ext::submit(queue, fill);
 }
 
-// What a graph replays. Below SYCL with a kernel of its own, which keeps its arguments.
+// A launch that a graph replays. On a native queue, with a kernel object of its own that keeps its arguments.
 struct OwnedLaunch {
   std::shared_ptr<Module> module;
   KernelState* kernel;
@@ -96,7 +96,8 @@ struct Launch {
   const Args& args;
   void operator()(sycl::queue& queue, sycl::event* event) const {
     auto* submission = kernel->direct && !event ? direct::Submission::current() : nullptr;
-    if (submission && submission->kernels && kernel->direct->enqueue(*submission, range, args)) return;
+    if (submission && submission->accepts_kernels && kernel->direct->enqueue(*submission, range, args))
+      return;
     switch (range.dims) {
       case 1:
         return submit_range<1>(queue, event, *kernel, range, args);
@@ -106,7 +107,7 @@ struct Launch {
         return submit_range<3>(queue, event, *kernel, range, args);
     }
   }
-  OwnedLaunch own() const {
+  OwnedLaunch clone() const {
     auto direct = kernel->direct ? std::make_shared<direct::Kernel>(kernel->kernel) : nullptr;
     if (direct && !direct->set(args)) direct = nullptr;
     return {kernel->module.lock(), kernel, range, args, std::move(direct)};
@@ -115,11 +116,11 @@ struct Launch {
 
 void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
   auto* submission = direct && !event ? direct::Submission::current() : nullptr;
-  if (submission && submission->kernels && direct->enqueue(*submission, range)) return;
+  if (submission && submission->accepts_kernels && direct->enqueue(*submission, range)) return;
   Launch{kernel, range, args}(queue, event);
 }
 
-[[noreturn]] void refuse(const KernelState& kernel, std::size_t index, const Args::Item& got) {
+[[noreturn]] void throw_wrong_argument(const KernelState& kernel, std::size_t index, const Args::Item& got) {
   auto& wanted = kernel.parameters[index];
   auto name = [](std::size_t size, bool pointer) {
     return pointer ? std::string("an address") : join(size, size == 1 ? " byte" : " bytes");
@@ -128,13 +129,13 @@ void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
                    ", expected ", name(wanted.size, wanted.pointer));
 }
 
-// Their number was checked. Wrong ones would be taken as other bits.
+// The number of arguments was checked. The driver does not check their types.
 void check_arguments(const KernelState& kernel, const Args& args) {
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     auto& wanted = kernel.parameters[i];
     auto& got = args.item(i);
     if (wanted.size != 0 && (got.size != wanted.size || got.pointer != wanted.pointer)) [[unlikely]]
-      refuse(kernel, i, got);
+      throw_wrong_argument(kernel, i, got);
   }
 }
 
@@ -151,10 +152,10 @@ void check(const KernelState& kernel, const NdRange& range, const Args& args, St
     expect<UsageError>(range.local[i] > 0 && range.global[i] % range.local[i] == 0, "kernel \"", kernel.name,
                        "\": global size ", range.global[i], " is not a multiple of group size ",
                        range.local[i], " in dimension ", i);
-    auto groups = range.global[i] / range.local[i], most = kernel.max_work_groups[3 - range.dims + i];
-    expect<UsageError>(groups <= most, "kernel \"", kernel.name, "\": ", groups, " work-groups in dimension ",
-                       i, " are over the limit of ", most, " of ", device_info(kernel.device).name,
-                       "; fold them into the last dimension, or loop");
+    auto groups = range.global[i] / range.local[i], max_groups = kernel.max_work_groups[3 - range.dims + i];
+    expect<UsageError>(groups <= max_groups, "kernel \"", kernel.name, "\": ", groups,
+                       " work-groups in dimension ", i, " are over the limit of ", max_groups, " of ",
+                       device_info(kernel.device).name, "; fold them into the last dimension, or loop");
     group *= range.local[i];
   }
   expect<UsageError>(group <= kernel.max_work_group_size, "kernel \"", kernel.name, "\": a group of ", group,
@@ -193,10 +194,10 @@ SharedKernel build_shared_kernel(int device, std::string_view source, std::strin
   return from_source(device, source, name, options);
 }
 
-void expect_builds(int device) {
+void prestart_build_helpers(int device) {
   startup::require_not_forked();
-  device_info(device);  // throws where there is no such device
-  elsewhere::expect(2);
+  device_info(device);  // throws for an unknown device
+  build_service::prestart(2);
 }
 
 std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
@@ -207,7 +208,7 @@ std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
 
 Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {
   startup::require_not_forked();
-  read_signatures(spirv);  // refuses what the driver would trust
+  read_signatures(spirv);  // throws for invalid modules, which the driver does not check
   auto hash = Sha256().add(spirv.data(), spirv.size()).hex();
   return keep(find_or_build(device, join(device, "spirv:", hash), name,
                             [&] { return program_of(device, spirv, hash); }));

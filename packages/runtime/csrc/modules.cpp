@@ -1,10 +1,10 @@
 #include "modules.h"
 
+#include "immortal.h"
 #include "interrupt.h"
-#include "kept.h"
 #include "sleep_until.h"
 #include "startup.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "work_groups.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -12,7 +12,7 @@
 namespace xpu {
 
 Modules& modules() {
-  static auto& all = kept<Modules>();
+  static auto& all = immortal<Modules>();
   return all;
 }
 
@@ -21,7 +21,7 @@ std::shared_ptr<Module> Modules::find(std::string key, int device) {
   auto found = by_key_.find(key);
   if (found != by_key_.end()) {
     if (auto module = found->second.lock()) return module;
-    by_key_.erase(found);  // its last user is about to delete it
+    by_key_.erase(found);  // its last owner is about to delete it
   }
   auto made = std::make_shared<Module>(*this, std::move(key), device);
   by_key_.emplace(made->key, made);
@@ -41,20 +41,20 @@ void Modules::forget(const Module& module) {
 }
 
 Module::~Module() {
-  if (!startup::unusable()) {
+  if (!startup::is_forked_or_shut_down()) {
     all.forget(*this);
     return;
   }
-  // As a child was made, the parent may have been inside of a lock of its driver's, or of ours; when the
-  // process has ended, so may a thread that lives on.
+  // At the fork, a thread of the parent may have held a lock of the driver's or the runtime's, and so may a
+  // thread that still runs after shutdown. So nothing is destroyed.
   new auto(std::move(kernels_));
   static_cast<void>(program_.release());
 }
 
 KernelState& Module::kernel(const std::string& name, const std::function<ProgramPtr()>& make) {
-  using_threads::Wait wait;
+  thread_registry::BlockingScope blocking;
   std::unique_lock lock(mutex_, std::defer_lock);
-  // Another thread may be building the module. (TSan knows nothing of locks with a timeout.)
+  // Another thread may be building the module. (TSan does not support locks with a timeout.)
   auto try_lock = [&] { return lock.try_lock(); };
   while (!sleep_until(try_lock, interrupt::check_interval)) interrupt::check_operation();
   if (!program_) program_ = make();
@@ -71,17 +71,17 @@ KernelState& Module::add(const std::string& name) {
   std::uint32_t arguments;
   if (images_tell_signatures()) {
     arguments = kernel.get_info<sycl::info::kernel::num_args>();
-    // One whose number of arguments is another was not read aright.
+    // A signature with another number of arguments was misread.
     if (known && known->size() != arguments) known = nullptr;
   } else {
-    // Such a backend counts arguments only as they are set, and reads as many as the kernel has.
+    // Such a backend does not report the number of arguments, and reads as many as the kernel has.
     expect<Unsupported>(known, "kernel \"", name,
-                        "\": its source does not say what it takes; declare it as XPU_KERNEL(dims) ", name,
-                        "(...) { ... }");
+                        "\": its source does not declare its parameters; declare it as XPU_KERNEL(dims) ",
+                        name, "(...) { ... }");
     arguments = static_cast<std::uint32_t>(known->size());
   }
-  bool below = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
-  auto direct = below ? std::make_unique<direct::Kernel>(kernel) : nullptr;
+  bool has_native_queue = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
+  auto direct = has_native_queue ? std::make_unique<direct::Kernel>(kernel) : nullptr;
   auto parameters = known ? *known : std::vector<Parameter>{};
   KernelState state{name,
                     device,

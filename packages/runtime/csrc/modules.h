@@ -1,4 +1,4 @@
-// Modules in this process's memory, each with those of its kernels that were asked for.
+// Modules in memory, each with its kernels that have been requested.
 #pragma once
 
 #include <array>
@@ -23,21 +23,21 @@ struct KernelState {
   int device;
   sycl::kernel kernel;
   std::size_t max_work_group_size;
-  std::array<std::size_t, 3> max_work_groups;  ///< of its device, in the order of NdRange
-  std::uint32_t arguments;                     ///< how many it takes
-  std::vector<Parameter> parameters;           ///< none where they are unknown
-  std::unique_ptr<direct::Kernel> direct;      ///< where there are queues below SYCL's
-  std::weak_ptr<Module> module;                ///< what this is a part of
+  std::array<std::size_t, 3> max_work_groups;  ///< of the device, in the order of NdRange
+  std::uint32_t arguments;                     ///< number of arguments
+  std::vector<Parameter> parameters;           ///< empty if unknown
+  std::unique_ptr<direct::Kernel> direct;      ///< null if streams have no native queue
+  std::weak_ptr<Module> module;                ///< owns this
 };
 
-/// Lives as long as somebody holds it, or as the process once it was kept.
+/// Reference-counted; lives as long as the process after Modules::keep(). Thread-safe.
 struct Module : std::enable_shared_from_this<Module> {
   Module(Modules& all, std::string key, int device) : all(all), key(std::move(key)), device(device) {}
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Builds the module with `make` if it is the first of its kernels; who else wants one waits meanwhile.
+  /// Returns a kernel. The first call builds the module with `make`; concurrent calls block meanwhile.
   KernelState& kernel(const std::string& name, const std::function<ProgramPtr()>& make);
 
   Modules& all;
@@ -54,14 +54,14 @@ struct Module : std::enable_shared_from_this<Module> {
 
 class Modules {
  public:
-  /// The module of that key, or a new one.
+  /// Returns the module of the key, or makes one.
   std::shared_ptr<Module> find(std::string key, int device);
   void keep(const std::shared_ptr<Module>& module);
   void forget(const Module& module);
 
  private:
   std::mutex mutex_;
-  std::map<std::string_view, std::weak_ptr<Module>> by_key_;  // the keys are the modules' own
+  std::map<std::string_view, std::weak_ptr<Module>> by_key_;  // the modules own the keys
   std::map<const Module*, std::shared_ptr<Module>> kept_;
 };
 

@@ -1,4 +1,4 @@
-// OpenCL's functions, below a SYCL queue of that backend.
+// OpenCL functions, for SYCL objects of that backend.
 #pragma once
 
 #include <CL/cl.h>
@@ -8,7 +8,7 @@
 
 namespace xpu {
 
-/// SYCL has the OpenCL loader in the process already; linking it would load a second one.
+/// SYCL has loaded the OpenCL loader into the process; linking it would load a second one.
 template <class F>
 F opencl(const char* name) {
   void* address = dlsym(RTLD_DEFAULT, name);
@@ -16,7 +16,7 @@ F opencl(const char* name) {
   return reinterpret_cast<F>(address);
 }
 
-/// XPU_CL(clFinish)(queue): looked up at the first call.
+/// Use as XPU_CL(clFinish)(queue). The function is looked up at the first call.
 #define XPU_CL(name)                                                   \
   ([] {                                                                \
     static const auto found = ::xpu::opencl<decltype(&::name)>(#name); \

@@ -13,7 +13,7 @@
 namespace xpu {
 namespace {
 
-void by_kernel(Stream stream, void* dst, const void* src, std::size_t bytes) {
+void copy_by_kernel(Stream stream, void* dst, const void* src, std::size_t bytes) {
   auto kernel = build_kernel(stream.device(), kernel_source("copy_bytes.sycl"), "copy_bytes");
   std::size_t group = std::min<std::size_t>(256, kernel.max_work_group_size());
   std::size_t groups = std::min<std::size_t>((bytes / 8 + group - 1) / group + 1,
@@ -22,19 +22,20 @@ void by_kernel(Stream stream, void* dst, const void* src, std::size_t bytes) {
          bytes);
 }
 
-// Each half runs where its device memory is; the host's memory between them is pinned and kept until both
-// have run.
-void by_host(Stream stream, void* dst, int dst_device, const void* src, int src_device, std::size_t bytes) {
-  void* between = host_memory::allocate(bytes);
+// Each half runs on the device that it reads or writes, by way of pinned host memory, which both streams
+// record.
+void copy_by_host(Stream stream, void* dst, int dst_device, const void* src, int src_device,
+                  std::size_t bytes) {
+  void* staging = host_memory::allocate(bytes);
   Stream reader = stream.device() == src_device ? stream : default_stream(src_device);
   Stream writer = stream.device() == dst_device ? stream : default_stream(dst_device);
   reader.wait(stream);
-  copy(reader, between, src, bytes);
-  host_memory::record_stream(between, reader);
+  copy(reader, staging, src, bytes);
+  host_memory::record_stream(staging, reader);
   writer.wait(reader);
-  copy(writer, dst, between, bytes);
-  host_memory::record_stream(between, writer);
-  host_memory::deallocate(between);
+  copy(writer, dst, staging, bytes);
+  host_memory::record_stream(staging, writer);
+  host_memory::deallocate(staging);
   stream.wait(writer);
 }
 
@@ -47,9 +48,9 @@ bool copy_between_devices(Stream stream, void* dst, const void* src, std::size_t
   int to = memory::find(dst).device, from = memory::find(src).device;
   if (to < 0 || from < 0 || (to == from && to == stream.device())) return false;
   if (can_access_peer(to, from) || to == from)
-    by_kernel(stream, dst, src, bytes);
+    copy_by_kernel(stream, dst, src, bytes);
   else
-    by_host(stream, dst, to, src, from, bytes);
+    copy_by_host(stream, dst, to, src, from, bytes);
   return true;
 }
 

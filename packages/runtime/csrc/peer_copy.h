@@ -1,4 +1,4 @@
-// Copies between the memories of two devices.
+// Copies between two devices.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace xpu {
 
-/// Makes the copy when `dst` and `src` belong to different devices and the driver cannot be trusted with it;
-/// false otherwise.
+/// Enqueues the copy if `dst` and `src` are of different devices and the driver's own copy is broken;
+/// otherwise returns false.
 bool copy_between_devices(Stream stream, void* dst, const void* src, std::size_t bytes);
 
 }  // namespace xpu

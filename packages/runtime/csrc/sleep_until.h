@@ -1,4 +1,4 @@
-// Waits by asking at growing intervals: for devices whose own waits take a core of the host.
+// Waits by polling at growing intervals, for devices whose own waits occupy a core of the host.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace xpu {
 
-/// Blocks until `is_done()`, or for about `timeout`; returns the last answer. Short waits are asked for
-/// without a sleep; the longer the wait, the longer the sleeps, up to a millisecond.
+/// Blocks until `is_done()` or for about `timeout`; returns the last result. The first 50 us only yield;
+/// sleeps then grow with the wait, up to a millisecond.
 template <class IsDone>
 bool sleep_until(const IsDone& is_done, std::chrono::milliseconds timeout = std::chrono::hours(24 * 365)) {
   using namespace std::chrono;

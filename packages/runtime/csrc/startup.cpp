@@ -10,7 +10,7 @@
 
 #include "compile/folders.h"
 #include "env.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 #include "xpu/process.h"
@@ -18,11 +18,11 @@
 namespace xpu::startup {
 namespace {
 
-enum class State { usable, ending, forked, ended };
-std::atomic<bool> is_initialized{false};
-std::atomic<State> state{State::usable};
+enum class State { running, shutting_down, forked, shut_down };
+std::atomic<bool> devices_found{false};
+std::atomic<State> state{State::running};
 std::atomic<void (*)()> refuse_thread{nullptr};
-std::atomic<pthread_t> ending_thread{};
+std::atomic<pthread_t> shutdown_thread{};
 
 void require_one_sycl() {
   auto found = loaded_libraries("libsycl.so");
@@ -44,7 +44,7 @@ void load(const std::string& folder, const char* name) {
     log(LogLevel::warning, join("cannot load ", path, ": ", dlerror()));
 }
 
-// Added to what is there, so that GPU drivers the user or the system names stay visible.
+// Appends to the variable, so that GPU drivers that the user or the system names stay visible.
 void offer_cpu_driver(const std::string& folder) {
   std::string driver = folder + "/libintelocl.so";
   if (access(driver.c_str(), R_OK) != 0) return;
@@ -54,14 +54,14 @@ void offer_cpu_driver(const std::string& folder) {
   setenv("OCL_ICD_FILENAMES", list.empty() ? driver.c_str() : (list + ":" + driver).c_str(), 1);
 }
 
-// Compilers write files where the first of these says, and stop where that is no folder.
+// Compilers write to the folder that the first of these variables names, and fail if there is none.
 void offer_temporary_folder() {
   std::string folder = "/tmp";
   for (auto* name : {"TEMPDIR", "TEMP", "TMP", "TMPDIR"}) folder = env::text(name, folder.c_str());
   auto usable = temporary_folder();
   if (usable.empty() || usable == folder) return;
-  log(LogLevel::warning,
-      join("there is no folder ", folder, " for temporary files; compilers write to ", usable, " instead"));
+  log(LogLevel::warning, join("the folder for temporary files, ", folder,
+                              ", does not exist or is read-only; compilers use ", usable, " instead"));
   setenv("TMPDIR", usable.c_str(), 1);
 }
 
@@ -74,7 +74,7 @@ void prepare_once() {
        {"libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so", "libtbb.so.12", "libOpenCL.so.1"})
     load(folder, name);
   pthread_atfork(nullptr, nullptr, [] {
-    if (is_initialized) state = State::forked;
+    if (devices_found) state = State::forked;
   });
 }
 
@@ -87,53 +87,53 @@ void prepare() {
 
 void require_not_forked() {
   expect<DeviceError>(
-      !forked(),
+      !is_forked(),
       "the device was used before this process was forked, and a forked child cannot use it. Start "
       "workers with the 'spawn' or 'forkserver' method: multiprocessing.set_start_method('spawn')");
 }
 
-void require_thread() {
-  using_threads::note();
+void require_thread_allowed() {
+  thread_registry::record_activity();
   auto now = state.load(std::memory_order_relaxed);
-  if (now == State::usable) [[likely]]
+  if (now == State::running) [[likely]]
     return;
-  if (now == State::ending && !pthread_equal(ending_thread, pthread_self())) refuse_thread.load()();
+  if (now == State::shutting_down && !pthread_equal(shutdown_thread, pthread_self())) refuse_thread.load()();
   require_not_forked();
 }
 
 void require_usable() {
-  require_thread();
-  require_not_ended();
+  require_thread_allowed();
+  require_running();
 }
 
-void require_not_ended() {
-  expect<DeviceError>(state.load(std::memory_order_relaxed) != State::ended,
-                      "the process is ending: its devices take no more work");
+void require_running() {
+  expect<DeviceError>(state.load(std::memory_order_relaxed) != State::shut_down,
+                      "the process is shutting down, so its devices accept no more work");
 }
 
 void mark_initialized() {
-  is_initialized = true;
+  devices_found = true;
 }
-bool initialized() {
-  return is_initialized;
+bool is_initialized() {
+  return devices_found;
 }
-bool forked() {
+bool is_forked() {
   return state.load(std::memory_order_relaxed) == State::forked;
 }
-void mark_ending(void (*refuse)()) {
+void mark_shutdown_begun(void (*refuse)()) {
   refuse_thread = refuse;
-  ending_thread = pthread_self();
-  auto before = State::usable;
-  state.compare_exchange_strong(before, State::ending);
+  shutdown_thread = pthread_self();
+  auto before = State::running;
+  state.compare_exchange_strong(before, State::shutting_down);
 }
-bool is_ending() {
-  return state.load(std::memory_order_relaxed) == State::ending;
+bool is_shutting_down() {
+  return state.load(std::memory_order_relaxed) == State::shutting_down;
 }
-void mark_ended() {
-  state = State::ended;
+void mark_shutdown_done() {
+  state = State::shut_down;
 }
-bool unusable() {
-  return state.load(std::memory_order_relaxed) > State::ending;
+bool is_forked_or_shut_down() {
+  return state.load(std::memory_order_relaxed) > State::shutting_down;
 }
 
 }  // namespace xpu::startup

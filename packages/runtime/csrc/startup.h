@@ -1,33 +1,38 @@
-// What must hold in the process before SYCL is first used, and what must not.
+// Checks and state of the process: drivers are found before SYCL is first used; forks and shutdown end its
+// use.
+//
+// Every function is thread-safe. Checks cost one load where nothing is wrong.
 #pragma once
 
 namespace xpu::startup {
 
-/// Makes the drivers of the vendor wheels discoverable from inside the process; runs once, from any entry.
-/// Throws UsageError when two SYCL runtimes are loaded.
+/// Lets the loaders find the drivers of the vendor wheels. Has an effect once in a process.
+/// Throws UsageError if two SYCL runtimes are loaded.
 void prepare();
-/// Throws DeviceError in a child forked after the device stack was used. Costs one load.
+/// Throws DeviceError in a child that was forked after the devices were used. Never blocks.
 void require_not_forked();
-/// The same, and while the process shuts down the work of Python's other threads is refused: who is about to
-/// use the device or its memory on behalf of a program, or has waited for it, asks here. Notes that the
-/// thread is active.
-void require_thread();
-/// The same once the process has ended: what queues work asks here.
+/// Call before using a device or its memory for a program, and after waiting for it. Throws DeviceError in a
+/// forked child. During shutdown it calls the hook that refuses other threads, which throws or never returns.
+/// Records that the calling thread is active.
+void require_thread_allowed();
+/// Call before enqueuing work: as require_thread_allowed(), and throws DeviceError after shutdown.
 void require_usable();
-/// Called once devices exist, so that a later fork is noticed.
+/// Throws DeviceError once the devices accept no more work. Never blocks, so it may be called under a stream
+/// lock.
+void require_running();
+/// Call when the devices have been found: forks are noticed from then on.
 void mark_initialized();
-bool initialized();
-/// True in a child forked after that.
-bool forked();
-/// The last of these alone: never waits.
-void require_not_ended();
-/// From here on, require_thread() calls `refuse` on other threads than this one.
-void mark_ending(void (*refuse)());
-/// True from then on.
-bool is_ending();
-/// No work reaches a device from here on.
-void mark_ended();
-/// In a forked child, or once the process has ended: what lives on the devices is not to be given back.
-bool unusable();
+bool is_initialized();
+/// True in a child that was forked after mark_initialized().
+bool is_forked();
+/// From now on require_thread_allowed() calls `refuse` on every thread but this one.
+void mark_shutdown_begun(void (*refuse)());
+/// True between mark_shutdown_begun() and mark_shutdown_done().
+bool is_shutting_down();
+/// From now on require_running() throws: the devices accept no more work.
+void mark_shutdown_done();
+/// True if objects of the devices must not be destroyed any more: their locks may be held by threads that are
+/// gone.
+bool is_forked_or_shut_down();
 
 }  // namespace xpu::startup

@@ -5,17 +5,17 @@
 #include <memory>
 #include <mutex>
 
-#include "companion.h"
 #include "device_table.h"
-#include "graph/recording.h"
+#include "drain_thread.h"
+#include "graph/capture.h"
+#include "immortal.h"
 #include "interrupt.h"
-#include "kept.h"
 #include "memory/strict/strict.h"
 #include "sleep_until.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/event.h"
@@ -38,7 +38,7 @@ struct DeviceStreams {
 
 DeviceStreams& streams_of(int device) {
   device_info(device);  // throws for an unknown device
-  static auto& table = kept<std::deque<DeviceStreams>>(static_cast<std::size_t>(device_count()));
+  static auto& table = immortal<std::deque<DeviceStreams>>(static_cast<std::size_t>(device_count()));
   return table[device];
 }
 
@@ -49,9 +49,9 @@ void store_async_error(sycl::exception_list errors) {
 StreamState* add(DeviceStreams& streams, int device, int priority, const sycl::queue& queue, bool external) {
   auto id = static_cast<std::int64_t>(streams.all.size());
   auto& added = streams.all.emplace_back(device, id, priority, external, queue);
-  // Other backends' hosts do not compute along, and neither do those that stand in for them.
+  // On other backends, and where they are simulated, waiting host threads do not compute.
   added.on_cpu = device_info(device).type == "cpu" && !generic_backend();
-  added.lent = external;
+  added.queue_exposed = external;
   if (trace::active()) set_profiling(added, true);
   return &added;
 }
@@ -62,7 +62,7 @@ StreamState* ensure_default(DeviceStreams& streams, int device) {
   return streams.default_stream;
 }
 
-thread_local std::vector<StreamState*> current;  // by device; null means the default stream
+thread_local std::vector<StreamState*> current;  // by device; null: the default stream
 
 }  // namespace
 
@@ -73,48 +73,48 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
   auto make = [&](auto... properties) {
     return sycl::queue(sycl_context(device), sycl_device(device), store_async_error, {order, properties...});
   };
-  return guarded("creating a queue", [&] {
+  return translate_sycl_errors("creating a queue", [&] {
     if (priority < 0) return profiling ? make(p::priority_high(), timed) : make(p::priority_high());
     if (priority > 0) return profiling ? make(p::priority_low(), timed) : make(p::priority_low());
     return profiling ? make(timed) : make();
   });
 }
 
-sycl::event end_of_work(StreamState& stream) {
-  return stream.last ? stream.last.as_sycl(sycl_context(stream.device))
-                     : stream.queue().sycl.ext_oneapi_submit_barrier();
+sycl::event completion_of_work(StreamState& stream) {
+  return stream.last_work ? stream.last_work.as_sycl(sycl_context(stream.device))
+                          : stream.queue().sycl.ext_oneapi_submit_barrier();
 }
 
 namespace {
 
-/// The caller holds `order`.
+/// The caller holds `enqueue_mutex`.
 void change_queue(StreamState& stream, bool profiling) {
-  auto end = end_of_work(stream);
+  auto end = completion_of_work(stream);
   if (profiling) profiling_queue(stream);
   auto& next = profiling ? *stream.profiling : stream.own;
   next.sycl.ext_oneapi_submit_barrier({end});
   stream.active.store(&next, std::memory_order_release);
-  stream.last = {};
+  stream.last_work = {};
 }
 
 }  // namespace
 
 void set_profiling(StreamState& stream, bool enabled) {
-  std::lock_guard order(stream.order);
-  if (stream.capturing || stream.lent || stream.is_profiling() == enabled) return;
-  guarded("changing a stream's queue", [&] { change_queue(stream, enabled); });
+  std::lock_guard enqueue_lock(stream.enqueue_mutex);
+  if (stream.capturing || stream.queue_exposed || stream.is_profiling() == enabled) return;
+  translate_sycl_errors("switching a stream to its other queue", [&] { change_queue(stream, enabled); });
 }
 
 namespace {
 
-/// Sleeps until the stream's work so far has ended. A queue must not be asked whether it is empty while other
-/// threads submit to it: SYCL's OpenCL adapter reads its last event without a lock.
-void sleep_until_end(StreamState& stream) {
+/// Blocks until the stream's work so far has completed. khr_empty() must not run while other threads submit
+/// to the queue: SYCL's OpenCL adapter reads its last event without a lock.
+void sleep_until_complete(StreamState& stream) {
   sycl::event end;
   {
-    std::lock_guard order(stream.order);
-    if (!stream.lent && stream.queue().sycl.khr_empty()) return;
-    end = end_of_work(stream);
+    std::lock_guard enqueue_lock(stream.enqueue_mutex);
+    if (!stream.queue_exposed && stream.queue().sycl.khr_empty()) return;
+    end = completion_of_work(stream);
   }
   sleep_until([&] { return is_complete(end); });
 }
@@ -127,22 +127,22 @@ bool is_complete(const sycl::event& event) {
 }
 
 void finish(StreamState& stream) {
-  using_threads::Wait wait;
+  thread_registry::BlockingScope blocking;
   auto& queue = stream.queue();
   if (queue.native) {
-    if (std::unique_lock turn(stream.computing, std::try_to_lock); turn) {
+    if (std::unique_lock drain_lock(stream.drain_mutex, std::try_to_lock); drain_lock) {
       direct::finish(queue.native);
     } else {
-      compute_along(stream);
-      direct::Mark::behind(queue.native).wait();
+      drain_in_background(stream);
+      direct::NativeEvent::record(queue.native).wait();
     }
   } else if (!stream.on_cpu) {
-    sleep_until_end(stream);
+    sleep_until_complete(stream);
   }
   queue.sycl.wait_and_throw();
 }
 
-bool recorded_by_sycl(const sycl::queue& queue) {
+bool is_sycl_recording(const sycl::queue& queue) {
   namespace ext = sycl::ext::oneapi::experimental;
   return queue.ext_oneapi_get_state() == ext::queue_state::recording;
 }
@@ -161,19 +161,19 @@ std::int64_t Stream::id() const {
 int Stream::priority() const {
   return state_->priority;
 }
-// The caller may submit work that is not counted here. SYCL learns of the work it did not see, so that host
-// tasks of the caller's wait for it.
+// The caller may submit work that is not counted here. A barrier tells SYCL of the work that bypassed it, so
+// that the caller's host tasks wait for that work.
 sycl::queue& Stream::queue() const {
-  if (!state_->lent) {
-    std::lock_guard order(state_->order);
-    guarded("handing out a stream's queue", [&] {
+  if (!state_->queue_exposed) {
+    std::lock_guard enqueue_lock(state_->enqueue_mutex);
+    translate_sycl_errors("exposing a stream's queue", [&] {
       if (state_->is_profiling())
         change_queue(*state_, false);
-      else if (state_->last)
-        state_->own.sycl.ext_oneapi_submit_barrier({end_of_work(*state_)});
+      else if (state_->last_work)
+        state_->own.sycl.ext_oneapi_submit_barrier({completion_of_work(*state_)});
     });
-    state_->last = {};
-    state_->lent = true;
+    state_->last_work = {};
+    state_->queue_exposed = true;
   }
   return state_->own.sycl;
 }
@@ -181,42 +181,42 @@ sycl::queue& Stream::queue() const {
 bool Stream::query() const {
   startup::require_not_forked();
   strict::AccessGuard guard;
-  std::lock_guard order(state_->order);
-  return state_->last ? state_->last.reached() : state_->queue().sycl.khr_empty();
+  std::lock_guard enqueue_lock(state_->enqueue_mutex);
+  return state_->last_work ? state_->last_work.is_complete() : state_->queue().sycl.khr_empty();
 }
 
 void Stream::synchronize() const {
   startup::require_not_forked();
   expect<UsageError>(!is_capturing(*this), "stream ", id(), " of device ", device(),
-                     " is being recorded into a graph, so it cannot be waited for; end the recording first");
+                     " is being captured into a graph, so it cannot be waited for; end the capture first");
   {
     strict::AccessGuard guard;
-    auto queued = state_->queued.load();
+    auto enqueued = state_->enqueued.load();
     interrupt::WaitTimer timer(*state_);
-    guarded("waiting for a stream", [&] { finish(*state_); });
-    note_ended(*state_, queued);
+    translate_sycl_errors("waiting for a stream", [&] { finish(*state_); });
+    mark_completed(*state_, enqueued);
   }
-  startup::require_thread();  // not before: the caller may wait for memory of its own that the device uses
+  startup::require_thread_allowed();  // after the wait: the device may use the caller's memory
   throw_pending(state_->device);
 }
 
 void enqueue_wait(Stream stream, const Event& event) {
   strict::AccessGuard guard;
   auto& state = *stream.state();
-  if (auto recording = event.recording(); recording && stream != event.stream()) {
-    bool joined = recording->join(stream, event.stream().state()->pool.load());
-    if (joined && !recording->native()) return;  // a list is replayed in order
+  if (auto capture = event.capture(); capture && stream != event.stream()) {
+    bool joined = capture->join(stream, event.stream().state()->pool.load());
+    if (joined && !capture->is_native()) return;  // a list is replayed in order
   }
-  // SYCL waits itself, before it goes on with a queue, for other contexts and for what others may have put
-  // into a queue of theirs, like host tasks. What goes below would not.
-  auto& of = *event.stream().state();
-  if (state.direct() && (of.lent || sycl_context(of.device) != sycl_context(state.device)))
+  // For events of other contexts, and of queues with work of others such as host tasks, SYCL waits on the
+  // host before it continues a queue. Work on the native queue would not wait for them.
+  auto& source = *event.stream().state();
+  if (state.direct() && (source.queue_exposed || sycl_context(source.device) != sycl_context(state.device)))
     event.synchronize();
-  std::lock_guard order(state.order);
-  guarded("waiting for an event on a stream",
-          [&] { state.queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
-  state.last = {};
-  ++state.queued;
+  std::lock_guard enqueue_lock(state.enqueue_mutex);
+  translate_sycl_errors("waiting for an event on a stream",
+                        [&] { state.queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });
+  state.last_work = {};
+  ++state.enqueued;
 }
 
 void Stream::wait(const Event& event) const {
@@ -253,8 +253,8 @@ Stream exchange_stream(Stream stream) {
   return before;
 }
 
-Stream pool_stream(int device, int priority) {
-  startup::require_thread();
+Stream stream_from_pool(int device, int priority) {
+  startup::require_thread_allowed();
   expect<UsageError>(priority >= -1 && priority <= 1, "stream priority: got ", priority,
                      ", expected -1 (high), 0 or 1 (low)");
   auto& streams = streams_of(device);
@@ -270,7 +270,7 @@ Stream stream_of_id(int device, std::int64_t id) {
   std::lock_guard lock(streams.mutex);
   ensure_default(streams, device);
   expect<UsageError>(id >= 0 && id < static_cast<std::int64_t>(streams.all.size()), "device ", device,
-                     " has no stream ", id);
+                     " has no stream with id ", id);
   return Stream(&streams.all[id]);
 }
 
@@ -281,7 +281,7 @@ Stream external_stream(sycl::queue& queue) {
     if (sycl_device(device) != queue.get_device()) continue;
     expect<UsageError>(sycl_context(device) == queue.get_context(),
                        "the external queue has a context of its own, so memory of "
-                       "this process cannot be used on it; create it with xpu::sycl_context(",
+                       "this process cannot be used on it; create the queue with xpu::sycl_context(",
                        device, ")");
     auto& streams = streams_of(device);
     std::lock_guard lock(streams.mutex);
@@ -290,10 +290,10 @@ Stream external_stream(sycl::queue& queue) {
       if (state.own.sycl == queue) return Stream(&state);
     return Stream(add(streams, device, 0, queue, true));
   }
-  fail<UsageError>("the external queue's device is none of this process's xpu devices");
+  fail<UsageError>("the external queue's device is not one of this process's xpu devices");
 }
 
-std::vector<Stream> live_streams(int device) {
+std::vector<Stream> all_streams(int device) {
   auto& streams = streams_of(device);
   std::lock_guard lock(streams.mutex);
   std::vector<Stream> found;

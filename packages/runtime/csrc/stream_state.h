@@ -1,4 +1,4 @@
-// What is behind a Stream.
+// The state behind a Stream handle.
 #pragma once
 
 #include <atomic>
@@ -16,17 +16,17 @@
 namespace xpu {
 
 class Event;
-class Recording;
+class Capture;
 
-/// A SYCL queue and, on a CPU device, the OpenCL queue behind it. Both live as long as the stream.
+/// A SYCL queue and, on a CPU device, the OpenCL queue under it. Both live as long as the stream.
 struct SubmitQueue {
-  explicit SubmitQueue(sycl::queue queue) : sycl(std::move(queue)), native(direct::queue_below(sycl)) {}
+  explicit SubmitQueue(sycl::queue queue) : sycl(std::move(queue)), native(direct::native_queue(sycl)) {}
 
   sycl::queue sycl;
-  cl_command_queue native;  ///< null: every submission goes through SYCL
+  cl_command_queue native;  ///< null if every submission must go through SYCL
 };
 
-/// No thread waits for a device while it holds `order`: the thread that it would wait for may need the lock.
+/// No thread waits for a device while it holds `enqueue_mutex`: work that it waits for may need the lock.
 struct StreamState {
   StreamState(int device, std::int64_t id, int priority, bool external, sycl::queue queue)
       : device(device), id(id), priority(priority), external(external), own(std::move(queue)) {}
@@ -35,53 +35,54 @@ struct StreamState {
   const std::int64_t id;
   const int priority;
   const bool external;
-  SubmitQueue own;                         ///< what others get of the stream
-  std::optional<SubmitQueue> profiling;    ///< for timed events and traces; made once, under `order`
-  std::atomic<SubmitQueue*> active{&own};  ///< where work goes now; changed under `order`
-  std::shared_ptr<Recording> recording;    ///< the graph's that captures this stream; under `order`
-  std::atomic<bool> capturing{false};      ///< whether there is one
-  std::atomic<std::uint64_t> pool{0};      ///< the private pool that serves this stream; 0: none
-  bool on_cpu = false;                     ///< the device computes on the cores that queue work for it
-  std::atomic<std::uint64_t> queued{0};    ///< pieces of work so far
-  std::atomic<std::uint64_t> ended{0};     ///< of those, what the host has waited for
-  std::atomic<int> short_waits{0};         ///< in a row, for few pieces: see interrupt.cpp
-  std::mutex order;                        ///< held while work is queued
-  std::mutex computing;                    ///< of the host's thread that waits and computes along
-  direct::Mark last;                       ///< the last work, when SYCL does not know it; under `order`
-  std::atomic<bool> lent{false};           ///< others may queue to `own`, so kernels go through it too
+  SubmitQueue own;                          ///< the queue that Stream::queue() returns
+  std::optional<SubmitQueue> profiling;     ///< for timed events and traces; made once, under `enqueue_mutex`
+  std::atomic<SubmitQueue*> active{&own};   ///< work is enqueued here; changed under `enqueue_mutex`
+  std::shared_ptr<Capture> capture;         ///< of the graph that captures the stream; under `enqueue_mutex`
+  std::atomic<bool> capturing{false};       ///< true if `capture` is set
+  std::atomic<std::uint64_t> pool{0};       ///< the private pool that serves this stream; 0: none
+  bool on_cpu = false;                      ///< the device computes on the cores that enqueue work for it
+  std::atomic<std::uint64_t> enqueued{0};   ///< submissions so far
+  std::atomic<std::uint64_t> completed{0};  ///< of those, how many the host has waited for
+  std::atomic<int> short_waits{0};          ///< in a row, for few submissions: see interrupt.cpp
+  std::mutex enqueue_mutex;                 ///< held while work is enqueued
+  std::mutex drain_mutex;                   ///< held by the host thread in clFinish()
+  direct::NativeEvent last_work;            ///< empty if SYCL knows the last work; under `enqueue_mutex`
+  std::atomic<bool> queue_exposed{false};   ///< a caller has the SYCL queue, so kernels go through SYCL to
+                                            ///< keep their order with its work
 
   SubmitQueue& queue() const { return *active.load(std::memory_order_acquire); }
-  /// Whether the stream's kernels go to the OpenCL queue, and its events are those of what went there.
-  bool direct() const { return queue().native && !lent; }
+  /// True if kernels go to the native queue. The stream's events are then native ones.
+  bool direct() const { return queue().native && !queue_exposed; }
   bool is_profiling() const { return &queue() != &own; }
 };
 
-/// Has the stream's later work take times on the device, or not. Never blocks: on the device, the later work
-/// waits for the earlier. Leaves streams alone that are captured, or whose queue others may hold.
+/// Turns device times of the stream's later work on or off. Never blocks: later work waits for earlier work
+/// on the device. Does nothing to streams that are captured or whose queue is exposed.
 void set_profiling(StreamState& stream, bool enabled);
-/// Waits for all work of the stream.
+/// Blocks until all work pending on the stream has completed. Throws the SYCL exceptions of failed work.
 void finish(StreamState& stream);
-/// Stream::wait() for a recorded event, also of threads whose work is refused as the process shuts down.
+/// Does what Stream::wait() does for a recorded event, also for threads whose work is refused at shutdown.
 void enqueue_wait(Stream stream, const Event& event);
-/// Whether SYCL takes what is queued into a graph: also on streams that waited for the one recorded.
-bool recorded_by_sycl(const sycl::queue& queue);
+/// True if SYCL records the queue's work into a graph; it includes queues that waited for the captured one.
+bool is_sycl_recording(const sycl::queue& queue);
 
-/// Counts a piece of work; waits when much is queued on a CPU device's stream. Throws nothing of Ctrl-C.
-void count_work(StreamState& stream);
-/// The first `pieces` of the stream's work have ended.
-void note_ended(StreamState& stream, std::uint64_t pieces);
-/// Every stream made so far on the device.
-std::vector<Stream> live_streams(int device);
+/// Counts a submission; blocks while too many are pending on a CPU stream. Does not throw for Ctrl-C.
+void count_and_throttle(StreamState& stream);
+/// Says that the first `count` submissions of the stream have completed.
+void mark_completed(StreamState& stream, std::uint64_t count);
+/// Every stream made so far on the device. None is ever destroyed.
+std::vector<Stream> all_streams(int device);
 /// A new in-order queue like the stream's own.
 sycl::queue make_queue(int device, int priority, bool profiling);
-/// An event that SYCL knows and that ends with the stream's work so far. The caller holds `order`.
-sycl::event end_of_work(StreamState& stream);
+/// A SYCL event that completes when the stream's work so far has. The caller holds `enqueue_mutex`.
+sycl::event completion_of_work(StreamState& stream);
 bool is_complete(const sycl::event& event);
-/// The stream's profiling queue, in order among its own events. The caller holds `order`.
+/// The stream's profiling queue, in order among its own events. The caller holds `enqueue_mutex`.
 sycl::queue& profiling_queue(StreamState& stream);
-/// The first failure of a device's work on the host, for throw_pending().
+/// Stores the first failure of a device's work on the host, for throw_pending().
 void keep_failure(int device, std::exception_ptr failure);
-/// Throws what is pending on the device: errors of finished work and kernel faults.
+/// Throws the stored error of completed work or a kernel fault, if there is one. Never blocks.
 void throw_pending(int device);
 
 }  // namespace xpu

@@ -1,4 +1,4 @@
-// SYCL's exceptions as ours.
+// Translation of SYCL's exceptions.
 #pragma once
 
 #include <sycl/sycl.hpp>
@@ -8,12 +8,13 @@
 
 namespace xpu {
 
-/// Throws the typed error for `e`, which happened while `what`.
+/// Throws the runtime's exception for `e`. `what` says what failed, as in "waiting for a stream".
 [[noreturn]] void throw_translated(const sycl::exception& e, std::string_view what);
 
-/// Runs `work`; what SYCL throws comes out as DeviceError, OutOfMemory or Unsupported, naming `what`.
+/// Returns `work()`. Throws UsageError, DeviceError, OutOfMemory or Unsupported, with `what`, for SYCL's
+/// exceptions.
 template <class F>
-decltype(auto) guarded(std::string_view what, F&& work) {
+decltype(auto) translate_sycl_errors(std::string_view what, F&& work) {
   try {
     return std::forward<F>(work)();
   } catch (const sycl::exception& e) {

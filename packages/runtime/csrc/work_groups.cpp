@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "env.h"
-#include "kept.h"
+#include "immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -21,8 +21,8 @@ Limits limits_of(int device) {
   Limits limits{none, none, none};
   try {
     namespace query = sycl::ext::oneapi::experimental::info::device;
-    auto most = sycl_device(device).get_info<query::max_work_groups<3>>();
-    for (int d = 0; d < 3; ++d) limits[d] = most[d];
+    auto device_limits = sycl_device(device).get_info<query::max_work_groups<3>>();
+    for (int d = 0; d < 3; ++d) limits[d] = device_limits[d];
   } catch (const sycl::exception& e) {
     log(LogLevel::debug, join("device ", device, " does not say how many work-groups it takes: ", e.what()));
   }
@@ -35,7 +35,7 @@ Limits limits_of(int device) {
 
 const Limits& max_work_groups(int device) {
   static auto& all = *[] {
-    auto& list = kept<std::vector<Limits>>();
+    auto& list = immortal<std::vector<Limits>>();
     for (int i = 0; i < device_count(); ++i) list.push_back(limits_of(i));
     return &list;
   }();

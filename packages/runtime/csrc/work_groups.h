@@ -1,4 +1,4 @@
-// How many work-groups a device takes in one launch.
+// Limits on the number of work-groups in a launch.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace xpu {
 
-/// Limits of the dimensions in the order of NdRange, so the last one is that of a launch of one dimension.
+/// Limits by dimension in the order of NdRange, so the last one applies to launches of one dimension.
 /// XPU_TEST_WORK_GROUPS lowers the first two. Thread-safe; the device is asked once.
 const std::array<std::size_t, 3>& max_work_groups(int device);
 

@@ -1,13 +1,13 @@
-// Builds kernels for another process, which started it, talks to it through its input and reads from its
-// output how it ended; see csrc/compile/elsewhere.h.
+// Builds kernels for the process that started it, which sends requests to its standard input and reads from
+// its standard output how it exited; see csrc/compile/build_service.h.
 #include <unistd.h>
 
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 
 int main() {
-  // A child of nobody's, in a session of its own: keys pressed in a terminal are not for it.
+  // Detached, in a session of its own, so that Ctrl-C in a terminal does not reach it.
   if (fork() != 0) _exit(0);
   setsid();
-  xpu::elsewhere::serve(STDIN_FILENO, STDOUT_FILENO);
+  xpu::build_service::serve(STDIN_FILENO, STDOUT_FILENO);
   _exit(0);
 }

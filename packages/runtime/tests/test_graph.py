@@ -1,4 +1,4 @@
-"""Graphs: what was recorded replays, natively or as a list."""
+"""Graphs: captured work replays, natively or as a list."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ REPLAY = """
     kernel = xr.compile({source!r}).kernel("saxpy")
     x, y = xr.from_numpy(np.ones(64, np.float32)), xr.zeros(64)
     graph = xr.Graph()
-    with graph.record():
+    with graph.capture():
         for _ in range(10):
             xr.launch(kernel, 64, 64, [np.float32(1), x, y, np.int64(64)])
     print(graph.mode)
@@ -34,12 +34,12 @@ def test_replay(child, mode):
 
 
 @pytest.mark.values
-def test_streams_that_wait_for_the_recorded_one_are_replayed_too(xr):
+def test_streams_that_wait_for_the_captured_one_are_replayed_too(xr):
     kernel = xr.compile(sources.CHAIN).kernel("chain")
     x = xr.from_numpy(np.arange(64, dtype=np.uint32))
     side, fork, join = xr.Stream(), xr.Event(), xr.Event()
     graph = xr.Graph()
-    with graph.record() as stream:
+    with graph.capture() as stream:
         xr.launch(kernel, 64, 64, [x, np.uint32(1)])
         fork.record(stream)
         fork.wait(side)
@@ -61,7 +61,7 @@ def test_copies_and_fills_replay(xr):
     from xpu_runtime._native import C
 
     stream = xr.current_stream()
-    with graph.record():
+    with graph.capture():
         C.copy(stream, y.pointer, x.pointer, y.nbytes)
         C.fill_bytes(stream, x.pointer, 0, x.nbytes)
     assert x.numpy()[5] == 5
@@ -76,7 +76,7 @@ def test_matrix_products_keep_their_place(xr):
     b = xr.from_numpy(np.ones((64, 64), np.float32))
     c, d = xr.zeros((64, 64)), xr.zeros((64, 64))
     graph = xr.Graph()
-    with graph.record():
+    with graph.capture():
         for _ in range(4):
             xr.dnn.matmul(a, b, out=c)
             xr.dnn.matmul(c, b, out=d)
@@ -98,7 +98,7 @@ def test_more_launches_than_the_host_runs_ahead(xr, monkeypatch, mode, launches)
             xr.launch(kernel, 64, 64, [x, np.uint32(k)])
 
     graph = xr.Graph()
-    with graph.record():
+    with graph.capture():
         queue()
     queue()
     for _ in range(5):
@@ -119,7 +119,7 @@ def test_products_on_a_stream_that_waits_keep_their_place(xr):
     )
     c, side, fork, join = xr.zeros((64, 64)), xr.Stream(), xr.Event(), xr.Event()
     graph = xr.Graph()
-    with graph.record() as stream:
+    with graph.capture() as stream:
         fork.record(stream)
         fork.wait(side)
         with xr.stream(side):
@@ -135,7 +135,7 @@ def test_products_on_a_stream_that_waits_keep_their_place(xr):
 
 def test_one_graph_may_not_wait_for_another(xr):
     first, second, other, event = xr.Graph(), xr.Graph(), xr.Stream(), xr.Event()
-    with first.record() as stream, second.record(other):
+    with first.capture() as stream, second.capture(other):
         event.record(stream)
         with pytest.raises(xr.UsageError, match="into another"):
             event.wait(other)
@@ -144,18 +144,18 @@ def test_one_graph_may_not_wait_for_another(xr):
 
 def test_misuse_is_refused(xr):
     graph = xr.Graph()
-    with pytest.raises(xr.UsageError, match="no finished recording"):
+    with pytest.raises(xr.UsageError, match="nothing to replay"):
         graph.replay()
-    with graph.record() as stream:
+    with graph.capture() as stream:
         assert stream.is_capturing()
-        with pytest.raises(xr.UsageError, match="being recorded"):
+        with pytest.raises(xr.UsageError, match="being captured"):
             stream.synchronize()
-        with pytest.raises(xr.UsageError, match="already being recorded"):
-            xr.Graph().record().__enter__()
+        with pytest.raises(xr.UsageError, match="already being captured"):
+            xr.Graph().capture().__enter__()
     with pytest.raises(xr.UsageError, match="reset"):
-        graph.record().__enter__()
+        graph.capture().__enter__()
     graph.reset()
-    with graph.record():
+    with graph.capture():
         pass
     graph.replay()
     xr.synchronize()
@@ -166,25 +166,25 @@ def test_out_of_memory_at_the_begin_leaves_the_stream_as_it_was(xr):
     x, y = xr.from_numpy(np.arange(64, dtype=np.float32)), xr.zeros(64)
     xr.synchronize()  # the stream is another than the one that made them
     stream, graph = xr.Stream(), xr.Graph()
-    with xr.memory.fail_allocation(1), pytest.raises(xr.OutOfMemory), graph.record(stream):
+    with xr.memory.fail_allocation(1), pytest.raises(xr.OutOfMemory), graph.capture(stream):
         pass
     assert not stream.is_capturing()
     with xr.stream(stream):
         held = xr.empty(1 << 20)
         xr.kernels.copy(y, x)
     assert_close(y.numpy(stream), x.numpy())
-    with graph.record(stream), xr.stream(stream):
+    with graph.capture(stream), xr.stream(stream):
         xr.kernels.copy(y, x)
     assert len(graph) == 1
     del held
 
 
 @pytest.mark.parametrize("mode", ["native", "list"])
-def test_a_graph_dropped_in_its_recording(xr, monkeypatch, mode):
+def test_a_graph_destroyed_during_its_capture(xr, monkeypatch, mode):
     monkeypatch.setenv("XPU_GRAPH", mode)
     x, y, stream = xr.zeros(64), xr.zeros(64), xr.Stream()
     graph = xr.Graph()
-    graph.record(stream).__enter__()
+    graph.capture(stream).__enter__()
     with xr.stream(stream):
         xr.kernels.copy(y, x)
     del graph
@@ -203,7 +203,7 @@ TWO_CAPTURES = """
     def capture():
         graph = xr.Graph()
         try:
-            with graph.record(stream):
+            with graph.capture(stream):
                 for k in range(20):
                     xr.launch(kernel, 64, 64, [x, np.uint32(k)], stream)
             captured.append(graph)
@@ -245,7 +245,7 @@ MANY_GRAPHS = """
                 for turn in range(15):
                     x = xr.from_numpy(np.arange(64, dtype=np.uint32), stream=stream)
                     graph = xr.Graph()
-                    with graph.record(stream):
+                    with graph.capture(stream):
                         for k in range(30):
                             xr.launch(kernel, 64, 64, [x, np.uint32(seed * 1000 + k)], stream)
                     graph.replay(stream)

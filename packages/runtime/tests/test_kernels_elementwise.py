@@ -17,7 +17,7 @@ def op(xr):
         "add": make("add", "a0 + a1", inputs=2),
         "axpy": make("axpy", "p0 * a0 + a1", inputs=2, scalars=1),
         "exp": make("exp", "xpu::exp(a0)", headers=["exp"]),
-        "where": make("where", "a0 ? a1 : a2", inputs=3, own_type=[0]),
+        "where": make("where", "a0 ? a1 : a2", inputs=3, unconverted_inputs=[0]),
         "minmax": make(
             "minmax",
             ["xpu::minimum(a0, a1)", "xpu::maximum(a0, a1)"],

@@ -79,7 +79,7 @@ def test_lu(rng, dtype, rows, columns):
     info = Placed((2,), "i32", values=np.zeros(2))
     order = Placed((2, rows), "i32", values=np.zeros((2, rows)))
     xr.kernels.factorize_lu(place.array, pivots.array, info.array)
-    xr.kernels.permutation_of(order.array, pivots.array)
+    xr.kernels.pivots_to_permutation(order.array, pivots.array)
     if not values_checked():
         return
     got = place.result()
@@ -95,7 +95,7 @@ def test_what_is_not_positive_definite_is_noted_and_spoilt(rng):
     a[1, 35, 35] = -1
     place, info = Placed(a.shape, "f32", values=a), Placed((3,), "i32", values=np.zeros(3))
     xr.kernels.factorize_cholesky(place.array, info.array)
-    xr.kernels.spoil_failed(place.array, info.array)
+    xr.kernels.fill_failed_with_nan(place.array, info.array)
     if values_checked():
         assert info.result().tolist() == [0, 36, 0]
         assert np.isnan(place.result()).all((1, 2)).tolist() == [False, True, False]

@@ -101,7 +101,7 @@ def test_an_event_is_waited_for_alone(xr):
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("how", ["plain", "traced", "lent"])
+@pytest.mark.parametrize("how", ["plain", "traced", "exposed"])
 def test_an_event_comes_after_a_product_that_follows_a_fill(xr, how):
     """The driver's fill has an event that SYCL knows; the product goes to the queue below SYCL."""
     from xpu_runtime._native import C
@@ -114,7 +114,7 @@ def test_an_event_comes_after_a_product_that_follows_a_fill(xr, how):
         stream.synchronize()
         if how == "traced":
             xr.trace.start()
-        assert how != "lent" or stream.queue_pointer
+        assert how != "exposed" or stream.queue_pointer
         event = xr.Event()
         C.fill_pattern(stream, out.pointer, np.float32(7).tobytes(), out.size)
         for _ in range(8):
@@ -154,7 +154,7 @@ def test_a_host_that_waits_for_much_does_not_keep_asking(xr):
     if xr.generic_backend():
         pytest.skip("only where there is a queue of OpenCL's below SYCL's")
     kernel = xr.compile(sources.SLOW).kernel("slow")
-    # Not one of the pool: some are lent by now, and later tests would be given others.
+    # Not one of the pool: the queues of some are exposed by now, and later tests would be given others.
     x, stream = xr.zeros(1024), xr.default_stream()
     xr.synchronize()
     for _ in range(20):

@@ -63,7 +63,7 @@ class Lane:
     def graph(self, rng):
         k = np.float32(rng.integers(1, 100))
         graph = self.xr.Graph()
-        with graph.record(self.stream):
+        with graph.capture(self.stream):
             for _ in range(3):
                 self.xr.launch(self.step, SIDE * SIDE, SIDE, [self.x, k], self.stream)
         graph.replay(self.stream)
@@ -91,11 +91,11 @@ class Lane:
         self.expected = (self.expected + other.expected) % 256
 
 
-def mixed(xr, seed, steps, count, lent=False):
+def mixed(xr, seed, steps, count, exposed=False):
     rng = np.random.default_rng(seed)
     turn = np.eye(SIDE, dtype=np.float32)[rng.permutation(SIDE)]
     lanes = [Lane(xr, rng, turn) for _ in range(count)]
-    assert not lent or lanes[0].stream.queue_pointer
+    assert not exposed or lanes[0].stream.queue_pointer
     for _ in range(steps):
         lane, other = rng.choice(len(lanes), 2, replace=False)
         what = rng.choice(
@@ -108,13 +108,13 @@ def mixed(xr, seed, steps, count, lent=False):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("how", ["plain", "traced", "lent"])
+@pytest.mark.parametrize("how", ["plain", "traced", "exposed"])
 def test_mixed_work_keeps_its_order(xr, how, seed):
     """Also under a trace, and beside a stream whose queue others may use: its kernels go through SYCL."""
     if how == "traced":
         xr.trace.start()
     try:
-        mixed(xr, seed, 150, count=3, lent=how == "lent")
+        mixed(xr, seed, 150, count=3, exposed=how == "exposed")
     finally:
         if how == "traced":
             xr.trace.stop()

@@ -84,10 +84,10 @@ def test_streams_made_while_tracing_take_device_times(child):
 
 
 @pytest.mark.values
-def test_replays_of_graphs_recorded_before_have_device_times(xr):
+def test_replays_of_graphs_captured_before_have_device_times(xr):
     kernel, y = xr.compile(sources.SAXPY).kernel("saxpy"), xr.zeros(64)
     graph = xr.Graph()
-    with graph.record():
+    with graph.capture():
         xr.launch(kernel, 64, 64, [np.float32(1), y, y, np.int64(64)])
     graph.replay()
     xr.trace.start()
@@ -112,16 +112,16 @@ def test_onednn_calls_have_device_times(xr):
     assert abs(call.device_begin - call.host_begin) < 100e6
 
 
-def test_recording_a_graph_while_tracing(xr):
+def test_capturing_a_graph_while_tracing(xr):
     kernel = xr.compile(sources.SAXPY).kernel("saxpy")
     y = xr.zeros(64)
     xr.trace.start()
     graph = xr.Graph()
-    with graph.record():
+    with graph.capture():
         xr.launch(kernel, 64, 64, [np.float32(2), y, y, np.int64(64)])
     graph.replay()
     kinds = [r.kind.name for r in xr.trace.stop()]
-    # A native graph replays as one piece of work, a list as its launches; recording times neither.
+    # A native graph replays as one piece of work, a list as its launches; the capture times neither.
     assert [kind for kind in kinds if kind in ("graph", "kernel")] == [
         "graph" if graph.mode == "native" else "kernel"
     ]
@@ -172,7 +172,7 @@ REPLAYED = """
     x = xr.from_numpy(np.arange(64, dtype=np.uint32))
     graph, stream, replays = xr.Graph(), xr.Stream(), 60
     xr.synchronize()
-    with graph.record(stream):
+    with graph.capture(stream):
         for k in range(100):
             xr.launch(kernel, 64, 64, [x, np.uint32(k)], stream)
     ended = threading.Event()

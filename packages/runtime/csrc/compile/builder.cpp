@@ -4,12 +4,12 @@
 #include <exception>
 #include <fstream>
 
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 #include "compile/flatten.h"
 #include "compile/sha256.h"
 #include "compile/signature_probes.h"
 #include "env.h"
-#include "exit.h"
+#include "shutdown.h"
 #include "trace/recorder.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -29,30 +29,31 @@ void dump(const std::string& file, const void* data, std::size_t size) {
       .write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
 
-void tell_if_long(std::uint64_t nanoseconds, bool kept) {
-  static std::atomic<bool> told{false};
-  if (nanoseconds < 1'000'000'000 || told.exchange(true)) return;
-  const char* next = kept                     ? "it is cached for the next time"
+void warn_once_if_slow(std::uint64_t nanoseconds, bool cached) {
+  static std::atomic<bool> warned{false};
+  if (nanoseconds < 1'000'000'000 || warned.exchange(true)) return;
+  const char* next = cached                   ? "it is cached for the next time"
                      : cache_folder().empty() ? "the kernel cache is off, so every process compiles it"
                                               : "it could not be cached, so every process compiles it";
   log(LogLevel::warning,
-      join("compiling a kernel took ", nanoseconds / 1'000'000, " ms; ", next, " (said once)"));
+      join("compiling a kernel took ", nanoseconds / 1'000'000, " ms; ", next, " (logged once)"));
 }
 
 }  // namespace
 
-/// One build and the caching of its result. The trace shows it and, if it took long, the log says so.
+/// One build and the caching of its result. It is a record of the trace and, if it took over a second, a
+/// warning.
 class Compilation {
  public:
   Compilation() = default;
   ~Compilation() {
     finish();
-    if (std::uncaught_exceptions() == outside_) tell_if_long(end_ - begin_, kept_);
+    if (std::uncaught_exceptions() == exceptions_before_) warn_once_if_slow(end_ - begin_, cached_);
   }
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
 
-  /// What follows is not the compiler's time.
+  /// Ends the time that counts as the compiler's.
   void finish() {
     if (end_) return;
     end_ = trace::now();
@@ -60,20 +61,20 @@ class Compilation {
   }
 
   void keep(const std::string& key, const Bytes& bytes) {
-    if (!bytes.empty() && cache_write(key, bytes)) kept_ = true;
+    if (!bytes.empty() && cache_write(key, bytes)) cached_ = true;
   }
-  /// The driver has a disk cache of its own.
-  void mark_kept_by_driver() { kept_ = true; }
+  /// Says that the driver's own disk cache has the result.
+  void mark_cached_by_driver() { cached_ = true; }
 
  private:
   std::uint64_t begin_ = trace::now(), end_ = 0;
-  int outside_ = std::uncaught_exceptions();  // one more means that it failed
-  bool kept_ = false;
+  int exceptions_before_ = std::uncaught_exceptions();  // more in the destructor: the build failed
+  bool cached_ = false;
 };
 
 namespace {
 
-// Of the largest registers of this machine's cores that can be stored past the caches.
+// Bytes of the largest registers of this machine's cores that have streaming stores.
 int vector_bytes() {
 #ifdef __x86_64__
   return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 0;
@@ -82,8 +83,8 @@ int vector_bytes() {
 #endif
 }
 
-/// `digest` identifies the SPIR-V or, where images are not made of SPIR-V, the source. The generic mode keeps
-/// SYCL's images, the other backends their driver's binaries.
+/// `digest` identifies the SPIR-V or, if images are not made of SPIR-V, the source. The generic mode caches
+/// SYCL's images, the other backends cache their driver's binaries.
 std::string native_key(int device, std::string_view digest) {
   Sha256 hash;
   hash.field(digest).field(target_id(device)).field(generic_backend() ? "syclbin" : "driver");
@@ -94,18 +95,18 @@ std::string digest_of(const Bytes& spirv) {
   return Sha256().add(spirv.data(), spirv.size()).hex();
 }
 
-// What a GPU's driver made of it says how many registers it needs, and what it spills.
+// A GPU driver's binary tells the number of registers and spills.
 void dump_native(int device, const Bytes& binary, const std::string& name) {
   if (device_info(device).is_gpu) dump(name + ".bin", binary.data(), binary.size());
 }
 
-// Set when a new image of the generic mode could not be loaded, so that helpers are not asked for more.
+// Set if a new image of the generic mode could not be loaded; helpers then build no more of them.
 std::atomic<bool> images_unusable{false};
 
 void warn_images_unusable() {
   if (!images_unusable.exchange(true))
     log(LogLevel::warning,
-        "this backend does not load the images that it gives, so kernels are built in this process and not "
+        "this backend cannot load its own kernel images, so kernels are built in this process and are not "
         "cached");
 }
 
@@ -114,9 +115,9 @@ ProgramPtr with_signatures(ProgramPtr program, const Bytes& spirv) {
   return program;
 }
 
-// What a helper made. A driver that gives no binary, or does not take its own, builds the SPIR-V again here:
-// it has just done so unharmed, and Level Zero drivers find it in a cache of their own.
-ProgramPtr loaded(int device, const Bytes& spirv, const Bytes& binary) {
+// Loads what a helper built. If the driver gives no binary or rejects its own, it builds the SPIR-V again
+// here. It has just done so without a crash, and Level Zero drivers have a cache of their own.
+ProgramPtr load_built(int device, const Bytes& spirv, const Bytes& binary) {
   auto program = binary.empty() ? nullptr : load_native(device, binary);
   if (!program) program = load_spirv(device, spirv);
   return with_signatures(std::move(program), spirv);
@@ -127,7 +128,7 @@ ProgramPtr loaded(int device, const Bytes& spirv, const Bytes& binary) {
 std::string flat_source(int device, std::string_view source) {
   auto text = flatten(source);
   auto lead = join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n");
-  // Assembly is for this machine only: what is dumped is to be built for others.
+  // Assembly is for this machine only, and dumps are built for others too.
   bool here = device_info(device).type == "cpu" && !generic_backend() && dump_folder().empty();
   if (here && vector_bytes() && text.find("XPU_CPU_VECTOR") != text.npos)
     lead += join("#define XPU_CPU_VECTOR ", vector_bytes(), "\n");
@@ -135,7 +136,7 @@ std::string flat_source(int device, std::string_view source) {
   return lead + text;
 }
 
-// Signed integers wrap on overflow, on every device: without this a compiler may compute them in wider ones.
+// Makes signed integers wrap on overflow on every device; a compiler may otherwise compute in wider ones.
 constexpr const char* wrapping = "-fwrapv";
 
 Builder::Builder(int device, std::string flat, std::vector<std::string> options)
@@ -151,7 +152,7 @@ void Builder::dump_source() const {
   dump(hash_ + ".sycl", flat_.data(), flat_.size());
 }
 
-// The SPIR-V and the binary, where the backend gives them.
+// Caches and dumps the SPIR-V and the binary, if the backend gives them.
 void Builder::keep(Compilation& compilation, const Bytes& spirv, const Bytes& native) const {
   compilation.finish();
   dump(hash_ + ".spv", spirv.data(), spirv.size());
@@ -163,7 +164,7 @@ void Builder::keep(Compilation& compilation, const Bytes& spirv, const Bytes& na
 CompiledSource Builder::compile() const {
   Compilation compilation;
   auto compiled = compile_source(device_, flat_, options_);
-  exit::wait_before_loaded_libraries();  // the compiler is one of them
+  shutdown::reregister_exit_handler();  // the compiler is one of them
   keep(compilation, compiled.spirv, images_unusable ? Bytes{} : compiled.program->native());
   return compiled;
 }
@@ -179,12 +180,12 @@ ProgramPtr Builder::from_cache() const {
 ProgramPtr Builder::from_helper() const {
   if (images_unusable) return nullptr;
   Compilation compilation;
-  auto built = elsewhere::build({device_, flat_, options_, {}});
+  auto built = build_service::build({device_, flat_, options_, {}});
   if (!built) return nullptr;
   compilation.finish();
   if (!generic_backend()) {
     keep(compilation, built->spirv, built->native);
-    return loaded(device_, built->spirv, built->native);
+    return load_built(device_, built->spirv, built->native);
   }
   auto program = built->native.empty() ? nullptr : load_native(device_, built->native);
   if (program)
@@ -203,7 +204,7 @@ ProgramPtr Builder::build() const {
 
 std::optional<Bytes> Builder::spirv_from_helper() const {
   Compilation compilation;
-  auto built = elsewhere::build({device_, flat_, options_, {}});
+  auto built = build_service::build({device_, flat_, options_, {}});
   if (!built) return {};
   keep(compilation, built->spirv, built->native);
   return std::move(built->spirv);
@@ -215,7 +216,7 @@ Bytes Builder::spirv() const {
   auto built = spirv_from_helper();
   auto spirv = built ? std::move(*built) : compile().spirv;
   expect<Unsupported>(!spirv.empty(),
-                      "SPIR-V is not what this backend takes; build_kernel compiles from source");
+                      "this backend does not use SPIR-V; build the kernel from source with build_kernel");
   return spirv;
 }
 
@@ -227,14 +228,14 @@ ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
     return with_signatures(std::move(program), spirv);
   }
   Compilation compilation;
-  auto built = elsewhere::build({device, "", {}, spirv});
+  auto built = build_service::build({device, "", {}, spirv});
   auto program =
-      built ? loaded(device, spirv, built->native) : with_signatures(load_spirv(device, spirv), spirv);
+      built ? load_built(device, spirv, built->native) : with_signatures(load_spirv(device, spirv), spirv);
   auto native = built ? std::move(built->native) : program->native();
   compilation.finish();
   dump_native(device, native, name);
   compilation.keep(key, native);
-  if (device_info(device).backend == "level_zero") compilation.mark_kept_by_driver();
+  if (device_info(device).backend == "level_zero") compilation.mark_cached_by_driver();
   return program;
 }
 

@@ -1,5 +1,5 @@
-// Builds a program through the caches: native binary, then SPIR-V, then source; a miss fills those above it.
-// In the generic mode an image, which SYCL gives and takes back, stands for both.
+// Builds a program through the caches: native binary, then SPIR-V, then source. A miss fills the caches
+// before it. In the generic mode SYCL's image replaces both.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace xpu {
 
 class Compilation;
 
-/// A kernel's source with all it includes, and what it is to know of the device.
+/// Returns a kernel's source with its includes expanded and macros for the device.
 std::string flat_source(int device, std::string_view source);
 
 class Builder {
@@ -24,7 +24,7 @@ class Builder {
 
  private:
   ProgramPtr from_cache() const;
-  /// Null when there may be no helpers, or where their images cannot be loaded here.
+  /// Returns null if there are no helpers, or this process cannot load their images.
   ProgramPtr from_helper() const;
   std::optional<Bytes> spirv_from_helper() const;
   CompiledSource compile() const;
@@ -37,8 +37,7 @@ class Builder {
   std::string hash_;
 };
 
-/// The program of SPIR-V that read_signatures takes, also through the cache of native binaries. `name` is
-/// what it is dumped as.
+/// Builds SPIR-V that read_signatures() accepts, through the cache of native binaries. `name` is for dumps.
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name);
 
 }  // namespace xpu

@@ -42,7 +42,7 @@ class File {
     return true;
   }
 
-  /// False when it cannot be read to its end.
+  /// Returns false if it cannot be read to its end.
   bool read(Bytes& all) {
     for (std::size_t used = 0;;) {
       if (used == all.size()) all.resize(all.size() + 65536);
@@ -67,7 +67,7 @@ bool is_sound(const Bytes& all) {
   return std::memcmp(digest.data(), all.data() + magic.size(), digest_size) == 0;
 }
 
-// Also where an empty folder is in the way.
+// Also replaces an empty folder of that name.
 bool put_in_place(const std::string& written, const std::string& path) {
   auto rename = [&] { return std::rename(written.c_str(), path.c_str()) == 0; };
   return rename() || (errno == EISDIR && rmdir(path.c_str()) == 0 && rename());
@@ -99,14 +99,14 @@ bool is_private_folder(const struct stat& about) {
 }
 
 CacheFile read_cache_file(const std::string& path, bool own) {
-  // Not to wait for the other end of a pipe.
+  // Without O_NONBLOCK, opening a pipe would block.
   File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file < 0) return {{}, errno == ELOOP ? "is a link to itself" : ""};
   struct stat about;
   if (fstat(file, &about) != 0) return {};
   if (!S_ISREG(about.st_mode)) return {{}, "is not a file"};
   if (own && about.st_uid != geteuid()) return {{}, "belongs to somebody else"};
-  Bytes all(static_cast<std::size_t>(about.st_size) + 1);  // one more finds the end at the first reading
+  Bytes all(static_cast<std::size_t>(about.st_size) + 1);  // one byte more, so that one read() finds the end
   if (!file.read(all) || !is_sound(all)) return {{}, "is damaged"};
   all.erase(all.begin(), all.begin() + head_size);
   return {std::move(all), ""};

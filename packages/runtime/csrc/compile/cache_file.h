@@ -1,4 +1,4 @@
-// One file of the cache on disk: magic, SHA-256 and payload, in a file of the user's own.
+// One file of the disk cache: magic, SHA-256 and payload.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,19 +13,19 @@ namespace xpu {
 
 struct CacheFile {
   std::optional<Bytes> payload;
-  std::string fault;  ///< what is wrong with a file that is there; nothing when there is none
+  std::string fault;  ///< what is wrong with an existing file; empty if it is sound or missing
 };
 
-/// Of any owner's where the folder is not the user's: what came with the wheel.
+/// With `own`, a file of another owner is a fault. Files that ship with the wheel may have any owner.
 CacheFile read_cache_file(const std::string& path, bool own);
 
-/// Written beside its place and renamed, so that a reader never sees half of one; returns an error number, or
+/// Writes a temporary file and renames it, so that readers never see an incomplete one. Returns an errno, or
 /// 0.
 int write_cache_file(const std::string& path, const Bytes& payload);
 
 /// True for the names that write_cache_file() is given: 64 hexadecimal digits and a kind.
 bool is_cache_file_name(std::string_view name);
-/// True for the name of a file that write_cache_file() leaves when its process is killed.
+/// True for the name of a temporary file that write_cache_file() leaves if its process is killed.
 bool is_unfinished_name(std::string_view name);
 /// True if the open file begins as cache files do; with `unfinished` also if it ends before it could differ.
 /// Reads from the file's beginning.

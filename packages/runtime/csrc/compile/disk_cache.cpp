@@ -21,12 +21,12 @@ namespace xpu {
 namespace {
 
 namespace fs = std::filesystem;
-// Of each of them, the first in the process is told.
-enum class Trouble { folder, file, writing };
+// The first problem of each kind in the process is logged.
+enum class Problem { folder, file, writing };
 
-void warn_once(Trouble trouble, const std::string& message) {
-  static std::atomic<bool> told[3];
-  if (!told[static_cast<int>(trouble)].exchange(true)) log(LogLevel::warning, message);
+void warn_once(Problem problem, const std::string& message) {
+  static std::atomic<bool> logged[3];
+  if (!logged[static_cast<int>(problem)].exchange(true)) log(LogLevel::warning, message);
 }
 
 std::string choose_folder() {
@@ -40,7 +40,7 @@ std::string choose_folder() {
   return base;
 }
 
-// Made for the user alone; one that others could write to is refused.
+// Makes the folder for the user alone. Returns "" for a folder that others could write.
 std::string open_folder() {
   if (env::number("XPU_CACHE_SIZE", 1) == 0) return "";
   std::string folder = choose_folder();
@@ -48,17 +48,17 @@ std::string open_folder() {
   std::error_code failed;
   fs::create_directories(fs::path(folder).parent_path(), failed);
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    warn_once(Trouble::folder,
+    warn_once(Problem::folder,
               join("kernel cache is off: cannot create ", folder, ": ", std::strerror(errno)));
     return "";
   }
   struct stat about;
   if (stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) {
-    warn_once(Trouble::folder, join("kernel cache is off: ", folder, " is not a folder"));
+    warn_once(Problem::folder, join("kernel cache is off: ", folder, " is not a folder"));
     return "";
   }
   if (!is_private_folder(about)) {
-    warn_once(Trouble::folder, join("kernel cache is off: ", folder,
+    warn_once(Problem::folder, join("kernel cache is off: ", folder,
                                     " belongs to or can be written by somebody else; cached kernels are "
                                     "code, so run: chmod 700 ",
                                     folder, " (or set XPU_CACHE_DIR to a folder of your own)"));
@@ -74,7 +74,7 @@ const std::string& cache_folder() {
   return *folder;
 }
 
-std::string shipped_folder() {
+std::string prebuilt_folder() {
   static int here = 0;
   Dl_info info;
   if (!dladdr(&here, &info)) return "";
@@ -86,34 +86,34 @@ std::optional<Bytes> cache_read(const std::string& key) {
     std::string path = folder + "/" + key;
     auto file = read_cache_file(path, true);
     if (file.payload) {
-      std::error_code ignored;  // a lost touch only makes the file look older than it is
+      std::error_code ignored;  // without the new time the file only looks older
       fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
       return std::move(file.payload);
     }
     if (!file.fault.empty()) {
       bool removed = std::remove(path.c_str()) == 0;
-      warn_once(Trouble::file,
-                join("kernel cache: ", path, " ", file.fault, "; it is ",
-                     removed ? "removed and built again" : "in the way of what is built again"));
+      warn_once(Problem::file, join("kernel cache: ", path, " ", file.fault, "; it is ",
+                                    removed ? "removed and built again"
+                                            : "not removable, so the kernel is built each time"));
     }
   }
-  return read_cache_file(shipped_folder() + "/" + key, false).payload;
+  return read_cache_file(prebuilt_folder() + "/" + key, false).payload;
 }
 
 bool cache_write(const std::string& key, const Bytes& payload) {
   static std::atomic<unsigned> writes{0};
   auto& folder = cache_folder();
   if (folder.empty()) return false;
-  // The bound is kept within a few files.
+  // Checked at every 64th write, so the cache may exceed its limit by a few files.
   if (writes++ % 64 == 0) evict_cache_files(folder, env::number("XPU_CACHE_SIZE", 1u << 30));
   std::string path = folder + "/" + key;
   int failed = write_cache_file(path, payload);
   // The folder may have been removed since it was opened.
   if (failed == ENOENT && mkdir(folder.c_str(), 0700) == 0) failed = write_cache_file(path, payload);
-  // What is in the way was told when it was read.
+  // EISDIR was logged when the file was read.
   if (failed != 0 && failed != EISDIR)
-    warn_once(Trouble::writing, join("kernel cache: cannot write ", path, ": ", std::strerror(failed),
-                                     "; going on without it"));
+    warn_once(Problem::writing, join("kernel cache: cannot write ", path, ": ", std::strerror(failed),
+                                     "; continuing without it"));
   return failed == 0;
 }
 

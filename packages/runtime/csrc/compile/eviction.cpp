@@ -22,7 +22,7 @@ struct CachedFile {
   timespec used;
 };
 
-// Names are looked up in the folder that was opened and checked, whatever its path leads to by now.
+// Names are looked up in the folder that was opened and checked, even if its path leads elsewhere meanwhile.
 class CacheFolder {
  public:
   explicit CacheFolder(const std::string& path)
@@ -46,9 +46,9 @@ class CacheFolder {
     return entry ? entry->d_name : nullptr;
   }
 
-  /// False for what is no regular file of the user's own with the header of a cache file.
+  /// Returns false unless it is a regular file of the user's with the header of a cache file.
   bool describe(const char* name, CachedFile& file) const {
-    // A pipe is not waited for, a link is not followed.
+    // Does not block on a pipe or follow a link.
     int opened = openat(descriptor_, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (opened < 0) return false;
     struct stat about;

@@ -1,4 +1,4 @@
-// Keeps the cache folder within its size.
+// Eviction: keeps the cache folder below its size limit.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace xpu {
 
 /// Deletes the least recently used cache files until they take at most nine tenths of `limit` bytes, if they
-/// take more than `limit`, and what writers that were killed left behind. Deletes only regular files of the
+/// take more than `limit`, and temporary files of writers that were killed. Deletes only regular files of the
 /// user's own that have the name and the header of a cache file, and nothing in a folder that others may
 /// write. Does not throw; other processes may evict at the same time.
 void evict_cache_files(const std::string& folder, std::uint64_t limit);

@@ -47,7 +47,7 @@ struct Flattener {
   }
 };
 
-// The compiler counts physical lines, so each is looked up in the `#line` marks before it.
+// The compiler counts physical lines, so each is looked up in the `#line` directives before it.
 std::vector<std::string> places_of(std::string_view flat) {
   std::vector<std::string> places{""};
   std::string file = "kernel";

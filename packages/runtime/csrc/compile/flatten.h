@@ -1,4 +1,4 @@
-// One text out of a kernel source and the device library.
+// Flattening: expands a kernel source's includes of the device library.
 #pragma once
 
 #include <string>
@@ -6,9 +6,10 @@
 
 namespace xpu {
 
-/// Replaces each `#include <xpu/NAME.h>` by that file, once each.
+/// Replaces the first `#include <xpu/NAME.h>` of each file by its text and drops the others.
 std::string flatten(std::string_view source);
-/// A compiler's log about `flat` with its places ("rtc_0.cpp:17:3") as places in the files it was made of.
+/// Returns a compiler's log about `flat` with its positions ("rtc_0.cpp:17:3") as those in the original
+/// files.
 std::string name_places(const std::string& log, std::string_view flat);
 
 }  // namespace xpu

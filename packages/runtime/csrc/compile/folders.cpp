@@ -13,25 +13,25 @@
 namespace xpu {
 namespace {
 
-bool usable(const std::string& folder) {
+bool is_writable_folder(const std::string& folder) {
   struct stat about;
   return !folder.empty() && stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) &&
          access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
-bool ours(const std::string& path) {
+bool is_own_file(const std::string& path) {
   struct stat about;
   return lstat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid();
 }
 
-// The name says what is in it: one that is there needs no second writing.
+// The name has the digest of the text, so an existing file has it already.
 bool write_new(const std::string& path, std::string_view text) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return errno == EEXIST && ours(path);
-  bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file < 0) return errno == EEXIST && is_own_file(path);
+  bool is_complete = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(file);
-  if (!whole) unlink(path.c_str());
-  return whole;
+  if (!is_complete) unlink(path.c_str());
+  return is_complete;
 }
 
 }  // namespace
@@ -39,14 +39,14 @@ bool write_new(const std::string& path, std::string_view text) {
 std::string temporary_folder() {
   for (auto& folder : {env::text("TMPDIR"), env::text("TMP"), env::text("TEMP"), env::text("TEMPDIR"),
                        std::string("/tmp"), std::string("/var/tmp"), cache_folder()})
-    if (usable(folder)) return folder;
+    if (is_writable_folder(folder)) return folder;
   return "";
 }
 
-std::string keep_for_report(std::string_view text, std::string_view suffix) {
+std::string save_crash_source(std::string_view text, std::string_view suffix) {
   auto name = "/xpu-died-" + Sha256().add(text).hex().substr(0, 16) + std::string(suffix);
   for (auto& folder : {env::text("XPU_DUMP_KERNELS"), cache_folder(), temporary_folder()})
-    if (usable(folder) && write_new(folder + name, text)) return folder + name;
+    if (is_writable_folder(folder) && write_new(folder + name, text)) return folder + name;
   return "";
 }
 

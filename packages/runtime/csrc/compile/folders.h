@@ -1,4 +1,4 @@
-// Places for files beside the caches.
+// Folders for temporary files and for sources that a compiler crashed on.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace xpu {
 
-/// The first folder for temporary files that there is and can be written; empty when there is none.
+/// The first folder for temporary files that exists and is writable; empty if there is none.
 std::string temporary_folder();
 
-/// Keeps what a compiler died of where the user finds it; returns the file's path, or nothing.
-std::string keep_for_report(std::string_view text, std::string_view suffix);
+/// Saves what a compiler crashed on, for a report. Returns the file's path, or "" if no folder is writable.
+std::string save_crash_source(std::string_view text, std::string_view suffix);
 
 }  // namespace xpu

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "interrupt.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
 extern char** environ;
 
-namespace xpu::elsewhere {
+namespace xpu::build_service {
 namespace {
 
 std::string program() {
@@ -32,7 +32,7 @@ std::string program() {
   return std::filesystem::path(info.dli_fname).parent_path() / "xpu-build-kernels";
 }
 
-/// This process's environment, but that it starts no helpers of its own.
+/// This process's environment, changed so that the helper starts no helpers of its own.
 std::vector<std::string> environment() {
   std::vector<std::string> all = {"XPU_BUILD_PROCESSES=0"};
   for (char** entry = environ; *entry; ++entry)
@@ -40,21 +40,21 @@ std::vector<std::string> environment() {
   return all;
 }
 
-/// Both ends close when a program is started, but for those the program is given.
+/// A pair of file descriptors that are closed with it, and in programs that are started.
 struct Ends {
   int ours = -1, theirs = -1;
   ~Ends() {
     if (theirs >= 0) close(theirs);
     if (ours >= 0) close(ours);
   }
-  int keep() { return std::exchange(ours, -1); }
+  int release() { return std::exchange(ours, -1); }
 };
 
-int spawn(int socket, int end) {
+int spawn(int socket, int exit_pipe) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, end, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, exit_pipe, STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   auto path = program();
@@ -65,7 +65,7 @@ int spawn(int socket, int end) {
   pid_t child;
   int failed = posix_spawn(&child, path.c_str(), &files, nullptr, arguments.data(), pointers.data());
   posix_spawn_file_actions_destroy(&files);
-  // The helper leaves its own child behind and ends, so that it is nobody's to wait for.
+  // The program forks the helper and exits at once, so that nobody must wait for the helper.
   if (failed == 0) waitpid(child, nullptr, 0);
   return failed;
 }
@@ -73,37 +73,37 @@ int spawn(int socket, int end) {
 }  // namespace
 
 std::unique_ptr<HelperProcess> HelperProcess::start() {
-  Ends talk, end;
+  Ends messages, exit_pipe;
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return nullptr;
-  talk.ours = pair[0], talk.theirs = pair[1];
+  messages.ours = pair[0], messages.theirs = pair[1];
   if (pipe2(pair, O_CLOEXEC) != 0) return nullptr;
-  end.ours = pair[0], end.theirs = pair[1];
-  int failed = spawn(talk.theirs, end.theirs);
-  if (failed == 0) return std::make_unique<HelperProcess>(talk.keep(), end.keep());
+  exit_pipe.ours = pair[0], exit_pipe.theirs = pair[1];
+  int failed = spawn(messages.theirs, exit_pipe.theirs);
+  if (failed == 0) return std::make_unique<HelperProcess>(messages.release(), exit_pipe.release());
   log(LogLevel::debug, join("cannot start ", program(), ": ", std::strerror(failed)));
   return nullptr;
 }
 
 HelperProcess::~HelperProcess() {
   close(socket_);
-  close(end_);
+  close(exit_pipe_);
 }
 
-HelperProcess::Reply HelperProcess::ask(const Order& order) {
-  using_threads::Wait wait;
-  bool told = send(socket_, order);
+HelperProcess::Reply HelperProcess::ask(const BuildRequest& request) {
+  thread_registry::BlockingScope blocking;
+  bool sent = send(socket_, request);
   if (!ready_) {
     wait_for_message();
     ready_ = receive_ready(socket_);
   }
-  if (!ready_) return {Fate::unusable, {}, ""};
-  if (!told) return {Fate::idle, {}, ""};
+  if (!ready_) return {Status::never_ready, {}, ""};
+  if (!sent) return {Status::exited_idle, {}, ""};
   wait_for_message();
-  if (auto answer = receive_answer(socket_)) return {Fate::answered, std::move(*answer), ""};
-  bool by_itself = false;
-  auto how = how_it_ended(by_itself);
-  return {by_itself ? Fate::idle : Fate::died, {}, how};
+  if (auto response = receive_response(socket_)) return {Status::answered, std::move(*response), ""};
+  bool was_idle = false;
+  auto description = describe_exit(was_idle);
+  return {was_idle ? Status::exited_idle : Status::crashed, {}, description};
 }
 
 void HelperProcess::wait_for_message() const {
@@ -111,22 +111,22 @@ void HelperProcess::wait_for_message() const {
   while (poll(&message, 1, interrupt::check_interval.count()) <= 0) interrupt::check_operation();
 }
 
-std::string HelperProcess::how_it_ended(bool& by_itself) const {
+std::string HelperProcess::describe_exit(bool& was_idle) const {
   std::string all;
   char part[4096];
-  for (ssize_t got; (got = read(end_, part, sizeof part)) != 0;) {
+  for (ssize_t got; (got = read(exit_pipe_, part, sizeof part)) != 0;) {
     if (got < 0 && errno != EINTR) break;
     if (got > 0) all.append(part, static_cast<std::size_t>(got));
   }
   int status = 0;
-  if (all.size() < sizeof status) return "for a reason that nobody saw";
+  if (all.size() < sizeof status) return "for an unknown reason";
   std::memcpy(&status, all.data(), sizeof status);
-  by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  std::string words = all.substr(sizeof status);
-  if (!words.empty()) words = "\nIts last words:\n" + words;
-  if (!WIFSIGNALED(status)) return join("with exit code ", WEXITSTATUS(status), words);
+  was_idle = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  std::string output = all.substr(sizeof status);
+  if (!output.empty()) output = "\nThe end of its output:\n" + output;
+  if (!WIFSIGNALED(status)) return join("with exit code ", WEXITSTATUS(status), output);
   auto* name = sigabbrev_np(WTERMSIG(status));
-  return join("with signal ", WTERMSIG(status), name ? join(" (SIG", name, ")") : "", words);
+  return join("with signal ", WTERMSIG(status), name ? join(" (SIG", name, ")") : "", output);
 }
 
-}  // namespace xpu::elsewhere
+}  // namespace xpu::build_service

@@ -1,4 +1,5 @@
-// One helper that builds: the program xpu-build-kernels, which is nobody's child, and what becomes of it.
+// One build helper: the program xpu-build-kernels, detached from this process so that nobody must wait for
+// it.
 #pragma once
 
 #include <memory>
@@ -7,37 +8,41 @@
 
 #include "compile/messages.h"
 
-namespace xpu::elsewhere {
+namespace xpu::build_service {
 
+/// For one thread at a time.
 class HelperProcess {
  public:
-  /// Null when no process can be started.
+  /// Returns null if no process can be started. Does not wait until it is ready.
   static std::unique_ptr<HelperProcess> start();
-  HelperProcess(int socket, int end) : socket_(socket), end_(end) {}
+  HelperProcess(int socket, int exit_pipe) : socket_(socket), exit_pipe_(exit_pipe) {}
   ~HelperProcess();
   HelperProcess(const HelperProcess&) = delete;
   HelperProcess& operator=(const HelperProcess&) = delete;
 
-  enum class Fate {
-    answered,
-    idle,      ///< it had ended before it was asked
-    unusable,  ///< it never came so far as to take an order
-    died,      ///< it ended at its work
+  enum class Status {
+    answered,     ///< it takes further requests; in every other state it has exited
+    exited_idle,  ///< before it was asked
+    never_ready,  ///< before it could take a request
+    crashed,      ///< during the build
   };
   struct Reply {
-    Fate fate;
-    Answer answer;    ///< of one that answered
-    std::string how;  ///< one that did not has ended, and what it said last
+    Status status;
+    BuildResponse response;        ///< if it answered
+    std::string exit_description;  ///< if it crashed: exit code or signal, and the end of its stderr
   };
-  Reply ask(const Order& order);
+  /// Blocks until the program is built or the helper has exited. Throws what a signal's handler throws; the
+  /// helper must then be destroyed.
+  Reply ask(const BuildRequest& request);
 
  private:
   /// Blocks until there is something to read. Throws what a signal's handler throws.
   void wait_for_message() const;
-  std::string how_it_ended(bool& by_itself) const;
+  /// Blocks until the helper has exited. Sets `was_idle` if it exited with status 0.
+  std::string describe_exit(bool& was_idle) const;
 
-  int socket_, end_;
+  int socket_, exit_pipe_;
   bool ready_ = false;
 };
 
-}  // namespace xpu::elsewhere
+}  // namespace xpu::build_service

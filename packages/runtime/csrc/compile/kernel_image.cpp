@@ -21,7 +21,7 @@ class ImageWriter {
   Bytes bytes_;
 };
 
-/// Reads nothing beyond the end: after that, all is empty and `failed` is true.
+/// Never reads beyond the end: results are then empty, and `failed` is true.
 class ImageReader {
  public:
   explicit ImageReader(const Bytes& bytes)

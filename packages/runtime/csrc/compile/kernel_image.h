@@ -1,4 +1,5 @@
-// An image of the generic mode: what its kernels take, which SYCL's images do not say, and SYCL's image.
+// An image of the generic mode: SYCL's image and the kernels' parameters, which SYCL's image does not
+// contain.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ struct KernelImage {
 };
 
 Bytes pack_image(const KernelImage& image);
-/// Returns nothing for what pack_image did not write.
+/// Returns nullopt for bytes that pack_image() did not write.
 std::optional<KernelImage> unpack_image(const Bytes& packed);
 
 }  // namespace xpu

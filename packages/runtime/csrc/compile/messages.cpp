@@ -5,12 +5,12 @@
 
 #include <cerrno>
 
-namespace xpu::elsewhere {
+namespace xpu::build_service {
 namespace {
 
 bool send_bytes(int socket, const void* data, std::size_t size) {
   for (auto* at = static_cast<const char*>(data); size > 0;) {
-    // Not write(), which would end the process with a signal when the other end has gone.
+    // Not write(), which raises SIGPIPE if the other end is closed.
     auto sent = ::send(socket, at, size, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
@@ -49,47 +49,48 @@ constexpr char ready = 'r';
 
 }  // namespace
 
-bool send(int socket, const Order& order) {
-  std::uint64_t numbers[] = {static_cast<std::uint64_t>(order.device), order.options.size()};
-  if (!send_bytes(socket, numbers, sizeof numbers) || !send_text(socket, order.source) ||
-      !send_text(socket, order.spirv))
+bool send(int socket, const BuildRequest& request) {
+  std::uint64_t numbers[] = {static_cast<std::uint64_t>(request.device), request.options.size()};
+  if (!send_bytes(socket, numbers, sizeof numbers) || !send_text(socket, request.source) ||
+      !send_text(socket, request.spirv))
     return false;
-  for (auto& option : order.options)
+  for (auto& option : request.options)
     if (!send_text(socket, option)) return false;
   return true;
 }
 
-bool send(int socket, const Answer& answer) {
-  return send_bytes(socket, &answer.outcome, sizeof answer.outcome) && send_text(socket, answer.message) &&
-         send_text(socket, answer.spirv) && send_text(socket, answer.native);
+bool send(int socket, const BuildResponse& response) {
+  return send_bytes(socket, &response.outcome, sizeof response.outcome) &&
+         send_text(socket, response.message) && send_text(socket, response.spirv) &&
+         send_text(socket, response.native);
 }
 
 bool send_ready(int socket) {
   return send_bytes(socket, &ready, 1);
 }
 
-std::optional<Order> receive_order(int socket, int patience) {
-  pollfd waiting{socket, POLLIN, 0};
-  if (poll(&waiting, 1, patience) <= 0) return {};
+std::optional<BuildRequest> receive_request(int socket, int timeout_ms) {
+  pollfd readable{socket, POLLIN, 0};
+  if (poll(&readable, 1, timeout_ms) <= 0) return {};
   std::uint64_t numbers[2];
-  Order order;
-  if (!receive_bytes(socket, numbers, sizeof numbers) || !receive_text(socket, order.source) ||
-      !receive_text(socket, order.spirv))
+  BuildRequest request;
+  if (!receive_bytes(socket, numbers, sizeof numbers) || !receive_text(socket, request.source) ||
+      !receive_text(socket, request.spirv))
     return {};
-  order.device = static_cast<int>(numbers[0]);
-  order.options.resize(numbers[1]);
-  for (auto& option : order.options)
+  request.device = static_cast<int>(numbers[0]);
+  request.options.resize(numbers[1]);
+  for (auto& option : request.options)
     if (!receive_text(socket, option)) return {};
-  return order;
+  return request;
 }
 
-std::optional<Answer> receive_answer(int socket) {
-  Answer answer;
-  if (!receive_bytes(socket, &answer.outcome, sizeof answer.outcome) ||
-      !receive_text(socket, answer.message) || !receive_text(socket, answer.spirv) ||
-      !receive_text(socket, answer.native))
+std::optional<BuildResponse> receive_response(int socket) {
+  BuildResponse response;
+  if (!receive_bytes(socket, &response.outcome, sizeof response.outcome) ||
+      !receive_text(socket, response.message) || !receive_text(socket, response.spirv) ||
+      !receive_text(socket, response.native))
     return {};
-  return answer;
+  return response;
 }
 
 bool receive_ready(int socket) {
@@ -97,4 +98,4 @@ bool receive_ready(int socket) {
   return receive_bytes(socket, &got, 1) && got == ready;
 }
 
-}  // namespace xpu::elsewhere
+}  // namespace xpu::build_service

@@ -1,4 +1,4 @@
-// What this process and its helpers that build tell each other through a socket.
+// Messages between this process and its build helpers, through a socket.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,30 @@
 
 #include "xpu/cache.h"
 
-namespace xpu::elsewhere {
+namespace xpu::build_service {
 
-struct Order {
+struct BuildRequest {
   int device;
-  std::string source;                ///< flat; empty when it is SPIR-V that is to be built
-  std::vector<std::string> options;  ///< of the compiler of sources
+  std::string source;                ///< without includes; empty to build `spirv` instead
+  std::vector<std::string> options;  ///< of the source compiler
   Bytes spirv;
 };
 
-struct Answer {
+struct BuildResponse {
   enum class Outcome : std::uint8_t { built, compile_error, out_of_memory, unsupported, failed };
   Outcome outcome;
-  std::string message;  ///< why it is not built
-  Bytes spirv, native;  ///< `native` is empty where a driver gives none
+  std::string message;  ///< why the build failed
+  Bytes spirv, native;  ///< `native` is empty if the driver gives no binary
 };
 
-/// False when nobody is at the other end.
-bool send(int socket, const Order& order);
-bool send(int socket, const Answer& answer);
+/// Return false if the other end is closed. Never raise SIGPIPE.
+bool send(int socket, const BuildRequest& request);
+bool send(int socket, const BuildResponse& response);
 bool send_ready(int socket);
-/// Nothing when the other end has closed; with `patience`, in milliseconds, also when it passes first.
-std::optional<Order> receive_order(int socket, int patience);
-std::optional<Answer> receive_answer(int socket);
+/// Block for a message. Return nullopt or false if the other end is closed; receive_request() also after
+/// `timeout_ms` without a request.
+std::optional<BuildRequest> receive_request(int socket, int timeout_ms);
+std::optional<BuildResponse> receive_response(int socket);
 bool receive_ready(int socket);
 
-}  // namespace xpu::elsewhere
+}  // namespace xpu::build_service

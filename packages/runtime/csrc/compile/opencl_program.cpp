@@ -19,7 +19,7 @@ std::string build_log(cl_program program, cl_device_id device) {
 
 Bytes binary_of(cl_program program) {
   std::size_t size = 0;
-  // One device at most has a binary: programs are built for one.
+  // At most one device has a binary, because programs are built for one.
   cl_uint devices = 0;
   XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
   if (devices != 1 ||
@@ -44,7 +44,7 @@ class OpenClProgram : public Program {
     expect<UsageError>(status == CL_SUCCESS, "the program has no kernel named \"", name, "\" (OpenCL status ",
                        status, ")");
     auto made = sycl::make_kernel<sycl::backend::opencl>(kernel, sycl_context(device_));
-    XPU_CL(clReleaseKernel)(kernel);  // SYCL took a reference of its own
+    XPU_CL(clReleaseKernel)(kernel);  // SYCL holds its own reference
     return made;
   }
 

@@ -1,4 +1,4 @@
-// Programs through the OpenCL driver, which gives its binaries out and takes them back.
+// Programs through the OpenCL driver, whose binaries can be saved and loaded.
 #pragma once
 
 #include <sycl/sycl.hpp>
@@ -8,9 +8,9 @@
 namespace xpu {
 
 ProgramPtr load_opencl_spirv(int device, const Bytes& spirv);
-/// Null when the driver refuses the binary: another driver version wrote it.
+/// Returns null if the driver rejects the binary, because another version of it wrote that.
 ProgramPtr load_opencl_binary(int device, const Bytes& binary);
-/// Empty when the bundle is not of OpenCL.
+/// Returns an empty binary if the bundle is not of OpenCL.
 Bytes opencl_binary(const sycl::kernel_bundle<sycl::bundle_state::executable>& bundle);
 
 }  // namespace xpu

@@ -22,7 +22,7 @@ namespace {
 namespace ext = sycl::ext::oneapi::experimental;
 using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
-// What is given back to SYCL in another process, or nothing where it cannot be had.
+// SYCL's image of the program, to load in another process; empty if the backend gives none.
 Bytes image_of(const Executable& bundle, const Signatures& signatures) {
   try {
     auto content = bundle.ext_oneapi_get_content();
@@ -38,7 +38,7 @@ class BundleProgram : public Program {
   explicit BundleProgram(Executable bundle, bool has_image = true)
       : bundle_(std::move(bundle)), has_image_(has_image) {}
   sycl::kernel kernel(const std::string& name) override {
-    // Of SPIR-V that was not made here, the names may be without the compiler's prefix.
+    // In SPIR-V from another compiler, names may lack this compiler's prefix.
     for (auto& known : {"__sycl_kernel_" + name, name})
       if (bundle_.ext_oneapi_has_kernel(known)) return bundle_.ext_oneapi_get_kernel(known);
     fail<UsageError>("the source has no kernel named \"", name,
@@ -64,7 +64,7 @@ ProgramPtr load_image(int device, const Bytes& packed) {
     program->signatures = std::move(image->signatures);
     return program;
   } catch (const sycl::exception& e) {
-    log(LogLevel::debug, join("this backend refuses an image of a kernel: ", e.what()));
+    log(LogLevel::debug, join("this backend rejects an image of a kernel: ", e.what()));
     return nullptr;
   }
 }
@@ -89,15 +89,15 @@ std::string compiler_path() {
 }
 
 // The caller's options and those that the backend's compiler needs. For CUDA: from sm_70 on the compiler
-// marks structs passed by value (grid_constant) in a way that its own printer dies of. It prints the same PTX
-// (.target sm_75) of functions for sm_60.
+// marks structs passed by value (grid_constant), and its own printer crashes on the mark. For functions of
+// sm_60 it prints the same PTX (.target sm_75).
 std::vector<std::string> with_backend_options(int device, std::vector<std::string> options) {
   if (device_info(device).backend == "cuda")
     options.insert(options.end(), {"-Xclang", "-target-cpu", "-Xclang", "sm_60"});
   return options;
 }
 
-// What a compiler says where it has no folder for its files.
+// Advice for a compiler that found no folder for its temporary files.
 std::string hint(const std::string& log) {
   bool no_folder = log.find("unable to make temporary file") != log.npos;
   return no_folder ? "\nSet TMPDIR to a folder that exists and that this user can write." : "";

@@ -15,13 +15,13 @@ namespace xpu {
 class Program {
  public:
   virtual ~Program() = default;
-  /// Throws UsageError, naming the kernels there are where the backend can say, when there is no such kernel.
+  /// Throws UsageError if there is no such kernel, and lists the kernels if the backend can.
   virtual sycl::kernel kernel(const std::string& name) = 0;
-  /// What load_native takes in a later process: the driver's own binary or, in the generic mode, the image
-  /// that SYCL makes of the program (SYCLBIN). Empty where it cannot be had.
+  /// The argument for load_native() in a later process: the driver's binary or, in the generic mode, SYCL's
+  /// image of the program (SYCLBIN). Empty if the backend gives none.
   virtual Bytes native() { return {}; }
 
-  /// What the kernel takes, in order; null if neither its image nor its source says it.
+  /// The kernel's parameters in order; null if neither its image nor its source tells them.
   const std::vector<Parameter>* parameters(const std::string& kernel) const;
   Signatures signatures;
 };
@@ -30,20 +30,20 @@ using ProgramPtr = std::unique_ptr<Program>;
 
 struct CompiledSource {
   ProgramPtr program;
-  Bytes spirv;  ///< empty on backends whose images are something else
+  Bytes spirv;  ///< empty on backends that do not use SPIR-V
 };
-/// `flat` is compiled by the wheel's SYCL compiler. Throws CompileError with its log.
+/// Compiles `flat` with the wheel's SYCL compiler. Blocks. Throws CompileError with its log.
 CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options);
 ProgramPtr load_spirv(int device, const Bytes& spirv);
-/// Null when the backend keeps no binaries of ours or the driver refuses this one.
+/// Returns null if the backend has no binaries or the driver rejects this one.
 ProgramPtr load_native(int device, const Bytes& binary);
-/// False where images are something else, and do not say what kernels take.
+/// False if images are not SPIR-V, and so do not tell kernels' parameters.
 bool takes_spirv(int device);
-/// Loads the compiler of sources, which takes a while, before it is needed.
+/// Loads the source compiler early, which takes a while.
 void prepare_compiler();
-/// True where images are SPIR-V, which says what kernels take.
+/// True if images are SPIR-V, which tells kernels' parameters.
 bool images_tell_signatures();
-/// Changes when the device or its driver does.
+/// Identifies the device and its driver's version.
 std::string target_id(int device);
 
 }  // namespace xpu

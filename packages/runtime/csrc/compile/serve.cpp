@@ -1,4 +1,4 @@
-// The helpers' side: one process builds, and one waits for its end, to tell how it came.
+// The helper's side: one process builds, and another waits for it and reports how it exited.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -7,24 +7,24 @@
 #include <cerrno>
 #include <new>
 
-#include "compile/elsewhere.h"
+#include "compile/build_service.h"
 #include "compile/messages.h"
 #include "compile/program.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 
-namespace xpu::elsewhere {
+namespace xpu::build_service {
 namespace {
 
-constexpr int idle_milliseconds = 20'000;
-constexpr std::size_t most_words = 2000;
+constexpr int idle_timeout_ms = 20'000;
+constexpr std::size_t max_tail_bytes = 2000;
 
-Answer made_of(const Order& order) {
-  using Outcome = Answer::Outcome;
+BuildResponse build_here(const BuildRequest& request) {
+  using Outcome = BuildResponse::Outcome;
   try {
-    if (order.source.empty())
-      return {Outcome::built, "", {}, load_spirv(order.device, order.spirv)->native()};
-    auto compiled = compile_source(order.device, order.source, order.options);
+    if (request.source.empty())
+      return {Outcome::built, "", {}, load_spirv(request.device, request.spirv)->native()};
+    auto compiled = compile_source(request.device, request.source, request.options);
     return {Outcome::built, "", std::move(compiled.spirv), compiled.program->native()};
   } catch (const CompileError& error) {
     return {Outcome::compile_error, error.what(), {}, {}};
@@ -37,11 +37,11 @@ Answer made_of(const Order& order) {
   }
 }
 
-void work(int socket) {
+void serve_requests(int socket) {
   if (device_count() == 0 || !send_ready(socket)) return;
   prepare_compiler();
-  while (auto order = receive_order(socket, idle_milliseconds))
-    if (!send(socket, made_of(*order))) return;
+  while (auto request = receive_request(socket, idle_timeout_ms))
+    if (!send(socket, build_here(*request))) return;
 }
 
 void write_all(int file, const void* data, std::size_t size) {
@@ -54,45 +54,45 @@ void write_all(int file, const void* data, std::size_t size) {
   }
 }
 
-// What is written until nobody can write any more; only its end is kept.
-std::string last_words(int file) {
-  std::string words;
+// Reads `file` to its end and returns at most its last 2,000 bytes.
+std::string read_tail(int file) {
+  std::string tail;
   char part[4096];
   for (ssize_t got; (got = read(file, part, sizeof part)) != 0;) {
     if (got < 0 && errno != EINTR) break;
-    if (got > 0) words.append(part, static_cast<std::size_t>(got));
-    if (words.size() > most_words) words.erase(0, words.size() - most_words);
+    if (got > 0) tail.append(part, static_cast<std::size_t>(got));
+    if (tail.size() > max_tail_bytes) tail.erase(0, tail.size() - max_tail_bytes);
   }
-  return words;
+  return tail;
 }
 
 }  // namespace
 
-void serve(int socket, int end) {
-  int words[2];
-  if (pipe2(words, O_CLOEXEC) != 0) return;
+void serve(int socket, int exit_pipe) {
+  int output[2];
+  if (pipe2(output, O_CLOEXEC) != 0) return;
   pid_t worker = fork();
   if (worker < 0) return;
   if (worker == 0) {
-    dup2(words[1], STDERR_FILENO);
-    close(words[0]);
-    close(words[1]);
+    dup2(output[1], STDERR_FILENO);
+    close(output[0]);
+    close(output[1]);
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(nothing, end);  // what the compiler prints is not for the one who waits for the end
+    dup2(nothing, exit_pipe);  // replaces stdout: what the compiler prints must not go to the pipe
     close(nothing);
-    work(socket);
-    // Drivers have nothing to put in order at the end of this one.
+    serve_requests(socket);
+    // Without the exit handlers of drivers, which have nothing to do here.
     _exit(0);
   }
   prctl(PR_SET_NAME, "xpu-watch-build");
-  close(words[1]);
+  close(output[1]);
   close(socket);
-  auto said = last_words(words[0]);
+  auto tail = read_tail(output[0]);
   int status = 0;
   while (waitpid(worker, &status, 0) < 0 && errno == EINTR) {
   }
-  write_all(end, &status, sizeof status);
-  write_all(end, said.data(), said.size());
+  write_all(exit_pipe, &status, sizeof status);
+  write_all(exit_pipe, tail.data(), tail.size());
 }
 
-}  // namespace xpu::elsewhere
+}  // namespace xpu::build_service

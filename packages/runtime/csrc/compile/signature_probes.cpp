@@ -14,7 +14,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// Moves over text that is no comment, string or line of the preprocessor.
+// Scans text and skips comments, strings and preprocessor lines.
 class Scanner {
  public:
   Scanner(std::string_view text, std::size_t at) : text_(text), at_(at) {}
@@ -36,7 +36,7 @@ class Scanner {
     while (!at_end() && is_word(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  /// After the parenthesis that closes the one taken; false if there is none.
+  /// Moves behind the matching closing parenthesis; returns false if there is none.
   bool close_parenthesis() {
     for (int depth = 1; depth > 0;) {
       char c = peek();
@@ -115,7 +115,7 @@ Signatures read_probed_signatures(std::string_view log) {
     name = name.substr(name.rfind(':') + 1);
     if (!name.ends_with(tag_suffix)) continue;
     auto& parameters = all[std::string(name.substr(0, name.size() - tag_suffix.size()))];
-    if (!parameters.empty()) continue;  // told twice
+    if (!parameters.empty()) continue;  // reported twice
     list = list.substr(0, list.find('>'));
     for (auto comma = list.find(','); comma != list.npos; comma = list.find(',')) {
       list.remove_prefix(comma + 1);

@@ -1,4 +1,5 @@
-// What kernels take, told by the compiler of their source, for backends whose images do not say it.
+// Signature probes: have the source compiler report kernels' parameters, for backends whose images do not
+// tell them.
 #pragma once
 
 #include <string>
@@ -8,12 +9,11 @@
 
 namespace xpu {
 
-/// `source` with a probe at the beginning of each kernel's body, for which the compiler writes a warning with
-/// the kernel's parameters into its log. Kernels are found by `XPU_KERNEL(dims) name(`; lines stay the lines
-/// they are.
+/// Returns `source` with a probe at the beginning of each kernel's body. For each the compiler logs a warning
+/// with the kernel's parameters. Kernels are found by `XPU_KERNEL(dims) name(`. Line numbers do not change.
 std::string add_signature_probes(std::string_view source);
 
-/// What the probes wrote into the log of a build. A kernel without a probe is not in it.
+/// Reads the parameters from the log of a build. A kernel without a probe is not in the result.
 Signatures read_probed_signatures(std::string_view log);
 
 }  // namespace xpu

@@ -36,7 +36,7 @@ enum : std::uint32_t { decoration_packed = 10, decoration_parameter = 38, by_val
 
 using Words = std::span<const std::uint32_t>;
 
-// Sizes beyond this are not told apart: no kernel takes as much by value.
+// Larger sizes are not distinguished: no kernel takes that much by value.
 constexpr std::uint64_t huge = std::uint64_t{1} << 32;
 
 struct Layout {
@@ -71,7 +71,7 @@ class Reader {
     for (auto& [function, name] : names_) {
       expect<UsageError>(parameters_.count(function), "SPIR-V: the kernel \"", name, "\" has no function");
       for (auto [id, type] : parameters_[function]) all[name].push_back(parameter(id, type));
-      all[name];  // also of a kernel without parameters
+      all[name];  // so that a kernel without parameters has an entry
     }
     return all;
   }
@@ -84,7 +84,7 @@ class Reader {
 
   void header() const {
     expect<UsageError>(words_.size() >= 5 && words_[0] == magic,
-                       "SPIR-V: got a file that begins otherwise, "
+                       "SPIR-V: got a file with another header, "
                        "expected the number 0x07230203 and a header of five words");
     expect<UsageError>(words_[1] >> 16 == 1 && (words_[1] & 0xff) == 0, "SPIR-V: got version word ",
                        words_[1], ", expected a version 1");
@@ -132,8 +132,8 @@ class Reader {
     }
   }
 
-  // Laid out once, from members that are declared already: of a type that comes later only pointers may be
-  // declared before it, so that none contains itself.
+  // Computed once, from members that are already declared. Only pointers may refer to later types, so no type
+  // contains itself.
   void declare(std::uint32_t id, Type type) {
     types_[id] = type;
     layouts_[id] = layout(id, type);
@@ -178,7 +178,7 @@ class Reader {
     return {};
   }
 
-  // As C lays it out; size 0 for what this does not know.
+  // The layout of C; size 0 for unknown types.
   Layout layout(std::uint32_t id, const Type& type) {
     auto& [code, operands] = type;
     auto operand = [&, &operands = operands](std::size_t i) { return i < operands.size() ? operands[i] : 0; };
@@ -227,7 +227,7 @@ class Reader {
   std::map<std::uint32_t, Layout> layouts_;
   std::map<std::uint32_t, std::uint64_t> constants_;
   std::set<std::uint32_t> packed_, by_value_;
-  std::set<std::uint32_t> missing_;  // what was contained before it was declared
+  std::set<std::uint32_t> missing_;  // types that were used as members before their declaration
   struct Given {
     std::uint32_t id, type;
   };

@@ -1,4 +1,4 @@
-// What a SPIR-V module says of its kernels.
+// Kernels' parameters from a SPIR-V module.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace xpu {
 
 struct Parameter {
-  std::uint32_t size;  ///< in bytes; 0 for what no launch here gives: local memory, images
+  std::uint32_t size;  ///< in bytes; 0 for local memory and images, which no launch passes
   bool pointer;
 };
 
-/// By the kernels' names, as the module has them.
+/// By the kernels' names in the module.
 using Signatures = std::map<std::string, std::vector<Parameter>>;
 
-/// Throws UsageError for what is no whole module with kernels: drivers trust what they are given.
+/// Throws UsageError unless it is a complete module with kernels, because drivers do not check that.
 Signatures read_signatures(const Bytes& spirv);
 
 }  // namespace xpu

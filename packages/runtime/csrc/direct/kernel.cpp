@@ -9,15 +9,15 @@
 namespace xpu::direct {
 
 Kernel::Kernel(sycl::kernel& kernel) {
-  auto theirs = sycl::get_native<sycl::backend::opencl>(kernel);
+  auto original = sycl::get_native<sycl::backend::opencl>(kernel);
   cl_program program = nullptr;
   std::size_t length = 0;
-  XPU_CL(clGetKernelInfo)(theirs, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr);
-  XPU_CL(clGetKernelInfo)(theirs, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &length);
+  XPU_CL(clGetKernelInfo)(original, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr);
+  XPU_CL(clGetKernelInfo)(original, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &length);
   std::string name(length, '\0');
-  XPU_CL(clGetKernelInfo)(theirs, CL_KERNEL_FUNCTION_NAME, length, name.data(), nullptr);
+  XPU_CL(clGetKernelInfo)(original, CL_KERNEL_FUNCTION_NAME, length, name.data(), nullptr);
   kernel_ = XPU_CL(clCreateKernel)(program, name.c_str(), nullptr);
-  XPU_CL(clReleaseKernel)(theirs);
+  XPU_CL(clReleaseKernel)(original);
 }
 
 Kernel::~Kernel() {
@@ -47,7 +47,7 @@ bool Kernel::enqueue(Submission& submission, const NdRange& range) {
   auto status = XPU_CL(clEnqueueNDRangeKernel)(submission.queue, kernel_, static_cast<cl_uint>(range.dims),
                                                nullptr, global, local, 0, nullptr, &end);
   if (status != CL_SUCCESS) return false;
-  submission.end = Mark(end);
+  submission.event = NativeEvent(end);
   return true;
 }
 

@@ -1,4 +1,4 @@
-// A kernel as OpenCL queues it.
+// A kernel object for the native queue.
 #pragma once
 
 #include <CL/cl.h>
@@ -10,22 +10,24 @@
 
 namespace xpu::direct {
 
+/// Thread-safe but for set(), which is for a kernel of one graph.
 class Kernel {
  public:
-  /// An object of its own for the same kernel: SYCL sets the arguments of its at any time.
+  /// Makes a second OpenCL object for the kernel, because SYCL may set the arguments of its own at any time.
   explicit Kernel(sycl::kernel& kernel);
   ~Kernel();
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  // Both are false when the driver refuses: SYCL then has the words for why.
+  // Both return false if the driver reports an error; the caller then submits through SYCL, which describes
+  // it.
   bool enqueue(Submission& submission, const NdRange& range, const Args& args);
-  /// With the arguments that were set, for a kernel that one graph has to itself.
+  /// Enqueues it with the arguments of set().
   bool enqueue(Submission& submission, const NdRange& range);
   bool set(const Args& args);
 
  private:
-  std::mutex mutex_;  // arguments belong to the kernel until it is queued
+  std::mutex mutex_;  // held while arguments are set and the kernel is enqueued
   cl_kernel kernel_ = nullptr;
 };
 

@@ -13,7 +13,7 @@ thread_local Submission* innermost = nullptr;
 
 }  // namespace
 
-cl_command_queue queue_below(sycl::queue& queue) {
+cl_command_queue native_queue(sycl::queue& queue) {
   if (generic_backend() || !queue.get_device().is_cpu() || queue.get_backend() != sycl::backend::opencl)
     return nullptr;
   return sycl::get_native<sycl::backend::opencl>(queue);
@@ -21,10 +21,11 @@ cl_command_queue queue_below(sycl::queue& queue) {
 
 void finish(cl_command_queue queue) {
   auto status = XPU_CL(clFinish)(queue);
-  expect<DeviceError>(status == CL_SUCCESS, "waiting for a stream: OpenCL's error ", status);
+  expect<DeviceError>(status == CL_SUCCESS, "waiting for a stream: OpenCL error ", status);
 }
 
-Submission::Submission(cl_command_queue to, bool all) : queue(to), kernels(all), outer_(innermost) {
+Submission::Submission(cl_command_queue native, bool kernels)
+    : queue(native), accepts_kernels(kernels), outer_(innermost) {
   innermost = this;
 }
 

@@ -1,37 +1,38 @@
-// Work queued on a CPU device below SYCL, whose own way takes longer than many a kernel runs.
+// Submissions to a CPU device's OpenCL queue that bypass SYCL, whose own way takes longer than many a kernel.
 //
-// SYCL's in-order queue is one of OpenCL's, so work put there directly keeps its place among what SYCL puts
-// there. But SYCL does not count it: while it is the last of a stream, its mark is what the stream is asked
-// for.
+// SYCL's in-order queue is one of OpenCL's, so work that is enqueued there directly keeps its order with work
+// that SYCL enqueues. But SYCL does not count it: while it is the last work of a stream, its NativeEvent
+// stands for the stream.
 #pragma once
 
 #include <CL/cl.h>
 
-#include "direct/mark.h"
+#include "direct/native_event.h"
 #include "xpu/sycl_fwd.h"
 
 namespace xpu::direct {
 
-/// The OpenCL queue below, or null where all work goes through SYCL: on every device but an OpenCL CPU.
-cl_command_queue queue_below(sycl::queue& queue);
+/// Returns the OpenCL queue under `queue`; null on every device but an OpenCL CPU, where all work goes
+/// through SYCL.
+cl_command_queue native_queue(sycl::queue& queue);
 
-/// Waits for all that is queued.
+/// Blocks until all work pending on the queue has completed. Throws DeviceError.
 void finish(cl_command_queue queue);
 
-/// While one lives, what its thread submits may go to the queue below.
+/// Scope in which the calling thread may submit to the OpenCL queue directly. Scopes nest.
 class Submission {
  public:
-  Submission(cl_command_queue queue, bool kernels);
+  Submission(cl_command_queue queue, bool accepts_kernels);
   ~Submission();
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  /// This thread's, or null.
+  /// The calling thread's innermost one, or null.
   static Submission* current();
 
   const cl_command_queue queue;
-  const bool kernels;  ///< or only what would be a host task of SYCL's
-  Mark end;            ///< of what went below; none when SYCL took the work
+  const bool accepts_kernels;  ///< false: only what would be a host task of SYCL's may go there
+  NativeEvent event;           ///< of the work that bypassed SYCL; empty if SYCL took it
 
  private:
   Submission* outer_;

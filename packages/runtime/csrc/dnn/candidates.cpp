@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "env.h"
-#include "kept.h"
+#include "immortal.h"
 #include "xpu/dnn.h"
 #include "xpu/trace.h"
 
@@ -32,7 +32,7 @@ struct Cache {
 };
 
 Cache& cache() {
-  static auto& one = kept<Cache>();
+  static auto& one = immortal<Cache>();
   return one;
 }
 

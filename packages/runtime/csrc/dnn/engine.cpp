@@ -8,8 +8,8 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
-#include "exit.h"
-#include "kept.h"
+#include "immortal.h"
+#include "shutdown.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 #include "xpu/error.h"
@@ -30,14 +30,14 @@ void create(Engine& entry, int device) {
   }
   try {
     entry.engine = dnnl::sycl_interop::make_engine(sycl_device(device), sycl_context(device));
-    exit::wait_before_loaded_libraries();  // an engine loads the library of its threads
+    shutdown::reregister_exit_handler();  // an engine loads the library of its threads
   } catch (const dnnl::error& e) {
     entry.unsupported_reason = join("oneDNN has no engine for ", device_info(device).name, ": ", e.what());
   }
 }
 
 Engine& entry_of(int device) {
-  static auto& engines = kept<std::deque<Engine>>(static_cast<std::size_t>(device_count()));
+  static auto& engines = immortal<std::deque<Engine>>(static_cast<std::size_t>(device_count()));
   auto& entry = engines.at(device);
   std::call_once(entry.once, create, std::ref(entry), device);
   return entry;
@@ -79,7 +79,7 @@ dnnl::stream& stream_of(int device, sycl::queue& queue) {
   thread_local QueueStream* last = nullptr;
   if (last && last->queue == queue) return last->stream;
   static std::mutex mutex;
-  static auto& streams = kept<std::deque<QueueStream>>();
+  static auto& streams = immortal<std::deque<QueueStream>>();
   std::lock_guard lock(mutex);
   for (auto& entry : streams)
     if (entry.queue == queue) return (last = &entry)->stream;

@@ -5,7 +5,7 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
-#include "graph/gate.h"
+#include "graph/start_barrier.h"
 #include "opencl.h"
 #include "stream_state.h"
 #include "xpu/error.h"
@@ -42,11 +42,11 @@ void submit(Task work, sycl::queue& queue, direct::Submission& submission, sycl:
                                               nullptr, nullptr, 0, nullptr, &done);
   if (status != CL_SUCCESS) {
     delete task;
-    fail<DeviceError>("enqueuing oneDNN's work: OpenCL's error ", status);
+    fail<DeviceError>("enqueuing oneDNN's work: OpenCL error ", status);
   }
-  direct::Mark end(done);
-  if (event) *event = end.as_sycl(queue.get_context());
-  submission.end = std::move(end);
+  direct::NativeEvent native(done);
+  if (event) *event = native.as_sycl(queue.get_context());
+  submission.event = std::move(native);
 }
 
 }  // namespace

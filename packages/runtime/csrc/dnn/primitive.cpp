@@ -47,7 +47,7 @@ struct PrimitiveStep::Work {
       Work{step, pointers.data(), &plan}(queue, event);
     }
   };
-  Owning own() const {
+  Owning clone() const {
     Owning copy{step, {}, *plan};
     for (auto& argument : step->arguments_) copy.pointers[argument.operand] = pointers[argument.operand];
     return copy;

@@ -7,10 +7,10 @@
 #include <sycl/sycl.hpp>
 
 #include "env.h"
-#include "graph/gate.h"
+#include "graph/capture.h"
 #include "graph/instantiation.h"
-#include "graph/recording.h"
-#include "kept.h"
+#include "graph/start_barrier.h"
+#include "immortal.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
@@ -41,25 +41,25 @@ bool use_native(int device) {
 
 struct Graph::State {
   Stream stream;
-  std::shared_ptr<Recording> recording;
+  std::shared_ptr<Capture> capture;
   std::optional<Modifiable> modifiable;
-  std::optional<Executable> executable, timed;  // timed: for replays under a trace
+  std::optional<Executable> executable, timed;  // `timed` is replayed while a trace is active
   bool ended = false;
-  // What is allocated on the stream while it is recorded comes from here, where nobody else gets it after: a
-  // pool of this graph's or one that served the stream already.
+  // Memory allocated on the stream during the capture comes from this private pool: the graph's own, or the
+  // one that was open for the stream already.
   memory::PoolId pool = 0;
-  bool serves = false;  ///< the graph opened the pool for the stream
-  std::mutex replaying;
-  std::vector<Stream> replayed;  ///< where work of the graph may still run
+  bool pool_opened = false;  ///< by this graph, for the stream
+  std::mutex replay_mutex;
+  std::vector<Stream> replay_streams;  ///< work of the graph may be pending on them; under `replay_mutex`
 
   ~State() {
-    std::vector<Stream> users = recording ? recording->joined() : std::vector<Stream>();
+    std::vector<Stream> users = capture ? capture->joined_streams() : std::vector<Stream>();
     users.push_back(stream);
-    if (recording && !ended) abandon();
+    if (capture && !ended) abandon();
     for (Stream user : users)
-      for (Stream replay : replayed)
+      for (Stream replay : replay_streams)
         if (user != replay) wait_for(user, replay);
-    recording.reset();
+    capture.reset();
     if (pool) memory::release_pool(stream.device(), pool);
   }
 
@@ -74,37 +74,37 @@ struct Graph::State {
       auto opened = wanted ? wanted : memory::create_pool();
       memory::open_pool(stream, opened);
       pool = opened;
-      serves = true;
+      pool_opened = true;
     }
-    auto made = std::make_shared<Recording>(use_native(device), device_info(device).type == "cpu");
-    made->draws().reserve(stream);
-    std::lock_guard order(state.order);
-    if (made->native()) {
-      guarded("starting to record a graph", [&] {
+    auto made = std::make_shared<Capture>(use_native(device), device_info(device).type == "cpu");
+    made->random_state().reserve(stream);
+    std::lock_guard enqueue_lock(state.enqueue_mutex);
+    if (made->is_native()) {
+      translate_sycl_errors("beginning to capture a graph", [&] {
         modifiable.emplace(sycl_context(device), sycl_device(device));
         modifiable->begin_recording(state.queue().sycl);
       });
     }
-    recording = std::move(made);
-    state.recording = recording;
+    capture = std::move(made);
+    state.capture = capture;
     state.capturing = true;
   }
 
-  /// The streams run again what is queued on them.
+  /// From now on the streams run what is enqueued on them.
   void stop() {
-    auto leave = [this](sycl::queue& queue) {
+    auto end_recording = [this](sycl::queue& queue) {
       if (modifiable) modifiable->end_recording(queue);
     };
-    recording->release(leave);
+    capture->release_streams(end_recording);
     {
       auto& state = *stream.state();
-      std::lock_guard order(state.order);
-      leave(state.queue().sycl);
-      state.recording = nullptr;
+      std::lock_guard enqueue_lock(state.enqueue_mutex);
+      end_recording(state.queue().sycl);
+      state.capture = nullptr;
       state.capturing = false;
     }
-    if (modifiable) modifiable->end_recording();  // of streams that SYCL itself took in
-    if (std::exchange(serves, false)) memory::close_pool(stream, pool);
+    if (modifiable) modifiable->end_recording();  // of streams that SYCL took in by itself
+    if (std::exchange(pool_opened, false)) memory::close_pool(stream, pool);
     set_profiling(*stream.state(), trace::active());
   }
 
@@ -112,11 +112,11 @@ struct Graph::State {
     try {
       stop();
     } catch (const std::exception& e) {
-      log(LogLevel::error, join("ending a recording that is dropped: ", e.what()));
+      log(LogLevel::error, join("ending the capture of a graph that is destroyed: ", e.what()));
     }
   }
 
-  // What streams get of the pool from now on must not be what a replay still uses.
+  // Later work of `user` may get memory of the pool, so it must come after the replay that uses it.
   static void wait_for(Stream user, Stream replay) noexcept {
     try {
       if (is_capturing(user)) return finish(*replay.state());
@@ -124,36 +124,36 @@ struct Graph::State {
       end.record(replay);
       enqueue_wait(user, end);
     } catch (const std::exception& e) {
-      log(LogLevel::error, join("waiting for the replays of a graph that is dropped: ", e.what()));
+      log(LogLevel::error, join("waiting for the replays of a graph that is destroyed: ", e.what()));
     }
   }
 };
 
 namespace {
 
-/// What SYCL replays must not be taken down while it runs: it waits here until then.
-class Retired {
+/// SYCL graphs of destroyed Graphs whose replays may still be pending: they must outlive those. Thread-safe.
+class RetiredGraphs {
  public:
-  static Retired& graphs() {
-    static auto& one = kept<Retired>();
-    return one;
+  static RetiredGraphs& instance() {
+    static auto& graphs = immortal<RetiredGraphs>();
+    return graphs;
   }
 
   template <class State>
   void add(State& state) {
     std::vector<Event> ends;
-    for (Stream stream : state.replayed)
+    for (Stream stream : state.replay_streams)
       if (!is_capturing(stream)) ends.emplace_back().record(stream);
     std::lock_guard lock(mutex_);
     all_.push_back({std::move(ends), std::move(state.executable), std::move(state.timed)});
   }
-  void drop_ended() {
-    std::vector<Entry> ended;
+  void destroy_completed() {
+    std::vector<Entry> completed;
     std::lock_guard lock(mutex_);
     auto running = std::partition(all_.begin(), all_.end(), [](auto& entry) {
       return !std::all_of(entry.ends.begin(), entry.ends.end(), [](auto& end) { return end.query(); });
     });
-    std::move(running, all_.end(), std::back_inserter(ended));
+    std::move(running, all_.end(), std::back_inserter(completed));
     all_.erase(running, all_.end());
   }
 
@@ -174,49 +174,49 @@ Graph::~Graph() {
 }
 
 void Graph::drop() noexcept {
-  if (startup::unusable()) {
-    static_cast<void>(state_.release());  // it goes with the process
+  if (startup::is_forked_or_shut_down()) {
+    static_cast<void>(state_.release());  // destroying it could block on a lock of a lost thread
     return;
   }
   try {
-    Retired::graphs().drop_ended();
-    if (state_->executable && !state_->replayed.empty()) Retired::graphs().add(*state_);
+    RetiredGraphs::instance().destroy_completed();
+    if (state_->executable && !state_->replay_streams.empty()) RetiredGraphs::instance().add(*state_);
   } catch (const std::exception& e) {
-    log(LogLevel::error, join("dropping a graph: ", e.what()));
+    log(LogLevel::error, join("destroying a graph: ", e.what()));
   }
   state_.reset();
 }
 
 void Graph::begin(Stream stream, memory::PoolId pool) {
-  startup::require_thread();
-  static auto& one_at_a_time = kept<std::mutex>();  // two captures of one stream must not both find it free
-  std::lock_guard lock(one_at_a_time);
-  expect<UsageError>(!state_->recording, "the graph already holds a recording; reset() it first");
+  startup::require_thread_allowed();
+  static auto& mutex = immortal<std::mutex>();  // two captures of one stream must not both find it free
+  std::lock_guard lock(mutex);
+  expect<UsageError>(!state_->capture, "the graph already holds a capture; call reset() first");
   expect<UsageError>(!is_capturing(stream), "stream ", stream.id(),
-                     " is already being recorded into another graph");
+                     " is already being captured into another graph");
   auto fresh = std::make_unique<State>();
   fresh->stream = stream;
   try {
     fresh->start(pool);
   } catch (...) {
-    if (fresh->serves) memory::close_pool(stream, fresh->pool);
+    if (fresh->pool_opened) memory::close_pool(stream, fresh->pool);
     throw;
   }
   state_ = std::move(fresh);
 }
 
 void Graph::end() {
-  startup::require_thread();
-  expect<UsageError>(state_->recording && !state_->ended, "the graph is not being recorded; begin() first");
+  startup::require_thread_allowed();
+  expect<UsageError>(state_->capture && !state_->ended, "the graph captures no stream; call begin() first");
   auto& state = *state_;
   try {
-    guarded("finishing a graph", [&] {
+    translate_sycl_errors("finishing a graph", [&] {
       state.stop();
-      bool native = state.recording->native() && !state.recording->holds_host_tasks();
-      // Kernels that go below SYCL are queued sooner one by one than by SYCL's graph. Streams that waited
-      // have theirs in the graph alone.
+      bool native = state.capture->is_native() && !state.capture->holds_host_tasks();
+      // The host enqueues kernels on the native queue one by one faster than SYCL replays its graph. Work of
+      // other streams that SYCL took in is in its graph only.
       if (native && state.stream.state()->direct() &&
-          state.modifiable->get_nodes().size() == state.recording->size())
+          state.modifiable->get_nodes().size() == state.capture->size())
         native = false;
       if (native) {
         graph::InstantiationLock alone;
@@ -224,10 +224,10 @@ void Graph::end() {
       } else {
         state.modifiable.reset();
       }
-      state.recording->keep(native);
+      state.capture->select_mode(native);
     });
   } catch (...) {
-    state.ended = true;  // the streams are free again; what was recorded is lost
+    state.ended = true;  // the streams are free again, and the captured work is lost
     state_ = std::make_unique<State>();
     throw;
   }
@@ -235,28 +235,28 @@ void Graph::end() {
 }
 
 void Graph::replay(Stream stream) {
-  expect<UsageError>(state_->ended, "the graph holds no finished recording to replay");
-  expect<UsageError>(stream.device() == state_->stream.device(), "the graph was recorded on device ",
+  expect<UsageError>(state_->ended, "the graph has nothing to replay: call begin() and end() first");
+  expect<UsageError>(stream.device() == state_->stream.device(), "the graph was captured on device ",
                      state_->stream.device(), " and cannot be replayed on device ", stream.device());
   auto& state = *state_;
   Executable* timed = nullptr;
   {
-    std::lock_guard lock(state.replaying);
-    auto& known = state.replayed;
+    std::lock_guard lock(state.replay_mutex);
+    auto& known = state.replay_streams;
     if (std::find(known.begin(), known.end(), stream) == known.end()) known.push_back(stream);
-    if (state.recording->native() && trace::active() && !state.timed) {
+    if (state.capture->is_native() && trace::active() && !state.timed) {
       graph::InstantiationLock alone;
-      guarded("instantiating a graph that takes times", [&] {
+      translate_sycl_errors("instantiating a graph with device times", [&] {
         state.timed.emplace(state.modifiable->finalize({ext::property::graph::enable_profiling()}));
       });
     }
     if (state.timed) timed = &*state.timed;
   }
-  state.recording->draws().store(stream);
-  if (state.recording->native()) {
+  state.capture->random_state().store(stream);
+  if (state.capture->is_native()) {
     auto run = [&](sycl::queue& queue, sycl::event* event) {
-      std::optional<Gate> gate;
-      if (!stream.state()->capturing) gate.emplace(stream);
+      std::optional<StartBarrier> barrier;
+      if (!stream.state()->capturing) barrier.emplace(stream);
       if (event && timed) {
         *event = queue.ext_oneapi_graph(*timed);
         return;
@@ -266,40 +266,41 @@ void Graph::replay(Stream stream) {
     };
     return enqueue(stream, {WorkKind::graph, "graph replay"}, run);
   }
-  auto& all = state.recording->work();
-  auto submit = [&](const RecordedWork& work) {
-    enqueue(stream, {work.kind, work.name, work.bytes}, work.submit.view());
+  auto& all = state.capture->work();
+  auto enqueue_one = [&](const CapturedWork& work) {
+    enqueue(stream, {work.kind, work.name, work.bytes}, work.function.view());
   };
   if (is_capturing(stream) || strict::enabled() ||
-      trace::active()) {  // each piece is recorded, awaited or timed
-    std::for_each(all.begin(), all.end(), submit);
+      trace::active()) {  // each submission is captured, waited for or timed
+    std::for_each(all.begin(), all.end(), enqueue_one);
     return;
   }
-  constexpr std::size_t part = 32;  // the device works on one while the host queues the next
-  for (std::size_t at = 0; at < all.size(); at += part) {
+  constexpr std::size_t batch = 32;  // the device runs one while the host enqueues the next
+  for (std::size_t at = 0; at < all.size(); at += batch) {
     {
-      Gate gate(stream);
-      std::for_each(all.begin() + at, all.begin() + std::min(at + part, all.size()), submit);
+      StartBarrier barrier(stream);
+      std::for_each(all.begin() + at, all.begin() + std::min(at + batch, all.size()), enqueue_one);
     }
-    count_work(*stream.state());
+    count_and_throttle(*stream.state());
   }
 }
 
 void Graph::reset() {
-  expect<UsageError>(!state_->stream || !is_capturing(state_->stream), "end() the recording before reset()");
+  expect<UsageError>(!state_->stream || !is_capturing(state_->stream),
+                     "the graph still captures a stream; call end() before reset()");
   drop();
   state_ = std::make_unique<State>();
 }
 
-bool Graph::recorded() const {
+bool Graph::captured() const {
   return state_->ended;
 }
 std::size_t Graph::size() const {
-  return state_->recording ? state_->recording->size() : 0;
+  return state_->capture ? state_->capture->size() : 0;
 }
 const char* Graph::mode() const {
   if (!state_->ended) return "";
-  return state_->recording->native() ? "native" : "list";
+  return state_->capture->is_native() ? "native" : "list";
 }
 
 bool is_capturing(Stream stream) {

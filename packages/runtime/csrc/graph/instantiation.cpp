@@ -5,7 +5,7 @@
 namespace xpu::graph {
 namespace {
 
-// std::shared_mutex lets readers pass a waiting writer.
+// std::shared_mutex lets readers overtake a waiting writer.
 pthread_rwlock_t submissions = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 }  // namespace

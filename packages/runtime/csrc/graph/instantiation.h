@@ -1,10 +1,10 @@
-// Locks that keep submissions and the instantiation of native graphs apart. Both set arguments on the same
+// Locks that exclude submissions during the instantiation of native graphs. Both set arguments on the same
 // kernel objects; SYCL locks these when it submits, but not when it instantiates a graph.
 #pragma once
 
 namespace xpu::graph {
 
-/// While a thread submits work. Any number of threads at a time; must not be nested.
+/// Held while a thread submits work, by any number of threads at a time. Must not be nested.
 class SubmissionLock {
  public:
   SubmissionLock();
@@ -13,8 +13,8 @@ class SubmissionLock {
   SubmissionLock& operator=(const SubmissionLock&) = delete;
 };
 
-/// While a thread instantiates a graph: blocks until no thread submits, and then alone. Comes before later
-/// submissions, so that busy streams cannot keep it waiting.
+/// Held while a thread instantiates a graph, by one thread alone: blocks until no thread submits. It takes
+/// precedence over later submissions, so that busy streams cannot starve it.
 class InstantiationLock {
  public:
   InstantiationLock();

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
@@ -66,7 +66,7 @@ std::string source_of(const Fill& fill, DType out, DType chances) {
 }
 
 Kernel kernel_of(int device, const Fill& fill, DType out, DType chances) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(fill.draw) |
                                                         static_cast<std::uint64_t>(out) << 8 |
                                                         static_cast<std::uint64_t>(chances) << 16};
@@ -108,7 +108,7 @@ void run(Stream stream, RandomSource& source, const Tensor& out, const Fill& fil
       .add(n)
       .add(state.seed)
       .add(state.offset / 4)
-      .add(state.replayed)
+      .add(state.replay_state)
       .add(tile);
   add_parameters(args, fill, arithmetic(fill, out.dtype));
   Kernel kernel = kernel_of(stream.device(), fill, out.dtype, dense_chances.tensor().dtype);

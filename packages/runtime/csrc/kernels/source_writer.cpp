@@ -105,9 +105,9 @@ void SourceWriter::blocks(int vector) {
   line("}");
 }
 
-void SourceWriter::input_locals(std::uint32_t own_type) {
+void SourceWriter::input_locals(std::uint32_t unconverted_inputs) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const char* type = own_type >> i & 1 ? math_type(inputs_[i]) : "T";
+    const char* type = unconverted_inputs >> i & 1 ? math_type(inputs_[i]) : "T";
     const char* truth = inputs_[i] == DType::boolean ? " != 0);" : ");";
     line("  [[maybe_unused]] ", type, " a", i, " = ", cast_, "<", type, ">(in.a", i, truth);
   }

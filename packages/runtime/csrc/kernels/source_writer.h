@@ -28,8 +28,8 @@ class SourceWriter {
   void memory(int vector);
   /// Blocks, stage_result() and flush_block(): how results reach streaming stores (streaming_store.h).
   void blocks(int vector);
-  /// The locals a0, a1, ... from `in`. Bit i of `own_type`: input i keeps its own arithmetic type.
-  void input_locals(std::uint32_t own_type);
+  /// The locals a0, a1, ... from `in`. Bit i of `unconverted_inputs`: input i keeps its own arithmetic type.
+  void input_locals(std::uint32_t unconverted_inputs);
   /// The locals p0, p1, ... from `parameters`.
   void scalar_locals();
   /// The Outputs `out` from expressions.

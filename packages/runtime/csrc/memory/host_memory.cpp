@@ -3,7 +3,7 @@
 
 #include <sycl/sycl.hpp>
 
-#include "kept.h"
+#include "immortal.h"
 #include "memory/caching.h"
 #include "memory/usm_source.h"
 #include "startup.h"
@@ -18,19 +18,19 @@ struct HostPool {
   memory::CachingResource caching{source, index, {}};
 };
 HostPool& pool() {
-  static auto& one = kept<HostPool>();
+  static auto& one = immortal<HostPool>();
   return one;
 }
 
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  startup::require_thread();
+  startup::require_thread_allowed();
   return bytes == 0 ? nullptr : pool().caching.allocate(bytes, {}, 0);
 }
 
 void deallocate(void* ptr) noexcept {
-  if (!ptr || startup::unusable()) return;
+  if (!ptr || startup::is_forked_or_shut_down()) return;
   pool().caching.deallocate(ptr, pool().caching.size_of(ptr), {});
 }
 
@@ -39,7 +39,7 @@ void record_stream(void* ptr, Stream stream) {
 }
 
 bool is_pinned(const void* ptr) {
-  if (!ptr || !startup::initialized()) return false;
+  if (!ptr || !startup::is_initialized()) return false;
   if (pool().index.with_segment(ptr, [](memory::Segment&) {})) return true;
   for (int device = 0; device < device_count(); ++device)
     if (sycl::get_pointer_type(ptr, sycl_context(device)) == sycl::usm::alloc::host) return true;

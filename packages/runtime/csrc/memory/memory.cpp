@@ -14,7 +14,7 @@
 namespace xpu::memory {
 
 void* allocate(std::size_t bytes, Stream stream, Owner owner) {
-  startup::require_thread();
+  startup::require_thread_allowed();
   expect<UsageError>(static_cast<bool>(stream), "allocate: got an empty stream, expected one of a device");
   if (bytes == 0) return nullptr;
   return device_pool(stream.device()).top().allocate(bytes, stream, owner);
@@ -23,7 +23,7 @@ void* allocate(std::size_t bytes, Stream stream, Owner owner) {
 void deallocate(void* ptr) noexcept {
   // A forked child destroys the parent's objects too, but their memory is the parent's. After shutdown the
   // system frees everything.
-  if (!ptr || startup::unusable()) return;
+  if (!ptr || startup::is_forked_or_shut_down()) return;
   auto& pools = shared();
   bool watched = pools.is_watched();
   Block* block = watched ? pools.index.get(ptr) : pools.index.take(ptr);
@@ -39,7 +39,7 @@ void deallocate(void* ptr) noexcept {
 }
 
 void record_stream(void* ptr, Stream stream) {
-  startup::require_thread();
+  startup::require_thread_allowed();
   expect<UsageError>(static_cast<bool>(stream),
                      "record_stream: got an empty stream, expected one of a device");
   CachingResource* resource = nullptr;
@@ -70,7 +70,7 @@ void reset_accumulated_stats(int device) {
 }
 
 std::size_t empty_cache(int device) {
-  startup::require_thread();
+  startup::require_thread_allowed();
   return device_pool(device).caching().release_unused();
 }
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <mutex>
 
-#include "kept.h"
+#include "immortal.h"
 #include "xpu/error.h"
 
 namespace xpu::memory {
@@ -15,7 +15,7 @@ struct Names {
   std::deque<std::string> all{"xpu"};
 };
 Names& names() {
-  static auto& one = kept<Names>();
+  static auto& one = immortal<Names>();
   return one;
 }
 

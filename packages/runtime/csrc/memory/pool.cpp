@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "env.h"
-#include "kept.h"
+#include "immortal.h"
 #include "memory/strict/source.h"
 #include "memory/strict/strict.h"
 #include "memory/units.h"
@@ -30,21 +30,21 @@ struct Pools {
 
   // Freeing needs the streams, so they are created before the pools and destroyed after them.
   Pools() {
-    for (int device = 0; device < device_count(); ++device) live_streams(device);
+    for (int device = 0; device < device_count(); ++device) all_streams(device);
   }
   ~Pools() {
     for (auto& pool : all) delete pool.load();
   }
 };
 Pools& pools() {
-  static auto& one = kept<Pools>();
+  static auto& one = immortal<Pools>();
   return one;
 }
 
 }  // namespace
 
 SharedState& shared() {
-  static auto& one = kept<SharedState>();
+  static auto& one = immortal<SharedState>();
   return one;
 }
 

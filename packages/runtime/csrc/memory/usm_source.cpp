@@ -62,7 +62,7 @@ void* DeviceSource::allocate(std::size_t bytes, Stream, Owner) {
   std::size_t limit = device_info(device_).max_allocation;
   expect<OutOfMemory>(!limit || bytes <= limit, "an allocation of ", format_bytes(bytes),
                       " is larger than the maximum of device ", device_, ", ", format_bytes(limit));
-  void* ptr = guarded("allocating device memory", [&] {
+  void* ptr = translate_sycl_errors("allocating device memory", [&] {
     return sycl::malloc_device(bytes, sycl_device(device_), sycl_context(device_));
   });
   expect<OutOfMemory>(ptr, "the driver has no ", format_bytes(bytes), " left on device ", device_);
@@ -75,8 +75,8 @@ void DeviceSource::deallocate(void* ptr, std::size_t, Stream stream) noexcept {
 }
 
 void* HostSource::allocate(std::size_t bytes, Stream, Owner) {
-  void* ptr =
-      guarded("allocating pinned host memory", [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
+  void* ptr = translate_sycl_errors("allocating pinned host memory",
+                                    [&] { return sycl::malloc_host(bytes, sycl_context(0)); });
   expect<OutOfMemory>(ptr, "the driver could not pin ", format_bytes(bytes), " of host memory");
   return ptr;
 }

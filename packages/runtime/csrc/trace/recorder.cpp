@@ -9,7 +9,7 @@
 #include <mutex>
 #include <sycl/backend/opencl.hpp>
 
-#include "kept.h"
+#include "immortal.h"
 #include "memory/strict/strict.h"
 #include "opencl.h"
 #include "startup.h"
@@ -38,7 +38,7 @@ struct Recorder {
 
 std::atomic<bool> is_active{false};
 Recorder& recorder() {
-  static auto& one = kept<Recorder>();
+  static auto& one = immortal<Recorder>();
   return one;
 }
 
@@ -111,7 +111,7 @@ void resolve_completed(Recorder& r) {
 void set_profiling_of_all_streams(bool enabled) {
   strict::AccessGuard guard;
   for (int device = 0; device < device_count(); ++device)
-    for (Stream stream : live_streams(device)) set_profiling(*stream.state(), enabled);
+    for (Stream stream : all_streams(device)) set_profiling(*stream.state(), enabled);
 }
 
 void add(Record record, TimingEvents events = {}) {
@@ -135,12 +135,12 @@ bool active() {
 }
 
 void start() {
-  startup::require_thread();
+  startup::require_thread_allowed();
   auto& r = recorder();
   std::lock_guard start_stop_lock(r.start_stop_mutex);
   expect<UsageError>(!active(), "a trace is already being recorded; stop it first");
   std::map<int, std::int64_t> offsets;
-  guarded("starting a trace", [&] {
+  translate_sycl_errors("starting a trace", [&] {
     set_profiling_of_all_streams(true);
     for (int device = 0; device < device_count(); ++device) offsets[device] = measure_clock_offset(device);
   });
@@ -152,11 +152,11 @@ void start() {
 }
 
 std::vector<Record> stop() {
-  startup::require_thread();
+  startup::require_thread_allowed();
   auto& r = recorder();
   std::lock_guard start_stop_lock(r.start_stop_mutex);
   expect<UsageError>(is_active.exchange(false), "no trace is being recorded; start one first");
-  guarded("stopping a trace", [] { set_profiling_of_all_streams(false); });
+  translate_sycl_errors("stopping a trace", [] { set_profiling_of_all_streams(false); });
   std::vector<Entry> entries;
   std::map<int, std::int64_t> clock_offset;
   {
@@ -166,7 +166,7 @@ std::vector<Record> stop() {
   }
   // `mutex` is not held here: the work may wait for a thread that is about to add a record.
   std::vector<Record> records;
-  guarded("reading the times of a trace", [&] {
+  translate_sycl_errors("reading the times of a trace", [&] {
     for (auto& entry : entries) {
       resolve_device_times(entry, clock_offset);
       records.push_back(std::move(entry.record));

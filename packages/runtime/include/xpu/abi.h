@@ -1,4 +1,4 @@
-// The number that says which public headers a library was built with.
+// ABI number: identifies the public headers that a library was built with.
 //
 // Raised by one whenever a public header changes in a way that a compiled adapter would notice.
 // An adapter calls `xpu::require_abi(XPU_RUNTIME_ABI)` once when it is loaded.
@@ -12,7 +12,7 @@ namespace xpu {
 /// The ABI number the loaded runtime was built with.
 XPU_API int abi();
 
-/// Throws UsageError, naming both numbers, when the caller was built against another ABI.
+/// Throws UsageError, naming both numbers, if the caller was built with another ABI number.
 XPU_API void require_abi(int built_with, const char* who);
 
 }  // namespace xpu

@@ -1,8 +1,8 @@
-// What is built is kept between processes: kernels, and what adapters made of programs.
+// Disk cache of built kernels and of adapters' plans, shared by all processes of the user.
 //
-// The cache is trusted: whoever can write it can run code as the user, so a folder that others may write is
-// not used. A file is magic, SHA-256 and payload; written beside its place and renamed, so that readers never
-// see half of one.
+// The cache is trusted: a user who can write it can run code as its owner, so a folder that others may write
+// is not used. A file is magic, SHA-256 and payload. It is written under a temporary name and renamed, so
+// readers never see an incomplete one. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace xpu {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// The payload kept under `key` ("<sha256>.spv", ".bin" or ".plan"), from the user's cache or from what ships
-/// with the wheel. A damaged or foreign file is a miss and one warning.
+/// Returns the payload stored under `key` ("<sha256>.spv", ".bin" or ".plan"), from the user's cache or the
+/// files that ship with the wheel. A damaged or foreign file is a miss and one warning.
 XPU_API std::optional<Bytes> cache_read(const std::string& key);
-/// Keeps it, least recently used files making room. A full disk or read-only folder is one warning, not an
-/// error. Returns false if it is not kept.
+/// Stores the payload, and evicts the least recently used files if the cache is full. A full disk or
+/// read-only folder is one warning, not an error. Returns false if it was not stored.
 XPU_API bool cache_write(const std::string& key, const Bytes& payload);
 
-/// The user's folder; empty when caching to disk is off or the folder cannot be trusted.
+/// The user's folder; empty if caching to disk is off or the folder cannot be trusted.
 XPU_API const std::string& cache_folder();
-/// The folder of SPIR-V that ships with the wheel.
-XPU_API std::string shipped_folder();
-/// Changes when the kernel compiler does; part of every key.
+/// The folder of the SPIR-V that ships with the wheel.
+XPU_API std::string prebuilt_folder();
+/// Identifies the version of the kernel compiler; part of every key.
 XPU_API const std::string& compiler_id();
 
 }  // namespace xpu

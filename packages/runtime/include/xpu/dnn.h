@@ -1,8 +1,8 @@
-// Matrix work: oneDNN primitives on our streams and memory, with a plain SYCL kernel behind each that always
-// works.
+// Matrix work: oneDNN primitives on the runtime's streams and memory, each with a plain SYCL kernel as
+// fallback.
 //
-// Every problem has an ordered list of candidates; the first that accepts runs, and explain() says who was
-// refused and why. Scratch memory comes from the pool; what was chosen is cached by the whole problem.
+// Every problem has an ordered list of candidates. The first that accepts is used and cached for the problem;
+// explain() says which candidates rejected it and why. Scratch memory comes from the pool.
 #pragma once
 
 #include "xpu/dnn/attention.h"

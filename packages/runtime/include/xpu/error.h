@@ -1,4 +1,4 @@
-// What the runtime throws: one typed hierarchy, mirrored one to one by Python exceptions.
+// Exceptions of the runtime: one hierarchy, mirrored one to one by Python exceptions.
 #pragma once
 
 #include <sstream>
@@ -9,7 +9,7 @@
 
 namespace xpu {
 
-/// Base of everything the runtime throws. A message says where, what failed, got, expected, what to do.
+/// Base of all exceptions. A message says where, what failed, got, expected, and what to do.
 struct XPU_API Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -17,31 +17,32 @@ struct XPU_API Error : std::runtime_error {
 struct XPU_API UsageError : Error {
   using Error::Error;
 };
-/// The device or its driver failed, possibly in work queued earlier.
+/// The device or its driver failed, possibly in work enqueued earlier.
 struct XPU_API DeviceError : Error {
   using Error::Error;
 };
-/// A check inside a kernel failed (an index out of range, say); found at the next wait.
+/// A check inside a kernel failed, such as an index out of range. Thrown by the next wait.
 struct XPU_API KernelFault : DeviceError {
   using DeviceError::DeviceError;
 };
-/// Memory ran out after the caches were given back and the allocation was tried again.
+/// No memory, even after the caches were emptied and the allocation was retried.
 struct XPU_API OutOfMemory : Error {
   using Error::Error;
 };
-/// This device or backend cannot do it.
+/// This device or backend does not support the operation.
 struct XPU_API Unsupported : Error {
   using Error::Error;
 };
-/// Kernel source did not compile; the message carries the compiler's log.
+/// Kernel source did not compile; the message contains the compiler's log.
 struct XPU_API CompileError : Error {
   using Error::Error;
 };
-/// A broken promise inside the runtime: worth a bug report.
+/// A bug in the runtime; please report it.
 struct XPU_API InternalError : Error {
   using Error::Error;
 };
 
+/// The parts, as streams write them, in one string.
 template <class... Parts>
 std::string join(const Parts&... parts) {
   std::ostringstream text;

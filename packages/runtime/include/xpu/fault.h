@@ -1,5 +1,5 @@
-// Checks inside kernels: the kernel writes one record in pinned host memory, the next wait throws
-// KernelFault.
+// Checks inside kernels: a failing kernel writes a record in pinned host memory, and the next wait throws
+// KernelFault. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace xpu {
 
-/// The layout that device/xpu/fault.h writes: the first failing work-item wins the code by compare-and-swap.
+/// The layout that device/xpu/fault.h writes. The first failing work-item sets the code by compare-and-swap.
 struct FaultRecord {
   std::uint32_t code = 0, pad = 0;
   std::int64_t a = 0, b = 0;
 };
 
-/// The device's record, to pass to kernels as a pointer.
+/// The device's record, to pass to kernels as a pointer. Valid as long as the process lives.
 XPU_API FaultRecord* fault_record(int device);
-/// The code for a check: `text` may use {a} and {b}, e.g. "index {a} is out of range for a dimension of {b}".
+/// Registers a check and returns its code, the same for equal arguments. `text` may use {a} and {b}, e.g.
+/// "index {a} is out of range for a dimension of {b}".
 XPU_API std::uint32_t fault_code(std::string_view op, std::string_view text);
 
 }  // namespace xpu

@@ -9,16 +9,16 @@
 
 namespace xpu {
 
-/// A seed and how many numbers of each counter were used. A kernel takes a `Philox` and draws with
-/// subsequence = its element, so numbers do not depend on how work is split.
+/// Random state of one kernel launch. Work-items draw with subsequence = index of the element, so numbers do
+/// not depend on how work is split.
 struct Philox {
   std::uint64_t seed = 0, offset = 0;
-  /// Of work in a graph: where on the device each replay finds its own seed and offset. They take the place
-  /// of `seed`, and come on top of `offset`.
-  const std::uint64_t* replayed = nullptr;
+  /// Device address of {seed, offset} for the current replay; null outside a captured launch. That seed
+  /// replaces `seed`, and that offset is added to `offset`.
+  const std::uint64_t* replay_state = nullptr;
 };
 
-/// Copies share their state.
+/// Thread-safe. Copies share their state.
 class XPU_API Generator {
  public:
   static constexpr std::uint64_t default_seed = 67280421310721;
@@ -26,14 +26,13 @@ class XPU_API Generator {
   explicit Generator(std::uint64_t seed = default_seed);
   void set_seed(std::uint64_t seed);
   std::uint64_t seed() const;
-  /// Offsets are multiples of 4: one Philox call gives four numbers.
+  /// Throws UsageError unless `offset` is a multiple of 4: one Philox call gives four numbers.
   void set_offset(std::uint64_t offset);
   std::uint64_t offset() const;
-  /// What a kernel that draws at most `increment` numbers for each element may use; moves the offset on,
-  /// rounded up to 4.
+  /// Returns the state for a kernel that draws at most `increment` numbers for each element, and advances the
+  /// offset by that, rounded up to 4.
   Philox take(std::uint64_t increment);
-  /// The same for work that is queued on `stream`, which may be recorded: the offset then moves on with each
-  /// replay.
+  /// Returns the state for work on `stream`. If a graph captures the stream, each replay advances the offset.
   Philox take(Stream stream, std::uint64_t increment);
   bool operator==(const Generator&) const = default;
 
@@ -42,7 +41,7 @@ class XPU_API Generator {
   std::shared_ptr<State> state_;
 };
 
-/// The generator every framework of the process shares on `device`.
+/// The generator of `device` that all frameworks of the process share. Valid as long as the process lives.
 XPU_API Generator& default_generator(int device);
 
 }  // namespace xpu

@@ -1,4 +1,4 @@
-// The calling thread's device and stream, set for the length of a scope.
+// Scopes that set the calling thread's device and stream. Destroy them on the thread that made them.
 #pragma once
 
 #include "xpu/device.h"
@@ -17,7 +17,7 @@ class DeviceGuard {
   int before_;
 };
 
-/// Makes `stream` the thread's current one on its device, and its device the thread's.
+/// Makes `stream` the current stream of its device, and its device the current device.
 class StreamGuard {
  public:
   explicit StreamGuard(Stream stream) : device_(stream.device()), before_(exchange_stream(stream)) {}

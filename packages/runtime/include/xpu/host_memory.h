@@ -1,4 +1,4 @@
-// Pinned host memory: what copies to and from a device may read and write without staging.
+// Pinned host memory, which devices copy from and to without staging. All functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,17 @@
 
 namespace xpu::host_memory {
 
-/// Pinned memory for the devices of the process, from a caching pool of its own. Zero bytes give null.
+/// Memory from a caching pool, usable by every device of the process. Zero bytes give null. Throws
+/// OutOfMemory.
 XPU_API void* allocate(std::size_t bytes);
-/// Reused once every recorded stream has passed. Null is fine.
+/// Returns the block to the pool. Does not wait: reuse does, for every stream passed to record_stream(). Null
+/// is ignored.
 XPU_API void deallocate(void* ptr) noexcept;
-/// Says that work on `stream` uses the block.
+/// Says that work on `stream` uses the block, which is then reused only once that work has completed.
 XPU_API void record_stream(void* ptr, Stream stream);
-/// True for any address inside a block of this pool or of another pinned allocation of the context.
+/// True for any address inside a block of this pool or another pinned allocation of the context.
 XPU_API bool is_pinned(const void* ptr);
+/// Gives unused blocks back to the system, after blocking for the work that used them; returns their bytes.
 XPU_API std::size_t empty_cache();
 
 struct Stats {

@@ -1,4 +1,4 @@
-// Signals while the host waits: Ctrl-C ends a wait that would take long.
+// Signals while the host waits: Ctrl-C ends a long wait.
 #pragma once
 
 #include <atomic>
@@ -10,26 +10,27 @@ namespace xpu {
 
 class Event;
 
-/// How hosts learn of signals. Both are called on the process's main thread only, about ten times a second
-/// while it waits, with none of the runtime's locks held.
+/// A host thread that waits for more than 8 submissions calls `check` about every 100 ms. Both hooks are
+/// called on the process's main thread only, without locks of the runtime's.
 struct InterruptHooks {
-  void (*check)();       ///< handles signals; what it throws ends the wait, and the work goes on
-  bool (*is_pending)();  ///< true if a signal waits to be handled; handles none and throws nothing
+  void (*check)();       ///< handles signals; an exception ends the wait, and the work continues
+  bool (*is_pending)();  ///< true if a signal is pending; does not handle it and does not throw
 };
 XPU_API void set_interrupt_hooks(InterruptHooks hooks);
 
-/// Waits for the stream, or the event, and calls `check` meanwhile. Returns at once where the wait will be
-/// short. For callers that are about to wait anyway, before they enqueue anything that an exception must not
-/// leave alone.
+/// Blocks until the stream's work, or the event, has completed, and calls `check` meanwhile. Returns at once
+/// if a wait will be short: it is for callers that wait themselves afterwards. Call it before enqueuing work
+/// that an exception must not separate.
 XPU_API void wait_interruptibly(Stream stream);
 XPU_API void wait_interruptibly(const Event& event);
 
-/// One operation of a program. An exception must not leave it half done, so signals end its waits for the
-/// compiler only until it enqueues work. Scopes nest; the outermost counts. Without a scope those waits
-/// ignore signals.
+/// Scope of one operation of a program. An exception must not leave it half done, so signals end its waits
+/// for the compiler only until it enqueues work. Scopes nest; the outermost counts. Outside of scopes those
+/// waits ignore signals.
 class XPU_API OperationScope {
  public:
-  /// Waits for the compiler also end, with a UsageError, once `cancelled` is true. It must outlive the scope.
+  /// Waits for the compiler also end, with a UsageError, once `*cancelled` is true. It must outlive the
+  /// scope.
   explicit OperationScope(const std::atomic<bool>* cancelled = nullptr);
   ~OperationScope();
   OperationScope(const OperationScope&) = delete;

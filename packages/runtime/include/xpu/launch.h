@@ -1,4 +1,4 @@
-// The one door through which work reaches a device.
+// All device work goes through enqueue(): it applies capture, traces and strict memory.
 #pragma once
 
 #include <cstddef>
@@ -14,85 +14,85 @@ namespace xpu {
 
 enum class WorkKind { kernel, copy, fill, dnn, graph, marker };
 
-/// What a piece of work is called in traces and error messages.
+/// The name of a submission in traces and error messages, and the bytes that it moves.
 struct WorkInfo {
   WorkKind kind;
   std::string_view name;
   std::size_t bytes = 0;
 };
 
-/// Calls a callable without owning or allocating; must not outlive it.
-/// The callable is copied only when a graph keeps it: it then gives `own()`, or holds what it needs by value.
-class Submit {
+/// Reference to a callable, without allocation; must not outlive it. The callable is copied only if a graph
+/// captures it: by its member `clone()` if it has one, otherwise by its copy constructor.
+class EnqueueFunction {
  public:
   template <class F>
-  static constexpr bool other = !std::is_same_v<std::decay_t<F>, Submit>;
+  static constexpr bool other = !std::is_same_v<std::decay_t<F>, EnqueueFunction>;
 
   template <class F, class = std::enable_if_t<other<F>>>
-  Submit(F&& f)
+  EnqueueFunction(F&& f)
       : object_(const_cast<void*>(static_cast<const void*>(&f))),
         table_(&table_of<std::remove_reference_t<F>>) {}
   void operator()(sycl::queue& queue, sycl::event* event) const { table_->call(object_, queue, event); }
 
   class Owned;
-  /// A copy that keeps what it needs.
-  Owned own() const;
+  /// Returns a copy of the callable, for a graph.
+  Owned clone() const;
 
  private:
   struct Table {
     void (*call)(void*, sycl::queue&, sycl::event*);
-    Owned (*own)(void*);
+    Owned (*clone)(void*);
   };
   template <class F>
-  static Owned own_of(void* object);
+  static Owned clone_of(void* object);
   template <class F>
   static constexpr Table table_of{
       [](void* o, sycl::queue& q, sycl::event* e) { (*static_cast<F*>(o))(q, e); },
-      [](void* o) { return own_of<F>(o); },
+      [](void* o) { return clone_of<F>(o); },
   };
 
   void* object_;
   const Table* table_;
 };
 
-class Submit::Owned {
+class EnqueueFunction::Owned {
  public:
   template <class F>
-  explicit Owned(F* kept) : object_(kept, [](void* o) { delete static_cast<F*>(o); }), submit_(*kept) {}
-  const Submit& view() const { return submit_; }
+  explicit Owned(F* copy) : object_(copy, [](void* o) { delete static_cast<F*>(o); }), function_(*copy) {}
+  const EnqueueFunction& view() const { return function_; }
 
  private:
   std::unique_ptr<void, void (*)(void*)> object_;
-  Submit submit_;
+  EnqueueFunction function_;
 };
 
 template <class F>
-Submit::Owned Submit::own_of(void* object) {
+EnqueueFunction::Owned EnqueueFunction::clone_of(void* object) {
   F& f = *static_cast<F*>(object);
-  if constexpr (requires { f.own(); })
-    return Owned(new auto(f.own()));
+  if constexpr (requires { f.clone(); })
+    return Owned(new auto(f.clone()));
   else
     return Owned(new std::decay_t<F>(f));
 }
 
-inline Submit::Owned Submit::own() const {
-  return table_->own(object_);
+inline EnqueueFunction::Owned EnqueueFunction::clone() const {
+  return table_->clone(object_);
 }
 
-/// Runs `submit(queue, event)` on the stream's queue. When `event` is not null the submission must store its
-/// event there. It must not come back through this door. Adds what every submission needs: the check for a
-/// forked child, the strict-memory window, the trace record, translation of SYCL's exceptions.
-XPU_API void enqueue(Stream stream, const WorkInfo& info, Submit submit);
+/// Calls `function(queue, event)`, which submits work to the queue; if `event` is not null it must store the
+/// work's event there. If a graph captures the stream, the function is kept instead. It must not call
+/// enqueue() itself. Thread-safe. Does not wait for the work, but blocks while too much is pending on a CPU
+/// stream. SYCL's exceptions become the runtime's; throws DeviceError in a forked child and after shutdown.
+XPU_API void enqueue(Stream stream, const WorkInfo& info, EnqueueFunction function);
 
-/// While one lives, nothing that its thread enqueues reaches a device. What comes before still happens:
-/// kernels and primitives are chosen and built, so that the performance need not wait for that. Memory is not
-/// touched.
-class XPU_API Rehearsal {
+/// While the guard is alive, enqueue() on its thread only selects and builds kernels. Device memory is not
+/// touched. Guards nest; destroy one on the thread that made it.
+class XPU_API DryRunGuard {
  public:
-  Rehearsal();
-  ~Rehearsal();
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
+  DryRunGuard();
+  ~DryRunGuard();
+  DryRunGuard(const DryRunGuard&) = delete;
+  DryRunGuard& operator=(const DryRunGuard&) = delete;
 };
 
 }  // namespace xpu

@@ -1,6 +1,7 @@
-// Device memory: one pool per device that every framework of the process shares.
+// Device memory: one pool per device that all frameworks of the process share.
 //
-// The pool is a stack of resources (xpu/memory_resource.h); these functions are its front.
+// The pool is a stack of resources (xpu/memory_resource.h). All functions are thread-safe; those that take an
+// unknown device throw UsageError.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +16,18 @@
 
 namespace xpu::memory {
 
-/// The number for a name, the same one each time; at most 255 names.
+/// The number of a name, the same at each call. Throws UsageError for more than 255 names.
 XPU_API Owner owner(std::string_view name);
 XPU_API std::string owner_name(Owner owner);
 
-/// Memory usable by work queued on `stream` from now on. Zero bytes give null. Throws OutOfMemory.
+/// Memory usable by work enqueued on `stream` from now on. Zero bytes give null. Blocks only if memory runs
+/// out and cached blocks must be given back. Throws OutOfMemory.
 XPU_API void* allocate(std::size_t bytes, Stream stream, Owner owner = 0);
-/// Gives it back to the pool: reused at once by the stream it was allocated on, or, when other streams were
-/// recorded, after they have passed. Null is fine; a pointer the pool does not know is logged and left alone:
-/// frees do not throw.
+/// Returns the block to the pool. Its own stream may reuse it at once; otherwise reuse waits for every stream
+/// passed to record_stream(). Null is ignored; a pointer that is not of the pool is logged and ignored.
 XPU_API void deallocate(void* ptr) noexcept;
-/// Says that work on `stream` uses the block, so that it is not reused before that work has ended. `ptr` may
-/// point anywhere into it; one the pool does not know is ignored, as memory of others needs no such care
-/// here.
+/// Says that work on `stream` uses the block, which is then reused only once that work has completed. `ptr`
+/// may point anywhere into it; a pointer that is not of the pool is ignored.
 XPU_API void record_stream(void* ptr, Stream stream);
 
 struct BlockInfo {
@@ -37,7 +37,7 @@ struct BlockInfo {
   Stream stream;
   Owner owner = 0;
 };
-/// The block that contains `ptr`; base is null when the pool has none.
+/// The block that contains `ptr`; `base` is null if there is none.
 XPU_API BlockInfo find(const void* ptr);
 
 /// A counter with its history: `allocated - freed == current`.
@@ -70,11 +70,10 @@ XPU_API Stats stats(int device);
 XPU_API void reset_peak_stats(int device);
 XPU_API void reset_accumulated_stats(int device);
 
-/// Gives unused segments back to the device, after waiting for the work that used them; returns the bytes
-/// given back.
+/// Gives unused segments back to the device, after blocking for the work that used them; returns their bytes.
 XPU_API std::size_t empty_cache(int device);
-/// The most the pool may reserve; returns the limit before. 0 means no limit of ours. What is already
-/// reserved stays.
+/// Sets how much the pool may reserve and returns the previous limit; 0: no limit. Memory that is reserved
+/// already stays.
 XPU_API std::size_t set_limit(int device, std::size_t bytes);
 XPU_API std::size_t limit(int device);
 
@@ -92,27 +91,27 @@ struct SnapshotSegment {
   std::uint64_t pool = 0;  ///< 0: the common pool; otherwise a private pool
   std::vector<SnapshotBlock> blocks;
 };
-/// All segments of all devices with who holds what.
+/// All segments of all devices, with the owner of each block.
 XPU_API std::vector<SnapshotSegment> snapshot();
 
-/// Private pools, for graphs: while one is open on a thread, its allocations on that device come from the
-/// pool, whose memory goes to nobody else, and not back to the device, until every use of the pool is
+/// Private pool, for graphs: while it is open on a thread, the thread's allocations on the device come from
+/// it. Its memory serves nothing else and is not given back to the device until every use of the pool is
 /// released.
 using PoolId = std::uint64_t;
 XPU_API PoolId create_pool();
-/// Opens the pool on the calling thread; counts as a use of it. Opened pools nest: the innermost one serves.
+/// Opens the pool on the calling thread; counts as a use of it. Open pools nest: the innermost one serves.
 XPU_API void open_pool(int device, PoolId pool);
-/// Ends what open_pool began; the pool keeps its memory.
+/// Closes the pool on the calling thread; it keeps its memory.
 XPU_API void close_pool(int device, PoolId pool);
-/// The same for what any thread allocates on `stream`: a recording's backward pass runs in a thread of its
-/// own. One pool at a time.
+/// Opens the pool for allocations of any thread on `stream`: a captured backward pass runs in a thread of its
+/// own. A stream has at most one open pool.
 XPU_API void open_pool(Stream stream, PoolId pool);
 XPU_API void close_pool(Stream stream, PoolId pool);
-/// One use more, without opening it.
+/// Adds a use without opening the pool.
 XPU_API void retain_pool(int device, PoolId pool);
-/// One use less. With the last one the memory joins the common pool of the streams it was allocated on, which
-/// must by then be ordered after all work that uses it; or, `give_back`, what is unused goes back to the
-/// device.
+/// Removes a use. With the last one the memory joins the common pool of the streams it was allocated on,
+/// which must then be ordered after all work that uses it; with `give_back`, unused memory goes back to the
+/// device instead.
 XPU_API void release_pool(int device, PoolId pool, bool give_back = false);
 
 /// Writes one CSV line for each allocate and free ("" stops).
@@ -120,7 +119,8 @@ XPU_API void set_log(const std::string& path);
 /// The k-th allocation from now on fails with OutOfMemory, for tests; 0 turns it off.
 XPU_API void fail_allocation(std::uint64_t k);
 
-/// Called on each allocate and free of any pool: for framework profilers. Null removes it.
+/// Called at each allocation and free of any pool, for profilers, on the thread that does it. Null removes
+/// it.
 using Observer = void (*)(void* ptr, std::int64_t bytes, int device, std::int64_t total_allocated,
                           std::int64_t total_reserved);
 XPU_API void set_observer(Observer observer);

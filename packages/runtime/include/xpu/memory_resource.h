@@ -1,4 +1,4 @@
-// A resource has allocate and deallocate on a stream; everything else is an adaptor around one.
+// Memory resources: allocate and deallocate on a stream. Adaptors wrap one and add caching, limits, logs, ...
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,18 @@
 
 namespace xpu::memory {
 
-/// Who holds a block ("torch", "jax", ...), for statistics and out-of-memory messages. 0 is "xpu" itself.
+/// Owner of a block ("torch", "jax", ...), for statistics and out-of-memory messages; 0: "xpu" itself.
 using Owner = std::uint8_t;
 
-/// Where memory comes from. All members may be called from any thread.
+/// Source of memory. Thread-safe.
 class Resource {
  public:
   virtual ~Resource() = default;
-  /// Usable by work queued on `stream` afterwards. `bytes` is not zero. Throws OutOfMemory.
+  /// Returns memory usable by work enqueued on `stream` from now on. `bytes` is not zero. Throws OutOfMemory.
   virtual void* allocate(std::size_t bytes, Stream stream, Owner owner) = 0;
-  /// `ptr` and `bytes` as given out by this resource; work queued on `stream` before may still use it.
+  /// Takes back memory of this resource. Work pending on `stream` may still use it.
   virtual void deallocate(void* ptr, std::size_t bytes, Stream stream) noexcept = 0;
-  /// Gives back to the device what this resource holds unused, after the work that used it; returns the
-  /// bytes.
+  /// Gives unused memory back to the device, after blocking for the work that used it; returns its bytes.
   virtual std::size_t release_unused() { return 0; }
 };
 

@@ -1,4 +1,6 @@
-// Kernels from source: SYCL C++ compiled at run time, with three caches below.
+// Kernels from source: SYCL C++ compiled at run time, behind three caches.
+//
+// Builds are thread-safe and block until the kernel is built, which may take a second; see OperationScope.
 #pragma once
 
 #include <array>
@@ -18,7 +20,7 @@ namespace xpu {
 
 struct KernelState;
 
-/// A handle to a kernel of one device.
+/// Handle to a kernel of one device, cheap to copy. The kernel must outlive its use.
 class XPU_API Kernel {
  public:
   Kernel() = default;
@@ -34,24 +36,26 @@ class XPU_API Kernel {
   KernelState* state_ = nullptr;
 };
 
-/// The kernel `name` of `source`, built for `device` unless a cache has it. `options` go to the compiler.
-/// A line `#include <xpu/NAME.h>` brings in that file of the device library.
-/// Throws CompileError with the compiler's log, lines numbered as in `source`. Lives as long as the process.
+/// Returns the kernel `name` of `source`, built for `device` unless a cache has it. `options` go to the
+/// compiler. A line `#include <xpu/NAME.h>` includes that file of the device library. Throws CompileError
+/// with the compiler's log, with line numbers of `source`. The kernel lives as long as the process.
 XPU_API Kernel build_kernel(int device, std::string_view source, std::string_view name,
                             const std::vector<std::string>& options = {});
-/// A kernel that is given back: its module goes with the last of its kernels that somebody holds.
+/// Kernel with shared ownership: its module is unloaded with the last reference to one of its kernels.
 using SharedKernel = std::shared_ptr<KernelState>;
 XPU_API SharedKernel build_shared_kernel(int device, std::string_view source, std::string_view name,
                                          const std::vector<std::string>& options = {});
-/// The portable SPIR-V of `source`, from the cache or compiled.
+/// Returns the portable SPIR-V of `source`, from the cache or compiled. Throws Unsupported on backends
+/// without it.
 XPU_API std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                               const std::vector<std::string>& options = {});
-/// Several threads will want kernels soon: a helper that builds some of them may start meanwhile.
-XPU_API void expect_builds(int device);
-/// The kernel `name` of SPIR-V made elsewhere, `nd_range` style.
+/// Starts helper processes early, for threads that are about to build kernels. Does not wait for them.
+XPU_API void prestart_build_helpers(int device);
+/// Returns the `nd_range` kernel `name` of SPIR-V from another compiler. Lives as long as the process.
 XPU_API Kernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name);
 
-/// Arguments of a launch, in order, by value: pointers, scalars, trivially copyable structs. No allocation.
+/// Arguments of a launch, in order, by value: pointers, scalars, trivially copyable structs. Does not
+/// allocate.
 class Args {
  public:
   static constexpr std::size_t max_count = 40, max_bytes = 2040;
@@ -61,6 +65,7 @@ class Args {
     static_assert(std::is_trivially_copyable_v<T>);
     return add_bytes(&value, sizeof(T), std::is_pointer_v<T>);
   }
+  /// Throws UsageError for too many arguments or bytes.
   XPU_API Args& add_bytes(const void* data, std::size_t size, bool pointer = false);
 
   struct Item {
@@ -84,7 +89,7 @@ Args args(const T&... values) {
   return list;
 }
 
-/// Work-items in all and in a group, slowest dimension first, as SYCL counts them.
+/// Number of work-items in all and in a group, slowest dimension first, as in SYCL.
 struct NdRange {
   int dims = 1;
   std::size_t global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
@@ -93,7 +98,8 @@ struct NdRange {
   }
 };
 
-/// Queues the kernel. Throws UsageError for a range over the device's limits or a stream of another device.
+/// Enqueues the kernel; see enqueue(). `bytes` is what it moves, for traces. Throws UsageError for wrong
+/// arguments, a range over the device's limits, or a stream of another device. An empty range does nothing.
 XPU_API void launch(Stream stream, const Kernel& kernel, const NdRange& range, const Args& args,
                     std::size_t bytes = 0);
 

@@ -1,4 +1,4 @@
-// What is loaded in this process and where from.
+// The process: its loaded libraries and its shutdown.
 #pragma once
 
 #include <chrono>
@@ -12,31 +12,33 @@ namespace xpu {
 
 /// Absolute paths of the loaded libraries whose file name starts with `prefix`.
 XPU_API std::vector<std::string> loaded_libraries(const std::string& prefix);
-/// The folder the SYCL runtime, and so the vendor wheels' libraries, were loaded from.
+/// The folder that the SYCL runtime, and so the vendor wheels' libraries, were loaded from.
 XPU_API std::string vendor_folder();
 
-/// Has `action` called at the end of the process, when the devices' work has ended; the last one given first.
-XPU_API void at_end(std::function<void()> action);
-/// Waits at most `timeout` for the devices' work and prints what of it failed. Returns false if the caller,
-/// who can look for signals in between, has to call again: until the work is done, or XPU_EXIT_TIMEOUT is
-/// used up.
+/// Registers a function that shutdown calls after the last drain, in reverse order of registration. It is not
+/// called if the drain times out or no device was used. Thread-safe.
+XPU_API void at_shutdown(std::function<void()> action);
+/// Blocks for at most `timeout` for all device work, and prints failures. Returns false if the caller should
+/// call again, after a look at signals; true once the work has completed or XPU_EXIT_TIMEOUT is used up.
 XPU_API bool drain_for(std::chrono::milliseconds timeout);
-/// Sleeps, in the time that XPU_EXIT_TIMEOUT leaves; returns false if none is left.
+/// Sleeps for at most `timeout`, charged to XPU_EXIT_TIMEOUT; returns false if no time is left.
 XPU_API bool wait_for_threads(std::chrono::milliseconds timeout);
 
-/// What threads other than the one that ends the process call.
+/// Functions that threads other than the one that shuts down call. They are called from
+/// begin_shutdown() on, also with locks of the runtime's held.
 struct ShutdownHooks {
-  void (*refuse)();         ///< before they use a device or its memory; throws, does not return, or lets them
-  void (*park)() noexcept;  ///< after they have waited for one; need not return
+  void (*refuse)();  ///< before a device or its memory is used; throws, never returns, or lets them go on
+  void (*park)() noexcept;  ///< after a wait for a device; may never return
 };
+/// Begins shutdown: every other thread calls `refuse` before it enqueues work. Never blocks.
 XPU_API void begin_shutdown(ShutdownHooks hooks);
-/// For calls that neither enqueue nor wait, such as queries: calls `refuse` where the thread's work is
-/// refused.
-XPU_API void require_active_thread();
-/// The system's ids of the threads that wait for a device, or used one lately and do not go on though
-/// refused.
-XPU_API std::vector<int> threads_at_work(std::chrono::milliseconds lately);
-/// For `refuse` to call before it throws or does not return. Returns true if it is not the first time.
-XPU_API bool note_refused_thread();
+/// Call in functions that neither enqueue nor wait, such as queries: calls `refuse` during shutdown, and
+/// throws DeviceError in a forked child.
+XPU_API void require_thread_allowed();
+/// The system's ids of the threads that wait for a device, or have used one within `window`. A thread that
+/// ends after it was refused counts; one that was refused over and over does not. Thread-safe.
+XPU_API std::vector<int> active_threads(std::chrono::milliseconds window);
+/// Call in `refuse`, before it throws or blocks. Returns true if the calling thread was refused before.
+XPU_API bool mark_thread_refused();
 
 }  // namespace xpu

@@ -1,4 +1,4 @@
-// A stream is an in-order queue of one device. Streams live as long as the process.
+// Streams: in-order queues of one device. They are never destroyed. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace xpu {
 class Event;
 struct StreamState;
 
-/// A handle, cheap to copy and compare. The default stream of a device is the one every framework starts on,
-/// so that work of two frameworks on one device is ordered without a wait.
+/// Handle, cheap to copy and compare. Every framework starts on a device's default stream, so work of two
+/// frameworks on one device is ordered without a wait.
 class XPU_API Stream {
  public:
   Stream() = default;
@@ -23,16 +23,18 @@ class XPU_API Stream {
   std::int64_t id() const;
   /// -1 high, 0 normal, 1 low.
   int priority() const;
-  /// True when everything queued so far has ended. Does not throw for failed work: synchronize does.
+  /// True if no work is pending. Never waits for it, and does not throw for failed work: synchronize() does.
   bool query() const;
-  /// Waits; throws DeviceError or KernelFault for work that failed.
+  /// Blocks until the work pending now has completed. Throws DeviceError or KernelFault for work that failed,
+  /// and UsageError if a graph captures the stream.
   void synchronize() const;
-  /// Work queued from now on waits, on the device, for the event.
+  /// Work enqueued from now on waits for the event, on the device where it can. An event that was never
+  /// recorded is ignored.
   void wait(const Event& event) const;
-  /// Work queued from now on waits, on the device, for what `other` holds now.
+  /// Work enqueued from now on waits for the work now pending on `other`.
   void wait(Stream other) const;
-  /// The queue below. The address is stable; submit through xpu::enqueue so that traces and checks see the
-  /// work.
+  /// The SYCL queue, at a stable address. Submit through enqueue() where possible, so that traces and checks
+  /// include the work. From this call on the stream's kernels go through SYCL, which takes longer.
   sycl::queue& queue() const;
 
   StreamState* state() const { return state_; }
@@ -44,15 +46,16 @@ class XPU_API Stream {
 };
 
 XPU_API Stream default_stream(int device);
+/// The calling thread's stream; the default stream until exchange_stream() sets another.
 XPU_API Stream current_stream(int device);
-/// Makes `stream` the calling thread's current one on its device; returns the one before.
+/// Makes `stream` the calling thread's current stream on its device; returns the previous one.
 XPU_API Stream exchange_stream(Stream stream);
-/// The next stream, round robin, of the device's pool for that priority.
-XPU_API Stream pool_stream(int device, int priority = 0);
-/// The stream with this id; throws UsageError when there is none.
+/// The next stream, round robin, of the device's pool for that priority: -1 high, 0 normal, 1 low.
+XPU_API Stream stream_from_pool(int device, int priority = 0);
+/// The stream with this id. Throws UsageError if there is none.
 XPU_API Stream stream_of_id(int device, std::int64_t id);
-/// Wraps a queue somebody else owns, which must be in order and outlive its use. The same queue gives the
-/// same stream.
+/// Wraps a caller's queue, which must be in order and in the runtime's context; throws UsageError otherwise.
+/// The same queue gives the same stream.
 XPU_API Stream external_stream(sycl::queue& queue);
 
 }  // namespace xpu

@@ -1,15 +1,15 @@
-// What strict memory (XPU_STRICT_MEMORY=1) offers to the outside: is it on, and whose stack to print.
+// Strict memory (XPU_STRICT_MEMORY=1): host code that touches device memory ends the process with a report.
 #pragma once
 
 #include "xpu/abi.h"
 
 namespace xpu::strict {
 
-/// XPU_STRICT_MEMORY, read once: device memory is closed to host code, and work ends inside the call that
-/// queues it.
+/// The value of XPU_STRICT_MEMORY, read once. If true, host code cannot access device memory, and enqueue()
+/// blocks until the work has completed.
 XPU_API bool enabled();
-/// Called when something touches closed memory, to print the caller's own stack (Python's) to a file. It runs
-/// in a signal handler: it must be async-signal-safe.
+/// Sets the function that prints the stack of the offending thread (Python's) to a file descriptor. It runs
+/// in a signal handler, so it must be async-signal-safe.
 XPU_API void set_stack_printer(void (*print)(int file));
 
 }  // namespace xpu::strict

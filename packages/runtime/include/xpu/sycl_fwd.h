@@ -1,4 +1,4 @@
-// SYCL's names without SYCL's headers, which cost seconds to compile.
+// Forward declarations of SYCL's classes, whose headers take seconds to compile.
 #pragma once
 
 namespace sycl {

@@ -1,4 +1,4 @@
-// A view of device memory with a type, a shape and strides: what kernels and dnn calls take.
+// Tensors: views of device memory with a type, a shape and strides, for kernels and dnn calls.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ enum class DType : std::uint8_t {
 XPU_API std::size_t size_of(DType dtype);
 /// "f32", "bf16", "bool", ...
 XPU_API const char* name_of(DType dtype);
-/// The dtype of a name; throws UsageError listing the names.
+/// The dtype of a name. Throws UsageError, which lists the names.
 XPU_API DType dtype_of(const std::string& name);
 inline bool is_float(DType t) {
   return (t >= DType::f16 && t <= DType::f64) || t == DType::f8e4m3 || t == DType::f8e5m2;
@@ -49,31 +49,30 @@ inline bool is_integer(DType t) {
   return !is_float(t) && !is_complex(t) && t != DType::boolean;
 }
 
-/// Does not own. Strides count elements and may be zero or negative.
+/// Does not own the memory. Strides count elements and may be zero or negative.
 struct XPU_API Tensor {
   static constexpr int max_dims = 64;  ///< as many as PyTorch and NumPy have
 
   void* data = nullptr;
   DType dtype = DType::f32;
   int ndim = 0;
-  std::int64_t shape[max_dims], strides[max_dims];  ///< the first `ndim` of them are set
+  std::int64_t shape[max_dims], strides[max_dims];  ///< the first `ndim` entries are set
 
   Tensor() {}
-  /// Only what is set is copied: a tensor is passed around in every call.
+  /// Copies only the dimensions that are set, because every call passes tensors.
   Tensor(const Tensor& other);
   Tensor& operator=(const Tensor& other);
   /// Throws UsageError for more than max_dims dimensions or a negative size.
   Tensor(void* data, DType dtype, int ndim, const std::int64_t* shape, const std::int64_t* strides);
-  /// Row-major.
+  /// A contiguous tensor.
   Tensor(void* data, DType dtype, std::initializer_list<std::int64_t> shape);
 
   std::int64_t numel() const;
-  bool contiguous() const;
+  bool contiguous() const;       ///< row-major without gaps
   std::string describe() const;  ///< "f32[2,3]{3,1}"
 };
 
-/// As describe() does. In the arguments of expect() it costs nothing unless the check fails, which describe()
-/// would.
+/// Writes describe(). In the arguments of expect() it costs nothing unless the check fails; describe() would.
 XPU_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace xpu

@@ -1,4 +1,4 @@
-// One record of everything that happened: launches, copies, oneDNN calls, allocations, compiles.
+// Traces: records of launches, copies, oneDNN calls, allocations and compiles of all frameworks. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,21 @@ struct Record {
   std::string name;
   int device = 0;
   std::int64_t stream = 0;
-  std::uint64_t correlation = 0;  ///< the same on the host's and the device's side of one piece of work
+  std::uint64_t correlation = 0;  ///< equal on the host's and the device's side of one submission
   std::uint64_t thread = 0;
   std::uint64_t host_begin = 0, host_end = 0;      ///< ns of the steady clock
-  std::uint64_t device_begin = 0, device_end = 0;  ///< ns on the same axis; 0 when it did not run on a device
-  std::uint64_t bytes = 0, counter = 0;            ///< counter: bytes allocated on the device after the event
+  std::uint64_t device_begin = 0, device_end = 0;  ///< ns of the same clock; 0 if it did not run on a device
+  std::uint64_t bytes = 0, counter = 0;            ///< counter: bytes allocated on the device afterwards
 };
 
-/// Starts recording. Waits for no work: what is pending runs before what is recorded.
+/// Starts recording. Does not wait for pending work, which is not recorded. Throws UsageError if a trace is
+/// active.
 XPU_API void start();
 XPU_API bool active();
-/// Stops, waits for the work that was recorded, and returns all records since start, ordered by host time.
+/// Stops recording, blocks for the recorded work, and returns all records since start(), ordered by host
+/// time. Throws UsageError if no trace is active.
 XPU_API std::vector<Record> stop();
-/// A host span with a name, for frameworks and users to mark phases; free when no trace is active.
+/// A named span of host time, for phases of frameworks and users. Costs nothing if no trace is active.
 class XPU_API Span {
  public:
   explicit Span(std::string_view name);
@@ -38,7 +40,7 @@ class XPU_API Span {
   std::string name_;
   std::uint64_t begin_ = 0;
 };
-/// The steady clock all times are on.
+/// Nanoseconds of the steady clock that all times are of.
 XPU_API std::uint64_t now();
 
 }  // namespace xpu::trace

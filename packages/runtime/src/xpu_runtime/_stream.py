@@ -32,29 +32,29 @@ class Event:
         self._event = C.Event(timing)
 
     def record(self, stream: Stream | None = None) -> Event:
-        """Marks the point the stream has reached; recording again moves it."""
+        """Record the stream's pending work; recording again moves the event. Never blocks."""
         self._event.record(stream or current_stream())
         return self
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Later work on the stream waits, on the device, for this point."""
+        """Let later work on the stream wait for the event. The host does not wait."""
         (stream or current_stream()).wait(self._event)
 
     def query(self) -> bool:
-        """True when the point has been reached, or was never recorded."""
+        """Return True if the event has completed or was never recorded."""
         return self._event.query()
 
     def synchronize(self) -> None:
-        """Waits on the host; raises for work that failed."""
+        """Block until the event has completed; raise for work that failed. Ctrl-C ends the wait."""
         self._event.synchronize()
 
     def elapsed_ms(self, end: Event) -> float:
-        """Device milliseconds from this event to `end`; both must be timed and reached."""
+        """Return device milliseconds from this event to `end`; both must be timed and completed."""
         return self._event.elapsed_ms(end._event)
 
 
 class stream:
-    """Makes a stream, and its device, current for the length of a `with` block."""
+    """A `with` block in which a stream, and its device, is current for the calling thread."""
 
     def __init__(self, to: Stream) -> None:
         self._to = to
@@ -70,10 +70,10 @@ class stream:
 
 
 def current_stream(device: int | None = None) -> Stream:
-    """The calling thread's stream on the device."""
+    """Return the calling thread's stream on the device."""
     return C.current_stream(C.current_device() if device is None else device)
 
 
 def default_stream(device: int | None = None) -> Stream:
-    """The stream that every framework starts on."""
+    """Return the stream that every framework starts on."""
     return C.default_stream(C.current_device() if device is None else device)

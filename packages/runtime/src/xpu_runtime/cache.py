@@ -1,4 +1,4 @@
-"""The cache on disk: what is in it, whether it is sound, how to empty it; what adapters keep there."""
+"""The cache on disk: list, verify and clear its files, and store entries of adapters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MAGIC = b"XPUCACHE1\n"
 KINDS = {".spv": "SPIR-V", ".bin": "native", ".plan": "plan"}
 # The folder may hold files of the user's own: only these names are the cache's.
 _NAME = re.compile(r"[0-9a-f]{64}(\.spv|\.bin|\.plan)")
-# What writers that were killed leave, and sources that a compiler died of.
-_LEFT = re.compile(_NAME.pattern + r"\.\w{6}\.part|xpu-died-[0-9a-f]{16}\..*")
+# Unfinished files of writers that were killed, and sources that a compiler crashed on.
+_LEFTOVER = re.compile(_NAME.pattern + r"\.\w{6}\.part|xpu-died-[0-9a-f]{16}\..*")
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Entry:
 
 
 def folder() -> Path | None:
-    """The user's cache folder; None when caching to disk is off."""
+    """Return the user's cache folder; None if caching to disk is off."""
     return Path(C.cache_folder()) if C.cache_folder() else None
 
 
-def shipped() -> Path:
-    """The folder of SPIR-V that came with the wheel."""
-    return Path(C.shipped_folder())
+def prebuilt_folder() -> Path:
+    """Return the folder of the SPIR-V that ships with the wheel."""
+    return Path(C.prebuilt_folder())
 
 
 def list() -> builtins.list[Entry]:
-    """The files, most recently used first."""
+    """Return the files, most recently used first."""
     where = folder()
     if where is None:
         return []
@@ -50,7 +50,7 @@ def list() -> builtins.list[Entry]:
 
 
 def _entries(where: Path) -> Iterator[Entry]:
-    """Those that are still there when they are looked at: other processes make room meanwhile."""
+    """Yield the files; those that other processes evict meanwhile are left out."""
     with suppress(FileNotFoundError):
         for path in where.iterdir():
             with suppress(FileNotFoundError):
@@ -65,7 +65,7 @@ def is_cache_file_name(name: str) -> bool:
 
 
 def stats() -> dict[str, int]:
-    """Files and bytes, by kind."""
+    """Return the number of files and of bytes, by kind."""
     entries = list()
     counts = {}
     for kind in KINDS.values():
@@ -75,17 +75,17 @@ def stats() -> dict[str, int]:
 
 
 def verify() -> builtins.list[Path]:
-    """The files that are damaged; the runtime would treat each as a miss."""
-    return [entry.path for entry in list() if not _sound(entry.path)]
+    """Return the damaged files; the runtime treats each as a miss."""
+    return [entry.path for entry in list() if not _is_sound(entry.path)]
 
 
 def read(key: str, kind: str) -> bytes | None:
-    """What an adapter keeps under a key; None when it is not there, damaged, or caching is off."""
+    """Return what an adapter wrote under a key; None if it is missing or damaged, or caching is off."""
     return C.cache_read(_file(key, kind))
 
 
 def write(key: str, kind: str, payload: bytes) -> None:
-    """Keep it, for this and later processes; the least recently used files make room."""
+    """Store `payload` for this and later processes; the least recently used files are evicted."""
     C.cache_write(_file(key, kind), payload)
 
 
@@ -95,27 +95,29 @@ def _file(key: str, kind: str) -> str:
 
 
 def clear() -> int:
-    """Remove every cached file, and what killed processes left; return how many kernels and plans.
+    """Remove every cached file and leftovers of killed processes; return the number of kernels and plans.
 
-    Files with names that are not the cache's stay.
+    Other files in the folder stay.
     """
     entries = list()
     where = folder()
-    left = [path for path in where.iterdir() if _LEFT.fullmatch(path.name)] if where else []
-    for path in [entry.path for entry in entries] + left:
+    leftovers = (
+        [path for path in where.iterdir() if _LEFTOVER.fullmatch(path.name)] if where else []
+    )
+    for path in [entry.path for entry in entries] + leftovers:
         if path.is_dir() and not path.is_symlink():
             continue  # not ours
         path.unlink(missing_ok=True)
     return len(entries)
 
 
-def _sound(path: Path) -> bool:
+def _is_sound(path: Path) -> bool:
     try:
         if not path.is_file():
             return not os.path.lexists(path)
         data = path.read_bytes()
     except FileNotFoundError:
-        return True  # it made room for others
+        return True  # evicted by another process
     except OSError:
         return False
     head = len(_MAGIC)

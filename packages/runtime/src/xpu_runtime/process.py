@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ._native import C
 
-_REFUSED = "the process is ending: its devices take no more work"
+_REFUSED = "the process is shutting down, so its devices accept no more work"
 
 #: Raised whenever a public C++ header changes incompatibly; adapters check it when they load.
 abi_version: int = C.abi_version
@@ -25,17 +25,17 @@ def generic_backend() -> bool:
 
 
 def drain_at_exit() -> None:
-    """Wait for the devices' work, print what of it failed, and refuse the work of other threads.
+    """Wait for all device work and report failures. Refuse the work of other threads from then on.
 
-    Runs when the interpreter exits. Other threads that use a device from then on get an error, which ends
-    them without a word. ``XPU_EXIT_TIMEOUT`` bounds the wait; Ctrl-C ends it.
+    Runs when the interpreter exits. Other threads that then use a device get an error, which ends them
+    without a message. ``XPU_EXIT_TIMEOUT`` bounds the wait; Ctrl-C ends it.
     """
     if not C.is_initialized():
         return
     _drain()
     C.begin_shutdown()
     _silence_refused_threads()
-    wait_at_exit(lambda: not C.are_threads_at_work())
+    wait_at_exit(lambda: not C.has_active_threads())
     _drain()
 
 

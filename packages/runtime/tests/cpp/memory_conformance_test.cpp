@@ -170,7 +170,7 @@ TEST(each_size_class_is_usable) {
 
 TEST(own_stream_as_default_stream) {
   on_each([](Stack& s) {
-    for (Stream stream : {default_stream(0), pool_stream(0), pool_stream(0, -1)}) {
+    for (Stream stream : {default_stream(0), stream_from_pool(0), stream_from_pool(0, -1)}) {
       void* ptr = s.top->allocate(5000, stream, 0);
       check_usable(stream, ptr, 5000);
       s.top->deallocate(ptr, 5000, stream);
@@ -206,7 +206,7 @@ TEST(threads) {
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 8; ++t)
       threads.emplace_back(
-          [&s, t] { random_steps(*s.top, t % 2 ? pool_stream(0) : default_stream(0), 300, t); });
+          [&s, t] { random_steps(*s.top, t % 2 ? stream_from_pool(0) : default_stream(0), 300, t); });
     for (auto& thread : threads) thread.join();
   });
 }

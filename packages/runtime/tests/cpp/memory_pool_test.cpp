@@ -83,7 +83,7 @@ TEST(own_stream_reuses_at_once) {
 }
 
 TEST(another_stream_does_not_take_a_free_block) {
-  Stream a = pool_stream(0), b = pool_stream(0);
+  Stream a = stream_from_pool(0), b = stream_from_pool(0);
   void* first = memory::allocate(70000, a);
   memory::deallocate(first);
   void* second = memory::allocate(70000, b);
@@ -94,7 +94,7 @@ TEST(another_stream_does_not_take_a_free_block) {
 // The ABA case: freed and allocated again by its own stream while another one still writes to it.
 TEST(recorded_stream_keeps_the_block) {
   if (strict::enabled()) return;  // work ends inside the call that queues it
-  Stream a = pool_stream(0), b = pool_stream(0);
+  Stream a = stream_from_pool(0), b = stream_from_pool(0);
   auto* shared = static_cast<unsigned*>(memory::allocate(70000, a));
   hold(b, shared, 42, 200);
   memory::record_stream(shared, b);
@@ -115,7 +115,7 @@ TEST(recorded_stream_keeps_the_block) {
 }
 
 TEST(empty_cache_waits_for_recorded_streams) {
-  Stream a = pool_stream(0), b = pool_stream(0);
+  Stream a = stream_from_pool(0), b = stream_from_pool(0);
   memory::empty_cache(0);
   auto* shared = static_cast<unsigned*>(memory::allocate(40 << 20, a));
   hold(b, shared, 42, 100);
@@ -150,7 +150,7 @@ TEST(bad_frees_are_logged) {
 }
 
 TEST(find_knows_every_address_inside) {
-  Stream stream = pool_stream(0);
+  Stream stream = stream_from_pool(0);
   auto* ptr = static_cast<char*>(memory::allocate(3000, stream, memory::owner("finder")));
   for (char* inside : {ptr, ptr + 1, ptr + 2999}) {
     auto block = memory::find(inside);
@@ -168,7 +168,7 @@ TEST(find_knows_every_address_inside) {
 
 TEST(private_pool_shares_with_nobody) {
   if (strict::enabled()) return;
-  Stream stream = pool_stream(0);
+  Stream stream = stream_from_pool(0);
   auto pool = memory::create_pool();
   memory::open_pool(0, pool);
   void* inside = memory::allocate(70000, stream);
@@ -250,7 +250,7 @@ TEST(pinned_memory) {
   host_memory::deallocate(ptr);
   CHECK(host_memory::allocate(3 << 20) == ptr);
   if (!strict::enabled()) {
-    Stream stream = pool_stream(0);
+    Stream stream = stream_from_pool(0);
     hold(stream, reinterpret_cast<unsigned*>(ptr), 9, 100);
     host_memory::record_stream(ptr, stream);
     host_memory::deallocate(ptr);
@@ -271,7 +271,8 @@ TEST(pinned_memory) {
 TEST(many_threads_leave_exact_statistics) {
   const char* wanted = std::getenv("XPU_TEST_OPERATIONS");
   const long operations = wanted ? std::atol(wanted) : strict::enabled() ? 8000 : 400000;
-  std::vector<Stream> streams{default_stream(0), pool_stream(0), pool_stream(0), pool_stream(0)};
+  std::vector<Stream> streams{default_stream(0), stream_from_pool(0), stream_from_pool(0),
+                              stream_from_pool(0)};
   auto before = memory::stats(0);
   std::vector<std::thread> threads;
   std::atomic<long> allocations{0};

@@ -73,7 +73,7 @@ TEST(what_is_queued_runs_after_its_kernel_was_given_back) {
 
 TEST(a_graph_holds_its_kernels) {
   Number number;
-  Stream stream = pool_stream(0);
+  Stream stream = stream_from_pool(0);
   Graph graph;
   std::weak_ptr<KernelState> seen;
   {

@@ -22,7 +22,7 @@ using xpu::kernels::Elementwise;
 // divisions.
 const Elementwise& triangle(bool upper) {
   static const auto make = [](const char* name, const char* keeps) {
-    return new Elementwise({.name = name, .outputs = {keeps}, .inputs = 3, .own_type = 6});
+    return new Elementwise({.name = name, .outputs = {keeps}, .inputs = 3, .unconverted_inputs = 6});
   };
   static const auto& lower_part = *make("tril", "a2 <= a1 ? a0 : T(0)");
   static const auto& upper_part = *make("triu", "a2 >= a1 ? a0 : T(0)");

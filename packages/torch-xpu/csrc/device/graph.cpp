@@ -22,8 +22,8 @@ class Graph final : public at::GraphImplInterface {
  public:
   ~Graph() override { give_back(); }
 
-  // Memory that is allocated on the stream during a capture comes from a pool of the graph, whichever thread
-  // asks. One recording at a time is all that the runtime has, so every capture mode is the same.
+  // Memory allocated on the stream during the capture comes from a pool of the graph's, whichever thread
+  // allocates. The runtime has one capture mode, so the argument has no effect.
   void capture_begin(at::MempoolId_t pool, at::GraphCaptureMode) override {
     TORCH_CHECK(!capturing_, "this graph is being captured already");
     translate_errors([&] {

@@ -52,11 +52,11 @@ class SyclRuntime final : public Runtime {
     return translate_errors([&] { return xpu::exchange_stream(stream_numbered(device, stream)).id(); });
   }
   std::int64_t new_stream(int device, int priority) override {
-    return translate_errors([&] { return xpu::pool_stream(device, priority).id(); });
+    return translate_errors([&] { return xpu::stream_from_pool(device, priority).id(); });
   }
   bool query_stream(int device, std::int64_t stream) override {
     return translate_errors([&] {
-      xpu::require_active_thread();
+      xpu::require_thread_allowed();
       return stream_numbered(device, stream).query();
     });
   }
@@ -84,7 +84,7 @@ class SyclRuntime final : public Runtime {
   }
   bool query_event(void* event) override {
     return translate_errors([&] {
-      xpu::require_active_thread();
+      xpu::require_thread_allowed();
       return event_of(event).query();
     });
   }

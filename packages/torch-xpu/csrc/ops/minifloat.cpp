@@ -29,7 +29,7 @@ struct Kernels {
                .headers = {"minifloat"},
                .helpers = c10::str("XPU_FN float widened(u8 bits) { ", type,
                                    " x; x.bits = bits; return (float)x; }\n"),
-               .own_type = 1}),
+               .unconverted_inputs = 1}),
         narrow({.name = "narrow_" + name,
                 .outputs = {"narrowed(a0)"},
                 .headers = {"minifloat"},

@@ -49,7 +49,7 @@ auto Pointwise::kernel(Kind kind, int inputs, int scalars, unsigned on_host) con
       e.body += "T " + letter + " = p" + std::to_string(e.scalars++) + "; ";
       continue;
     }
-    if (expression_.own_type >> k & 1) e.own_type |= 1u << e.inputs;
+    if (expression_.unconverted_inputs >> k & 1) e.unconverted_inputs |= 1u << e.inputs;
     e.body += "auto " + letter + " = a" + std::to_string(e.inputs++) + "; ";
   }
   for (int k = 0; k < scalars; ++k)

@@ -21,7 +21,7 @@ struct PointwiseExpression {
   std::vector<std::string> headers = {};  ///< of the device library, besides the basic functions
   std::string body = {};                  ///< statements before the expressions
   std::string helpers = {};               ///< functions at namespace scope
-  unsigned own_type = 0;                  ///< bit i: input i keeps its own arithmetic type
+  unsigned unconverted_inputs = 0;        ///< bit i: input i keeps its own arithmetic type
 };
 
 /// One operator's kernels. Thread-safe. Created once for each operator, and never destroyed.

@@ -22,9 +22,9 @@ def _current_stream() -> Any:
 
 
 class _XPUGraph:
-    """A stream's work, recorded once and replayed with one call.
+    """A stream's work, captured once and replayed with one call.
 
-    What is allocated on the stream while it is recorded comes from a pool of the graph's, whichever thread
+    Memory allocated on the stream during the capture comes from a pool of the graph's, whichever thread
     asks, so nobody else writes there between two replays.
     """
 
@@ -36,31 +36,31 @@ class _XPUGraph:
 
         self._graph = xpu_runtime.Graph()
         self._pool = 0
-        self._recording: Any = None
+        self._capture: Any = None
 
     def capture_begin(self, pool: PoolHandle | None = None) -> None:
-        """From now on the current stream's work is recorded instead of run."""
+        """Capture the current stream's work from now on, instead of running it."""
         import xpu_runtime
 
-        if self._recording:
+        if self._capture:
             raise RuntimeError("this graph is being captured already")
         self._pool = pool[1] if pool else xpu_runtime.memory.Pool().id
-        recording = self._graph.record(_current_stream(), self._pool)
-        recording.__enter__()
-        self._recording = recording
+        capture = self._graph.capture(_current_stream(), self._pool)
+        capture.__enter__()
+        self._capture = capture
 
     def capture_end(self) -> None:
-        """Ends the recording; replay() may be called."""
-        if not self._recording:
+        """End the capture, so that replay() may be called."""
+        if not self._capture:
             raise RuntimeError("capture_end() without capture_begin()")
-        recording, self._recording = self._recording, None
-        recording.__exit__()
+        capture, self._capture = self._capture, None
+        capture.__exit__()
 
     def instantiate(self) -> None:
-        """Do nothing: ``capture_end()`` has already instantiated the graph."""
+        """Do nothing: `capture_end()` has already instantiated the graph."""
 
     def replay(self) -> None:
-        """Enqueue everything captured on the current stream."""
+        """Enqueue the captured work on the current stream. Does not wait for it."""
         self._graph.replay(_current_stream())
 
     def reset(self) -> None:
@@ -69,19 +69,19 @@ class _XPUGraph:
         self._pool = 0
 
     def pool(self) -> PoolHandle:
-        """The pool that other graphs may share."""
+        """Return the pool's handle, for other graphs that may share it."""
         if not self._pool:
             raise RuntimeError("the graph has no pool before its capture begins")
         return (0, self._pool)
 
     def register_generator_state(self, generator: Any) -> None:
-        """Nothing to do: every generator that recorded work draws from is found by itself."""
+        """Do nothing: the runtime notices every generator that captured work draws from."""
 
     def enable_debug_mode(self) -> None:
-        """Nothing to do: debug_dump() is always there."""
+        """Do nothing: debug_dump() is always available."""
 
     def debug_dump(self, debug_path: str) -> None:
-        """Write what the graph holds to a file."""
+        """Write the number of captured submissions and the mode to a file."""
         with open(debug_path, "w") as file:
             file.write(
                 f"{len(self._graph)} pieces of work, replayed as {self._graph.mode or 'nothing'}\n"

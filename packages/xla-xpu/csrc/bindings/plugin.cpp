@@ -44,8 +44,8 @@ void bind_plugin(py::module_& m) {
   m.def(
       "is_drained", [] { return Platform::get().is_drained(); },
       "Whether every callback that JAX waits for has been called.");
-  m.def("expect_builds", &xpu::expect_builds, py::arg("device"),
-        "Several threads will want kernels soon: a helper that builds some of them may start meanwhile.");
+  m.def("prestart_build_helpers", &xpu::prestart_build_helpers, py::arg("device"),
+        "Start helper processes early, for threads that are about to build kernels.");
   m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
   m.def(
       "to_dlpack",

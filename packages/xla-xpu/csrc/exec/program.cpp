@@ -88,7 +88,7 @@ void Program::rehearse(const Step& step, int device) const {
   Frame frame(xpu::default_stream(device), buffers_.size(), 0);
   for (std::size_t i = 0; i < buffers_.size(); ++i)
     frame.base[i] = reinterpret_cast<std::byte*>((i + 1) * apart);
-  xpu::Rehearsal rehearsal;
+  xpu::DryRunGuard rehearsal;
   step.run(frame);
 }
 

@@ -25,7 +25,7 @@ Platform::Platform() : process_(getpid()) {
   version_ =
       xpu::join("PJRT ", PJRT_API_MAJOR, ".", PJRT_API_MINOR, ", ", first.backend, " ", first.driver_version);
   // Threads must not be inside the vendor libraries when those are torn down.
-  xpu::at_end([] { get().stop(); });
+  xpu::at_shutdown([] { get().stop(); });
 }
 
 bool Platform::is_drained() {

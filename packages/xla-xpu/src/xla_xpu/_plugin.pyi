@@ -7,8 +7,8 @@ abi: int
 def is_drained() -> bool:
     """Whether every callback that JAX waits for has been called."""
 
-def expect_builds(device: int) -> None:
-    """Several threads will want kernels soon: a helper that builds some of them may start meanwhile."""
+def prestart_build_helpers(device: int) -> None:
+    """Start helper processes early, for threads that are about to build kernels."""
 
 def host_calls() -> dict[str, int]:
     """How often each function of the host was called by programs."""

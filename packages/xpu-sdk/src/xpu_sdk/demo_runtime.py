@@ -72,7 +72,7 @@ def replay(stage: Stage) -> None:
     counter = xr.zeros(256, "i32")
     graph = xr.Graph()
     stream = xr.Stream(0)
-    with graph.record(stream):
+    with graph.capture(stream):
         for _ in range(100):
             xr.launch(kernel, 256, 256, [counter], stream)
     xr.synchronize()

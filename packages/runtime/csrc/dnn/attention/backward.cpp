@@ -6,7 +6,7 @@
 #include "dnn/kernel_step.h"
 #include "dnn/math_type.h"
 #include "dnn/operand_checks.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/kernel_table.h"
 #include "xpu/dnn/matmul.h"
@@ -48,7 +48,7 @@ std::string gradient_source(const BlockTensors& t, const AttentionOptions& optio
 
 void score_gradients(Stream stream, const BlockTensors& t, std::int64_t keys, std::int64_t first_query,
                      const QueryNumbers& numbers, const AttentionOptions& options) {
-  static auto& table = kept<kernels::KernelTable>();
+  static auto& table = immortal<kernels::KernelTable>();
   int device = stream.device();
   auto bits = [](bool flag, int place) { return static_cast<std::uint64_t>(flag) << place; };
   auto types = static_cast<std::uint64_t>(t.weights.dtype) | static_cast<std::uint64_t>(t.out.dtype) << 8 |

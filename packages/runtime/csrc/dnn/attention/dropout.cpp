@@ -4,7 +4,7 @@
 
 #include "compile/embedded.h"
 #include "dnn/kernel_step.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/kernel_table.h"
 #include "xpu/error.h"
 #include "xpu/module.h"
@@ -30,7 +30,7 @@ QueryNumbers::QueryNumbers(const Tensor& q, std::int64_t image, std::int64_t gro
 
 void drop_attention(Stream stream, const Tensor& weights, std::int64_t keys, const QueryNumbers& numbers,
                     const AttentionOptions& options) {
-  static auto& table = kept<kernels::KernelTable>();
+  static auto& table = immortal<kernels::KernelTable>();
   int device = stream.device();
   kernels::KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(weights.dtype)};
   auto kernel = table.find_or_make(key, [&] {

@@ -22,7 +22,7 @@ struct Dropout {
   explicit Dropout(const AttentionOptions& options)
       : seed(options.random.seed), block(options.random.offset / 4), probability(options.dropout) {
     expect<Unsupported>(
-        !options.random.replayed || probability == 0,
+        !options.random.replay_state || probability == 0,
         "attention with dropout cannot be captured in a graph: every replay would drop the same weights");
   }
 };

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/geometry.h"
 #include "kernels/kernel_table.h"
 #include "xpu/error.h"
@@ -67,7 +67,7 @@ bool copy_channels(Stream stream, const Tensor& dst, const Tensor& src) {
   auto to = at(dst, 0), from = at(src, 1);
   if (!whole_words(of, per) || to % 4 != 0 || from % 4 != 0) return false;
 
-  static auto& kernels = kept<KernelTable>();
+  static auto& kernels = immortal<KernelTable>();
   int device = stream.device();
   KernelKey key{static_cast<std::uint64_t>(device),
                 static_cast<std::uint64_t>(of.channels) << 3 | size << 1 | (of.to_planes ? 1u : 0u)};

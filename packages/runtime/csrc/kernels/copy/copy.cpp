@@ -1,6 +1,6 @@
 #include "xpu/kernels/copy.h"
 
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/copy/channels_copy.h"
 #include "kernels/copy/packed_copy.h"
 #include "kernels/dtype_text.h"
@@ -22,8 +22,8 @@ bool same_shape(const Tensor& a, const Tensor& b) {
 }
 
 const Elementwise& copy_op() {
-  static auto& op =
-      kept<Elementwise>(Expression{.name = "copy", .outputs = {"a0"}, .headers = {}, .own_type = 1});
+  static auto& op = immortal<Elementwise>(
+      Expression{.name = "copy", .outputs = {"a0"}, .headers = {}, .unconverted_inputs = 1});
   return op;
 }
 

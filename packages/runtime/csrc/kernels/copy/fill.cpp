@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/tuning.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
@@ -12,7 +12,7 @@ namespace xpu::kernels {
 namespace {
 
 const Elementwise& fill_op() {
-  static auto& op = kept<Elementwise>(
+  static auto& op = immortal<Elementwise>(
       Expression{.name = "fill", .outputs = {"p0"}, .inputs = 0, .scalars = 1, .headers = {}});
   return op;
 }

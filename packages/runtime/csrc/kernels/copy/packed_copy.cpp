@@ -1,7 +1,7 @@
 #include "kernels/copy/packed_copy.h"
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "xpu/copy.h"
@@ -32,7 +32,7 @@ SharedKernel build(int device, DType element, bool is_signed, bool packs) {
 
 void run(Stream stream, void* dst, const void* src, DType element, DType packed, bool packs,
          std::int64_t count) {
-  static auto& kernels = kept<KernelTable>();
+  static auto& kernels = immortal<KernelTable>();
   bool is_signed = packed == DType::i4;
   int device = stream.device();
   KernelKey key{static_cast<std::uint64_t>(device),

@@ -37,7 +37,7 @@ std::string elementwise_source(const Tuning& tuning, const Expression& e, const 
   if (v.streaming) writer.blocks(v.vector);
   writer.line(e.helpers);
   writer.line("XPU_FN Outputs compute(Inputs in, const Parameters& parameters, i64 index) {");
-  writer.input_locals(e.own_type);
+  writer.input_locals(e.unconverted_inputs);
   writer.scalar_locals();
   writer.line("  ", e.body);
   writer.output_values(e.outputs);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/fft/lines.h"
 #include "kernels/kernel_table.h"
 #include "kernels/scratch_buffer.h"
@@ -27,7 +27,7 @@ struct Numbers {
 };
 
 Kernel kernel_of(int device, DType dtype, bool near_in, bool near_out) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(dtype) |
                                                         static_cast<std::uint64_t>(near_in) << 8 |
                                                         static_cast<std::uint64_t>(near_out) << 9};

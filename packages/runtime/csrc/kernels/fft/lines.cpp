@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/scratch_buffer.h"
@@ -91,7 +91,7 @@ Shape shape_of(const FftLines& t) {
 }
 
 Kernel kernel_of(int device, DType dtype, const Shape& s) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device) | static_cast<std::uint64_t>(dtype) << 32,
                 static_cast<std::uint64_t>(s.lines) | static_cast<std::uint64_t>(s.with) << 16 |
                     static_cast<std::uint64_t>(s.in_rows) << 24 |

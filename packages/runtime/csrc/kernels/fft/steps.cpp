@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/tuning.h"
@@ -37,7 +37,7 @@ bool chirps(FftStep step) {
 }
 
 Kernel kernel_of(int device, FftStep step, DType dtype, bool wide) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(step) |
                                                         static_cast<std::uint64_t>(dtype) << 8 |
                                                         static_cast<std::uint64_t>(wide) << 16};

@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/combine.h"
@@ -177,7 +177,7 @@ void combine_grouped(Stream stream, const IndexedAccess& access, Combiner::State
   std::int64_t step = 1;
   for (int d = s.keys.elements.ndim - 1; d >= 0; --d)
     s.keys.elements.strides[d] = step, step *= s.keys.elements.shape[d];
-  static auto& key_table = kept<KernelTable>();
+  static auto& key_table = immortal<KernelTable>();
   enqueue_access(stream,
                  {.name = "find_keys", .access = s.keys, .target_is_position = true, .keep_order = true},
                  key_table, [] { return keys_text; });

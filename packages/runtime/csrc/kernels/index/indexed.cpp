@@ -1,5 +1,5 @@
 #include "kernels/index/indexed.h"
-#include "kept.h"
+#include "immortal.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -337,7 +337,7 @@ void gather_elements(Stream stream, const IndexedAccess& access) {
     gather_elements(stream, contiguous.access());
     return contiguous.finish();
   }
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   enqueue_access(stream, {"gather_elements", access}, table, [] { return gather_text; });
 }
 
@@ -348,7 +348,7 @@ void scatter_elements(Stream stream, const IndexedAccess& access) {
     scatter_elements(stream, contiguous.access());
     return contiguous.finish();
   }
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   enqueue_access(stream, {"scatter_elements", access}, table, [] { return scatter_text; });
 }
 

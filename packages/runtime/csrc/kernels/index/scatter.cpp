@@ -1,5 +1,5 @@
 // Writing through indices.
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/index/access.h"
 #include "kernels/index/combine.h"
 #include "kernels/require.h"
@@ -22,7 +22,7 @@ struct Filled {
 };
 
 const Elementwise& mean_op() {
-  static auto& op = kept<Elementwise>(Expression{
+  static auto& op = immortal<Elementwise>(Expression{
       .name = "scatter_mean",
       .outputs = {"mean(a0, a1)"},
       .inputs = 2,
@@ -33,7 +33,7 @@ const Elementwise& mean_op() {
                  "  else if constexpr (is_bool<A>) return sum;\n"
                  "  else return xpu::floor_div(sum, (A)n);\n"
                  "}\n",
-      .own_type = 2,
+      .unconverted_inputs = 2,
   });
   return op;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/matrices/matrices.h"
@@ -32,16 +32,23 @@ struct Swaps {
 struct Meaning {
   bool upper = false, unit = false, conjugate = false, reverse = false;
 };
-enum class Part : std::uint8_t { solve_block, lu_panel, cholesky_block, swap_rows, permutation_of, spoil };
-constexpr const char* names[] = {"solve_block", "lu_panel",       "cholesky_block",
-                                 "swap_rows",   "permutation_of", "spoil"};
+enum class Part : std::uint8_t {
+  solve_block,
+  lu_panel,
+  cholesky_block,
+  swap_rows,
+  pivots_to_permutation,
+  fill_failed
+};
+constexpr const char* names[] = {"solve_block",           "lu_panel",   "cholesky_block", "swap_rows",
+                                 "pivots_to_permutation", "fill_failed"};
 
 Matrix matrix_of(const Tensor& t) {
   return {{t.shape[0] == 1 ? 0 : t.strides[0], t.strides[1], t.strides[2]}};
 }
 
 Kernel kernel_for(Stream stream, DType dtype, Part part, Meaning how = {}) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   auto name = names[static_cast<int>(part)];
   auto real = part_type(dtype);
   int device = stream.device();
@@ -178,23 +185,23 @@ void swap_rows(Stream stream, const Tensor& x, const Tensor& pivots, bool back) 
   swap_some_rows(stream, x, pivots, back, 0, pivots.shape[1]);
 }
 
-void permutation_of(Stream stream, const Tensor& pivots, const Tensor& permutation) {
-  require_dtype("permutation_of", "the array of pivots", pivots, DType::i32);
-  require_dtype("permutation_of", "the permutation", permutation, DType::i32);
+void pivots_to_permutation(Stream stream, const Tensor& pivots, const Tensor& permutation) {
+  require_dtype("pivots_to_permutation", "the array of pivots", pivots, DType::i32);
+  require_dtype("pivots_to_permutation", "the permutation", permutation, DType::i32);
   expect<UsageError>(pivots.ndim == 2 && permutation.ndim == 2 && permutation.shape[0] == pivots.shape[0] &&
                          pivots.contiguous() && permutation.contiguous(),
-                     "permutation_of: got pivots ", pivots, " and a permutation ", permutation);
+                     "pivots_to_permutation: got pivots ", pivots, " and a permutation ", permutation);
   if (permutation.numel() == 0) return;
   Swaps s{permutation.shape[0], 0, permutation.shape[1], 0, pivots.shape[1], pivots.shape[1], 0, 0};
-  launch(stream, kernel_for(stream, DType::f32, Part::permutation_of), items(stream, permutation.shape[0]),
-         args(pivots.data, permutation.data, s));
+  launch(stream, kernel_for(stream, DType::f32, Part::pivots_to_permutation),
+         items(stream, permutation.shape[0]), args(pivots.data, permutation.data, s));
 }
 
-void spoil_failed(Stream stream, const Tensor& a, const Tensor& info) {
-  require_matrices("spoil_failed", a);
-  require_infos("spoil_failed", info, a);
+void fill_failed_with_nan(Stream stream, const Tensor& a, const Tensor& info) {
+  require_matrices("fill_failed_with_nan", a);
+  require_infos("fill_failed_with_nan", info, a);
   if (a.numel() == 0) return;
-  launch(stream, kernel_for(stream, a.dtype, Part::spoil), items(stream, a.numel()),
+  launch(stream, kernel_for(stream, a.dtype, Part::fill_failed), items(stream, a.numel()),
          args(a.data, info.data, matrix_of(a), a.shape[0], a.shape[1], a.shape[2]));
 }
 

@@ -1,4 +1,4 @@
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/matrices/matrices.h"
 #include "kernels/require.h"
@@ -27,10 +27,11 @@ Tensor part(Tensor t, int which) {
 
 // b as the real matrix by which an interleaved complex one is multiplied: [re im; -im re] for each element.
 void spread(Stream stream, const Tensor& out, const Tensor& b, bool conjugate_a, bool conjugate_b) {
-  static auto& kernel = kept<Elementwise>(Expression{.name = "complex_as_real",
-                                                     .outputs = {"a0", "p1 * a1", "p0 * p1 * -a1", "p0 * a0"},
-                                                     .inputs = 2,
-                                                     .scalars = 2});
+  static auto& kernel =
+      immortal<Elementwise>(Expression{.name = "complex_as_real",
+                                       .outputs = {"a0", "p1 * a1", "p0 * p1 * -a1", "p0 * a0"},
+                                       .inputs = 2,
+                                       .scalars = 2});
   auto place = [&](int row, int column) {
     auto view = narrow(narrow(out, 1, row, b.shape[1]), 2, column, b.shape[2]);
     view.strides[1] *= 2;
@@ -45,7 +46,7 @@ void spread(Stream stream, const Tensor& out, const Tensor& b, bool conjugate_a,
 void subtract_complex(Stream stream, const Tensor& c, const Tensor& a, const Tensor& b,
                       const dnn::MatmulOptions& options, bool conjugate_a, bool conjugate_b) {
   static auto& subtract =
-      kept<Elementwise>(Expression{.name = "subtract_product", .outputs = {"a0 - a1"}, .inputs = 2});
+      immortal<Elementwise>(Expression{.name = "subtract_product", .outputs = {"a0 - a1"}, .inputs = 2});
   auto real = part_type(c.dtype);
   auto size = size_of(c.dtype);
   std::int64_t batch = c.shape[0], rows = c.shape[1], columns = c.shape[2], inner = a.shape[2];

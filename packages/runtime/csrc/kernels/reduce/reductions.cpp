@@ -1,7 +1,7 @@
 // The list of the reductions everybody needs.
 #include <map>
 
-#include "kept.h"
+#include "immortal.h"
 #include "xpu/error.h"
 #include "xpu/kernels/reduce.h"
 
@@ -107,7 +107,7 @@ std::vector<ReductionExpression> table() {
 using Registry = std::map<std::string, Reduction, std::less<>>;
 const Registry& registry() {
   static const auto& all = []() -> Registry& {
-    auto& map = kept<Registry>();
+    auto& map = immortal<Registry>();
     for (auto& line : table()) map.try_emplace(line.name, line);
     return map;
   }();

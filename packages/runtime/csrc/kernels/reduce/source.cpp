@@ -29,7 +29,7 @@ void write_state(SourceWriter& writer, const ReductionExpression& e) {
 
 void write_update(SourceWriter& writer, const ReductionExpression& e) {
   writer.line("XPU_FN void update(State& state, Inputs in, const Parameters& parameters, Position index) {");
-  writer.input_locals(e.own_type);
+  writer.input_locals(e.unconverted_inputs);
   writer.scalar_locals();
   if (e.update.empty()) {
     writer.line("  State mapped;");

@@ -1,6 +1,6 @@
 #include "xpu/kernels/scan.h"
 
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "kernels/scan/line_scan.h"
@@ -96,30 +96,30 @@ void Scan::operator()(Stream stream, const Tensor& out, const Tensor& in, int di
 }
 
 void cumsum(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
-  static auto& op = kept<Scan>(ScanExpression{"cumsum", "T(a + b)", "T(0)", true});
+  static auto& op = immortal<Scan>(ScanExpression{"cumsum", "T(a + b)", "T(0)", true});
   op(stream, out, in, dim, options);
 }
 
 void cumprod(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
-  static auto& op = kept<Scan>(ScanExpression{"cumprod", "T(a * b)", "T(1)", true});
+  static auto& op = immortal<Scan>(ScanExpression{"cumprod", "T(a * b)", "T(1)", true});
   op(stream, out, in, dim, options);
 }
 
 void logcumsumexp(Stream stream, const Tensor& out, const Tensor& in, int dim, ScanOptions options) {
   expect<UsageError>(is_float(out.dtype) || is_complex(out.dtype), "logcumsumexp: the output is ",
                      out.describe(), ", expected a float or complex dtype");
-  static auto& op = kept<Scan>(
+  static auto& op = immortal<Scan>(
       ScanExpression{"logcumsumexp", "xpu::logaddexp(a, b)", "T(-xpu::infinity())", true, {"exp"}});
   op(stream, out, in, dim, options);
 }
 
 void cummax(Stream stream, const Tensor& values, const Tensor& indices, const Tensor& in, int dim) {
-  static auto& scanner = kept<LineScanner>();
+  static auto& scanner = immortal<LineScanner>();
   extreme(scanner, "cummax", ">=", stream, values, indices, in, dim);
 }
 
 void cummin(Stream stream, const Tensor& values, const Tensor& indices, const Tensor& in, int dim) {
-  static auto& scanner = kept<LineScanner>();
+  static auto& scanner = immortal<LineScanner>();
   extreme(scanner, "cummin", "<=", stream, values, indices, in, dim);
 }
 

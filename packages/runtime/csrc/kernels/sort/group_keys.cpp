@@ -1,5 +1,5 @@
 #include "kernels/sort/group_keys.h"
-#include "kept.h"
+#include "immortal.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ struct Chunks {
 };
 
 Kernel kernel_of(int device, const char* name, int which, bool wide) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(which * 2 + wide)};
   return table.find_or_make(key, [&] {
     auto source = join("#include <xpu/core.h>\nusing Word = ", wide ? "xpu::u64" : "xpu::u32", ";\n",

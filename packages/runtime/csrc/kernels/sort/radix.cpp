@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/sort/rows.h"
 #include "kernels/tuning.h"
@@ -40,7 +40,7 @@ NdRange places_range(const Rows& rows, const Tuning& tune, const SortShape& shap
 }
 
 Kernel kernel(const RowSort& sort, const SortShape& shape, Which which) {
-  static auto& kernels = kept<KernelTable>();
+  static auto& kernels = immortal<KernelTable>();
   static const char* const names[] = {"sort_count", "sort_places", "sort_move", "sort_finish"};
   return kernels.find_or_make(sort_key(sort, which * 2 + sort.places()), [&] {
     return build_shared_kernel(

@@ -1,5 +1,5 @@
 #include "kernels/sort/rows.h"
-#include "kept.h"
+#include "immortal.h"
 
 #include <algorithm>
 #include <bit>
@@ -53,7 +53,7 @@ KernelKey sort_key(const RowSort& sort, int variant) {
 }
 
 void sort_short_rows(const RowSort& sort, const SortShape& shape) {
-  static auto& kernels = kept<KernelTable>();
+  static auto& kernels = immortal<KernelTable>();
   // The smallest group that holds a row; few or all of a lane's elements, as each number is a kernel of its
   // own.
   int lanes = shape.lanes, items = shape.items;

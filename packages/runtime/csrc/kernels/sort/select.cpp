@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/access.h"
@@ -52,7 +52,7 @@ enum class Which : std::uint8_t { count, positions, gather, scatter };
 constexpr const char* names[] = {"count_chunks", "write_positions", "gather_chosen", "scatter_chosen"};
 
 Kernel kernel_of(int device, Which which, DType mask, DType value, int dims) {
-  static auto& table = kept<KernelTable>();
+  static auto& table = immortal<KernelTable>();
   KernelKey key{static_cast<std::uint64_t>(device),
                 static_cast<std::uint64_t>(which) | static_cast<std::uint64_t>(mask) << 8 |
                     static_cast<std::uint64_t>(value) << 16 | static_cast<std::uint64_t>(dims) << 24};

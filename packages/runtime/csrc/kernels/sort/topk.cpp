@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "compile/embedded.h"
-#include "kept.h"
+#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/sort/call.h"
@@ -44,7 +44,7 @@ struct Selection {
                parties = party_count();
 
   Kernel kernel(Which which) const {
-    static auto& kernels = kept<KernelTable>();
+    static auto& kernels = immortal<KernelTable>();
     static const char* const names[] = {"select_minima", "select_collect", "select_count", "select_digit",
                                         "select_write"};
     return kernels.find_or_make(sort_key(rows, which * 2 + (parties > 0)), [&] {

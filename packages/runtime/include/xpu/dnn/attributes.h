@@ -1,4 +1,4 @@
-// What may surround a dnn operation: steps applied to its result, and quantised operands.
+// Attributes of a dnn operation: steps applied to its result, and quantised operands.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct PostOp {
   std::optional<Tensor> operand = {};  ///< broadcasts against the result, aligned at the last dimension
 };
 
-/// What the numbers of an operand stand for: scale * (number - zero_point). A result is stored as
+/// An operand's numbers stand for scale * (number - zero_point). A result is stored as
 /// round(value / scale) + zero_point.
 ///
 /// Scales and zero points have no dimension (one value for all), or as many as the operand. Each size is then

@@ -13,12 +13,12 @@ namespace xpu::dnn {
 XPU_API void layer_norm(Stream stream, const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
                         const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
                         const std::optional<Tensor>& variance, float epsilon);
-/// The same for each channel of N C ... With `training`, mean and (biased) variance, both f32[C], are
-/// computed and written; otherwise they are read.
+/// Normalizes each channel of N C ... as layer_norm() does the last dimension. With `training`, mean and
+/// (biased) variance, both f32[C], are computed and written; otherwise they are read.
 XPU_API void batch_norm(Stream stream, const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
                         const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance,
                         float epsilon, bool training);
-/// Along one axis; the logarithm of it with `log`.
+/// Softmax along one axis; with `log` its logarithm.
 XPU_API void softmax(Stream stream, const Tensor& x, const Tensor& y, int axis, bool log = false);
 
 }  // namespace xpu::dnn

@@ -44,7 +44,7 @@ struct RnnWorkspace {
   std::uint64_t onednn = 0;     ///< bit i: layer i is filled by oneDNN, and only oneDNN can read it
 };
 
-/// What the calls below need. Chooses who does them: a candidate that does forward and backward.
+/// The workspace of the calls below. Chooses one candidate for forward and backward.
 XPU_API RnnWorkspace rnn_workspace(int device, const RnnTensors& tensors, const RnnOptions& options);
 
 /// rnn() that fills `memory`, contiguous u8 of workspace.bytes or more.

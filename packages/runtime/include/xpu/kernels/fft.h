@@ -9,10 +9,10 @@ namespace xpu::kernels {
 
 struct FftOptions {
   bool inverse = false;  ///< exp(+2 pi i j k / n) instead of exp(-2 pi i j k / n)
-  double scale = 1;      ///< results are multiplied by it; nothing else is: the inverse does not divide by n
+  double scale = 1;      ///< factor of the results; the inverse does not divide by n by itself
 };
 
-/// Queues the transform of `in` along `dim`; any length, any strides. The dtypes say which:
+/// Enqueues the transform of `in` along `dim`, of any length and strides. The dtypes select it:
 ///   complex to complex: one shape; `out` may be the same view as `in`;
 ///   real to complex, forward: `out` has the first n / 2 + 1 elements of the n that each line of `in` gives;
 ///   complex to real, inverse: `in` has the first n / 2 + 1 elements, n being the size of `out`. The

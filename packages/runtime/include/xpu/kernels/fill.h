@@ -8,7 +8,7 @@
 
 namespace xpu::kernels {
 
-/// Queues `dst = value`, converted to the dtype by the rules of the device library's xpu::to.
+/// Enqueues `dst = value`, converted to the dtype by the rules of the device library's xpu::to.
 XPU_API void fill(Stream stream, const Tensor& dst, Scalar value);
 
 }  // namespace xpu::kernels

@@ -13,7 +13,7 @@
 
 namespace xpu::kernels {
 
-/// Where a fill gets its numbers: a generator, which moves on, or a state given in full.
+/// Source of a fill's numbers: a generator, which advances, or a complete state.
 class RandomSource {
  public:
   RandomSource(Generator generator) : generator_(std::move(generator)) {}
@@ -27,22 +27,22 @@ class RandomSource {
   Philox state_;
 };
 
-/// The generator's bits as they come; any integer dtype.
+/// The generator's raw bits; any integer dtype.
 XPU_API void random_bits(Stream stream, RandomSource source, const Tensor& out);
-/// One of `count` integers from `low` on, converted to any number dtype; a count of 0 stands for 2^64.
+/// Integers in [low, low + count), converted to any number dtype; a count of 0 means 2^64.
 XPU_API void random_integers(Stream stream, RandomSource source, const Tensor& out, std::int64_t low,
                              std::uint64_t count);
-/// Each true with probability p (or `chances`, element by element), as 1 or 0 of any number dtype.
+/// 1 with probability p (or `chances`, element by element), otherwise 0; any number dtype.
 XPU_API void bernoulli(Stream stream, RandomSource source, const Tensor& out, double p);
 XPU_API void bernoulli(Stream stream, RandomSource source, const Tensor& out, const Tensor& chances);
 
-/// For float dtypes; computed in float and rounded once, f64 in double.
+/// Distributions for float dtypes: computed in float and rounded once, f64 in double.
 XPU_API void uniform(Stream stream, RandomSource source, const Tensor& out, double low, double high);
 XPU_API void normal(Stream stream, RandomSource source, const Tensor& out, double mean, double deviation);
 XPU_API void log_normal(Stream stream, RandomSource source, const Tensor& out, double mean, double deviation);
 XPU_API void exponential(Stream stream, RandomSource source, const Tensor& out, double rate);
 XPU_API void cauchy(Stream stream, RandomSource source, const Tensor& out, double median, double scale);
-/// Trials up to and with the first success of probability p, 0 < p <= 1; any number dtype.
+/// Number of trials including the first success, of probability p, 0 < p <= 1; any number dtype.
 XPU_API void geometric(Stream stream, RandomSource source, const Tensor& out, double p);
 
 }  // namespace xpu::kernels

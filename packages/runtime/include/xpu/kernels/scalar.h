@@ -1,4 +1,4 @@
-// A number given from the host to a kernel or a fill.
+// A number that the host passes to a kernel or a fill.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 
 namespace xpu {
 
-/// Keeps integers exact; converts to a kernel's type when it is passed.
+/// Keeps integers exactly; converted to the kernel's type when it is passed.
 class Scalar {
  public:
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>

@@ -11,22 +11,22 @@
 
 namespace xpu::kernels {
 
-/// How a scan combines, in the language of the device library. `combine` speaks of `a`, the earlier, and `b`,
-/// the later value, both of type T: the arithmetic type of the output's dtype (float for f16, bf16 and fp8).
+/// How a scan combines, in the language of the device library. In `combine`, `a` is the earlier and `b` the
+/// later value, both of type T: the arithmetic type of the output's dtype (float for f16, bf16 and fp8).
 struct ScanExpression {
-  std::string name;                                        ///< a C identifier, for traces and errors
-  std::string combine;                                     ///< associative, such as "a + b"
-  std::string identity;                                    ///< such as "T(0)"
-  bool commutes = false;                                   ///< a and b may change places: a little faster
+  std::string name;       ///< a C identifier, for traces and errors
+  std::string combine;    ///< associative, such as "a + b"
+  std::string identity;   ///< such as "T(0)"
+  bool commutes = false;  ///< true if a and b may be swapped, which is a little faster
   std::vector<std::string> headers = {"math", "integer"};  ///< files of the device library
 };
 
 struct ScanOptions {
-  bool exclusive = false;  ///< element i gets what comes before it; the first one the identity
+  bool exclusive = false;  ///< element i combines the elements before it; the first one is the identity
   bool reverse = false;    ///< from the last element to the first
 };
 
-/// A scan and the kernels made of it so far. Make it once and keep it. Threads may share it.
+/// A scan and the kernels built for it so far. Make it once and keep it. Thread-safe.
 /// The order of combination depends on the shape and the device only, so results repeat bit for bit.
 class XPU_API Scan {
  public:
@@ -35,8 +35,8 @@ class XPU_API Scan {
   Scan(const Scan&) = delete;
   Scan& operator=(const Scan&) = delete;
 
-  /// Queues the scan of `in`, converted to the dtype of `out`, along `dim`. Same shape, any strides, in place
-  /// too.
+  /// Enqueues the scan of `in`, converted to the dtype of `out`, along `dim`. Same shape, any strides; may be
+  /// in place.
   void operator()(Stream stream, const Tensor& out, const Tensor& in, int dim,
                   ScanOptions options = {}) const;
 
@@ -52,8 +52,8 @@ XPU_API void cumprod(Stream stream, const Tensor& out, const Tensor& in, int dim
 /// log of the sum of exponentials, for floating and complex outputs.
 XPU_API void logcumsumexp(Stream stream, const Tensor& out, const Tensor& in, int dim,
                           ScanOptions options = {});
-/// Largest and smallest so far; a NaN stays. `indices` (i64) gets the position of the value: the last one of
-/// equals, as PyTorch has it; pass a Tensor without memory for values only.
+/// Largest and smallest value so far; NaN propagates. `indices` (i64) gets its position, the last one of
+/// equal values as in PyTorch; pass a Tensor without memory for values only.
 XPU_API void cummax(Stream stream, const Tensor& values, const Tensor& indices, const Tensor& in, int dim);
 XPU_API void cummin(Stream stream, const Tensor& values, const Tensor& indices, const Tensor& in, int dim);
 

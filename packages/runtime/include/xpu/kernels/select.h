@@ -1,4 +1,4 @@
-// Elements chosen by a mask: where they are, bringing them together, and putting values in their places.
+// Elements selected by a mask: their positions, gather and scatter.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace xpu::kernels {
 
-/// The elements of `mask`, of any dtype, that are not zero, in row-major order. Construction queues the
-/// counting; the rest is queued behind it on the same stream. The mask must not change before the last call's
-/// work has run.
+/// The elements of `mask`, of any dtype, that are not zero, in row-major order. The
+/// constructor enqueues the counting, and the other calls enqueue on the same stream. The mask must not
+/// change before the work of the last call has completed.
 class XPU_API Selection {
  public:
   Selection(Stream stream, const Tensor& mask);
@@ -20,17 +20,17 @@ class XPU_API Selection {
   Selection(const Selection&) = delete;
   Selection& operator=(const Selection&) = delete;
 
-  /// Waits for the device. Never more than the mask has elements.
+  /// Blocks until the counting has completed; the others do not. At most the number of the mask's elements.
   std::int64_t count() const;
   /// out[r] = the indices of element r. `out` is i64 or i32 [rows, dimensions of the mask], of any strides.
-  /// Elements past its rows are left out and rows past the elements are left alone, so nobody need know the
-  /// count.
+  /// Elements beyond its rows are dropped, and rows beyond the elements stay unchanged, so the count is not
+  /// needed.
   void positions(const Tensor& out) const;
-  /// out[r] = x at element r. `x` broadcasts to the mask; `out` has one dimension, and its size is treated
-  /// likewise.
+  /// out[r] = x at element r. `x` broadcasts to the mask; `out` has one dimension, and its size need
+  /// not be the count.
   void gather(const Tensor& out, const Tensor& x) const;
-  /// out at element r = source[r], in row-major order. `out` has the mask's shape. A source of fewer elements
-  /// than are chosen is a KernelFault at the next wait; the elements without a value are left alone.
+  /// out at element r = source[r], in row-major order. `out` has the mask's shape. If the source
+  /// has too few elements, the next wait throws KernelFault, and elements without a value stay unchanged.
   void scatter(const Tensor& out, const Tensor& source) const;
 
   struct State;

@@ -10,9 +10,9 @@ from .elementwise import Elementwise, Reduction, copy, fill, promote, reduce, re
 from .factorize import (
     factorize_cholesky,
     factorize_lu,
-    permutation_of,
+    fill_failed_with_nan,
+    pivots_to_permutation,
     solve_triangle,
-    spoil_failed,
     swap_rows,
 )
 from .fourier import fft
@@ -63,6 +63,7 @@ __all__ = [
     "factorize_lu",
     "fft",
     "fill",
+    "fill_failed_with_nan",
     "gather",
     "gather_slices",
     "geometric",
@@ -77,7 +78,7 @@ __all__ = [
     "masked_select",
     "nonzero",
     "normal",
-    "permutation_of",
+    "pivots_to_permutation",
     "promote",
     "random_bits",
     "reduce",
@@ -87,7 +88,6 @@ __all__ = [
     "scatter_slices",
     "solve_triangle",
     "sort",
-    "spoil_failed",
     "swap_rows",
     "topk",
     "uniform",

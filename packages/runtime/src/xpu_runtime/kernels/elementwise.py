@@ -16,7 +16,7 @@ class Elementwise:
 
     An expression may use the inputs ``a0``, ``a1``, … converted to ``T``, the arithmetic type of the
     compute dtype (float for f16, bf16 and fp8); the scalars ``p0``, … as ``T``; and, with
-    ``uses_index``, the row-major ``index`` of the element. Inputs listed in ``own_type`` keep their
+    ``uses_index``, the row-major ``index`` of the element. Inputs listed in ``unconverted_inputs`` keep their
     own arithmetic type. ``body`` holds statements before the expressions, ``helpers`` functions.
 
     >>> axpy = Elementwise("axpy", "p0 * a0 + a1", inputs=2, scalars=1)
@@ -33,12 +33,12 @@ class Elementwise:
         body: str = "",
         headers: Sequence[str] = ("math",),
         helpers: str = "",
-        own_type: Sequence[int] = (),
+        unconverted_inputs: Sequence[int] = (),
         uses_index: bool = False,
     ) -> None:
-        kept = sum(1 << i for i in set(own_type))
+        mask = sum(1 << i for i in set(unconverted_inputs))
         self._op = C.Elementwise(
-            name, _texts(outputs), inputs, scalars, body, list(headers), helpers, kept, uses_index
+            name, _texts(outputs), inputs, scalars, body, list(headers), helpers, mask, uses_index
         )
 
     def __call__(
@@ -93,13 +93,13 @@ class Reduction:
         scalars: int = 0,
         headers: Sequence[str] = ("math",),
         helpers: str = "",
-        own_type: Sequence[int] = (),
+        unconverted_inputs: Sequence[int] = (),
         uses_index: bool = False,
     ) -> None:
-        kept = sum(1 << i for i in set(own_type))
+        mask = sum(1 << i for i in set(unconverted_inputs))
         self._op = C.Reduction(
             name, list(accumulators), _texts(map), combine, _texts(outputs), update, inputs, scalars,
-            list(headers), helpers, kept, uses_index,
+            list(headers), helpers, mask, uses_index,
         )  # fmt: skip
 
     @classmethod

@@ -49,11 +49,13 @@ def swap_rows(x: Array, pivots: Array, *, back: bool = False, stream: Stream | N
     C.swap_rows(stream or current_stream(x.device), x, pivots, back)
 
 
-def permutation_of(permutation: Array, pivots: Array, *, stream: Stream | None = None) -> None:
-    """Queues the rows' order after such exchanges: i32, ``[batch, rows]``."""
-    C.permutation_of(stream or current_stream(permutation.device), pivots, permutation)
+def pivots_to_permutation(
+    permutation: Array, pivots: Array, *, stream: Stream | None = None
+) -> None:
+    """Enqueue the permutation that the swaps of ``pivots`` amount to: i32, ``[batch, rows]``."""
+    C.pivots_to_permutation(stream or current_stream(permutation.device), pivots, permutation)
 
 
-def spoil_failed(a: Array, info: Array, *, stream: Stream | None = None) -> None:
-    """Queues NaN everywhere in the matrices for which ``info`` is not zero."""
-    C.spoil_failed(stream or current_stream(a.device), a, info)
+def fill_failed_with_nan(a: Array, info: Array, *, stream: Stream | None = None) -> None:
+    """Enqueue a fill with NaN of the matrices whose ``info`` is not zero."""
+    C.fill_failed_with_nan(stream or current_stream(a.device), a, info)

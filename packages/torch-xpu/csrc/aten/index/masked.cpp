@@ -48,8 +48,11 @@ Tensor& masked_fill_scalar(Tensor& self, const Tensor& mask, const at::Scalar& v
   at::assert_no_partial_overlap(self, mask);
   auto spread = at::expand_inplace(self, mask, "masked_fill_");
   if (self.numel() == 0) return self;
-  static const auto& fill = *new xpu::kernels::Elementwise(
-      {.name = "masked_fill", .outputs = {"a1 ? p0 : a0"}, .inputs = 2, .scalars = 1, .own_type = 2});
+  static const auto& fill = *new xpu::kernels::Elementwise({.name = "masked_fill",
+                                                            .outputs = {"a1 ? p0 : a0"},
+                                                            .inputs = 2,
+                                                            .scalars = 1,
+                                                            .unconverted_inputs = 2});
   auto out = view_of(self);
   const xpu::Tensor inputs[] = {out, view_of(*spread)};
   const xpu::Scalar number = scalar_of(value);
@@ -74,7 +77,7 @@ Tensor& masked_fill_tensor(Tensor& self, const Tensor& mask, const Tensor& value
   auto spread = at::expand_inplace(self, mask, "masked_fill_");
   if (self.numel() == 0) return self;
   static const auto& fill = *new xpu::kernels::Elementwise(
-      {.name = "masked_fill", .outputs = {"a1 ? a2 : a0"}, .inputs = 3, .own_type = 2});
+      {.name = "masked_fill", .outputs = {"a1 ? a2 : a0"}, .inputs = 3, .unconverted_inputs = 2});
   auto out = view_of(self);
   const xpu::Tensor inputs[] = {out, view_of(*spread), view_of(value)};
   auto type = self.scalar_type() == at::kBool ? xpu::DType::u8 : out.dtype;

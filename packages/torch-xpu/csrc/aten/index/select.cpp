@@ -23,7 +23,7 @@ using at::Tensor;
 using at::TensorIteratorBase;
 
 Tensor& where_out(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
-  static const Pointwise kernel("where", {.real = {"a ? b : c"}, .own_type = 1});
+  static const Pointwise kernel("where", {.real = {"a ? b : c"}, .unconverted_inputs = 1});
   auto guard = guard_for(condition, self, other, out);
   TORCH_CHECK(condition.scalar_type() == at::kBool || condition.scalar_type() == at::kByte,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",

@@ -36,7 +36,7 @@ struct Chosen {
                                                   .outputs = {"a1 == (i64)p0 ? (T)0 : a0"},
                                                   .inputs = 2,
                                                   .scalars = 1,
-                                                  .own_type = 2});
+                                                  .unconverted_inputs = 2});
     // At most 2^24 is exact in the scalars of a float kernel; a class is.
     auto flat = target.reshape({-1});
     classes = at::empty(flat.sizes(), flat.options().dtype(at::kLong));

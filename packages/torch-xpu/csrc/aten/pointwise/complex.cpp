@@ -98,12 +98,13 @@ Tensor& pair_out(const Tensor& a, const Tensor& b, Tensor& out) {
   return out;
 }
 const Pointwise& cartesian() {
-  static const Pointwise kernel("complex", {.real = {"T(a, b)"}, .own_type = 3});
+  static const Pointwise kernel("complex", {.real = {"T(a, b)"}, .unconverted_inputs = 3});
   return kernel;
 }
 const Pointwise& polar() {
   static const Pointwise kernel(
-      "polar", {.real = {"T(a * xpu::cos(b), a * xpu::sin(b))"}, .headers = {"trig"}, .own_type = 3});
+      "polar",
+      {.real = {"T(a * xpu::cos(b), a * xpu::sin(b))"}, .headers = {"trig"}, .unconverted_inputs = 3});
   return kernel;
 }
 

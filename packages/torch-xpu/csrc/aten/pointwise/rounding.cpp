@@ -32,7 +32,7 @@ void round_decimals(TensorIteratorBase& iter, const Tensor&, std::int64_t decima
 
 // Whole exponents are added to those of floats, which no power of two between overflows or loses.
 Tensor& ldexp_out(const Tensor& self, const Tensor& exponent, Tensor& out) {
-  static const Pointwise kernel("ldexp", {.real = {"__spirv_ocl_ldexp(a, (i32)b)"}, .own_type = 2});
+  static const Pointwise kernel("ldexp", {.real = {"__spirv_ocl_ldexp(a, (i32)b)"}, .unconverted_inputs = 2});
   auto guard = guard_for(self, exponent, out);
   auto type = self.scalar_type();
   if (!at::isFloatingType(type) || !at::isIntegralType(exponent.scalar_type(), false))

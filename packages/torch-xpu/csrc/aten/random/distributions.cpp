@@ -50,7 +50,7 @@ Tensor draw(const char* name, const char* sample, const Tensor& a, const Tensor&
     xpu::launch(stream_of(a), kernel_with(a.get_device(), head, distributions_source, "draw"),
                 an_item_each(a),
                 xpu::args(out.mutable_data_ptr(), first.const_data_ptr(), second.const_data_ptr(),
-                          out.numel(), random.seed, random.offset / 4, random.replayed));
+                          out.numel(), random.seed, random.offset / 4, random.replay_state));
   });
   return out;
 }

@@ -38,7 +38,7 @@ void hash_bits(const Tensor& out, const Tensor& self, at::IntArrayRef dims, std:
                                                             .combine = "s0 ^= r0;",
                                                             .outputs = {"s0"},
                                                             .helpers = kBits,
-                                                            .own_type = 1});
+                                                            .unconverted_inputs = 1});
   TORCH_CHECK(mode == 0, "Unknown hash_tensor mode: ", mode);
   if (self.numel() == 0)
     out.zero_();

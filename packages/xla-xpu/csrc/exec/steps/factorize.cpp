@@ -14,7 +14,7 @@ class CholeskyStep final : public Step {
   void run(Frame& frame) const override {
     auto a = frame.at(a_), info = frame.at(info_);
     kernels::factorize_cholesky(frame.stream, a, info);
-    kernels::spoil_failed(frame.stream, a, info);
+    kernels::fill_failed_with_nan(frame.stream, a, info);
   }
 
  private:
@@ -31,7 +31,7 @@ class LuStep final : public Step {
   void run(Frame& frame) const override {
     auto pivots = frame.at(pivots_);
     kernels::factorize_lu(frame.stream, frame.at(a_), pivots, frame.at(info_));
-    kernels::permutation_of(frame.stream, pivots, frame.at(permutation_));
+    kernels::pivots_to_permutation(frame.stream, pivots, frame.at(permutation_));
   }
 
  private:

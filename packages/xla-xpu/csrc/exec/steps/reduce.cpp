@@ -20,7 +20,7 @@ ReductionExpression expression(const Fields& fields) {
   e.update = fields.get<std::string>("update");
   e.inputs = static_cast<int>(py::len(fields.list("in")));
   e.headers = fields.texts("headers");
-  e.own_type = (1u << e.inputs) - 1;
+  e.unconverted_inputs = (1u << e.inputs) - 1;
   e.uses_index = fields.get<bool>("uses_index", false);
   return e;
 }

@@ -92,7 +92,7 @@ def _compiled(code: bytes, wanted: Any, key: str, apart: bool) -> dict[str, Any]
 def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, Any]:
     devices = assignment_of(wanted)
     if len(code) > _LONG:
-        _plugin.expect_builds(standing_for(devices[0]))
+        _plugin.prestart_build_helpers(standing_for(devices[0]))
     module = parse(code)
     name = ir.StringAttr(module.operation.attributes["sym_name"]).value
     if needs_partition(module, wanted.num_partitions):

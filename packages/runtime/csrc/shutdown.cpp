@@ -1,4 +1,4 @@
-#include "exit.h"
+#include "shutdown.h"
 
 #include <link.h>
 #include <unistd.h>
@@ -20,31 +20,31 @@
 #include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
-#include "using_threads.h"
+#include "thread_registry.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"
 #include "xpu/process.h"
 
 namespace xpu {
-namespace exit {
+namespace shutdown {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 class DrainWaiter;
 
-struct Shutdown {
+struct ShutdownState {
   std::mutex mutex;
   std::vector<std::function<void()>> actions;
-  unsigned long long libraries = 0;          ///< loaded so far, when the exit handler was registered last
-  Clock::duration waited{0};                 ///< for devices and threads, in all: what bounds the wait
-  std::optional<Clock::time_point> gave_up;  ///< when Python's wait ended with devices that still compute
+  unsigned long long library_count = 0;  ///< loaded when the exit handler was registered last
+  Clock::duration time_waited{0};        ///< for devices and threads in all; XPU_EXIT_TIMEOUT bounds it
+  std::optional<Clock::time_point> timed_out_at;  ///< the end of Python's wait, with work still pending
   std::shared_ptr<DrainWaiter> waiter;
   std::atomic<bool> failed{false};
 };
-Shutdown& shutdown() {
-  static auto* one = new Shutdown;
-  return *one;
+ShutdownState& shutdown_state() {
+  static auto* state = new ShutdownState;
+  return *state;
 }
 
 void print_message(const std::string& text) noexcept {
@@ -56,8 +56,8 @@ void report_failure_of(Work&& work) noexcept {
   try {
     work();
   } catch (const std::exception& e) {
-    shutdown().failed = true;
-    print_message(join("work that was queued when the process ended failed: ", e.what()));
+    shutdown_state().failed = true;
+    print_message(join("work that was pending when the process ended failed: ", e.what()));
   }
 }
 
@@ -72,14 +72,14 @@ unsigned long long libraries_loaded() {
   return count;
 }
 
-/// A thread that waits for what all streams hold now, so that the one that ends the process may look at the
-/// clock. Other threads may go on to queue more.
+/// A thread that waits for the work now pending on all streams, so that the caller can wait with a timeout.
+/// Other threads may enqueue more meanwhile.
 class DrainWaiter {
  public:
   DrainWaiter() : state_(std::make_shared<State>()) {
     std::vector<Stream> streams;
     for (int device = 0; device < device_count(); ++device)
-      for (Stream stream : live_streams(device)) streams.push_back(stream);
+      for (Stream stream : all_streams(device)) streams.push_back(stream);
     std::thread([state = state_, streams] {
       for (Stream stream : streams) report_failure_of([&] { drain(stream); });
       std::lock_guard lock(state->mutex);
@@ -99,9 +99,9 @@ class DrainWaiter {
     bool drained = false;
   };
 
-  // A thread that lives on may be between its check and its submission: it holds the stream's order then.
+  // Another thread may be between its check and its submission. It then holds `enqueue_mutex`.
   static void drain(Stream stream) {
-    { std::lock_guard order(stream.state()->order); }
+    { std::lock_guard enqueue_lock(stream.state()->enqueue_mutex); }
     if (is_capturing(stream)) return;
     strict::AccessGuard guard;
     finish(*stream.state());
@@ -116,43 +116,45 @@ Clock::duration timeout() {
 }
 
 Clock::duration time_left() {
-  return std::max(timeout() - shutdown().waited, Clock::duration(0));
+  return std::max(timeout() - shutdown_state().time_waited, Clock::duration(0));
 }
 
-/// For waits of Python's functions of atexit. The interpreter takes about a second to end, in which the
-/// devices compute on: that much of the time is left to it.
+/// Time left for waits in Python's atexit functions. After them the interpreter takes about a second to end,
+/// in which the devices continue: a fifth of the timeout is reserved for it.
 Clock::duration time_left_before_interpreter_ends() {
   return std::max(time_left() - timeout() / 5, Clock::duration(0));
 }
 
-/// Goes on with a wait that was given up before.
-bool wait_for_devices(Clock::duration most) {
-  auto& waiter = shutdown().waiter;
+/// Returns false after `timeout`; the next call then continues the same wait.
+bool wait_for_devices(Clock::duration timeout) {
+  auto& waiter = shutdown_state().waiter;
   if (!waiter) waiter = std::make_shared<DrainWaiter>();
   auto begin = Clock::now();
-  bool drained = waiter->wait_for(most);
-  shutdown().waited += Clock::now() - begin;
+  bool drained = waiter->wait_for(timeout);
+  shutdown_state().time_waited += Clock::now() - begin;
   if (drained) waiter.reset();
   return drained;
 }
 
-// A new waiter needs some time to see that the devices are idle, also where other waits took all there was.
-bool drain_at_last() {
+// A new waiter needs some time to find the devices idle, even if no time is left.
+bool drain_within_timeout() {
   constexpr Clock::duration grace = std::chrono::milliseconds(250);
-  if (auto since = std::exchange(shutdown().gave_up, {})) shutdown().waited += Clock::now() - *since;
-  auto least = shutdown().waiter ? Clock::duration(0) : grace;
-  if (!wait_for_devices(std::max(time_left(), least))) return false;
-  startup::mark_ended();  // what was queued since is all that there will be
+  if (auto since = std::exchange(shutdown_state().timed_out_at, {}))
+    shutdown_state().time_waited += Clock::now() - *since;
+  auto min_wait = shutdown_state().waiter ? Clock::duration(0) : grace;
+  if (!wait_for_devices(std::max(time_left(), min_wait))) return false;
+  startup::mark_shutdown_done();  // so only work that was enqueued meanwhile is left
   return wait_for_devices(std::max(time_left(), grace));
 }
 
-int status_of(int status) {
+/// Returns the exit status: failed work turns success into failure.
+int status_with_failures(int status) {
   for (int device = 0; device < device_count(); ++device) report_failure_of([&] { throw_pending(device); });
-  return status == EXIT_SUCCESS && shutdown().failed.exchange(false) ? EXIT_FAILURE : status;
+  return status == EXIT_SUCCESS && shutdown_state().failed.exchange(false) ? EXIT_FAILURE : status;
 }
 
 void run_actions() {
-  auto& all = shutdown().actions;
+  auto& all = shutdown_state().actions;
   while (!all.empty()) {
     auto action = std::move(all.back());
     all.pop_back();
@@ -160,30 +162,30 @@ void run_actions() {
   }
 }
 
-// Runs once, whoever comes first. glibc goes on with what else is registered after an exit() in here, and the
-// process ends with the status given to that.
-void end(int status, void*) {
-  if (startup::unusable() || !startup::initialized()) return;
-  bool drained = drain_at_last();
-  int own_status = status_of(status);
+// The exit handler. It may be registered several times; only the first call has an effect. If it calls
+// exit(), glibc runs the remaining handlers and ends the process with the new status.
+void shut_down(int status, void*) {
+  if (startup::is_forked_or_shut_down() || !startup::is_initialized()) return;
+  bool drained = drain_within_timeout();
+  int final_status = status_with_failures(status);
   if (!drained) {
-    print_message(join("the devices still compute ",
+    print_message(join("work of the devices is still pending ",
                        std::chrono::duration_cast<std::chrono::seconds>(timeout()).count(),
-                       " s after the program ended; the process ends without waiting for them "
-                       "(XPU_EXIT_TIMEOUT)"));
+                       " s after the program ended; the process ends without waiting for it. Set "
+                       "XPU_EXIT_TIMEOUT to wait longer"));
     std::fflush(nullptr);
-    _exit(own_status);
+    _exit(final_status);
   }
   run_actions();
-  if (own_status != status) std::exit(own_status);
+  if (final_status != status) std::exit(final_status);
 }
 
 /// exit() first destroys the calling thread's thread_local objects. A handler that one of them registers runs
-/// next: before the static objects of vendor libraries, also of those that were loaded late.
+/// next, before the static objects of vendor libraries are destroyed, even if those were loaded late.
 struct MainThreadExitHook {
   bool is_main = false;
   ~MainThreadExitHook() {
-    if (is_main) on_exit(end, nullptr);
+    if (is_main) on_exit(shut_down, nullptr);
   }
 };
 thread_local MainThreadExitHook main_thread_exit_hook;
@@ -192,49 +194,49 @@ bool is_main_thread() {
   return gettid() == getpid();
 }
 
-// Whoever loads this library is the main thread, as a rule.
-const bool loaded = main_thread_exit_hook.is_main = is_main_thread();
+// As a rule the main thread loads this library.
+const bool hook_is_set = main_thread_exit_hook.is_main = is_main_thread();
 
 }  // namespace
 
-void wait_before_loaded_libraries() {
+void reregister_exit_handler() {
   main_thread_exit_hook.is_main = is_main_thread();
-  std::lock_guard lock(shutdown().mutex);
+  std::lock_guard lock(shutdown_state().mutex);
   auto now = libraries_loaded();
-  if (std::exchange(shutdown().libraries, now) != now) on_exit(end, nullptr);
+  if (std::exchange(shutdown_state().library_count, now) != now) on_exit(shut_down, nullptr);
 }
 
-}  // namespace exit
+}  // namespace shutdown
 
-void at_end(std::function<void()> action) {
-  std::lock_guard lock(exit::shutdown().mutex);
-  exit::shutdown().actions.push_back(std::move(action));
+void at_shutdown(std::function<void()> action) {
+  std::lock_guard lock(shutdown::shutdown_state().mutex);
+  shutdown::shutdown_state().actions.push_back(std::move(action));
 }
 
 void begin_shutdown(ShutdownHooks hooks) {
-  using_threads::set_park(hooks.park);
-  startup::mark_ending(hooks.refuse);
+  thread_registry::set_park(hooks.park);
+  startup::mark_shutdown_begun(hooks.refuse);
 }
 
-void require_active_thread() {
-  startup::require_thread();
+void require_thread_allowed() {
+  startup::require_thread_allowed();
 }
 
 bool drain_for(std::chrono::milliseconds timeout) {
-  using namespace exit;
-  if (startup::unusable() || !startup::initialized()) return true;
+  using namespace shutdown;
+  if (startup::is_forked_or_shut_down() || !startup::is_initialized()) return true;
   auto left = time_left_before_interpreter_ends();
   if (wait_for_devices(std::min<Clock::duration>(timeout, left))) return true;
   if (left > timeout) return false;
-  if (!shutdown().gave_up) shutdown().gave_up = Clock::now();
+  if (!shutdown_state().timed_out_at) shutdown_state().timed_out_at = Clock::now();
   return true;
 }
 
 bool wait_for_threads(std::chrono::milliseconds timeout) {
-  using namespace exit;
+  using namespace shutdown;
   auto begin = Clock::now();
   std::this_thread::sleep_for(std::min<Clock::duration>(timeout, time_left_before_interpreter_ends()));
-  shutdown().waited += Clock::now() - begin;
+  shutdown_state().time_waited += Clock::now() - begin;
   return time_left_before_interpreter_ends() > Clock::duration(0);
 }
 

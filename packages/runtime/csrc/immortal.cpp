@@ -1,4 +1,4 @@
-#include "kept.h"
+#include "immortal.h"
 
 #include <mutex>
 #include <vector>
@@ -15,13 +15,13 @@ struct Releases {
   std::vector<std::function<void()>> all;
 };
 Releases& releases() {
-  static auto* one = new Releases;
-  return *one;
+  static auto* instance = new Releases;
+  return *instance;
 }
 
-bool asked_for() {
-  static bool asked = env::flag("XPU_RELEASE_AT_EXIT");
-  return asked;
+bool is_release_enabled() {
+  static bool enabled = env::flag("XPU_RELEASE_AT_EXIT");
+  return enabled;
 }
 
 void release_all() {
@@ -36,8 +36,8 @@ void release_all() {
 }  // namespace
 
 void on_release(std::function<void()> release) {
-  if (!asked_for()) return;
-  std::call_once(releases().registered, at_end, release_all);
+  if (!is_release_enabled()) return;
+  std::call_once(releases().registered, at_shutdown, release_all);
   std::lock_guard lock(releases().mutex);
   releases().all.push_back(std::move(release));
 }

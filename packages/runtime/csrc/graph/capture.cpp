@@ -1,4 +1,4 @@
-#include "graph/recording.h"
+#include "graph/capture.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@ void close_pool_of(Stream stream, memory::PoolId pool) {
 
 }  // namespace
 
-Recording::Recording(bool native, bool on_cpu)
+Capture::Capture(bool native, bool on_cpu)
     : id_([] {
         static std::atomic<std::uint64_t> last{0};
         return ++last;
@@ -25,31 +25,32 @@ Recording::Recording(bool native, bool on_cpu)
       native_(native),
       on_cpu_(on_cpu) {}
 
-bool Recording::note(const WorkInfo& info, Submit submit) {
+bool Capture::add(const WorkInfo& info, EnqueueFunction function) {
   std::lock_guard lock(mutex_);
   ++size_;
-  work_.push_back({info.kind, std::string(info.name), info.bytes, submit.own()});
+  work_.push_back({info.kind, std::string(info.name), info.bytes, function.clone()});
   holds_host_tasks_ |= native_ && on_cpu_ && info.kind == WorkKind::dnn;
   return !native_ || holds_host_tasks_;
 }
 
-bool Recording::join(Stream stream, memory::PoolId pool) {
+bool Capture::join(Stream stream, memory::PoolId pool) {
   auto& state = *stream.state();
   {
-    std::lock_guard order(state.order);
+    std::lock_guard enqueue_lock(state.enqueue_mutex);
     std::lock_guard lock(mutex_);
-    if (ended_) return false;
-    expect<UsageError>(!state.recording || state.recording.get() == this, "stream ", stream.id(),
-                       " is being recorded into a graph and waits for what is recorded into another");
-    if (state.recording) return true;
-    state.recording = shared_from_this();
+    if (is_ended_) return false;
+    expect<UsageError>(
+        !state.capture || state.capture.get() == this, "stream ", stream.id(),
+        " is being captured into a graph, so it cannot wait for work that is captured into another");
+    if (state.capture) return true;
+    state.capture = shared_from_this();
     state.capturing = true;
     joined_.push_back({stream, 0});
   }
   if (pool == 0 || state.pool.load() != 0) return true;
   memory::open_pool(stream, pool);
   std::unique_lock lock(mutex_);
-  if (!ended_) {
+  if (!is_ended_) {
     std::ranges::find(joined_, stream, &Joined::stream)->pool = pool;
     return true;
   }
@@ -58,28 +59,28 @@ bool Recording::join(Stream stream, memory::PoolId pool) {
   return false;
 }
 
-std::vector<Stream> Recording::joined() {
+std::vector<Stream> Capture::joined_streams() {
   std::lock_guard lock(mutex_);
   std::vector<Stream> streams;
   for (auto& joined : joined_) streams.push_back(joined.stream);
   return streams;
 }
 
-void Recording::release(const std::function<void(sycl::queue&)>& leave) {
+void Capture::release_streams(const std::function<void(sycl::queue&)>& end_recording) {
   std::vector<Joined> all;
   {
     std::lock_guard lock(mutex_);
-    ended_ = true;
+    is_ended_ = true;
     all = joined_;
     for (auto& joined : joined_) joined.pool = 0;
   }
   for (auto& [stream, pool] : all) {
     auto& state = *stream.state();
     {
-      std::lock_guard order(state.order);
-      if (state.recording.get() == this) {
-        leave(state.queue().sycl);
-        state.recording = nullptr;
+      std::lock_guard enqueue_lock(state.enqueue_mutex);
+      if (state.capture.get() == this) {
+        end_recording(state.queue().sycl);
+        state.capture = nullptr;
         state.capturing = false;
       }
     }

@@ -1,0 +1,170 @@
+#include "compile/build_service.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "compile/folders.h"
+#include "compile/helper_process.h"
+#include "env.h"
+#include "immortal.h"
+#include "interrupt.h"
+#include "thread_registry.h"
+#include "xpu/cache.h"
+#include "xpu/error.h"
+#include "xpu/log.h"
+
+namespace xpu::build_service {
+namespace {
+
+using Helper = std::unique_ptr<HelperProcess>;
+using Status = HelperProcess::Status;
+
+constexpr std::size_t max_crashes = 2;
+
+class Helpers {
+ public:
+  Helpers()
+      : max_(env::number("XPU_BUILD_PROCESSES", std::clamp(std::thread::hardware_concurrency(), 1u, 8u))) {}
+
+  void prestart(std::size_t count) {
+    std::lock_guard lock(mutex_);
+    while (running_ < std::min(count, max_))
+      if (auto helper = start()) idle_.push_back(std::move(helper));
+  }
+
+  /// Blocks until a helper is free. Returns null if there can be none.
+  Helper acquire() {
+    thread_registry::BlockingScope blocking;
+    std::unique_lock lock(mutex_);
+    while (max_ > 0) {
+      if (!idle_.empty()) {
+        auto helper = std::move(idle_.back());
+        idle_.pop_back();
+        return helper;
+      }
+      if (running_ >= max_) {
+        if (free_.wait_for(lock, interrupt::check_interval) == std::cv_status::timeout) {
+          lock.unlock();
+          interrupt::check_operation();
+          lock.lock();
+        }
+      } else if (auto helper = start()) {
+        return helper;
+      }
+    }
+    return nullptr;
+  }
+
+  void release(Helper helper, Status status) {
+    std::lock_guard lock(mutex_);
+    if (status == Status::answered) {
+      idle_.push_back(std::move(helper));
+    } else {
+      --running_;
+      if (status == Status::never_ready && ++never_ready_ == max_crashes) disable();
+    }
+    free_.notify_one();
+  }
+
+ private:
+  Helper start() {
+    auto helper = HelperProcess::start();
+    if (helper)
+      ++running_;
+    else
+      disable();
+    return helper;
+  }
+
+  // Kernels are then built in this process, without another attempt to start a helper.
+  void disable() {
+    if (max_ > 0)
+      log(LogLevel::warning,
+          "no helper process can be started, so kernels are built in this process, which a crash of the "
+          "compiler would end. Set XPU_BUILD_PROCESSES=0 to turn helpers, and this warning, off");
+    max_ = 0;
+    free_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable free_;
+  std::vector<Helper> idle_;
+  std::size_t running_ = 0, never_ready_ = 0, max_;
+};
+
+Helpers& helpers() {
+  static auto& instance = immortal<Helpers>();
+  return instance;
+}
+
+[[noreturn]] void throw_compiler_crash(const BuildRequest& request, const std::string& exit_description) {
+  bool is_source = !request.source.empty();
+  std::string_view text = request.source;
+  if (!is_source) text = {reinterpret_cast<const char*>(request.spirv.data()), request.spirv.size()};
+  auto path = save_crash_source(text, is_source ? ".sycl" : ".spirv");
+  std::string what = is_source ? "source" : "SPIR-V";
+  fail<CompileError>("the compiler crashed ", max_crashes, " times on this ", what,
+                     ", each time in a helper process; the last one ended ", exit_description, "\n",
+                     path.empty() ? "No folder was found to save the " + what + " in"
+                                  : "The " + what + " is saved in " + path,
+                     ". Report it to the compiler's developers; another form of the kernel may compile.");
+}
+
+BuildResponse response_or_throw(BuildResponse response) {
+  switch (response.outcome) {
+    case BuildResponse::Outcome::built:
+      return response;
+    case BuildResponse::Outcome::compile_error:
+      throw CompileError(response.message);
+    case BuildResponse::Outcome::out_of_memory:
+      throw OutOfMemory(response.message);
+    case BuildResponse::Outcome::unsupported:
+      throw Unsupported(response.message);
+    case BuildResponse::Outcome::failed:
+      break;
+  }
+  throw DeviceError(response.message);
+}
+
+bool is_cache_empty() {
+  if (cache_folder().empty()) return true;
+  std::error_code failed;
+  for (auto& item : std::filesystem::directory_iterator(cache_folder(), failed))
+    if (item.path().extension() == ".bin") return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<BuildResponse> build(const BuildRequest& request) {
+  std::size_t crashes = 0;
+  while (auto helper = helpers().acquire()) {
+    HelperProcess::Reply reply;
+    try {
+      reply = helper->ask(request);
+    } catch (...) {  // interrupted: the helper ends when it has built the program, which nobody receives
+      helpers().release(std::move(helper), Status::exited_idle);
+      throw;
+    }
+    helpers().release(std::move(helper), reply.status);
+    if (reply.status == Status::answered) return response_or_throw(std::move(reply.response));
+    // A helper may also be killed from outside; the next one then builds the program.
+    if (reply.status == Status::crashed && ++crashes == max_crashes)
+      throw_compiler_crash(request, reply.exit_description);
+  }
+  return {};
+}
+
+void prestart(std::size_t count) {
+  helpers().prestart(count);
+}
+
+void prestart_if_cache_empty() {
+  if (is_cache_empty()) prestart(1);
+}
+
+}  // namespace xpu::build_service

@@ -1,0 +1,71 @@
+#include "drain_thread.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "opencl.h"
+
+namespace xpu {
+namespace {
+
+class DrainThread {
+ public:
+  // Never destroyed: the thread outlives static objects.
+  static DrainThread& instance() {
+    static auto* thread = new DrainThread;
+    return *thread;
+  }
+
+  void enqueue(StreamState& stream) {
+    {
+      std::lock_guard lock(mutex_);
+      if (std::find(pending_.begin(), pending_.end(), &stream) == pending_.end()) pending_.push_back(&stream);
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  DrainThread() {
+    std::thread([this] { run(); }).detach();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return !pending_.empty(); });
+      auto& stream = *pending_.front();
+      pending_.pop_front();
+      lock.unlock();
+      drain(stream);
+      lock.lock();
+    }
+  }
+
+  static void drain(StreamState& stream) {
+    std::lock_guard drain_lock(stream.drain_mutex);
+    auto* queue = stream.queue().native;
+    if (queue) XPU_CL(clFinish)(queue);  // waits of others throw what failed
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<StreamState*> pending_;
+};
+
+}  // namespace
+
+bool drain_in_background(StreamState& stream) {
+  if (!stream.queue().native) return false;
+  try {
+    DrainThread::instance().enqueue(stream);
+    return true;
+  } catch (const std::system_error&) {  // the process may have no more threads
+    return false;
+  }
+}
+
+}  // namespace xpu
