@@ -9,9 +9,9 @@ import pytest
 from beside import beside_cpu
 
 from xla_xpu.compiler.affine import Affine, dot
-from xla_xpu.compiler.loops import Kernel, join
+from xla_xpu.compiler.deduplicate import deduplicate
+from xla_xpu.compiler.kernel_writer import Kernel, join
 from xla_xpu.compiler.memory import assign, merge_copies
-from xla_xpu.compiler.one_text import share
 from xla_xpu.compiler.plan import Buffer, Step, View, make_step, reshaped_strides
 from xla_xpu.compiler.types import ELEMENTS, Type
 
@@ -126,7 +126,7 @@ def test_loops_are_joined_where_every_position_allows():
     assert join((3, 4, 5), [rows, turned]).sizes == [3, 4, 5]
     broadcast = dot((i, j, k), (0, 5, 1))
     assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
-    assert join((3, 4, 5), [rows], apart=1).sizes == [3, 20]
+    assert join((3, 4, 5), [rows], boundary=1).sizes == [3, 20]
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 0, 1)])
@@ -164,11 +164,11 @@ def test_kernels_that_differ_in_places_have_one_text():
         return Kernel(text, 1, 1, 1, [], [99], [])
 
     many = {number: kernel(number) for number in range(20)} | {99: kernel(1, factor=5)}
-    shared = share(many)
+    shared = deduplicate(many)
     assert len({shared[number].text for number in range(20)}) == 1
     assert "i64 count, i64 place0) {" in shared[7].text
     assert "x0[e + place0] = x1[place0] * s[3] + x1[d0 * 4 + -7]" in shared[7].text
     assert shared[7].sizes == [99, 7]
     assert shared[99] is many[99]
     few = {number: kernel(number) for number in range(3)}
-    assert share(few) == few
+    assert deduplicate(few) == few

@@ -18,7 +18,7 @@ def to_dlpack(
 ) -> Any:
     """A DLPack capsule that shares the memory of the array whose address ``pointer`` is."""
 
-def borrowed_dlpack(pointer: int, shape: Sequence[int], code: int, bits: int, device: int) -> Any:
+def to_unowned_dlpack(pointer: int, shape: Sequence[int], code: int, bits: int, device: int) -> Any:
     """A DLPack capsule of memory on a device that its owner takes back whatever becomes of the capsule."""
 
 def copy(device: int, to: int, source: int, bytes: int) -> None:

@@ -14,11 +14,11 @@ def compile(code: bytes, format: bytes, options: bytes) -> Any:
     return executables.compile(code, format.decode(), options)
 
 
-def compile_apart(code: bytes, format: bytes, options: bytes) -> Any:
+def compile_unfused(code: bytes, format: bytes, options: bytes) -> Any:
     """The same with a kernel for each operation."""
     from . import executables
 
-    return executables.compile(code, format.decode(), options, apart=True)
+    return executables.compile(code, format.decode(), options, unfused=True)
 
 
 def load(serialized: bytes, options: bytes) -> Any:

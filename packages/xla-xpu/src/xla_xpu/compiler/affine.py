@@ -36,7 +36,7 @@ class Affine:
     def counters(self) -> set[int | str]:
         return {counter for counter, _ in self.terms}
 
-    def beside(self, counter: int) -> bool:
+    def is_unit_stride(self, counter: int) -> bool:
         """Whether the counter's next is the next place, and no counter has to be computed."""
         return self.factor(counter) == 1 and all(isinstance(c, int) for c in self.counters)
 

@@ -6,12 +6,12 @@ import re
 
 from .affine import Affine
 from .emit import Emitter
-from .past_caches import Store
 from .space import SHORT, Loops
+from .streaming_stores import Store
 
 _LOAD = re.compile(r"\bx(\d+)\[@(\d+)@\](?! = )")  # and no store
 # As many as a word's bytes; statements beyond which they are not repeated for each of them.
-_MOST_CHANNELS, _MOST_LINES = 4, 100
+_MOST_CHANNELS, _MAX_LINES = 4, 100
 
 
 def by_words(
@@ -26,13 +26,13 @@ def by_words(
         return loops, [_alone(emitter, loops, line) for line in emitter.lines], stores
     size = loops.sizes[dim]
     words: dict[str, None] = {}
-    ends = [store.text for store in stores]
+    ends = [store.statement for store in stores]
     body = []
     for channel in range(size):
 
         def shared(found: re.Match[str], channel: int = channel) -> str:
             number, position = int(found[1]), int(found[2])
-            if not _is_byte(emitter, number) or not _beside(loops.positions[position], dim):
+            if not _is_byte(emitter, number) or not _is_unit_stride(loops.positions[position], dim):
                 return found[0]
             buffer, element = emitter.buffers[number]
             place = f"({index})(@{position * size}@), ({index}){buffer.bytes}"
@@ -52,7 +52,7 @@ def _channels(emitter: Emitter, loops: Loops) -> int | None:
     """The dimension, no longer than a word, along which bytes lie side by side that lanes find apart."""
     lane = len(loops.sizes) - 1
     # An irregular position is read under a condition only, or differs in more than its place.
-    if emitter.irregular or emitter.stores or len(emitter.lines) * _MOST_CHANNELS > _MOST_LINES:
+    if emitter.irregular or emitter.stores or len(emitter.lines) * _MOST_CHANNELS > _MAX_LINES:
         return None
     for line in emitter.lines:
         for number, position in _LOAD.findall(line):
@@ -60,7 +60,7 @@ def _channels(emitter: Emitter, loops: Loops) -> int | None:
             if not _is_byte(emitter, int(number)) or place.factor(lane) in (0, 1):
                 continue
             for dim, size in enumerate(loops.sizes[:-1]):
-                if size <= _MOST_CHANNELS and _beside(place, dim):
+                if size <= _MOST_CHANNELS and _is_unit_stride(place, dim):
                     return dim
     return None
 
@@ -70,7 +70,7 @@ def _is_byte(emitter: Emitter, number: int) -> bool:
     return element.stored in ("u8", "i8") and buffer.bytes >= 4
 
 
-def _beside(place: Affine, dim: int) -> bool:
+def _is_unit_stride(place: Affine, dim: int) -> bool:
     return place.factor(dim) == 1 and not _is_found(place)
 
 

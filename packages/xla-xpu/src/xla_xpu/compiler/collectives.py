@@ -278,7 +278,7 @@ def _of_device(expander: Expander, numbers: np.ndarray) -> Value:
     element = ELEMENTS["i32"]
     table = expander.add("constant", [], Type(element, numbers.shape), value=numbers)
     device = expander.add(
-        "device_number", [], Type(ELEMENTS["ui32"], ()), divisor=1, count=expander.devices
+        "device_id", [], Type(ELEMENTS["ui32"], ()), divisor=1, count=expander.devices
     )
     one = expander.add("dynamic_slice", [table, device], Type(element, (1,)), slice_sizes=[1])
     return expander.reshape(one, ())
@@ -403,4 +403,4 @@ def _number(expander: Expander, node: Node, divisor: int, count: int) -> Value:
     type = node.output.type
     if count == 1:
         return expander.add("constant", [], type, value=np.zeros(1, np.uint32))
-    return expander.add("device_number", [], type, divisor=divisor, count=count)
+    return expander.add("device_id", [], type, divisor=divisor, count=count)

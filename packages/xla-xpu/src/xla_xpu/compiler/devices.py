@@ -7,7 +7,7 @@ from typing import Any
 
 import xpu_runtime
 
-from .loops import Target
+from .kernel_writer import Target
 
 
 def standing_for(device: int) -> int:
@@ -23,7 +23,7 @@ def target_of(device: int) -> Target:
         lanes=info.sub_group_size,
         units=info.max_compute_units,
         gpu=info.is_gpu,
-        most_items=info.max_work_group_size,
+        max_items=info.max_work_group_size,
         local_memory=info.local_memory,
     )
 

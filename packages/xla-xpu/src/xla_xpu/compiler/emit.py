@@ -27,11 +27,11 @@ Key = tuple[Value, Coordinates]
 
 
 # Arrays a kernel reads and writes.
-MOST_BUFFERS = 36
+MAX_BUFFERS = 36
 # Statements beyond which a kernel takes too long to compile.
-MOST_LINES = 600
+MAX_LINES = 600
 # Conditions and loops within one another.
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 class TooLarge(Exception):
@@ -50,15 +50,15 @@ class NeedsMemory(Exception):
 class Emitter:
     """``place`` tells where a value lies in memory, or None for one to be computed here."""
 
-    place: Callable[[Value], View | None]
-    most_buffers: int = MOST_BUFFERS
+    locate: Callable[[Value], View | None]
+    max_buffers: int = MAX_BUFFERS
     buffers: list[tuple[Buffer, Element]] = field(default_factory=list)
     positions: list[Affine] = field(default_factory=list)
     loads: list[tuple[int, View, Affine]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    known: dict[Key, str] = field(default_factory=dict)
-    texts: dict[tuple[str, str], str] = field(default_factory=dict)
-    names: int = 0
+    element_names: dict[Key, str] = field(default_factory=dict)
+    expression_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    name_count: int = 0
     depth: int = 0
     # Statements and loads that each value took that is computed here and has no memory.
     work: dict[Value, int] = field(default_factory=dict)
@@ -72,62 +72,66 @@ class Emitter:
         False  # has positions that are no plain reads: counters as numbers, conditions
     )
 
-    def copy(self, place: Callable[[Value], View | None]) -> Emitter:
+    def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
         """The same so far, to go on with."""
         copied = {
             field.name: copy(getattr(self, field.name))
             for field in fields(self)
-            if field.name != "place"
+            if field.name != "locate"
         }
-        return Emitter(place, **copied)
+        return Emitter(locate, **copied)
 
     def value(self, value: Value, at: Coordinates) -> str:
         """The name of a value's element."""
-        goal = (value, at)
+        target = (value, at)
         self.depth += 1
-        stack: list[Key] = [goal]
+        stack: list[Key] = [target]
         # Where the statements of each began, and whether it has any; how many of those are not written yet.
         begun: dict[Key, tuple[int, bool]] = {}
         unwritten = 0
         while stack:
             key = stack[-1]
-            if key in self.known:
+            if key in self.element_names:
                 stack.pop()
                 continue
-            if self.depth > _DEEPEST and self._computes(key[0]):
+            if self.depth > _MAX_DEPTH and self._computes(key[0]):
                 raise NeedsMemory(key[0])
             if key not in begun:
                 begun[key] = len(self.lines) + len(self.loads), self._computes(key[0])
                 unwritten += begun[key][1]
-                if unwritten > MOST_LINES:
+                if unwritten > MAX_LINES:
                     # Too large for sure: better found out now than after all below it is written. With what
                     # else a kernel has in it, such as loads, so many of them do fit.
                     path = [
-                        k[0] for k, (_, makes) in begun.items() if makes and k not in self.known
+                        k[0]
+                        for k, (_, makes) in begun.items()
+                        if makes and k not in self.element_names
                     ]
-                    raise NeedsMemory(path[MOST_LINES * 3 // 4])
+                    raise NeedsMemory(path[MAX_LINES * 3 // 4])
             needs = self._needs(*key)
-            if len(self.lines) > MOST_LINES:
+            if len(self.lines) > MAX_LINES:
                 raise TooLarge
-            missing = [need for need in needs if need not in self.known]
+            missing = [need for need in needs if need not in self.element_names]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            self.known[key] = self._define(*key, [self.known[need] for need in needs])
+            self.element_names[key] = self._define(
+                *key, [self.element_names[need] for need in needs]
+            )
             begin, computes = begun[key]
             if computes:
                 unwritten -= 1
                 done = len(self.lines) + len(self.loads) - begin
                 self.work[key[0]] = max(done, self.work.get(key[0], 0))
         self.depth -= 1
-        return self.known[goal]
+        return self.element_names[target]
 
     def _computes(self, value: Value) -> bool:
         """Whether a value is one that statements make."""
         if value.node is None or value in self.registers or value.op in ("constant", "iota"):
             return False
-        return value.op not in views.VIEWS and self.place(value) is None
+        return value.op not in views.VIEWS and self.locate(value) is None
 
     def position(self, at: Affine) -> str:
         """What stands for a position until the loops are known."""
@@ -139,7 +143,7 @@ class Emitter:
         """The number of the pointer through which a buffer is used as an element type."""
         pair = (buffer.root, element)
         if pair not in self.buffers:
-            if len(self.buffers) >= self.most_buffers:
+            if len(self.buffers) >= self.max_buffers:
                 raise TooLarge
             self.buffers.append(pair)
         return self.buffers.index(pair)
@@ -149,7 +153,7 @@ class Emitter:
     def _needs(self, value: Value, at: Coordinates) -> list[Key]:
         if (value, at) in self.cached or value in self.registers:
             return []
-        if self.place(value) is not None or value.node is None:
+        if self.locate(value) is not None or value.node is None:
             return []
         node = value.node
         if node.op in views.VIEWS:
@@ -178,7 +182,7 @@ class Emitter:
             return self.registers[value](at)
         if (value, at) in self.cached:
             return self.cached[value, at]()
-        view = self.place(value)
+        view = self.locate(value)
         if view is not None:
             return self.load(view, at)
         node = value.node
@@ -205,12 +209,12 @@ class Emitter:
 
     def define(self, type: str, text: str) -> str:
         """Declare a variable; the same text gives the same one."""
-        known = self.texts.get((type, text))
-        if known is None:
-            self.names += 1
-            known = self.texts[type, text] = f"v{self.names}"
-            self.lines.append(f"{type} {known} = {text};")
-        return known
+        name = self.expression_names.get((type, text))
+        if name is None:
+            self.name_count += 1
+            name = self.expression_names[type, text] = f"v{self.name_count}"
+            self.lines.append(f"{type} {name} = {text};")
+        return name
 
     def _name(self, element: Element, text: str) -> str:
         return self.define(element.math, text)
@@ -227,19 +231,22 @@ class Emitter:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Braces: what is computed between them is known there only."""
-        known, self.known = self.known, dict(self.known)
-        texts, self.texts = self.texts, dict(self.texts)
+        element_names, self.element_names = self.element_names, dict(self.element_names)
+        expression_names, self.expression_names = (
+            self.expression_names,
+            dict(self.expression_names),
+        )
         yield
-        self.known, self.texts = known, texts
+        self.element_names, self.expression_names = element_names, expression_names
 
-    def fresh(self, letter: str = "v") -> str:
+    def new_name(self, letter: str = "v") -> str:
         """A name nobody has."""
-        self.names += 1
-        return f"{letter}{self.names}"
+        self.name_count += 1
+        return f"{letter}{self.name_count}"
 
     def variable(self, element: Element, first: str = "") -> str:
         """A new variable, and what it holds at first."""
-        name = self.fresh()
+        name = self.new_name()
         self.lines.append(f"{element.math} {name}{' = ' if first else ''}{first};")
         return name
 
@@ -299,7 +306,7 @@ class Emitter:
         rest, inside, dims = iter(at), [], node.attributes["dimensions"]
         for dim, size in enumerate(node.inputs[0].shape):
             if dim in dims:
-                counter = self.fresh("k")
+                counter = self.new_name("k")
                 self.lines.append(f"for (i32 {counter} = 0; {counter} < {size}; ++{counter}) {{")
                 inside.append(Affine.of(counter))
             else:
@@ -346,8 +353,8 @@ class Emitter:
                 inside.append(at[dim])
                 continue
             self.irregular = True
-            name = f"v{self.names + 1}"
-            self.names += 1
+            name = f"v{self.name_count + 1}"
+            self.name_count += 1
             self.lines.append(
                 f"i64 {name} = {clamped(start, node.inputs[1 + dim].type.element, room)};"
             )

@@ -21,18 +21,18 @@ from .collectives import Expander
 from .devices import assignment_of, standing_for, target_of
 from .export import text_of
 from .failures import Invalid
-from .finish import finish
-from .graph import Graph, Value, taken_apart
+from .graph import Graph, Value, break_cycles
+from .import_stablehlo import graph_of, main_of, parse
 from .layouts import arrange
 from .lower import Lowerer
-from .read import graph_of, main_of, parse
+from .serialize_plan import serialize_plan
 from .simplify import simplify
 from .spmd import custom
 from .spmd.partition import needs_partition, partition
 from .widen import widen
 
 # Of the form in which plans are saved.
-VERSION = 7
+VERSION = 8
 # Programs longer than this, in bytes, have several modules of kernels.
 _LONG = 20_000
 
@@ -41,10 +41,10 @@ _LONG = 20_000
 _OF_THIS_PROCESS = (inspection.TARGET, custom.TARGET)
 
 
-def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> Any:
+def compile(code: bytes, format: str, options: bytes, unfused: bool = False) -> Any:
     """An executable of PJRT's program; what an earlier process made of the same program is used again.
 
-    ``apart``: anew, with a kernel for each operation, where the vendor's compiler refuses larger ones.
+    ``unfused``: anew, with a kernel for each operation, where the vendor's compiler refuses larger ones.
     """
     if format != "mlir":
         raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
@@ -53,10 +53,10 @@ def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> An
         host.refuse_wrong_options(tuple(dict(wanted.env_option_overrides).items()))
     key = _key(code, wanted)
     private = any(target.encode() in code for target in _OF_THIS_PROCESS)
-    serialized = None if private or apart else cache.read(key, "plan")
+    serialized = None if private or unfused else cache.read(key, "plan")
     if serialized is not None:
         return _executable(json.loads(serialized), serialized)
-    saved = _compiled(code, wanted, key, apart)
+    saved = _compiled(code, wanted, key, unfused)
     serialized = _serialized(saved)
     if serialized and not private:
         cache.write(key, "plan", serialized)
@@ -79,10 +79,10 @@ def _compiler_digest() -> bytes:
     return digest.digest()
 
 
-def _compiled(code: bytes, wanted: Any, key: str, apart: bool) -> dict[str, Any]:
+def _compiled(code: bytes, wanted: Any, key: str, unfused: bool) -> dict[str, Any]:
     """All that is saved of an executable; nothing else is left."""
-    lowerer = Lowerer(target_of(assignment_of(wanted)[0]), apart)
-    with taken_apart():
+    lowerer = Lowerer(target_of(assignment_of(wanted)[0]), unfused)
+    with break_cycles():
         try:
             return _planned(code, wanted, key, lowerer)
         finally:
@@ -113,7 +113,7 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     simplify(graph)
     lowerer.program(graph)
     given = _donated(main)
-    plan = finish(lowerer, given)
+    plan = serialize_plan(lowerer, given)
     return {
         "version": VERSION,
         "name": name,
@@ -168,7 +168,7 @@ def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
         serialized=serialized,
         text=saved["text"],
         donated=saved["donated"],
-        reused=plan["reused"],
+        output_aliases=plan["output_aliases"],
         replicas=saved["replicas"],
         partitions=saved["partitions"],
         devices=saved["devices"],

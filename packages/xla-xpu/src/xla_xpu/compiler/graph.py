@@ -53,8 +53,8 @@ class Node:
         self.attributes = attributes or {}
         self.mlir: dict[str, Any] = {}
         self.regions = regions or []
-        if (made := getattr(_compiling, "nodes", None)) is not None:
-            made.append(self)
+        if (nodes := getattr(_compiling, "nodes", None)) is not None:
+            nodes.append(self)
 
     @property
     def output(self) -> Value:
@@ -74,7 +74,7 @@ _compiling = threading.local()
 
 
 @contextmanager
-def taken_apart() -> Iterator[None]:
+def break_cycles() -> Iterator[None]:
     """Nodes made in here by this thread refer to nothing afterwards: they and their values go at once.
 
     A node has its results and a result its node, which only Python's collector would find otherwise.

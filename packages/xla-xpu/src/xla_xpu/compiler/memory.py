@@ -54,7 +54,7 @@ def _merge_in(block: list[Step], begin: int, end: int, uses: Uses) -> bool:
 def _is_move(step: Step) -> bool:
     out, source = step.fields["out"], step.fields["in"]
     same = out.element == source.element and out.shape == source.shape
-    return same and out.dense and source.dense and out.offset == source.offset == 0
+    return same and out.contiguous and source.contiguous and out.offset == source.offset == 0
 
 
 def _may_merge(copy: Step, begin: int, end: int, uses: Uses) -> bool:

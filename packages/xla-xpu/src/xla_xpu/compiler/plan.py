@@ -50,7 +50,7 @@ class View:
         return Type(self.element, self.shape)
 
     @property
-    def dense(self) -> bool:
+    def contiguous(self) -> bool:
         """Row-major without gaps."""
         expected = row_major(self.shape)
         pairs = zip(self.shape, self.strides, expected, strict=True)
@@ -115,19 +115,19 @@ def reshaped_strides(
 
 
 # Dimensions of an array that the runtime takes.
-MOST_DIMENSIONS = 12
+MAX_DIMENSIONS = 12
 
 
-def groups_of(views: list[View], apart: Collection[int] = ()) -> list[list[int]]:
+def groups_of(views: list[View], separate: Collection[int] = ()) -> list[list[int]]:
     """The dimensions of views of one shape, but those of one element; what lies as one in all is together.
 
-    What is ``apart`` is not put together with what is not.
+    What is ``separate`` is not put together with what is not.
     """
     groups: list[list[int]] = []
     shape = views[0].shape
     for dim in (d for d, size in enumerate(shape) if size != 1):
         last = groups[-1][-1] if groups else -1
-        one = last >= 0 and (last in apart) == (dim in apart)
+        one = last >= 0 and (last in separate) == (dim in separate)
         if one and all(v.strides[last] == v.strides[dim] * shape[dim] for v in views):
             groups[-1].append(dim)
         else:

@@ -25,16 +25,16 @@ def counters(shape: tuple[int, ...]) -> Coordinates:
     return tuple(Affine() if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))
 
 
-def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loops:
+def join(shape: tuple[int, ...], positions: list[Affine], boundary: int = 0) -> Loops:
     """Join neighbouring dimensions that every position walks as if they were one.
 
-    Those before dimension ``apart`` stay apart from those after it; ``Loops.leading`` says how many they are.
+    Those before dimension ``boundary`` stay apart from those after it; ``Loops.leading`` says how many they are.
     """
     dims = [dim for dim, size in enumerate(shape) if size != 1]
     groups: list[list[int]] = []
     for dim in dims:
-        beside = groups and (groups[-1][-1] < apart) == (dim < apart)
-        if beside and all(
+        joinable = groups and (groups[-1][-1] < boundary) == (dim < boundary)
+        if joinable and all(
             p.factor(groups[-1][-1]) == p.factor(dim) * shape[dim] for p in positions
         ):
             groups[-1].append(dim)
@@ -51,4 +51,4 @@ def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loo
         for counter, factor in terms.items():
             constant = constant + Affine.of(counter) * factor
         joined.append(constant)
-    return Loops(sizes or [1], joined, sum(group[0] < apart for group in groups))
+    return Loops(sizes or [1], joined, sum(group[0] < boundary for group in groups))

@@ -83,7 +83,7 @@ class Buffer:
         if self._copy is not None and self.writeable:
             raise BufferError(f"{self} is a NumPy array already: it cannot be exported as well")
         self._lent = True
-        return _plugin.borrowed_dlpack(
+        return _plugin.to_unowned_dlpack(
             self._address, self.shape, *type_of(self.dtype), self._device
         )
 

@@ -19,4 +19,4 @@ def annotation(lowerer: Lowerer, node: Node) -> None:
     if node.inputs[0].type != node.output.type:
         raise Unsupported(f"{node.op} over several devices is not supported on xpu")
     for value, output in zip(node.inputs, node.outputs, strict=True):
-        lowerer.copy(lowerer.result(output), lowerer.place(value))
+        lowerer.copy(lowerer.result(output), lowerer.materialize(value))

@@ -26,7 +26,7 @@ def of_parts(lowerer: Lowerer, node: Node, lower: Lower) -> None:
     real = _sum("subtract", product(left[0], right[0]), product(left[1], right[1]))
     imaginary = _sum("add", product(left[0], right[1]), product(left[1], right[0]))
     whole = Node("complex", [real, imaginary], [node.output.type]).output
-    lowerer.views[node.output] = lowerer.place(whole)
+    lowerer.views[node.output] = lowerer.materialize(whole)
 
 
 def part_of(element: Element) -> Element:

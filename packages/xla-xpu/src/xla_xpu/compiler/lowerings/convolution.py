@@ -53,7 +53,7 @@ def convolution(lowerer: Lowerer, node: Node) -> None:
         _add(lowerer, _read(lowerer, node, element, view))
         if element != out.element:
             rounded = Node("convert", [result], [out]).output
-            lowerer.views[node.output] = lowerer.place(rounded)
+            lowerer.views[node.output] = lowerer.materialize(rounded)
 
 
 def _read(lowerer: Lowerer, node: Node, element: Element, out: View) -> Convolution:
@@ -70,7 +70,7 @@ def _read(lowerer: Lowerer, node: Node, element: Element, out: View) -> Convolut
     def listed(name: str, default: Any) -> list:
         return list(a.get(name) or [default] * spatial) or [default]
 
-    source, weights = (_as(lowerer, lowerer.place(value), element) for value in node.inputs)
+    source, weights = (_as(lowerer, lowerer.materialize(value), element) for value in node.inputs)
     weights = ordered(
         weights,
         "kernel_output_feature_dimension",

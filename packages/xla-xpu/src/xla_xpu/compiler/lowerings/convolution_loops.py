@@ -6,7 +6,7 @@ from ..affine import Affine, Coordinates
 from ..conversions import convert
 from ..emit import Emitter
 from ..graph import Node
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer
 from ..space import counters
 from .window_loops import Window, walk

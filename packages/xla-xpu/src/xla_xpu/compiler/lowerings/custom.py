@@ -19,7 +19,7 @@ def token(lowerer: Lowerer, node: Node) -> None:
 def dce_sink(lowerer: Lowerer, node: Node) -> None:
     """Computes its operands, which nothing else may need, and does nothing with them."""
     for value in node.inputs:
-        lowerer.place(value)
+        lowerer.materialize(value)
 
 
 @lowering("custom_call@xpu_host_program")
@@ -46,7 +46,7 @@ def python_callback(lowerer: Lowerer, node: Node) -> None:
 def buffer_callback(lowerer: Lowerer, node: Node) -> None:
     """A function of the user's that is given the arrays where they lie."""
     number, *same = node.attributes["backend_config"].split()
-    views = [lowerer.dense(value) for value in node.inputs]
+    views = [lowerer.contiguous(value) for value in node.inputs]
     outs = [lowerer.result(value) for value in node.outputs]
     step = make_step(
         "buffer_call",
@@ -72,7 +72,7 @@ def foreign_function(lowerer: Lowerer, node: Node) -> None:
 
 
 def _host_call(lowerer: Lowerer, node: Node, name: str, **what: object) -> None:
-    views = [lowerer.dense(v) for v in node.inputs if v.type.element is not TOKEN]
+    views = [lowerer.contiguous(v) for v in node.inputs if v.type.element is not TOKEN]
     results = [(lowerer.result(v), v.type.element is TOKEN) for v in node.outputs]
     outs = [view for view, is_token in results if not is_token]
     step = make_step("host_call", {"in": views}, {"out": outs}, name=name, **what)

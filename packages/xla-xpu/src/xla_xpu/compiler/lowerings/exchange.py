@@ -11,7 +11,7 @@ from ..plan import make_step
 def exchange(lowerer: Lowerer, node: Node) -> None:
     """Rows of the devices' arrays go to rows of others'."""
     (value,) = node.inputs
-    source = lowerer.dense(value)
+    source = lowerer.contiguous(value)
     out = lowerer.result(node.output)
     if not out.type.count:
         return
@@ -23,9 +23,9 @@ def exchange(lowerer: Lowerer, node: Node) -> None:
     lowerer.add(make_step("exchange", {"in": source}, {"out": out}, pieces=pieces))
 
 
-@lowering("device_number")
-def device_number(lowerer: Lowerer, node: Node) -> None:
+@lowering("device_id")
+def device_id(lowerer: Lowerer, node: Node) -> None:
     """A number of the device's own."""
     out = lowerer.result(node.output)
     fields = {key: node.attributes[key] for key in ("divisor", "count")}
-    lowerer.add(make_step("number", {}, {"out": out}, **fields))
+    lowerer.add(make_step("device_id", {}, {"out": out}, **fields))

@@ -11,13 +11,13 @@ from ..affine import Affine, Coordinates
 from ..elementwise import headers_of
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
+from ..fusion import OutputSpec
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
-from ..plan import MOST_DIMENSIONS, View, make_step
+from ..plan import MAX_DIMENSIONS, View, make_step
 from ..regions import as_expression, reducer_of, region_text
 from ..space import counters
-from ..tasks import Goal
 from ..types import ELEMENTS, Element, Type, row_major
 
 # Components of an index that the runtime takes.
@@ -28,7 +28,7 @@ _MOST_COMPONENTS = 8
 def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
     """A copy, into which the update is written as it is computed; the copy goes where it can be spared."""
     operand, update, *starts = node.inputs
-    source = lowerer.place(operand)
+    source = lowerer.materialize(operand)
     out = lowerer.result(node.output)
     lowerer.copy(out, source)
     if not update.type.count:
@@ -48,13 +48,13 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
         return Output(emitter.value(update, counters(update.shape)), window, shift)
 
     emitter, output = lowerer.emit(write, [update])
-    lowerer.add_kernel(emitter, [output], [Goal(write, update.shape, lowerer.clock)])
+    lowerer.add_kernel(emitter, [output], [OutputSpec(write, update.shape, lowerer.clock)])
 
 
 def _too_many(arrays: Iterable[Value | View], components: int) -> bool:
     """Whether the runtime takes fewer dimensions than these, or fewer components of an index."""
     # Where there is no component it gives the array a dimension more.
-    most = MOST_DIMENSIONS if components else MOST_DIMENSIONS - 1
+    most = MAX_DIMENSIONS if components else MAX_DIMENSIONS - 1
     return components > _MOST_COMPONENTS or any(len(array.shape) > most for array in arrays)
 
 
@@ -67,7 +67,7 @@ def gather(lowerer: Lowerer, node: Node) -> None:
     if many or indices.type.element.name == "ui64":
         _gather_in_a_kernel(lowerer, node)
         return
-    reads = {"in": lowerer.place(operand), "indices": lowerer.place(indices)}
+    reads = {"in": lowerer.materialize(operand), "indices": lowerer.materialize(indices)}
     out = lowerer.result(node.output)
     if out.type.count:
         sizes = list(node.attributes["slice_sizes"])
@@ -105,7 +105,7 @@ def _gather_in_a_kernel(lowerer: Lowerer, node: Node) -> None:
 
     out = lowerer.result(node.output)
     if out.type.count:
-        lowerer.place(operand)
+        lowerer.materialize(operand)
         emitter, name = lowerer.emit(write, [node.output])
         lowerer.add_kernel(emitter, [Output(name, out)])
 
@@ -160,7 +160,7 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
     if len(node.inputs) != 3:
         raise Unsupported("a scatter of several arrays at once is not supported on xpu")
     operand, indices, updates = node.inputs
-    source, values = lowerer.place(operand), lowerer.place(updates)
+    source, values = lowerer.materialize(operand), lowerer.materialize(updates)
     places = _signed(lowerer, indices)
     out = lowerer.result(node.output)
     lowerer.copy(out, source)
@@ -170,12 +170,13 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
     numbers["scatter_dims_to_operand_dims"] = numbers.pop("scattered_dims_to_operand_dims")
     target, components = out, len(numbers["scatter_dims_to_operand_dims"])
     if _too_many([target, values], 1):
-        values = lowerer.dense(updates)
+        values = lowerer.contiguous(updates)
         target, values, numbers = _with_whole_windows(target, values, numbers)
     if _too_many([target, values, places], components):
         places, numbers = _places_of_elements(lowerer, node)
         target, values = (
-            view.with_layout((view.type.count,), (1,)) for view in (out, lowerer.dense(updates))
+            view.with_layout((view.type.count,), (1,))
+            for view in (out, lowerer.contiguous(updates))
         )
     step = make_step(
         "scatter",
@@ -194,7 +195,7 @@ def _signed(lowerer: Lowerer, indices: Value) -> View:
     if indices.type.element.name == "ui64":
         wide = Type(ELEMENTS["i64"], indices.shape)
         indices = Node("convert", [indices], [wide]).output
-    return lowerer.place(indices)
+    return lowerer.materialize(indices)
 
 
 def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, Any]]:

@@ -71,7 +71,7 @@ def _changed(lowerer: Lowerer, result: Value, source: Value) -> Iterator[View | 
 
     Floats too narrow for factorisations are f32 meanwhile.
     """
-    view = lowerer.place(source)
+    view = lowerer.materialize(source)
     out = lowerer.result(result)
     work = lowerer.new(Type(_F32, out.shape)) if out.element.narrow else out
     lowerer.copy(work, view)
@@ -81,13 +81,13 @@ def _changed(lowerer: Lowerer, result: Value, source: Value) -> Iterator[View | 
 
 
 def _batch(lowerer: Lowerer, value: Value) -> View:
-    view = lowerer.place(value)
+    view = lowerer.materialize(value)
     if view.element.narrow:
         wide = lowerer.new(Type(_F32, view.shape))
         lowerer.copy(wide, view)
         return _one_batch(wide)
     joined = view.reshaped((math.prod(view.shape[:-2]), *view.shape[-2:]))
-    return joined or _one_batch(lowerer.dense(value))
+    return joined or _one_batch(lowerer.contiguous(value))
 
 
 def _one_batch(view: View) -> View:

@@ -8,7 +8,7 @@ from ..affine import Affine, dot
 from ..emit import Emitter
 from ..failures import Unsupported
 from ..graph import Node
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import View
 from ..space import counters

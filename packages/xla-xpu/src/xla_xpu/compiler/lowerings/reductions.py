@@ -11,20 +11,20 @@ import numpy as np
 from ..conversions import of_bits
 from ..elementwise import headers_of, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge
+from ..fusion import LocateValue
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
-from ..plan import MOST_DIMENSIONS, View, groups_of, joined, make_step
+from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
 from ..regions import reducer_of, region_text
-from ..rows import Fold, task_of_fold
+from ..row_fusion import RowReduction, row_reduction_task
 from ..space import counters
 from ..splats import counted_dimension, splat
-from ..tasks import Known
 from ..types import Element, Type, row_major
 from .window_loops import Window, add_loops
 
 # The most arrays that a reduction reads; the runtime's limit counts what it writes too.
-_MOST_OPERANDS = 8
+_MAX_OPERANDS = 8
 # The most values it carries.
 _MOST_ACCUMULATORS = 4
 
@@ -103,7 +103,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     if all(splat(start) is not None for start in starts) and _suits_rows(lowerer, node):
         rows = len(outs[0].shape)
         shape = inputs[0].shape
-        fold = Fold(
+        fold = RowReduction(
             time=lowerer.clock,
             inputs=inputs,
             outs=list(node.outputs),
@@ -116,21 +116,21 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         )
         try:
             known = _without(lowerer, node)
-            lowerer.add(task_of_fold(fold, shape[:rows], shape[rows:], known, lowerer.target))
+            lowerer.add(row_reduction_task(fold, shape[:rows], shape[rows:], known, lowerer.target))
             return
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reads views
     dims, results = list(node.attributes["dimensions"]), outs
     places = _places(inputs, dims)
     lines, names, views = _inputs(lowerer, inputs, places)
-    if len(views[0].shape) > MOST_DIMENSIONS:
+    if len(views[0].shape) > MAX_DIMENSIONS:
         groups = groups_of(views, dims)
         dims = [
             number
             for number, group in enumerate(groups)
             if group[0] in node.attributes["dimensions"]
         ]
-        if len(groups) > MOST_DIMENSIONS or not dims:
+        if len(groups) > MAX_DIMENSIONS or not dims:
             _in_loops(lowerer, node)
             return
         views = joined(views, groups)
@@ -171,7 +171,7 @@ def _in_loops(lowerer: Lowerer, node: Node) -> None:
         for value, start in zip(node.outputs, starts, strict=True):
             nowhere: dict[str, Any] = {"broadcast_dimensions": []}
             wide = Node("broadcast_in_dim", [start], [value.type], nowhere).output
-            lowerer.copy(lowerer.views[value], lowerer.place(wide))
+            lowerer.copy(lowerer.views[value], lowerer.materialize(wide))
         return
     for whole, value in zip(wholes, node.outputs, strict=True):
         out = lowerer.views[value]
@@ -192,9 +192,9 @@ def _suits_rows(lowerer: Lowerer, node: Node) -> bool:
     return columns >= _SHORTEST_ROW and rows >= 4 * lowerer.target.units
 
 
-def _without(lowerer: Lowerer, node: Node) -> Known:
+def _without(lowerer: Lowerer, node: Node) -> LocateValue:
     """Where values lie, but not the results of the reduction that is being written."""
-    return lambda value, time: None if value in node.outputs else lowerer.known_at(value, time)
+    return lambda value, time: None if value in node.outputs else lowerer.find_view_at(value, time)
 
 
 def _assignments(
@@ -210,7 +210,7 @@ def _assignments(
 def _places(inputs: list[Value], dims: list[int]) -> dict[Value, str]:
     """The inputs that count along what is reduced, as those of argmax do: from an element's place there."""
     shape = inputs[0].shape
-    if len(shape) > MOST_DIMENSIONS:
+    if len(shape) > MAX_DIMENSIONS:
         return {}
     places = {}
     for value in inputs:
@@ -230,16 +230,16 @@ def _inputs(
     """Statements that compute an element of each input from elements a0, a1, ... of views."""
     shape = inputs[0].shape
     while True:
-        emitter = Emitter(lowerer.known, _MOST_OPERANDS - len(inputs))
+        emitter = Emitter(lowerer.find_view, _MAX_OPERANDS - len(inputs))
         try:
             names = [places.get(v) or emitter.value(v, counters(shape)) for v in inputs]
         except NeedsMemory as missing:
-            lowerer.place(missing.value)
+            lowerer.materialize(missing.value)
             continue
         except TooLarge:
             return _as_they_are(lowerer, inputs)
         break
-    if emitter.irregular or not 0 < len(emitter.loads) <= _MOST_OPERANDS - len(inputs):
+    if emitter.irregular or not 0 < len(emitter.loads) <= _MAX_OPERANDS - len(inputs):
         return _as_they_are(lowerer, inputs)
     views = []
     lines = list(emitter.lines)
@@ -255,7 +255,11 @@ def _inputs(
 
 
 def _as_they_are(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View]]:
-    return [], [f"a{k}" for k in range(len(inputs))], [lowerer.place(value) for value in inputs]
+    return (
+        [],
+        [f"a{k}" for k in range(len(inputs))],
+        [lowerer.materialize(value) for value in inputs],
+    )
 
 
 def _compute(elements: list[Element]) -> str:

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from ..affine import Affine, Coordinates, dot
 from ..elementwise import store
-from ..emit import FUSIBLE, MOST_BUFFERS, Emitter, NeedsMemory, TooLarge, clamped
+from ..emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, TooLarge, clamped
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer
 from ..plan import View
-from .counted import Count
-from .series import Series, is_covered, series_of
+from .stacked_outputs import StackedOutput, is_covered, stacked_outputs_of
+from .trip_count import TripCount
 
 # More elements than this in a lane would not stay in registers; longer bodies take too long to compile.
-_MOST_MIXED, _MOST_LINES = 16, 400
+_MAX_MIXED, _MAX_LINES = 16, 400
 
 
-class _Elsewhere(Exception):
+class _ReadsOtherLane(Exception):
     """The body reads another lane's element."""
 
 
@@ -59,48 +59,50 @@ class _Shape:
         return tuple(coordinates)
 
 
-def run_in_registers(lowerer: Lowerer, node: Node, count: Count) -> bool:
+def run_in_registers(lowerer: Lowerer, node: Node, trip_count: TripCount) -> bool:
     """Queue the kernel of such a loop; False when the loop is another kind."""
     body = node.regions[1]
-    kept = [
-        k for k, p in enumerate(body.parameters) if body.results[k] is not p and k != count.state
+    carried = [
+        k
+        for k, p in enumerate(body.parameters)
+        if body.results[k] is not p and k != trip_count.state
     ]
-    series = series_of(body, kept)
-    held = [k for k in kept if k not in series]
-    shape = _whole(body, held)
-    if shape is None or count.trips == 0 or not _fits(body, series):
+    stacked = stacked_outputs_of(body, carried)
+    in_registers = [k for k in carried if k not in stacked]
+    shape = _whole(body, in_registers)
+    if shape is None or trip_count.trips == 0 or not _fits(body, stacked):
         return False
-    for mixed in ([], [dim for dim, size in enumerate(shape) if size <= _MOST_MIXED]):
+    for mixed in ([], [dim for dim, size in enumerate(shape) if size <= _MAX_MIXED]):
         space = _Shape(shape, mixed)
-        if math.prod(shape[dim] for dim in mixed) * len(held) > 4 * _MOST_MIXED:
+        if math.prod(shape[dim] for dim in mixed) * len(in_registers) > 4 * _MAX_MIXED:
             return False
-        lanes = _Lanes(lowerer, node, count, held, list(series.values()), space)
+        lanes = _Lanes(lowerer, node, trip_count, in_registers, list(stacked.values()), space)
         try:
             lanes.write()
-        except _Elsewhere:
+        except _ReadsOtherLane:
             continue
         except (NeedsMemory, TooLarge):
             return False
-        if len(lanes.emitter.lines) > _MOST_LINES:
+        if len(lanes.emitter.lines) > _MAX_LINES:
             return False
-        if len(lanes.emitter.buffers) + len(held) > MOST_BUFFERS:
+        if len(lanes.emitter.buffers) + len(in_registers) > MAX_BUFFERS:
             return False
         lanes.finish()
         return True
     return False
 
 
-def _whole(body: Graph, held: list[int]) -> tuple[int, ...] | None:
+def _whole(body: Graph, in_registers: list[int]) -> tuple[int, ...] | None:
     """The one shape of all states that are not scalars."""
-    shapes = {body.parameters[k].shape for k in held} - {()}
-    if len(shapes) > 1 or not held:
+    shapes = {body.parameters[k].shape for k in in_registers} - {()}
+    if len(shapes) > 1 or not in_registers:
         return None
     shape = next(iter(shapes), ())
     return None if 0 in shape else shape
 
 
-def _fits(body: Graph, series: dict[int, Series]) -> bool:
-    writers = [body.results[k].node for k in series]
+def _fits(body: Graph, stacked: dict[int, StackedOutput]) -> bool:
+    writers = [body.results[k].node for k in stacked]
     return all(node.op in FUSIBLE or node in writers for node in body.nodes)
 
 
@@ -110,25 +112,25 @@ class _Lanes:
 
     lowerer: Lowerer
     node: Node
-    count: Count
-    held: list[int]
-    series: list[Series]
+    trip_count: TripCount
+    in_registers: list[int]
+    stacked: list[StackedOutput]
     space: _Shape
 
     def write(self) -> None:
         """The statements: states from memory, the loop, and in it what each round writes."""
         body = self.node.regions[1]
         registers: dict[Value, Callable[[Coordinates], str]] = {}
-        self.emitter = emitter = Emitter(self._place, registers=registers)
+        self.emitter = emitter = Emitter(self._locate, registers=registers)
         self.names: dict[tuple[int, tuple[int, ...]], str] = {}
-        for k in self.held:
+        for k in self.in_registers:
             start = self.node.inputs[k]
             for element in self._elements(start):
                 name = emitter.variable(start.type.element)
                 emitter.lines.append(f"{name} = {emitter.value(start, self._at(start, element))};")
                 self.names[k, element] = name
             registers[body.parameters[k]] = self._reader(k)
-        counter, count = body.parameters[self.count.state], self.count
+        counter, count = body.parameters[self.trip_count.state], self.trip_count
         trip = f"({counter.type.element.math})(trip * {count.step} + ({count.first}))"
         registers[counter] = lambda at: trip
         for parameter, result, start in zip(
@@ -136,9 +138,9 @@ class _Lanes:
         ):
             if result is parameter:
                 registers[parameter] = self._outside(start)
-        for series in self.series:
-            self.lowerer.result(self.node.outputs[series.state])
-        emitter.lines.append(f"for (i64 trip = 0; trip < {self.count.trips}; ++trip) {{")
+        for stacked in self.stacked:
+            self.lowerer.result(self.node.outputs[stacked.state])
+        emitter.lines.append(f"for (i64 trip = 0; trip < {self.trip_count.trips}; ++trip) {{")
         with emitter.scope():
             self._round(body)
         emitter.lines.append("}")
@@ -149,25 +151,25 @@ class _Lanes:
             (k, element): emitter.value(body.results[k], self._at(body.results[k], element))
             for k, element in self.names
         }
-        for series in self.series:
-            self._store(series)
+        for stacked in self.stacked:
+            self._store(stacked)
         # All of them before any is overwritten.
         held = []
         for (k, _), value in new.items():
             kind = body.results[k].type.element.math
-            emitter.names += 1
-            emitter.lines.append(f"{kind} v{emitter.names} = {value};")
-            held.append(f"v{emitter.names}")
+            emitter.name_count += 1
+            emitter.lines.append(f"{kind} v{emitter.name_count} = {value};")
+            held.append(f"v{emitter.name_count}")
         for key, value in zip(new, held, strict=True):
             emitter.lines.append(f"{self.names[key]} = {value};")
 
-    def _store(self, series: Series) -> None:
-        """A round's part of a series: lanes write what is theirs of it."""
-        emitter, update = self.emitter, series.update
-        view = self.lowerer.views[self.node.outputs[series.state]]
+    def _store(self, stacked: StackedOutput) -> None:
+        """A round's part of a stacked: lanes write what is theirs of it."""
+        emitter, update = self.emitter, stacked.update
+        view = self.lowerer.views[self.node.outputs[stacked.state]]
         shift = Affine(view.offset)
         for start, size, whole, stride in zip(
-            series.starts, update.shape, view.shape, view.strides, strict=True
+            stacked.starts, update.shape, view.shape, view.strides, strict=True
         ):
             if size != whole:
                 first = clamped(emitter.value(start, ()), start.type.element, whole - size)
@@ -185,7 +187,7 @@ class _Lanes:
         if sizes != [size for size in self.space.whole if size != 1]:
             if not sizes:
                 return [(Affine(),) * len(update.shape)]
-            raise _Elsewhere
+            raise _ReadsOtherLane
         places = []
         for element in self.space.elements():
             pairs = zip(self.space.at(element), self.space.whole, strict=True)
@@ -196,10 +198,12 @@ class _Lanes:
     def finish(self) -> None:
         """Queue the kernel; then states lie where the loop's results do."""
         lowerer, node = self.lowerer, self.node
-        for series in self.series:
-            if not is_covered(series, node.regions[1], self.count):
-                lowerer.start(lowerer.views[node.outputs[series.state]], node.inputs[series.state])
-        views = {k: lowerer.result(node.outputs[k]) for k in self.held}
+        for stacked in self.stacked:
+            if not is_covered(stacked, node.regions[1], self.trip_count):
+                lowerer.start(
+                    lowerer.views[node.outputs[stacked.state]], node.inputs[stacked.state]
+                )
+        views = {k: lowerer.result(node.outputs[k]) for k in self.in_registers}
         outputs = [
             Output(name, self._part(views[k], element)) for (k, element), name in self.names.items()
         ]
@@ -207,7 +211,7 @@ class _Lanes:
         body = node.regions[1]
         for k, parameter in enumerate(body.parameters):
             if body.results[k] is parameter:
-                lowerer.views[node.outputs[k]] = lowerer.place(node.inputs[k])
+                lowerer.views[node.outputs[k]] = lowerer.materialize(node.inputs[k])
         self._leave_counter()
 
     def _outside(self, value: Value) -> Callable[[Coordinates], str]:
@@ -223,8 +227,8 @@ class _Lanes:
 
     def _leave_counter(self) -> None:
         """What the counter ends as, for whoever reads it."""
-        output = self.node.outputs[self.count.state]
-        number = output.type.element.numpy.type(self.count.last)
+        output = self.node.outputs[self.trip_count.state]
+        number = output.type.element.numpy.type(self.trip_count.last)
         self.lowerer.fill(number, self.lowerer.result(output))
 
     def _elements(self, value: Value) -> list[tuple[int, ...]]:
@@ -240,10 +244,10 @@ class _Lanes:
 
         def read(at: Coordinates) -> str:
             if at not in places:
-                raise _Elsewhere
+                raise _ReadsOtherLane
             return places[at]
 
         return read
 
-    def _place(self, value: Value) -> View | None:
-        return self.lowerer.known(value)
+    def _locate(self, value: Value) -> View | None:
+        return self.lowerer.find_view(value)

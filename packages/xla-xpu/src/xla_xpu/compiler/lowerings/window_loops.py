@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..affine import Affine, Coordinates
 from ..emit import Emitter
 from ..graph import Graph, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer
 from ..regions import region_text
 from ..space import counters
@@ -79,7 +79,7 @@ def walk(
     for _dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
         start = place * window.stride + -window.low
         if window.size > 1:
-            counter = emitter.fresh("w")
+            counter = emitter.new_name("w")
             emitter.lines.append(
                 f"for (i32 {counter} = 0; {counter} < {window.size}; ++{counter}) {{"
             )
@@ -89,7 +89,7 @@ def walk(
         if not _guarded(window, size):
             inside.append(start)
             continue
-        name = emitter.fresh("p")
+        name = emitter.new_name("p")
         emitter.lines.append(f"{{ i64 {name} = {emitter.position(start)};")
         condition = f"(u64){name} < {(size - 1) * window.base + 1 if size else 0}ul"
         if window.base > 1:

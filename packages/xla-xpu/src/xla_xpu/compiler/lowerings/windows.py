@@ -10,7 +10,7 @@ from ..affine import Affine, Coordinates, dot
 from ..elementwise import headers_of, literal
 from ..emit import Emitter
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..regions import as_expression, reducer_of, region_text
@@ -83,7 +83,7 @@ def _scan(
     element = source.type.element
     lines, (result,) = region_text(region, ["a", "b"])
     number = splat(start)
-    view = lowerer.few(source)
+    view = lowerer.with_max_dims(source)
     out, combine = lowerer.new(source.type), as_expression(lines, result)
     lowerer.add(
         make_step(
@@ -115,7 +115,7 @@ def _by_dimensions(lowerer: Lowerer, node: Node, windows: list[Window]) -> View:
             source = _along(lowerer, source, start, region, dim, window)
     if rounds:
         source = Node("convert", [source], [Type(type.element, source.shape)]).output
-    return lowerer.place(source)
+    return lowerer.materialize(source)
 
 
 def _along(
@@ -123,7 +123,7 @@ def _along(
 ) -> Value:
     """Windows along one dimension."""
     shape = source.shape
-    lowerer.place(source)
+    lowerer.materialize(source)
     sizes = tuple(window.result(n) if d == dim else n for d, n in enumerate(shape))
     result = Value(Type(source.type.element, sizes), None, 0)
     windows = [window if d == dim else Window() for d in range(len(shape))]
@@ -163,7 +163,7 @@ def _of_two_parts(
     divided = (*shape[:dim], blocks, size, *shape[dim + 1 :])
     element = source.type.element
     padded = Node("pad", [source, start], [Type(element, whole)], attributes).output
-    lowerer.place(padded)
+    lowerer.materialize(padded)
     apart = Node("reshape", [padded], [Type(element, divided)]).output
     ends = _scan(lowerer, apart, start, region, dim + 1, reverse=True)
     starts = _scan(lowerer, apart, start, region, dim + 1, reverse=False, exclusive=True)
@@ -217,7 +217,7 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
             if window.trivial:
                 inside.append(place)
                 continue
-            name, end = emitter.fresh("o"), emitter.fresh("p")
+            name, end = emitter.new_name("o"), emitter.new_name("p")
             emitter.lines.append(
                 f"{{ i64 {end} = {emitter.position(place + window.low)}; "
                 f"for (i64 {name} = {end} < {window.size} ? 0 : "

@@ -227,27 +227,27 @@ def _reduce(node: Node) -> Factors:
 @rule("convolution")
 def _convolution(node: Node) -> Factors:
     numbers = node.attributes["dimension_numbers"]
-    made = _nothing(node)
+    factors = _nothing(node)
     if node.attributes["batch_group_count"] != 1:
-        return made
-    made.operands[0][numbers["input_batch_dimension"]] = "batch"
-    made.results[0][numbers["output_batch_dimension"]] = "batch"
+        return factors
+    factors.operands[0][numbers["input_batch_dimension"]] = "batch"
+    factors.results[0][numbers["output_batch_dimension"]] = "batch"
     if node.attributes["feature_group_count"] == 1:
-        made.operands[1][numbers["kernel_output_feature_dimension"]] = "feature"
-        made.results[0][numbers["output_feature_dimension"]] = "feature"
-        made.operands[0][numbers["input_feature_dimension"]] = ("sum", 0)
-        made.operands[1][numbers["kernel_input_feature_dimension"]] = ("sum", 0)
-        made.reducer = "add"
-    return made
+        factors.operands[1][numbers["kernel_output_feature_dimension"]] = "feature"
+        factors.results[0][numbers["output_feature_dimension"]] = "feature"
+        factors.operands[0][numbers["input_feature_dimension"]] = ("sum", 0)
+        factors.operands[1][numbers["kernel_input_feature_dimension"]] = ("sum", 0)
+        factors.reducer = "add"
+    return factors
 
 
 @rule("gather")
 def _gather(node: Node) -> Factors:
     """Places to look at, and what is taken whole of the array."""
     numbers = node.attributes["dimension_numbers"]
-    made = _nothing(node)
-    operand, indices = made.operands
-    (result,) = made.results
+    factors = _nothing(node)
+    operand, indices = factors.operands
+    (result,) = factors.results
     offset, vector = list(numbers["offset_dims"]), numbers["index_vector_dim"]
     gone = {*numbers["collapsed_slice_dims"], *numbers["operand_batching_dims"]}
     taken = [dim for dim in range(len(operand)) if dim not in gone]
@@ -260,4 +260,4 @@ def _gather(node: Node) -> Factors:
     for dim, out in zip(places, outs, strict=True):
         if dim not in batching:
             indices[dim] = result[out] = out
-    return made
+    return factors

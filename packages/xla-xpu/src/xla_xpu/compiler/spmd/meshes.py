@@ -8,7 +8,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy, stablehlo
 
 from ..failures import Unsupported
-from .layout import Layout, Parts, count, groups, independent, whole
+from .sharding import DimShardings, Parts, are_independent, count, groups, unsharded
 
 # An axis of a mesh: its size, and where each partition is on it.
 Axis = tuple[int, Parts]
@@ -49,20 +49,20 @@ class Meshes:
             )
         return axes
 
-    def layout(self, attribute: Any, without: frozenset[str] = frozenset()) -> Layout:
+    def dim_shardings(self, attribute: Any, without: frozenset[str] = frozenset()) -> DimShardings:
         """Of a sharding; ``without`` some of its axes."""
         sharding = sdy.TensorShardingAttr(attribute)
         axes = self._mesh(sharding.mesh_or_ref)
-        layout = []
+        dims = []
         for dim in sharding.dimension_shardings:
-            parts = whole(self.partitions)
+            parts = unsharded(self.partitions)
             for axis in map(sdy.AxisRefAttr, sdy.DimensionShardingAttr(dim).axes):
                 if axis.name in without:
                     continue
                 size, _, places = _part_of(axes[axis.name], axis.sub_axis_info)
                 parts = tuple(p * size + place for p, place in zip(parts, places, strict=True))
-            layout.append(parts)
-        return tuple(layout)
+            dims.append(parts)
+        return tuple(dims)
 
     def only_device(self, attribute: Any) -> int | None:
         """The partition that has all of the values of such a sharding to itself."""
@@ -72,16 +72,18 @@ class Meshes:
             return self.single.get(mesh.value)
         return None if mesh is None else _single(mesh)
 
-    def layouts(self, attribute: Any, without: frozenset[str] = frozenset()) -> list[Layout]:
+    def value_shardings(
+        self, attribute: Any, without: frozenset[str] = frozenset()
+    ) -> list[DimShardings]:
         """Of shardings of several values."""
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
-        return [self.layout(sharding, without) for sharding in each]
+        return [self.dim_shardings(sharding, without) for sharding in each]
 
     def unreduced(self, attribute: Any, without: frozenset[str] = frozenset()) -> Parts:
         """Which of the arrays still to be summed each partition has; one for all when there is one."""
         sharding = sdy.TensorShardingAttr(attribute)
         axes = self._mesh(sharding.mesh_or_ref)
-        along = whole(self.partitions)
+        along = unsharded(self.partitions)
         for axis in map(sdy.AxisRefAttr, sharding.unreduced_axes):
             if axis.name in without:
                 continue
@@ -111,7 +113,10 @@ class Meshes:
         over = stablehlo.ReplicaGroupMeshAxesAttr(attribute)
         axes = self._mesh(over.mesh)
         # Where a partition is on the axes gone over, and where on all that is left of the mesh.
-        along, apart = whole(self.partitions), {name: places for name, (_, places) in axes.items()}
+        along, apart = (
+            unsharded(self.partitions),
+            {name: places for name, (_, places) in axes.items()},
+        )
         for axis in map(stablehlo.AxisRefAttr, over.axes):
             size, stride, places = _part_of(axes[axis.name], axis.sub_axis_info)
             along = tuple(a * size + place for a, place in zip(along, places, strict=True))
@@ -141,11 +146,11 @@ def _part_of(axis: Axis, info: Any) -> tuple[int, int, Parts]:
     return info.size, stride, tuple(place // stride % info.size for place in places)
 
 
-def usable(layout: Layout, shape: tuple[int, ...], scope: Parts) -> Layout:
-    """A layout without what does not divide an array evenly."""
-    nothing = whole(len(scope))
+def usable(sharding: DimShardings, shape: tuple[int, ...], scope: Parts) -> DimShardings:
+    """A sharding without what does not divide an array evenly."""
+    nothing = unsharded(len(scope))
     kept = tuple(
         parts if size % count(parts) == 0 else nothing
-        for size, parts in zip(shape, layout, strict=True)
+        for size, parts in zip(shape, sharding, strict=True)
     )
-    return kept if independent(kept, scope) else (nothing,) * len(shape)
+    return kept if are_independent(kept, scope) else (nothing,) * len(shape)

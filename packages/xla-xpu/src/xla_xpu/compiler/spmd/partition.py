@@ -9,11 +9,11 @@ from jaxlib.mlir import ir, passmanager
 
 from ..failures import Unsupported
 from ..graph import Graph
-from ..read import graph_of, main_of
-from . import alike, calls, control, moves  # noqa: F401
-from .layout import Layout, Parts, count, op_sharding, whole, words_of
+from ..import_stablehlo import graph_of, main_of
+from . import calls, control, local_ops, resharding  # noqa: F401
 from .meshes import Meshes, usable
-from .spread import Spreader
+from .partitioner import Partitioner
+from .sharding import DimShardings, Parts, count, op_sharding, unsharded, words_of
 
 _PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
 
@@ -47,59 +47,63 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
     with module.context:
         passmanager.PassManager.parse(_PROPAGATE).run(module.operation)
     meshes = Meshes(module, partitions)
-    graph = graph_of(module, spread=True)
+    graph = graph_of(module, with_shardings=True)
     for node in graph.all_nodes():
         among = node.attributes.get("replica_groups")
         if isinstance(among, ir.Attribute):  # by the axes of a mesh, as JAX says it from 0.12 on
             node.attributes["replica_groups"] = meshes.groups(among)
     main = main_of(module)
-    spreader = Spreader(meshes)
+    partitioner = Partitioner(meshes)
     given, wanted = (
         [
-            usable(layout, value.shape, spreader.scope)
-            for layout, value in zip(layouts, values, strict=True)
+            usable(sharding, value.shape, partitioner.scope)
+            for sharding, value in zip(shardings, values, strict=True)
         ]
-        for layouts, values in (
-            (_layouts(main, "arg_attrs", graph.parameters, spreader), graph.parameters),
-            (_layouts(main, "res_attrs", graph.results, spreader), graph.results),
+        for shardings, values in (
+            (_shardings(main, "arg_attrs", graph.parameters, partitioner), graph.parameters),
+            (_shardings(main, "res_attrs", graph.results, partitioner), graph.results),
         )
     )
     summands = [
-        _unreduced(main, name, values, spreader)
+        _unreduced(main, name, values, partitioner)
         for name, values in (("arg_attrs", graph.parameters), ("res_attrs", graph.results))
     ]
-    local = spreader.program(graph, given, wanted, *summands)
+    local = partitioner.program(graph, given, wanted, *summands)
     parameters, outputs = (
-        list(map(op_sharding, layouts, along))
-        for layouts, along in zip((given, wanted), summands, strict=True)
+        list(map(op_sharding, shardings, along))
+        for shardings, along in zip((given, wanted), summands, strict=True)
     )
     words = [
-        "" if count(along) > 1 else words_of(layout)
-        for layout, along in zip(given, summands[0], strict=True)
+        "" if count(along) > 1 else words_of(sharding)
+        for sharding, along in zip(given, summands[0], strict=True)
     ]
     return Partitioned(local, parameters, outputs, words)
 
 
-def _unreduced(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Parts]:
+def _unreduced(
+    main: ir.Operation, name: str, values: list[Any], partitioner: Partitioner
+) -> list[Parts]:
     """Of each value, which of the arrays that it is the sum of a partition has."""
     if name not in main.attributes:
-        return [whole(spreader.meshes.partitions)] * len(values)
+        return [unsharded(partitioner.meshes.partitions)] * len(values)
     return [
-        spreader.meshes.unreduced(names["sdy.sharding"])
+        partitioner.meshes.unreduced(names["sdy.sharding"])
         if "sdy.sharding" in names
-        else whole(spreader.meshes.partitions)
+        else unsharded(partitioner.meshes.partitions)
         for names in map(ir.DictAttr, ir.ArrayAttr(main.attributes[name]))
     ]
 
 
-def _layouts(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Layout]:
+def _shardings(
+    main: ir.Operation, name: str, values: list[Any], partitioner: Partitioner
+) -> list[DimShardings]:
     attributes: Any = [None] * len(values)
     if name in main.attributes:
         attributes = [ir.DictAttr(each) for each in ir.ArrayAttr(main.attributes[name])]
-    layouts = []
+    shardings = []
     for value, names in zip(values, attributes, strict=True):
         if names is None or "sdy.sharding" not in names:
-            layouts.append(spreader.nothing(value))
+            shardings.append(partitioner.replicated(value))
         else:
-            layouts.append(spreader.meshes.layout(names["sdy.sharding"]))
-    return layouts
+            shardings.append(partitioner.meshes.dim_shardings(names["sdy.sharding"]))
+    return shardings

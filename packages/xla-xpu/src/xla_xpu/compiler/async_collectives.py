@@ -10,7 +10,7 @@ from jaxlib.mlir import ir
 _START, _DONE = "stablehlo.async_start", "stablehlo.async_done"
 
 
-def resolve(op: ir.Operation) -> None:
+def inline_async_ops(op: ir.Operation) -> None:
     """Puts what begins where it begins, and its results where they are waited for.
 
     A future that goes elsewhere, such as round a loop, stays, and is refused as a type when it is read.
@@ -21,7 +21,7 @@ def resolve(op: ir.Operation) -> None:
                 if inner.operation.name == _START:
                     _start(inner.operation)
                 elif inner.operation.name != _DONE:
-                    resolve(inner.operation)
+                    inline_async_ops(inner.operation)
 
 
 def _start(op: ir.Operation) -> None:

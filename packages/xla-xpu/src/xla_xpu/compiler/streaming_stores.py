@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .plan import View
 
 # Of all results of a kernel in bytes, as the runtime's kernels have it; and elements of a loop.
-_LARGE, _LONG = 16 << 20, 512
+_MIN_BYTES, _MIN_COUNT = 16 << 20, 512
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Store:
     value: str
 
     @property
-    def text(self) -> str:
+    def statement(self) -> str:
         return f"x{self.array}[{self.position}] = {self.value};"
 
     @property
-    def into_block(self) -> str:
+    def block_statement(self) -> str:
         return f"b{self.array}[0].data[at] = {self.value};"
 
 
@@ -34,20 +34,20 @@ class Blocks:
 
     def __init__(self, stores: Sequence[Store], chosen: Sequence[Store] = ()) -> None:
         self.chosen = chosen
-        self.text = [s.into_block if s in chosen else s.text for s in stores]
+        self.statements = [s.block_statement if s in chosen else s.statement for s in stores]
 
     def __bool__(self) -> bool:
         return bool(self.chosen)
 
     @property
-    def declared(self) -> list[str]:
+    def declarations(self) -> list[str]:
         return [f"  static Local<Block<{s.stored}>, 1> b{s.array};" for s in self.chosen]
 
     @property
-    def finished(self) -> list[str]:
+    def final_statements(self) -> list[str]:
         return ["  finish_past_caches();"] if self else []
 
-    def walk(self, index: str, first: str, end: str, each: str) -> list[str]:
+    def loop(self, index: str, first: str, end: str, each: str) -> list[str]:
         """The loop from ``first`` to ``end``, where every position is that of element ``e``."""
         send = [
             f"send_past_caches(x{s.array} + ({s.position}), b{s.array}[0]);" for s in self.chosen
@@ -74,7 +74,7 @@ def blocks_of(
     stores: Sequence[Store], views: Sequence[View], count: int, fits: Callable[[str], bool]
 ) -> Blocks:
     """For a loop of ``count`` elements; ``fits``: whether the elements of a position then lie in a row."""
-    if sum(view.type.bytes for view in views) < _LARGE or count < _LONG:
+    if sum(view.type.bytes for view in views) < _MIN_BYTES or count < _MIN_COUNT:
         return Blocks(stores)
     arrays = [store.array for store in stores]
     return Blocks(stores, [s for s in stores if fits(s.position) and arrays.count(s.array) == 1])

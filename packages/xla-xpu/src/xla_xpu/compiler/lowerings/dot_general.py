@@ -6,7 +6,7 @@ import math
 
 from ..graph import Node
 from ..lower import Lowerer, lowering
-from ..plan import MOST_DIMENSIONS, View, make_step, reshaped_strides
+from ..plan import MAX_DIMENSIONS, View, make_step, reshaped_strides
 from ..types import ELEMENTS, Type, row_major
 from .complex_products import of_parts
 
@@ -21,7 +21,7 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
         _wrapped(lowerer, node)
         return
     numbers = node.attributes["dot_dimension_numbers"]
-    left, right = (lowerer.place(value) for value in node.inputs)
+    left, right = (lowerer.materialize(value) for value in node.inputs)
     batch_l, batch_r = numbers["lhs_batching_dimensions"], numbers["rhs_batching_dimensions"]
     inner_l, inner_r = numbers["lhs_contracting_dimensions"], numbers["rhs_contracting_dimensions"]
     free_l = [d for d in range(len(left.shape)) if d not in batch_l and d not in inner_l]
@@ -30,18 +30,18 @@ def dot_general(lowerer: Lowerer, node: Node) -> None:
     rows = math.prod(left.shape[d] for d in free_l)
     columns = math.prod(right.shape[d] for d in free_r)
     depth = math.prod(left.shape[d] for d in inner_l)
-    out = lowerer.turned_result(node.output)
+    out = lowerer.transposed_result(node.output)
     if not out.type.count:
         return
     a = _matrices(lowerer, left, [batch_l, free_l, inner_l], (*batch, rows, depth))
     b = _matrices(lowerer, right, [batch_r, inner_r, free_r], (*batch, depth, columns))
     a, b = (_as_wide(lowerer, view, out) for view in (a, b))
-    if len(batch) + 2 > MOST_DIMENSIONS:
+    if len(batch) + 2 > MAX_DIMENSIONS:
         batch = (math.prod(batch),)
         a = _in_order(lowerer, a, (*batch, rows, depth))
         b = _in_order(lowerer, b, (*batch, depth, columns))
     shape = (*batch, rows, columns)
-    if out.dense:
+    if out.contiguous:
         c = out.with_layout(shape, row_major(shape))
         lowerer.add(make_step("matmul", {"a": a, "b": b}, {"c": c}))
         return
@@ -69,7 +69,7 @@ def _wrapped(lowerer: Lowerer, node: Node) -> None:
     ]
     sums = Node("dot_general", bytes, [Type(ELEMENTS["i32"], out.shape)], node.attributes)
     dot_general(lowerer, sums)
-    lowerer.views[node.output] = lowerer.place(Node("convert", [sums.output], [out]).output)
+    lowerer.views[node.output] = lowerer.materialize(Node("convert", [sums.output], [out]).output)
 
 
 def _turned(numbers: tuple[int, ...]) -> tuple[int, ...]:
@@ -99,7 +99,7 @@ def _matrices(lowerer: Lowerer, view: View, order: list[list[int]], shape: tuple
 
 def _in_order(lowerer: Lowerer, view: View, shape: tuple[int, ...]) -> View:
     """The view, copied where it is not row-major, in another shape."""
-    copy = view if view.dense else lowerer.new(view.type)
+    copy = view if view.contiguous else lowerer.new(view.type)
     if copy is not view:
         lowerer.copy(copy, view)
     return copy.with_layout(shape, row_major(shape))

@@ -10,39 +10,39 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeVar
 
-from .loops import Kernel
+from .kernel_writer import Kernel
 
 K = TypeVar("K", bound=Hashable)
 
 # Fewer texts are compiled as they are: a compiler makes more of numbers that it knows.
-_MANY = 9
+_MIN_KERNELS = 9
 # Arguments that a kernel may have.
-_MOST = 40
+_MAX_ARGUMENTS = 40
 
 # The number that is added, last, to what the loops' counters say of a place in an array.
 _NUMBER = re.compile(r"\b(x\d+\[(?:[^\[\]]* \+ )?)(-?\d+)\]")
 _MARK = "#]"
 
 
-def share(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
+def deduplicate(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
     """The kernels, those with places of their own as arguments where there are many."""
     groups: dict[str, dict[str, list[str]]] = {}
-    alike: dict[K, str] = {}
-    room: dict[str, int] = {}
+    marked: dict[K, str] = {}
+    spare_arguments: dict[str, int] = {}
     for key, kernel in kernels.items():
-        alike[key], numbers = _without_numbers(kernel.text)
-        groups.setdefault(alike[key], {})[kernel.text] = numbers
-        room[alike[key]] = _MOST - len(kernel.arguments) - len(kernel.sizes)
+        marked[key], numbers = _without_numbers(kernel.text)
+        groups.setdefault(marked[key], {})[kernel.text] = numbers
+        spare_arguments[marked[key]] = _MAX_ARGUMENTS - len(kernel.arguments) - len(kernel.sizes)
     shared = {
-        text: _shared(text, list(group.values()), room[text])
+        text: _parameterize(text, list(group.values()), spare_arguments[text])
         for text, group in groups.items()
-        if len(group) >= _MANY
+        if len(group) >= _MIN_KERNELS
     }
-    made = {}
+    result = {}
     for key, kernel in kernels.items():
-        form = shared.get(alike[key])
-        made[key] = form.of(kernel, groups[alike[key]][kernel.text]) if form else kernel
-    return made
+        source = shared.get(marked[key])
+        result[key] = source.of(kernel, groups[marked[key]][kernel.text]) if source else kernel
+    return result
 
 
 def _without_numbers(text: str) -> tuple[str, list[str]]:
@@ -56,7 +56,7 @@ def _without_numbers(text: str) -> tuple[str, list[str]]:
     return _NUMBER.sub(mark, text), numbers
 
 
-class _Form:
+class _ParameterizedSource:
     """A text whose places have arguments, and which of a kernel's numbers each of them is."""
 
     def __init__(self, text: str, arguments: list[int]) -> None:
@@ -67,8 +67,10 @@ class _Form:
         return replace(kernel, text=self.text, sizes=[*kernel.sizes, *given])
 
 
-def _shared(text: str, all_numbers: list[list[str]], room: int) -> _Form | None:
-    """One text for all; None where they differ in more than there is room for."""
+def _parameterize(
+    text: str, all_numbers: list[list[str]], spare_arguments: int
+) -> _ParameterizedSource | None:
+    """One text for all; None where they differ in more than there is spare_arguments for."""
     # Numbers that are the same as each other in every kernel are one argument.
     names: dict[tuple[str, ...], str] = {}
     arguments: list[int] = []
@@ -81,9 +83,9 @@ def _shared(text: str, all_numbers: list[list[str]], room: int) -> _Form | None:
             names[values] = f"place{len(names)}"
             arguments.append(index)
         written.append(names[values])
-    if len(names) > room:
+    if len(names) > spare_arguments:
         return None
     rest = iter(written)
     text = re.sub(re.escape(_MARK), lambda _: f"{next(rest)}]", text)
     parameters = "".join(f", i64 {name}" for name in names.values())
-    return _Form(text.replace(") {", f"{parameters}) {{", 1), arguments)
+    return _ParameterizedSource(text.replace(") {", f"{parameters}) {{", 1), arguments)

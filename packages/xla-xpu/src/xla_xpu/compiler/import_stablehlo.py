@@ -10,7 +10,7 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import elementwise, futures
+from . import async_collectives, elementwise
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .literals import array_of
@@ -53,7 +53,7 @@ def inline(module: ir.Module) -> None:
             for old, new in zip(call.results, results, strict=True):
                 old.replace_all_uses_with(new)
             call.operation.erase()
-    futures.resolve(functions["main"].operation)
+    async_collectives.inline_async_ops(functions["main"].operation)
     with module.context:
         passes = passmanager.PassManager.parse("builtin.module(symbol-dce,canonicalize,cse)")
         passes.run(module.operation)
@@ -86,10 +86,10 @@ def main_of(module: ir.Module) -> ir.Operation:
     )
 
 
-def graph_of(module: ir.Module, spread: bool = False) -> Graph:
-    """The program's graph; ``spread``: with what says how arrays lie on several devices."""
+def graph_of(module: ir.Module, with_shardings: bool = False) -> Graph:
+    """The program's graph; ``with_shardings`` keeps shardings."""
     main = main_of(module)
-    if not spread:
+    if not with_shardings:
         _forget_shardings(main)
     return _block(main.regions[0].blocks[0], {})
 

@@ -1,4 +1,4 @@
-"""Writes the kernel of a task of rows: passes along each row, folds between lanes, what follows for a row."""
+"""Write the source of a row kernel: the passes along each row, and the reductions between lanes."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections import Counter
 
 from .affine import dot
 from .elementwise import store
-from .loops import (
+from .kernel_writer import (
     Kernel,
+    KernelBody,
     Output,
     Target,
     Team,
-    Walk,
-    along,
-    divided,
+    assemble_kernel,
+    declare_coordinates,
     index_type,
-    placed,
+    loop_over,
+    substitute_positions,
     tile_number,
-    written,
 )
-from .rows import CachedValue, Fold, Pass, RowTask
+from .row_fusion import CachedValue, Pass, PendingRowKernel, RowReduction
 from .space import Loops, counters, join
 
 # Independent accumulators of a lane, so that one need not wait for the last; but one where an element's
 # text is long, which is compiled once for each and takes long enough by itself.
-_WAYS, _SHORT_TEXT = 4, 1000
+_ACCUMULATORS, _SHORT_TEXT = 4, 1000
 
 
 def _team(columns: int, target: Target) -> Team:
@@ -37,14 +37,16 @@ def _team(columns: int, target: Target) -> Team:
     return Team(target.lanes)
 
 
-def row_kernel(task: RowTask, target: Target) -> Kernel:
+def write_row_kernel(task: PendingRowKernel, target: Target) -> Kernel:
     """The kernel of a task of rows: a sub-group, or a group, for each row."""
     emitter = task.emitter
     stored = [_store(task, output) for output in task.outputs]
-    folds = {
-        number: [_store(task, Output(f"f{number}_{k}", view)) for k, view in fold.stored]
+    reductions = {
+        number: [
+            _store(task, Output(f"f{number}_{k}", view)) for k, view in reduction.stored_results
+        ]
         for walk in task.passes
-        for number, fold, _ in walk.folds
+        for number, reduction, _ in walk.reductions
     }
     shape = task.shape
     index = index_type(emitter, math.prod(shape))
@@ -53,21 +55,21 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     team = _team(columns, target)
     steps = -(-columns // team.items)
     height = max(1, min(target.tile(rows * steps) // steps, rows))
-    text = _Text(loops, index, columns, target, team)
+    text = _BodyWriter(loops, index, columns, target, team)
     text.declare_cache(task.cached)
     text.add(
         f"for ({index} row = tile * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
-    text.lines += divided(loops.sizes[: loops.leading], "row", index)
+    text.lines += declare_coordinates(loops.sizes[: loops.leading], "row", index)
     at = 0
     outside = len([o for walk in task.passes for o in walk.outputs])
     for walk in task.passes:
         own = stored[at : at + len(walk.outputs)]
         at += len(walk.outputs)
-        ways = text.walk(walk, own)
-        for number, fold, _ in walk.folds:
-            text.fold(number, fold, ways, folds[number])
+        accumulators = text.walk(walk, own)
+        for number, reduction, _ in walk.reductions:
+            text.reduce(number, reduction, accumulators, reductions[number])
         for lines, _ in walk.after:
             text.once(lines, stored[outside])
             outside += 1
@@ -77,17 +79,17 @@ def row_kernel(task: RowTask, target: Target) -> Kernel:
     if team.items > target.lanes:
         tile = f"  const {index} tile = ({index})group_id();"
         tiles *= target.sub_groups
-    body = Walk([tile, *text.lines], ["rows", "height"], [rows, height], tiles)
-    return written(emitter, body, _views(task), target, in_place=[])
+    body = KernelBody([tile, *text.lines], ["rows", "height"], [rows, height], tiles)
+    return assemble_kernel(emitter, body, _views(task), target, in_place=[])
 
 
-def _views(task: RowTask) -> list:
+def _views(task: PendingRowKernel) -> list:
     views = [output.view for output in task.outputs]
-    folds = [stage for stage in task.stages if isinstance(stage, Fold)]
-    return views + [view for fold in folds for _, view in fold.stored]
+    reductions = [stage for stage in task.stages if isinstance(stage, RowReduction)]
+    return views + [view for reduction in reductions for _, view in reduction.stored_results]
 
 
-def _store(task: RowTask, output: Output) -> str:
+def _store(task: PendingRowKernel, output: Output) -> str:
     view = output.view
     place = dot(counters(view.shape), view.strides) + view.offset + output.shift
     number = task.emitter.argument(view.buffer, view.element)
@@ -117,7 +119,7 @@ def _by_row(lines: list[str]) -> tuple[list[str], list[str]]:
     return once, each
 
 
-class _Text:
+class _BodyWriter:
     """The body of the kernel."""
 
     def __init__(self, loops: Loops, index: str, columns: int, target: Target, team: Team) -> None:
@@ -148,96 +150,107 @@ class _Text:
 
     def walk(self, walk: Pass, stores: list[str]) -> int:
         """One pass along the row; the number of accumulators."""
-        if not walk.folds and not stores:
+        if not walk.reductions and not stores:
             return 0
         number = self.walks
         self.walks += 1
         once, each = _by_row(walk.lines)
         self.lines += once
-        ways = self._ways(walk)
-        for fold_number, fold, _ in walk.folds:
-            members = " ".join(f"{e.math} s{k};" for k, e in enumerate(fold.elements))
-            self.add(f"struct S{fold_number} {{ {members} }};")
-            start = f"S{fold_number}{{{', '.join(fold.identities)}}}"
-            self.add(f"S{fold_number} a{fold_number}[{ways}] = {{{', '.join([start] * ways)}}};")
-        states = "".join(f", S{n}& t{n}" for n, _, _ in walk.folds)
+        accumulators = self._accumulators(walk)
+        for reduction_number, reduction, _ in walk.reductions:
+            members = " ".join(f"{e.math} s{k};" for k, e in enumerate(reduction.elements))
+            self.add(f"struct S{reduction_number} {{ {members} }};")
+            start = f"S{reduction_number}{{{', '.join(reduction.identities)}}}"
+            starts = ", ".join([start] * accumulators)
+            self.add(f"S{reduction_number} a{reduction_number}[{accumulators}] = {{{starts}}};")
+        states = "".join(f", S{n}& t{n}" for n, _, _ in walk.reductions)
         self.add(
             f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
         )
         if self.several:
-            divided_lines = divided(self.loops.sizes[self.loops.leading :], "c", self.index)
-            self.lines += [line.replace(" d", " q", 1) for line in divided_lines]
-        self.lines += placed(each + stores, self.loops.positions, self.names)
-        for fold_number, fold, update in walk.folds:
+            coordinate_lines = declare_coordinates(
+                self.loops.sizes[self.loops.leading :], "c", self.index
+            )
+            self.lines += [line.replace(" d", " q", 1) for line in coordinate_lines]
+        self.lines += substitute_positions(each + stores, self.loops.positions, self.names)
+        for reduction_number, reduction, update in walk.reductions:
             names = " ".join(
-                f"auto& s{k} = t{fold_number}.s{k};" for k in range(len(fold.elements))
+                f"auto& s{k} = t{reduction_number}.s{k};" for k in range(len(reduction.elements))
             )
             self.add(f"{{ {names}")
             self.add(update)
             self.add("}")
         self.add("};")
-        self._along(number, [n for n, _, _ in walk.folds], ways)
-        return ways
+        self._loop(number, [n for n, _, _ in walk.reductions], accumulators)
+        return accumulators
 
-    def _ways(self, walk: Pass) -> int:
-        length = sum(map(len, walk.lines)) + sum(len(update) for _, _, update in walk.folds)
-        enough = self.columns >= _WAYS * self.team.items
-        return _WAYS if walk.folds and enough and length <= _SHORT_TEXT else 1
+    def _accumulators(self, walk: Pass) -> int:
+        length = sum(map(len, walk.lines)) + sum(len(update) for _, _, update in walk.reductions)
+        enough = self.columns >= _ACCUMULATORS * self.team.items
+        return _ACCUMULATORS if walk.reductions and enough and length <= _SHORT_TEXT else 1
 
-    def _along(self, number: int, folds: list[int], ways: int) -> None:
-        def call(way: int) -> str:
+    def _loop(self, number: int, reductions: list[int], accumulators: int) -> None:
+        def call(accumulator: int) -> str:
             team = self.team
-            place = f"e + {team.own}" if way == 0 else f"e + {way} * {team.count} + {team.own}"
-            states = "".join(f", a{n}[{way}]" for n in folds)
+            place = (
+                f"e + {team.own}"
+                if accumulator == 0
+                else f"e + {accumulator} * {team.count} + {team.own}"
+            )
+            states = "".join(f", a{n}[{accumulator}]" for n in reductions)
             return f"element{number}({place}{states});"
 
         index, columns = self.index, self.columns
-        if ways > 1:
-            calls = " ".join(call(way) for way in range(ways))
-            step = f"{ways} * {self.team.count}"
+        if accumulators > 1:
+            calls = " ".join(call(accumulator) for accumulator in range(accumulators))
+            step = f"{accumulators} * {self.team.count}"
             self.add(f"{{ {index} e = 0;")
             self.add(
-                f"{self.target.each} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
+                f"{self.target.vector_loop} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
             )
-        left = columns % (ways * self.team.items) if ways > 1 else columns
+        left = columns % (accumulators * self.team.items) if accumulators > 1 else columns
         if left:
             first = str(columns - left)
-            self.lines += along(call(0), index, left, self.target, first, str(columns), self.team)
+            self.lines += loop_over(
+                call(0), index, left, self.target, first, str(columns), self.team
+            )
 
-    def fold(self, number: int, fold: Fold, ways: int, stores: list[str]) -> None:
+    def reduce(
+        self, number: int, reduction: RowReduction, accumulators: int, stores: list[str]
+    ) -> None:
         """The lanes' parts together, and what becomes of them."""
-        left = " ".join(f"auto& s{k} = a.s{k};" for k in range(len(fold.elements)))
+        left = " ".join(f"auto& s{k} = a.s{k};" for k in range(len(reduction.elements)))
         right = " ".join(
-            f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in range(len(fold.elements))
+            f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in range(len(reduction.elements))
         )
         self.add(f"auto both{number} = [](S{number} a, S{number} b) {{ {left} {right}")
-        self.add(fold.combine)
+        self.add(reduction.combine)
         self.add("return a; };")
-        for way in range(1, ways):
-            self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{way}]);")
+        for accumulator in range(1, accumulators):
+            self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{accumulator}]);")
         together = f"sub_group_reduce(a{number}[0], both{number})"
         if self.team.items > self.target.lanes:
-            start = f"S{number}{{{', '.join(fold.identities)}}}"
+            start = f"S{number}{{{', '.join(reduction.identities)}}}"
             together = f"group_reduce(a{number}[0], both{number}, {start})"
         self.add(f"S{number} w{number} = {together};")
-        for k, element in enumerate(fold.elements):
+        for k, element in enumerate(reduction.elements):
             self.add(f"{element.math} f{number}_{k};")
         names = " ".join(
-            f"[[maybe_unused]] auto& s{k} = w{number}.s{k};" for k in range(len(fold.elements))
+            f"[[maybe_unused]] auto& s{k} = w{number}.s{k};" for k in range(len(reduction.elements))
         )
-        ends = " ".join(f"f{number}_{k} = {text};" for k, text in enumerate(fold.finish))
+        ends = " ".join(f"f{number}_{k} = {text};" for k, text in enumerate(reduction.finish))
         self.add(f"{{ {names} {ends} }}")
         self._store_once(stores)
 
     def once(self, lines: list[str], store: str) -> None:
         """Statements about the row."""
         self.add("{")
-        self.lines += placed(lines, self.loops.positions, self.row_names)
+        self.lines += substitute_positions(lines, self.loops.positions, self.row_names)
         self._store_once([store])
         self.add("}")
 
     def _store_once(self, stores: list[str]) -> None:
         if not stores:
             return
-        text = " ".join(placed(stores, self.loops.positions, self.row_names))
+        text = " ".join(substitute_positions(stores, self.loops.positions, self.row_names))
         self.add(f"if ({self.team.own} == 0) {{ {text} }}")

@@ -9,7 +9,7 @@ from ..splats import splat
 
 
 @dataclass(frozen=True)
-class Count:
+class TripCount:
     """``state``: which of the loop's states counts, from ``first`` in steps of ``step``."""
 
     state: int
@@ -23,7 +23,7 @@ class Count:
         return self.first + self.trips * self.step
 
 
-def count_of(node: Node) -> Count | None:
+def trip_count_of(node: Node) -> TripCount | None:
     """How a loop counts, when it does so from a number to a number."""
     condition, body = node.regions
     test = condition.results[0].node
@@ -36,7 +36,7 @@ def count_of(node: Node) -> Count | None:
     first, end, step = splat(node.inputs[state]), splat(limit), _step(body, state)
     if first is None or end is None or step is None:
         return None
-    return Count(state, int(first), step, max(0, -(-(int(end) - int(first)) // step)))
+    return TripCount(state, int(first), step, max(0, -(-(int(end) - int(first)) // step)))
 
 
 def _step(body: Graph, state: int) -> int | None:

@@ -36,7 +36,7 @@ def sort(lowerer: Lowerer, node: Node) -> None:
     more = {"indices": outs[1]} if positions else {}
     step = make_step(
         "sort",
-        {"in": lowerer.few(node.inputs[0])},
+        {"in": lowerer.with_max_dims(node.inputs[0])},
         {"values": outs[0], **more},
         dim=dim,
         descending=order == "GT",
@@ -62,7 +62,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
         results += [Value(part, None, 0) for _ in range(2)]
         names += [f"{element.math}({side}{at}, {side}{at + 1})" for side in "ab"]
     lines, (result,) = region_text(node.regions[0], names)
-    views = [lowerer.few(value) for value in operands]
+    views = [lowerer.with_max_dims(value) for value in operands]
     outs = [lowerer.result(value) for value in results]
     less, complex = as_expression(lines, result), len(operands) > len(node.inputs)
     lowerer.add(
@@ -81,7 +81,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
             next(parts)
             continue
         whole = Node("complex", [next(parts), next(parts)], [output.type]).output
-        lowerer.copy(lowerer.result(output), lowerer.place(whole))
+        lowerer.copy(lowerer.result(output), lowerer.materialize(whole))
 
 
 def _plain_order(region: Graph) -> str:
@@ -131,7 +131,7 @@ def approximate_top_k(lowerer: Lowerer, node: Node) -> None:
 
 
 def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
-    source = lowerer.few(node.inputs[0])
+    source = lowerer.with_max_dims(node.inputs[0])
     values, indices = (lowerer.result(value) for value in node.outputs)
     if values.type.count:
         views = {"values": values, "indices": indices}
@@ -143,7 +143,7 @@ def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
 def fft(lowerer: Lowerer, node: Node) -> None:
     """One dimension after the other, the last one first where it is real."""
     kind, lengths = node.attributes["fft_type"], node.attributes["fft_length"]
-    source = lowerer.few(node.inputs[0])
+    source = lowerer.with_max_dims(node.inputs[0])
     out = lowerer.result(node.output)
     if not out.type.count:
         return

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from .affine import Coordinates
 from .emit import Emitter, NeedsMemory, TooLarge
+from .fusion import LocateValue, OutputSpec, PendingKernel
 from .graph import Value
-from .loops import Output, Target
+from .kernel_writer import Output, Target
 from .plan import Buffer, View
 from .space import counters
-from .tasks import Goal, Known, Task
 from .types import Element
 
 # Statements beyond which a value is read again rather than computed again.
@@ -30,7 +30,7 @@ _SLOW = frozenset(
 
 
 @dataclass(eq=False)
-class Fold:
+class RowReduction:
     """A reduction along the row, in texts that speak of s0, s1, ... and r0, r1, ... as the runtime's do.
 
     ``time`` is as a goal's.
@@ -49,7 +49,7 @@ class Fold:
     views: list[View | None]
 
     @property
-    def stored(self) -> list[tuple[int, View]]:
+    def stored_results(self) -> list[tuple[int, View]]:
         """The numbers of the results that go somewhere, and where."""
         return [(number, view) for number, view in enumerate(self.views) if view is not None]
 
@@ -70,21 +70,21 @@ class Pass:
 
     lines: list[str] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    folds: list[tuple[int, Fold, str]] = field(
+    reductions: list[tuple[int, RowReduction, str]] = field(
         default_factory=list
     )  # number, and text of the update
     after: list[tuple[list[str], Output]] = field(default_factory=list)
 
 
 @dataclass(eq=False)
-class RowTask(Task):
+class PendingRowKernel(PendingKernel):
     """A kernel to be, of rows (the leading dimensions) and columns (those that are reduced)."""
 
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
-    stages: list[Fold | Goal] = field(default_factory=list)
+    stages: list[RowReduction | OutputSpec] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
-    reloaded: list[Goal] = field(default_factory=list)  # whose values later passes read
+    reloaded: list[OutputSpec] = field(default_factory=list)  # whose values later passes read
     cached: list[CachedValue] = field(default_factory=list)
     target: Target = field(init=False)
 
@@ -93,69 +93,79 @@ class RowTask(Task):
         return (*self.rows, *self.columns)
 
     @property
-    def open(self) -> bool:
+    def is_fusible(self) -> bool:
         return True
 
-    def made(self) -> set[Buffer]:
+    def produced_buffers(self) -> set[Buffer]:
         found: set[Buffer] = set()
         for stage in self.stages:
-            if isinstance(stage, Fold):
-                found.update(view.buffer.root for _, view in stage.stored)
+            if isinstance(stage, RowReduction):
+                found.update(view.buffer.root for _, view in stage.stored_results)
             elif stage.view is not None:
                 found.add(stage.view.buffer.root)
         return found
 
 
-def task_of_fold(
-    fold: Fold, rows: tuple[int, ...], columns: tuple[int, ...], known: Known, target: Target
-) -> RowTask:
+def row_reduction_task(
+    reduction: RowReduction,
+    rows: tuple[int, ...],
+    columns: tuple[int, ...],
+    locate: LocateValue,
+    target: Target,
+) -> PendingRowKernel:
     """A reduction by itself."""
-    return _Writer(rows, columns, target, set(), known).write([fold])
+    return _Writer(rows, columns, target, set(), locate).write([reduction])
 
 
-def merged_rows(first: Task, second: Task, made: set[Buffer], known: Known) -> RowTask | None:
+def fuse_rows(
+    first: PendingKernel, second: PendingKernel, produced: set[Buffer], locate: LocateValue
+) -> PendingRowKernel | None:
     """One kernel of two, at least one of which walks rows; None when they do not walk the same."""
-    rows = first if isinstance(first, RowTask) else second
-    assert isinstance(rows, RowTask)
-    stages: list[Fold | Goal] = []
+    rows = first if isinstance(first, PendingRowKernel) else second
+    assert isinstance(rows, PendingRowKernel)
+    stages: list[RowReduction | OutputSpec] = []
     for task in (first, second):
-        if isinstance(task, RowTask):
+        if isinstance(task, PendingRowKernel):
             if (task.rows, task.columns) != (rows.rows, rows.columns):
                 return None
             stages += task.stages
         elif _is_whole(task, rows) or _is_of_rows(task, rows):
-            stages += task.goals
+            stages += task.specs
         else:
             return None
     try:
-        return _Writer(rows.rows, rows.columns, rows.target, made, known).write(stages)
+        return _Writer(rows.rows, rows.columns, rows.target, produced, locate).write(stages)
     except (NeedsMemory, TooLarge):
         return None
 
 
-def without(task: RowTask, read: set[Buffer], known: Known) -> RowTask:
+def drop_unread_outputs(
+    task: PendingRowKernel, read: set[Buffer], locate: LocateValue
+) -> PendingRowKernel:
     """The task without what it writes for nobody."""
 
     def wanted(view: View) -> bool:
         return view.buffer.kind != "temporary" or view.buffer.root in read
 
-    stages: list[Fold | Goal] = []
+    stages: list[RowReduction | OutputSpec] = []
     for stage in task.stages:
-        if isinstance(stage, Fold):
+        if isinstance(stage, RowReduction):
             views = [v if v is not None and wanted(v) else None for v in stage.views]
             stages.append(stage if views == stage.views else replace(stage, views=views))
         elif stage.view is None or stage in task.reloaded or wanted(stage.view):
             stages.append(stage)
     if stages == task.stages:
         return task
-    return _Writer(task.rows, task.columns, task.target, task.made(), known).write(stages)
+    return _Writer(task.rows, task.columns, task.target, task.produced_buffers(), locate).write(
+        stages
+    )
 
 
-def _is_whole(task: Task, rows: RowTask) -> bool:
+def _is_whole(task: PendingKernel, rows: PendingRowKernel) -> bool:
     return task.shape == rows.shape
 
 
-def _is_of_rows(task: Task, rows: RowTask) -> bool:
+def _is_of_rows(task: PendingKernel, rows: PendingRowKernel) -> bool:
     leading = len(rows.rows)
     return task.shape[:leading] == rows.rows and all(size == 1 for size in task.shape[leading:])
 
@@ -167,37 +177,41 @@ class _Writer:
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     target: Target
-    made: set[Buffer]
-    known: Known
+    produced: set[Buffer]
+    locate: LocateValue
 
-    def write(self, stages: list[Fold | Goal]) -> RowTask:
+    def write(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
         """The task of these stages, in as few passes as there can be."""
-        self.emitter = Emitter(self._place)
+        self.emitter = Emitter(self._locate)
         self.whole = counters((*self.rows, *self.columns))
         self.own = counters(self.rows)
         self.passes = [Pass()]
         self.used: set[int] = set()  # the passes whose folds the present statements use
-        self.reloaded: list[Goal] = []
+        self.reloaded: list[OutputSpec] = []
         self.cached: list[CachedValue] = []
         for number, stage in enumerate(stages):
             self.time = stage.time
-            if isinstance(stage, Goal) and not self._walks(stage):
+            if isinstance(stage, OutputSpec) and not self._walks(stage):
                 self._write_after(stage)
             else:
                 self._write_in_pass(number, stage)
         return self._task(stages)
 
-    def _place(self, value: Value) -> View | None:
-        view = self.known(value, self.time)
-        return None if view is None or view.buffer.root in self.made else view
+    def _locate(self, value: Value) -> View | None:
+        view = self.locate(value, self.time)
+        return None if view is None or view.buffer.root in self.produced else view
 
-    def _walks(self, goal: Goal) -> bool:
+    def _walks(self, spec: OutputSpec) -> bool:
         """Whether it is about every element, not about the row."""
-        return len(goal.shape) == len(self.whole) and goal.shape == (*self.rows, *self.columns)
+        return len(spec.shape) == len(self.whole) and spec.shape == (*self.rows, *self.columns)
 
-    def _write_in_pass(self, number: int, stage: Fold | Goal) -> None:
+    def _write_in_pass(self, number: int, stage: RowReduction | OutputSpec) -> None:
         emitter, present = self.emitter, self.passes[-1]
-        lines, known, texts = emitter.lines, dict(emitter.known), dict(emitter.texts)
+        lines, element_names, expression_names = (
+            emitter.lines,
+            dict(emitter.element_names),
+            dict(emitter.expression_names),
+        )
         loads, before = list(emitter.loads), list(emitter.lines)
         registers, reloaded = dict(emitter.registers), list(self.reloaded)
         cached = list(self.cached)
@@ -207,12 +221,16 @@ class _Writer:
             present.lines = list(emitter.lines)
             return
         # It needs a result of this pass: another one begins.
-        if isinstance(stage, Fold):
-            present.folds.pop()
+        if isinstance(stage, RowReduction):
+            present.reductions.pop()
         else:
             present.outputs.pop()
         lines[:] = before
-        emitter.known, emitter.texts, emitter.loads = known, texts, loads
+        emitter.element_names, emitter.expression_names, emitter.loads = (
+            element_names,
+            expression_names,
+            loads,
+        )
         emitter.registers, self.reloaded, self.cached = registers, reloaded, cached
         self._begin()
         self._write_stage(number, stage, self.passes[-1])
@@ -222,15 +240,15 @@ class _Writer:
         self._offer_cached()
         self.passes.append(Pass())
         self.emitter.lines.clear()
-        self.emitter.known.clear()
-        self.emitter.texts.clear()
+        self.emitter.element_names.clear()
+        self.emitter.expression_names.clear()
 
     def _offer_cached(self) -> None:
         """Offer what slow functions gave in this pass to the next ones, while local memory has room."""
         emitter = self.emitter
         taken = sum(value.type.element.math_size for value, _ in emitter.cached)
         room = self.target.cache_bytes(math.prod(self.columns))
-        for key, variable in emitter.known.items():
+        for key, variable in emitter.element_names.items():
             value, at = key
             element = value.type.element
             is_slow = element.kind == "float" and value.op in _SLOW
@@ -238,45 +256,48 @@ class _Writer:
                 taken += element.math_size
                 if taken <= room:
                     name = f"cached{len(emitter.cached)}"
-                    left = CachedValue(name, element, len(self.passes) - 1, variable)
-                    emitter.cached[key] = self._read_cached(left)
+                    cached = CachedValue(name, element, len(self.passes) - 1, variable)
+                    emitter.cached[key] = self._read_cached(cached)
 
-    def _read_cached(self, left: CachedValue) -> Callable[[], str]:
+    def _read_cached(self, cached: CachedValue) -> Callable[[], str]:
         def read() -> str:
-            if left not in self.cached:
-                self.cached.append(left)
-            return self.emitter.define(left.element.math, f"{left.name}[row_offset + c]")
+            if cached not in self.cached:
+                self.cached.append(cached)
+            return self.emitter.define(cached.element.math, f"{cached.name}[row_offset + c]")
 
         return read
 
-    def _write_stage(self, number: int, stage: Fold | Goal, present: Pass) -> None:
+    def _write_stage(self, number: int, stage: RowReduction | OutputSpec, present: Pass) -> None:
         emitter = self.emitter
-        if isinstance(stage, Fold):
+        if isinstance(stage, RowReduction):
             names = [emitter.value(value, self.whole) for value in stage.inputs]
-            present.folds.append((number, stage, stage.update(names)))
+            present.reductions.append((number, stage, stage.update(names)))
             for index, value in enumerate(stage.outs):
                 emitter.registers[value] = self._result(
                     f"f{number}_{index}", value, len(self.passes) - 1
                 )
-                emitter.known.pop((value, self.own), None)
+                emitter.element_names.pop((value, self.own), None)
             return
         begin = len(emitter.lines)
         present.outputs.append(stage.write(emitter))
         if stage.value is not None and len(emitter.lines) - begin > _EXPENSIVE:
-            emitter.registers[stage.value] = self._again(stage)
+            emitter.registers[stage.value] = self._reload(stage)
 
-    def _write_after(self, goal: Goal) -> None:
+    def _write_after(self, spec: OutputSpec) -> None:
         """What is computed once for the row."""
         emitter = self.emitter
-        known, texts = dict(emitter.known), dict(emitter.texts)
-        lines, kept = emitter.lines, list(emitter.lines)
+        element_names, expression_names = (
+            dict(emitter.element_names),
+            dict(emitter.expression_names),
+        )
+        lines, saved = emitter.lines, list(emitter.lines)
         lines.clear()
-        emitter.known.clear()
-        emitter.texts.clear()
-        output = goal.write(emitter)
+        emitter.element_names.clear()
+        emitter.expression_names.clear()
+        output = spec.write(emitter)
         self.passes[-1].after.append((list(lines), output))
-        lines[:] = kept
-        emitter.known, emitter.texts = known, texts
+        lines[:] = saved
+        emitter.element_names, emitter.expression_names = element_names, expression_names
 
     def _result(self, name: str, value: Value, number: int) -> Callable[[Coordinates], str]:
         def read(at: Coordinates) -> str:
@@ -287,31 +308,36 @@ class _Writer:
 
         return read
 
-    def _again(self, goal: Goal) -> Callable[[Coordinates], str]:
+    def _reload(self, spec: OutputSpec) -> Callable[[Coordinates], str]:
         def read(at: Coordinates) -> str:
-            assert goal.value is not None
-            assert goal.view is not None
+            assert spec.value is not None
+            assert spec.view is not None
             if at != self.whole:
-                raise NeedsMemory(goal.value)
-            if goal not in self.reloaded:
-                self.reloaded.append(goal)
-            return self.emitter.load(goal.view, at)
+                raise NeedsMemory(spec.value)
+            if spec not in self.reloaded:
+                self.reloaded.append(spec)
+            return self.emitter.load(spec.view, at)
 
         return read
 
-    def _task(self, stages: list[Fold | Goal]) -> RowTask:
-        for left in self.cached:
-            store = f"{left.name}[row_offset + c] = {left.variable};"
-            self.passes[left.number].lines.append(store)
+    def _task(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
+        for cached in self.cached:
+            store = f"{cached.name}[row_offset + c] = {cached.variable};"
+            self.passes[cached.number].lines.append(store)
         outputs = [output for p in self.passes for output in p.outputs]
         outputs += [output for p in self.passes for _, output in p.after]
         views = [output.view for output in outputs]
-        views += [v for stage in stages if isinstance(stage, Fold) for _, v in stage.stored]
+        views += [
+            v
+            for stage in stages
+            if isinstance(stage, RowReduction)
+            for _, v in stage.stored_results
+        ]
         for view in views:
             self.emitter.argument(view.buffer, view.element)
         written = list(dict.fromkeys(view.buffer for view in views))
         read = dict.fromkeys(view.buffer for _, view, _ in self.emitter.loads)
-        task = RowTask("kernel", {}, emitter=self.emitter, outputs=outputs)
+        task = PendingRowKernel("kernel", {}, emitter=self.emitter, outputs=outputs)
         task.rows, task.columns, task.stages, task.passes = (
             self.rows,
             self.columns,
@@ -320,7 +346,7 @@ class _Writer:
         )
         task.writes, task.reloaded = written, self.reloaded
         task.cached, task.target = self.cached, self.target
-        own = {goal.view.buffer.root for goal in self.reloaded if goal.view}
+        own = {spec.view.buffer.root for spec in self.reloaded if spec.view}
         task.reads = [buffer for buffer in read if buffer.root not in own]
-        task.goals = [stage for stage in stages if isinstance(stage, Goal)]
+        task.specs = [stage for stage in stages if isinstance(stage, OutputSpec)]
         return task

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .emit import MOST_LINES, Emitter, NeedsMemory, TooLarge
+from .emit import MAX_LINES, Emitter, NeedsMemory, TooLarge
 from .graph import Value
-from .loops import Output
+from .kernel_writer import Output
 from .plan import Buffer, Step, View
 
 # Where a value lay at a time, if it did.
-Known = Callable[[Value, int], View | None]
+LocateValue = Callable[[Value, int], View | None]
 
 # How far back a partner is looked for: further on there are seldom any.
 _WINDOW = 64
 
 
 @dataclass(frozen=True)
-class Goal:
+class OutputSpec:
     """Something to compute and write, for each element of a shape.
 
     ``time``: when it was queued; what has got memory since may be written by later steps. ``value``: what
@@ -37,10 +37,10 @@ class Goal:
 
 
 @dataclass(eq=False)
-class Task(Step):
+class PendingKernel(Step):
     """A kernel to be."""
 
-    goals: list[Goal] = field(default_factory=list)
+    specs: list[OutputSpec] = field(default_factory=list)
     emitter: Emitter = field(default_factory=lambda: Emitter(lambda value: None))
     outputs: list[Output] = field(default_factory=list)
 
@@ -49,75 +49,77 @@ class Task(Step):
         return self.outputs[0].view.shape
 
     @property
-    def open(self) -> bool:
+    def is_fusible(self) -> bool:
         """Whether it may be put together with others."""
-        return bool(self.goals)
+        return bool(self.specs)
 
-    def made(self) -> set[Buffer]:
+    def produced_buffers(self) -> set[Buffer]:
         """The buffers whose whole content it computes."""
-        pairs = zip(self.goals, self.outputs, strict=True)
-        return {output.view.buffer.root for goal, output in pairs if goal.value is not None}
+        pairs = zip(self.specs, self.outputs, strict=True)
+        return {output.view.buffer.root for spec, output in pairs if spec.value is not None}
 
 
-def make_task(goals: list[Goal], emitter: Emitter, outputs: list[Output]) -> Task:
-    """The task of goals that were written."""
-    task = Task("kernel", {}, goals=goals, emitter=emitter, outputs=outputs)
+def make_pending_kernel(
+    specs: list[OutputSpec], emitter: Emitter, outputs: list[Output]
+) -> PendingKernel:
+    """The kernel of specs that were written."""
+    kernel = PendingKernel("kernel", {}, specs=specs, emitter=emitter, outputs=outputs)
     written = [output.view.buffer for output in outputs] + [v.buffer for _, v in emitter.stores]
-    task.writes = list(dict.fromkeys(written))
-    task.reads = list(dict.fromkeys(view.buffer for _, view, _ in emitter.loads))
-    return task
+    kernel.writes = list(dict.fromkeys(written))
+    kernel.reads = list(dict.fromkeys(view.buffer for _, view, _ in emitter.loads))
+    return kernel
 
 
-def merge_tasks(steps: list[Step], known: Known) -> None:
+def fuse_kernels(steps: list[Step], locate: LocateValue) -> None:
     """Put together what can be, in the block and in those of its loops and branches."""
     for step in steps:
         for body in step.bodies:
-            merge_tasks(body, known)
+            fuse_kernels(body, locate)
     at, conflicts = 0, _Conflicts()
     while at < len(steps):
         step = steps[at]
-        if isinstance(step, Task) and step.open:
-            at = _merge_back(steps, at, known, conflicts)
+        if isinstance(step, PendingKernel) and step.is_fusible:
+            at = _fuse_back(steps, at, locate, conflicts)
         at += 1
 
 
-def _merge_back(steps: list[Step], at: int, known: Known, conflicts: _Conflicts) -> int:
-    """Merge a task with the nearest earlier one that takes it; returns where the next one to look at is."""
+def _fuse_back(steps: list[Step], at: int, locate: LocateValue, conflicts: _Conflicts) -> int:
+    """Merge a kernel with the nearest earlier one that takes it; returns where the next one to look at is."""
     second = steps[at]
-    assert isinstance(second, Task)
-    between, up = _Touched(set(), set()), True
+    assert isinstance(second, PendingKernel)
+    between, up = _Access(set(), set()), True
     for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
         first = steps[back]
-        merged = None
+        fused = None
         free = up or not between.conflicts(conflicts.of(first))
-        if free and isinstance(first, Task) and first.open:
-            merged = _merged(first, second, known)
-        if merged is None:
+        if free and isinstance(first, PendingKernel) and first.is_fusible:
+            fused = _fused(first, second, locate)
+        if fused is None:
             up = up and not conflicts.of(first).conflicts(conflicts.of(second))
             between.add(conflicts.of(first))
             continue
         del steps[at]
         if up:
-            steps[back] = merged
+            steps[back] = fused
         else:
             del steps[back]
-            steps.insert(at - 1, merged)
+            steps.insert(at - 1, fused)
         return at - 1
     return at
 
 
 @dataclass(frozen=True)
-class _Touched:
+class _Access:
     """The buffers that steps write, and all that they use."""
 
     written: set[Buffer]
     used: set[Buffer]
 
-    def conflicts(self, other: _Touched) -> bool:
+    def conflicts(self, other: _Access) -> bool:
         """Whether the two may not change places."""
         return not (self.written.isdisjoint(other.used) and other.written.isdisjoint(self.used))
 
-    def add(self, other: _Touched) -> None:
+    def add(self, other: _Access) -> None:
         self.written.update(other.written)
         self.used.update(other.used)
 
@@ -126,41 +128,45 @@ class _Conflicts:
     """What each step touches."""
 
     def __init__(self) -> None:
-        self.known: dict[Step, _Touched] = {}
+        self.touched: dict[Step, _Access] = {}
 
-    def of(self, step: Step) -> _Touched:
-        if step not in self.known:
+    def of(self, step: Step) -> _Access:
+        if step not in self.touched:
             every = list(step.all_steps())
             written = {buffer.root for inner in every for buffer in inner.writes}
             read = {buffer.root for inner in every for buffer in inner.reads}
-            self.known[step] = _Touched(written, written | read)
-        return self.known[step]
+            self.touched[step] = _Access(written, written | read)
+        return self.touched[step]
 
 
-def _merged(first: Task, second: Task, known: Known) -> Task | None:
-    made = first.made()
+def _fused(
+    first: PendingKernel, second: PendingKernel, locate: LocateValue
+) -> PendingKernel | None:
+    produced = first.produced_buffers()
     written = {buffer.root for buffer in second.writes}
     if any(b.root in written for b in (*first.reads, *first.writes)):
         return None
-    if any(b.root not in made for b in _common(first.writes, second.reads)):
+    if any(b.root not in produced for b in _common(first.writes, second.reads)):
         return None
-    from .rows import RowTask, merged_rows
+    from .row_fusion import PendingRowKernel, fuse_rows
 
-    if isinstance(first, RowTask) or isinstance(second, RowTask):
-        return merged_rows(first, second, made | second.made(), known)
+    if isinstance(first, PendingRowKernel) or isinstance(second, PendingRowKernel):
+        return fuse_rows(first, second, produced | second.produced_buffers(), locate)
     if first.shape != second.shape:
         return None
     # What two computations have in common is in memory: together they would be too large.
-    if min(len(task.emitter.lines) for task in (first, second)) > MOST_LINES // 2:
+    if min(len(kernel.emitter.lines) for kernel in (first, second)) > MAX_LINES // 2:
         return None
     try:
-        task = write_goals(second.goals, made | second.made(), known, after=first)
+        kernel = write_outputs(
+            second.specs, produced | second.produced_buffers(), locate, after=first
+        )
     except (NeedsMemory, TooLarge):
         return None
     # Computing something twice is no gain.
-    if len(task.emitter.lines) > len(first.emitter.lines) + len(second.emitter.lines):
+    if len(kernel.emitter.lines) > len(first.emitter.lines) + len(second.emitter.lines):
         return None
-    return task
+    return kernel
 
 
 def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
@@ -168,52 +174,55 @@ def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
     return [buffer for buffer in written if buffer.root in roots]
 
 
-def write_goals(
-    goals: list[Goal], made: set[Buffer], known: Known, after: Task | None = None
-) -> Task:
+def write_outputs(
+    specs: list[OutputSpec],
+    produced: set[Buffer],
+    locate: LocateValue,
+    after: PendingKernel | None = None,
+) -> PendingKernel:
     """One task; what it makes itself it does not read.
 
-    ``after``: a task that is written already, and touches nothing that these goals write.
+    ``after``: a kernel that is written already, and touches nothing that these specs write.
     """
 
     time = 0
 
-    def place(value: Value) -> View | None:
-        view = known(value, time)
-        return None if view is None or view.buffer.root in made else view
+    def locate_outside(value: Value) -> View | None:
+        view = locate(value, time)
+        return None if view is None or view.buffer.root in produced else view
 
-    emitter = after.emitter.copy(place) if after else Emitter(place)
+    emitter = after.emitter.copy(locate_outside) if after else Emitter(locate_outside)
     outputs = list(after.outputs) if after else []
-    for goal in goals:
-        time = goal.time
-        outputs.append(goal.write(emitter))
+    for spec in specs:
+        time = spec.time
+        outputs.append(spec.write(emitter))
     for output in outputs:
         emitter.argument(output.view.buffer, output.view.element)
-    return make_task([*after.goals, *goals] if after else goals, emitter, outputs)
+    return make_pending_kernel([*after.specs, *specs] if after else specs, emitter, outputs)
 
 
-def drop_unread(steps: list[Step], known: Known) -> None:
+def drop_unread(steps: list[Step], locate: LocateValue) -> None:
     """Leave out what tasks write for nobody."""
     read = {buffer.root for top in steps for step in top.all_steps() for buffer in step.reads}
-    _drop_in(steps, read, known)
+    _drop_in(steps, read, locate)
 
 
-def _drop_in(steps: list[Step], read: set[Buffer], known: Known) -> None:
-    from .rows import RowTask, without
+def _drop_in(steps: list[Step], read: set[Buffer], locate: LocateValue) -> None:
+    from .row_fusion import PendingRowKernel, drop_unread_outputs
 
     for index, step in enumerate(steps):
         for body in step.bodies:
-            _drop_in(body, read, known)
-        if isinstance(step, RowTask):
-            steps[index] = without(step, read, known)
+            _drop_in(body, read, locate)
+        if isinstance(step, PendingRowKernel):
+            steps[index] = drop_unread_outputs(step, read, locate)
             continue
-        if not isinstance(step, Task) or not step.goals:
+        if not isinstance(step, PendingKernel) or not step.specs:
             continue
-        pairs = list(zip(step.goals, step.outputs, strict=True))
+        pairs = list(zip(step.specs, step.outputs, strict=True))
         wanted = [
-            goal
-            for goal, output in pairs
+            spec
+            for spec, output in pairs
             if output.view.buffer.kind != "temporary" or output.view.buffer.root in read
         ]
         if len(wanted) < len(pairs) and wanted:
-            steps[index] = write_goals(wanted, step.made(), known)
+            steps[index] = write_outputs(wanted, step.produced_buffers(), locate)

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..graph import Graph, Value
 from ..splats import splat
-from .counted import Count
+from .trip_count import TripCount
 
 
 @dataclass
-class Series:
+class StackedOutput:
     """A state of which every round writes a part: ``update`` at ``starts``."""
 
     state: int
@@ -23,7 +23,7 @@ class Series:
     starts: list[Value]
 
 
-def series_of(body: Graph, states: list[int]) -> dict[int, Series]:
+def stacked_outputs_of(body: Graph, states: list[int]) -> dict[int, StackedOutput]:
     """Those of the states that are only ever written into."""
     users = body.users()
     found = {}
@@ -32,11 +32,11 @@ def series_of(body: Graph, states: list[int]) -> dict[int, Series]:
         if node is None or node.op != "dynamic_update_slice" or node.inputs[0] is not parameter:
             continue
         if users[parameter] == [node] and node.output not in users:
-            found[k] = Series(k, node.inputs[1], node.inputs[2:])
+            found[k] = StackedOutput(k, node.inputs[1], node.inputs[2:])
     return found
 
 
-def is_covered(series: Series, body: Graph, count: Count) -> bool:
+def is_covered(series: StackedOutput, body: Graph, count: TripCount) -> bool:
     """Whether the rounds together write all of it, so that what it held before is of no use."""
     whole, part = body.parameters[series.state].shape, series.update.shape
     partial = [dim for dim, size in enumerate(whole) if part[dim] != size]

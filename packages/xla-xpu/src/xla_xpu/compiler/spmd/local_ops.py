@@ -7,87 +7,91 @@ from typing import Any
 from ..graph import Graph, Node, Value
 from ..types import Type
 from .factors import factors_of
-from .layout import Layout, Parts, count, determines, independent, joint, whole
 from .linear import summed_operands
-from .spread import ANY, Located, Spreader, spreads
+from .partitioner import ANY, Located, Partitioner, partition_rule
+from .sharding import DimShardings, Parts, are_independent, count, determines, joint, unsharded
 
 
-@spreads(ANY)
-def alike(spreader: Spreader, node: Node) -> None:
+@partition_rule(ANY)
+def local_op(partitioner: Partitioner, node: Node) -> None:
     """An operation whose results' parts come of the operands' when those are spread alike."""
     factors = factors_of(node)
-    wanted = spreader.wanted(node)
+    wanted = partitioner.requested_shardings(node)
     chosen: dict[Any, Parts] = {}
-    for names, layout in zip(factors.results, wanted, strict=True):
-        for name, parts in zip(names, layout, strict=True):
+    for names, sharding in zip(factors.results, wanted, strict=True):
+        for name, parts in zip(names, sharding, strict=True):
             if name is not None:
                 chosen.setdefault(name, parts)
-    unreduced = _unreduced_of_operands(spreader, node)
-    summand = joint(spreader.reduced, *unreduced)
+    unreduced = _unreduced_of_operands(partitioner, node)
+    summand = joint(partitioner.reduced, *unreduced)
     kept = (*chosen.values(), summand)
     for value, names in zip(node.inputs, factors.operands, strict=True):
-        for name, parts in zip(names, spreader.at[value].layout, strict=True):
+        for name, parts in zip(names, partitioner.at[value].sharding, strict=True):
             if isinstance(name, tuple) and count(parts) > 1 and name not in chosen:
-                fits = independent((*kept, parts), spreader.scope)
-                chosen[name] = parts if fits else whole(spreader.meshes.partitions)
+                fits = are_independent((*kept, parts), partitioner.scope)
+                chosen[name] = parts if fits else unsharded(partitioner.meshes.partitions)
                 kept = (*kept, chosen[name])
     _drop_uneven(node, factors.operands, factors.results, chosen)
 
-    def layout_of(value: Value, names: list[Any]) -> Layout:
-        nothing = whole(spreader.meshes.partitions)
+    def sharding_of(value: Value, names: list[Any]) -> DimShardings:
+        nothing = unsharded(partitioner.meshes.partitions)
         return tuple(nothing if name is None else chosen.get(name, nothing) for name in names)
 
     inputs = [
-        spreader.held(value, layout_of(value, names), summand)
+        partitioner.reshard(value, sharding_of(value, names), summand)
         for value, names, summand in zip(node.inputs, factors.operands, unreduced, strict=True)
     ]
-    layouts = [layout_of(v, names) for v, names in zip(node.outputs, factors.results, strict=True)]
-    types = [spreader.type(v, layout) for v, layout in zip(node.outputs, layouts, strict=True)]
+    shardings = [
+        sharding_of(v, names) for v, names in zip(node.outputs, factors.results, strict=True)
+    ]
+    types = [
+        partitioner.type(v, sharding) for v, sharding in zip(node.outputs, shardings, strict=True)
+    ]
     local = Node(
         node.op,
         inputs,
         types,
         _local_attributes(node, inputs, types),
-        [_copied(spreader, region) for region in node.regions],
+        [_copied(partitioner, region) for region in node.regions],
         node.where,
     )
     local.mlir = node.mlir
-    spreader.nodes.append(local)
+    partitioner.nodes.append(local)
     sums = [parts for name, parts in chosen.items() if isinstance(name, tuple) and count(parts) > 1]
-    for value, result, layout, left in zip(
-        node.outputs, local.outputs, layouts, spreader.wanted_unreduced(node), strict=True
+    for value, result, sharding, left in zip(
+        node.outputs, local.outputs, shardings, partitioner.requested_summands(node), strict=True
     ):
-        spreader.at[value] = _summed(
-            spreader, Located(result, layout, summand), sums, left, factors.reducer
+        partitioner.at[value] = _summed(
+            partitioner, Located(result, sharding, summand), sums, left, factors.reducer
         )
 
 
-def _unreduced_of_operands(spreader: Spreader, node: Node) -> list[Parts]:
+def _unreduced_of_operands(partitioner: Partitioner, node: Node) -> list[Parts]:
     """Which summand of each operand a device computes with: only of sums that a result keeps as such."""
-    none = [spreader.reduced] * len(node.inputs)
+    none = [partitioner.reduced] * len(node.inputs)
     if len(node.outputs) != 1:
         return none
-    (wanted,) = spreader.wanted_unreduced(node)
-    pending = [spreader.at[value].unreduced for value in node.inputs]
+    (wanted,) = partitioner.requested_summands(node)
+    pending = [partitioner.at[value].unreduced for value in node.inputs]
     taken = [i for i, parts in enumerate(pending) if count(parts) > 1]
     if not taken or not all(determines(wanted, pending[i]) for i in taken):
         return none
     summed = summed_operands(node, taken)
     every = joint(*(pending[i] for i in taken))
-    return [every if i in summed else spreader.reduced for i in range(len(pending))]
+    return [every if i in summed else partitioner.reduced for i in range(len(pending))]
 
 
 def _summed(
-    spreader: Spreader, now: Located, sums: list[Parts], wanted: Parts, reducer: str
+    partitioner: Partitioner, now: Located, sums: list[Parts], wanted: Parts, reducer: str
 ) -> Located:
     """With the sums over parts done, but for those that are wanted as summands."""
-    local, layout, unreduced = now
+    local, sharding, unreduced = now
     kept = [parts for parts in sums if reducer == "add" and determines(wanted, parts)]
     unreduced = joint(unreduced, *kept)
     rest = [parts for parts in sums if parts not in kept]
     if rest:
-        local = spreader.combined(local, layout, unreduced, rest, reducer)
-    return Located(local, layout, unreduced)
+        local = partitioner.combined(local, sharding, unreduced, rest, reducer)
+    return Located(local, sharding, unreduced)
 
 
 def _drop_uneven(
@@ -98,7 +102,7 @@ def _drop_uneven(
         for value, names in zip(values, all_names, strict=True):
             for size, name in zip(value.shape, names, strict=True):
                 if name in chosen and size % count(chosen[name]):
-                    chosen[name] = whole(len(chosen[name]))
+                    chosen[name] = unsharded(len(chosen[name]))
 
 
 def _local_attributes(node: Node, inputs: list[Value], types: list[Type]) -> dict[str, Any]:
@@ -121,27 +125,27 @@ def _local_attributes(node: Node, inputs: list[Value], types: list[Type]) -> dic
     return attributes
 
 
-def _copied(spreader: Spreader, region: Graph) -> Graph:
+def _copied(partitioner: Partitioner, region: Graph) -> Graph:
     """A region of numbers, with what it takes from outside."""
     known = {value: Value(value.type, None, value.index) for value in region.parameters}
 
     def local(value: Value) -> Value:
         if value in known:
             return known[value]
-        return spreader.held(value, spreader.nothing(value))
+        return partitioner.reshard(value, partitioner.replicated(value))
 
-    made = Graph(list(known.values()))
+    result = Graph(list(known.values()))
     for node in region.nodes:
         copy = Node(
             node.op,
             [local(value) for value in node.inputs],
             [value.type for value in node.outputs],
             node.attributes,
-            [_copied(spreader, inner) for inner in node.regions],
+            [_copied(partitioner, inner) for inner in node.regions],
             node.where,
         )
         copy.mlir = node.mlir
         known.update(zip(node.outputs, copy.outputs, strict=True))
-        made.nodes.append(copy)
-    made.results = [local(value) for value in region.results]
-    return made
+        result.nodes.append(copy)
+    result.results = [local(value) for value in region.results]
+    return result

@@ -11,7 +11,7 @@ from ..failures import Unsupported
 # Of one dimension: by partition, which of the equal parts it has.
 Parts = tuple[int, ...]
 # Of an array: of each dimension.
-Layout = tuple[Parts, ...]
+DimShardings = tuple[Parts, ...]
 # The type, which serializers leave out because it is 0; but nothing at all is no sharding.
 _REPLICATED = b"\x08\x00"
 
@@ -21,14 +21,14 @@ def count(parts: Parts) -> int:
     return max(parts) + 1
 
 
-def whole(partitions: int) -> Parts:
+def unsharded(partitions: int) -> Parts:
     """Of a dimension that every partition has all of."""
     return (0,) * partitions
 
 
-def local_shape(shape: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+def local_shape(shape: tuple[int, ...], sharding: DimShardings) -> tuple[int, ...]:
     """Of what one partition has."""
-    return tuple(size // count(parts) for size, parts in zip(shape, layout, strict=True))
+    return tuple(size // count(parts) for size, parts in zip(shape, sharding, strict=True))
 
 
 def refines(fine: Parts, coarse: Parts) -> bool:
@@ -37,7 +37,7 @@ def refines(fine: Parts, coarse: Parts) -> bool:
     return not rest and all(f // ratio == c for f, c in zip(fine, coarse, strict=True))
 
 
-def independent(dims: tuple[Parts, ...], scope: Parts) -> bool:
+def are_independent(dims: tuple[Parts, ...], scope: Parts) -> bool:
     """Whether, in each scope, the partitions have all combinations of parts between them."""
     rows = set(zip(scope, *dims, strict=True))
     return len(rows) == count(scope) * math.prod(map(count, dims))
@@ -61,30 +61,30 @@ def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
     for partition, part in enumerate(parts):
         key = tuple(way[partition] for way in same)
         found.setdefault(key, {}).setdefault(part, []).append(partition)
-    made: list = []
+    result: list = []
     for by_part in found.values():
         columns = [by_part[part] for part in sorted(by_part)]
         if len({len(column) for column in columns}) != 1:
             raise Unsupported("an array whose parts are unevenly repeated over the devices")
-        made.extend(list(row) for row in zip(*columns, strict=True))
-    return made
+        result.extend(list(row) for row in zip(*columns, strict=True))
+    return result
 
 
-def op_sharding(layout: Layout, along: Parts) -> bytes:
+def op_sharding(sharding: DimShardings, along: Parts) -> bytes:
     """A serialized xla.OpSharding; ``along``: see ``Meshes.unreduced``."""
-    proto = proto_of(layout) if count(along) == 1 else _proto_of_summands(layout, along)
+    proto = proto_of(sharding) if count(along) == 1 else _proto_of_summands(sharding, along)
     return bytes(proto.SerializeToString()) or _REPLICATED
 
 
-def _proto_of_summands(layout: Layout, along: Parts) -> OpSharding:
+def _proto_of_summands(sharding: DimShardings, along: Parts) -> OpSharding:
     proto = OpSharding()
     if count(along) == len(along):
         proto.type = OpSharding.Type.UNREDUCED
         return proto
     proto.type = OpSharding.Type.OTHER
-    counts = [*map(count, layout), count(along)]
+    counts = [*map(count, sharding), count(along)]
     repeats = len(along) // math.prod(counts)
-    tiles = list(zip(*layout, along, strict=True))
+    tiles = list(zip(*sharding, along, strict=True))
     proto.tile_assignment_devices = sorted(range(len(along)), key=lambda device: tiles[device])
     proto.tile_assignment_dimensions = [*counts, repeats] if repeats > 1 else counts
     kinds = [OpSharding.Type.UNREDUCED, OpSharding.Type.REPLICATED]
@@ -92,26 +92,26 @@ def _proto_of_summands(layout: Layout, along: Parts) -> OpSharding:
     return proto
 
 
-def proto_of(layout: Layout) -> OpSharding:
+def proto_of(sharding: DimShardings) -> OpSharding:
     """Of arrays as they are, as an object."""
     proto = OpSharding()
-    if all(count(parts) == 1 for parts in layout):
+    if all(count(parts) == 1 for parts in sharding):
         return proto
     holders: dict[tuple[int, ...], list[int]] = {}
-    for partition, tile in enumerate(zip(*layout, strict=True)):
+    for partition, tile in enumerate(zip(*sharding, strict=True)):
         holders.setdefault(tile, []).append(partition)
     repeats = len(next(iter(holders.values())))
     proto.type = OpSharding.Type.OTHER
-    counts = [count(parts) for parts in layout]
+    counts = [count(parts) for parts in sharding]
     proto.tile_assignment_dimensions = [*counts, repeats] if repeats > 1 else counts
     proto.tile_assignment_devices = [p for tile in sorted(holders) for p in holders[tile]]
     proto.replicate_on_last_tile_dim = repeats > 1
     return proto
 
 
-def words_of(layout: Layout) -> str:
+def words_of(sharding: DimShardings) -> str:
     """As HLO's text has it: in short where the devices are in the order of the parts."""
-    proto = proto_of(layout)
+    proto = proto_of(sharding)
     devices = list(proto.tile_assignment_devices)
     if not devices or devices != list(range(len(devices))):
         return str(HloSharding.from_proto(proto))
