@@ -1,6 +1,6 @@
-"""One text for kernels that differ only in where they read and write: what they differ in becomes arguments.
+"""Merge kernels whose sources differ only in constant offsets, which become arguments.
 
-A program that is unrolled has hundreds of them, and it is the texts that take long to compile.
+An unrolled program has hundreds of such kernels, and compilation time grows with the number of sources.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from .kernel_writer import Kernel
 
 K = TypeVar("K", bound=Hashable)
 
-# Fewer texts are compiled as they are: a compiler makes more of numbers that it knows.
+# Fewer kernels than this keep their constants, which let the compiler optimize more.
 _MIN_KERNELS = 9
-# Arguments that a kernel may have.
+# The maximum number of a kernel's arguments.
 _MAX_ARGUMENTS = 40
 
-# The number that is added, last, to what the loops' counters say of a place in an array.
+# The constant that a position adds, last, to its sum of loop counters.
 _NUMBER = re.compile(r"\b(x\d+\[(?:[^\[\]]* \+ )?)(-?\d+)\]")
 _MARK = "#]"
 
 
 def deduplicate(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
-    """The kernels, those with places of their own as arguments where there are many."""
+    """Return the kernels; large groups that differ only in constant offsets share a source."""
     groups: dict[str, dict[str, list[str]]] = {}
     marked: dict[K, str] = {}
     spare_arguments: dict[str, int] = {}
@@ -46,7 +46,7 @@ def deduplicate(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
 
 
 def _without_numbers(text: str) -> tuple[str, list[str]]:
-    """A text with a mark for each number of its places, and the numbers."""
+    """Return a source with a mark in place of each constant offset, and the offsets."""
     numbers: list[str] = []
 
     def mark(found: re.Match[str]) -> str:
@@ -57,7 +57,7 @@ def _without_numbers(text: str) -> tuple[str, list[str]]:
 
 
 class _ParameterizedSource:
-    """A text whose places have arguments, and which of a kernel's numbers each of them is."""
+    """A source whose offsets are arguments; ``arguments`` are their indices in a kernel's offsets."""
 
     def __init__(self, text: str, arguments: list[int]) -> None:
         self.text, self.arguments = text, arguments
@@ -70,8 +70,8 @@ class _ParameterizedSource:
 def _parameterize(
     text: str, all_numbers: list[list[str]], spare_arguments: int
 ) -> _ParameterizedSource | None:
-    """One text for all; None where they differ in more than there is spare_arguments for."""
-    # Numbers that are the same as each other in every kernel are one argument.
+    """Return one source for all kernels; None if it needs more than ``spare_arguments``."""
+    # Offsets that are equal to each other in every kernel share an argument.
     names: dict[tuple[str, ...], str] = {}
     arguments: list[int] = []
     written: list[str] = []

@@ -1,7 +1,7 @@
-"""Kernels that are not written yet: what they are to compute can still be put together.
+"""Fusion of pending kernels, whose source is not written yet.
 
-Two kernels over one shape become one when nothing between them stands in the way. What one of them computes
-the other need not read again, and what nobody else reads need not be written.
+Two kernels over one shape become one if no step between them conflicts. The fused kernel does not read what
+it computes itself, and does not write what no other step reads.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from .graph import Value
 from .kernel_writer import Output
 from .plan import Buffer, Step, View
 
-# Where a value lay at a time, if it did.
+# Returns a value's view at a time of the lowering, or None if it had none then.
 LocateValue = Callable[[Value, int], View | None]
 
-# How far back a partner is looked for: further on there are seldom any.
+# How many steps back fusion looks for a partner: there are seldom any further back.
 _WINDOW = 64
 
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """Something to compute and write, for each element of a shape.
+    """An output of a kernel: ``write`` emits one element.
 
-    ``time``: when it was queued; what has got memory since may be written by later steps. ``value``: what
-    ``view`` then holds, if it is the whole of one.
+    ``time`` is the lowering's clock when the output was added: values that got memory later may be written by
+    later steps. ``view`` holds all of ``value``, unless they are None.
     """
 
     write: Callable[[Emitter], Output]
@@ -38,7 +38,7 @@ class OutputSpec:
 
 @dataclass(eq=False)
 class PendingKernel(Step):
-    """A kernel to be."""
+    """A kernel whose source is not written yet, so that it can be fused with others."""
 
     specs: list[OutputSpec] = field(default_factory=list)
     emitter: Emitter = field(default_factory=lambda: Emitter(lambda value: None))
@@ -50,11 +50,11 @@ class PendingKernel(Step):
 
     @property
     def is_fusible(self) -> bool:
-        """Whether it may be put together with others."""
+        """True if the kernel may be fused with others."""
         return bool(self.specs)
 
     def produced_buffers(self) -> set[Buffer]:
-        """The buffers whose whole content it computes."""
+        """Return the buffers that the kernel computes completely."""
         pairs = zip(self.specs, self.outputs, strict=True)
         return {output.view.buffer.root for spec, output in pairs if spec.value is not None}
 
@@ -62,7 +62,7 @@ class PendingKernel(Step):
 def make_pending_kernel(
     specs: list[OutputSpec], emitter: Emitter, outputs: list[Output]
 ) -> PendingKernel:
-    """The kernel of specs that were written."""
+    """Create a pending kernel from outputs that were emitted."""
     kernel = PendingKernel("kernel", {}, specs=specs, emitter=emitter, outputs=outputs)
     written = [output.view.buffer for output in outputs] + [v.buffer for _, v in emitter.stores]
     kernel.writes = list(dict.fromkeys(written))
@@ -71,7 +71,7 @@ def make_pending_kernel(
 
 
 def fuse_kernels(steps: list[Step], locate: LocateValue) -> None:
-    """Put together what can be, in the block and in those of its loops and branches."""
+    """Fuse the kernels of a block, and of the bodies of its loops and branches."""
     for step in steps:
         for body in step.bodies:
             fuse_kernels(body, locate)
@@ -84,7 +84,7 @@ def fuse_kernels(steps: list[Step], locate: LocateValue) -> None:
 
 
 def _fuse_back(steps: list[Step], at: int, locate: LocateValue, conflicts: _Conflicts) -> int:
-    """Merge a kernel with the nearest earlier one that takes it; returns where the next one to look at is."""
+    """Fuse a kernel with the nearest earlier one that allows it; return the index before the next step."""
     second = steps[at]
     assert isinstance(second, PendingKernel)
     between, up = _Access(set(), set()), True
@@ -110,13 +110,13 @@ def _fuse_back(steps: list[Step], at: int, locate: LocateValue, conflicts: _Conf
 
 @dataclass(frozen=True)
 class _Access:
-    """The buffers that steps write, and all that they use."""
+    """The buffers that steps write, and all that they access."""
 
     written: set[Buffer]
     used: set[Buffer]
 
     def conflicts(self, other: _Access) -> bool:
-        """Whether the two may not change places."""
+        """Return True if the order of the two matters."""
         return not (self.written.isdisjoint(other.used) and other.written.isdisjoint(self.used))
 
     def add(self, other: _Access) -> None:
@@ -125,7 +125,7 @@ class _Access:
 
 
 class _Conflicts:
-    """What each step touches."""
+    """The accesses of each step, cached."""
 
     def __init__(self) -> None:
         self.touched: dict[Step, _Access] = {}
@@ -154,7 +154,7 @@ def _fused(
         return fuse_rows(first, second, produced | second.produced_buffers(), locate)
     if first.shape != second.shape:
         return None
-    # What two computations have in common is in memory: together they would be too large.
+    # Two large computations share values only through memory; fused they would be too large.
     if min(len(kernel.emitter.lines) for kernel in (first, second)) > MAX_LINES // 2:
         return None
     try:
@@ -163,7 +163,7 @@ def _fused(
         )
     except (NeedsMemory, TooLarge):
         return None
-    # Computing something twice is no gain.
+    # More statements than both had: fusing would compute something twice.
     if len(kernel.emitter.lines) > len(first.emitter.lines) + len(second.emitter.lines):
         return None
     return kernel
@@ -180,9 +180,9 @@ def write_outputs(
     locate: LocateValue,
     after: PendingKernel | None = None,
 ) -> PendingKernel:
-    """One task; what it makes itself it does not read.
+    """Emit one kernel of all specs, which does not read buffers in ``produced``.
 
-    ``after``: a kernel that is written already, and touches nothing that these specs write.
+    ``after`` is a kernel to extend; it must not access buffers that these specs write.
     """
 
     time = 0
@@ -202,7 +202,7 @@ def write_outputs(
 
 
 def drop_unread(steps: list[Step], locate: LocateValue) -> None:
-    """Leave out what tasks write for nobody."""
+    """Drop the outputs of kernels that no step reads."""
     read = {buffer.root for top in steps for step in top.all_steps() for buffer in step.reads}
     _drop_in(steps, read, locate)
 

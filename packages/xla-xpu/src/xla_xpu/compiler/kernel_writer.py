@@ -1,4 +1,4 @@
-"""Writes the kernel of a fused computation: loops over its elements around the statements of one of them."""
+"""Write the source of a fused kernel: loops around the statements of one element."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .affine import Affine, dot
-from .byte_loads import by_words
+from .byte_loads import load_words
 from .elementwise import headers_of, store
 from .emit import Emitter
 from .plan import Buffer, View
@@ -19,7 +19,7 @@ from .types import row_major
 
 @dataclass(frozen=True)
 class Target:
-    """The device a kernel is shaped for."""
+    """The properties of the device for which a kernel is written."""
 
     lanes: int
     units: int
@@ -29,22 +29,22 @@ class Target:
 
     @property
     def sub_groups(self) -> int:
-        """In a work-group. On the CPU device a group is a task of a core, a sub-group its vector."""
+        """Sub-groups per work-group. On the CPU device a work-group is one sub-group."""
         return max(1, min(self.max_items, 256) // self.lanes) if self.gpu else 1
 
     @property
     def vector_loop(self) -> str:
-        """How a loop over vectors begins. A CPU's driver unrolls it, which takes longer than it saves."""
+        """The keyword of vector loops, on CPUs with a pragma: compiling unrolled loops takes too long."""
         return "for" if self.gpu else '_Pragma("clang loop unroll(disable)") for'
 
     def cache_bytes(self, columns: int) -> int:
-        """Bytes of local memory for each element of a row; a GPU's other groups want theirs."""
+        """Return the bytes of local memory per element of a row; on GPUs a group uses a quarter of it."""
         rows = self.sub_groups if columns < self.lanes * self.sub_groups else 1
         room = self.local_memory // 4 if self.gpu else self.local_memory * 15 // 16
         return room // (rows * columns)
 
     def tile(self, vectors: int) -> int:
-        """Vectors that one sub-group walks."""
+        """Return the number of vectors that one sub-group processes."""
         min_tile, max_tile, tiles = (
             (1, 16, self.units * 16) if self.gpu else (32, 2048, self.units * 8)
         )
@@ -56,7 +56,7 @@ NO_SHIFT = Affine()
 
 @dataclass(frozen=True)
 class Output:
-    """The name of an element, and the view whose element it becomes, ``shift`` further on."""
+    """An output: the name of the computed element, and its view, offset by ``shift``."""
 
     name: str
     view: View
@@ -65,7 +65,7 @@ class Output:
 
 @dataclass(frozen=True)
 class KernelBody:
-    """A kernel's body and how far it goes: sizes are arguments, so that one text does for many shapes."""
+    """A kernel's body with its size arguments, which let one source serve many shapes."""
 
     lines: list[str]
     names: list[str]
@@ -75,7 +75,7 @@ class KernelBody:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel's text, in which NAME stands for its name, and how it is launched."""
+    """A kernel's source, in which NAME is a placeholder for its name, and its launch parameters."""
 
     text: str
     groups: int
@@ -87,7 +87,7 @@ class Kernel:
 
 
 def write_kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
-    """The kernel that computes ``outputs``, which have one shape."""
+    """Write the kernel that computes ``outputs``, which have one shape."""
     shape = outputs[0].view.shape
     views = [output.view for output in outputs]
     stores = []
@@ -101,7 +101,7 @@ def write_kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Ker
     index = index_type(emitter, math.prod(shape))
     lines = emitter.lines
     if not target.gpu:
-        loops, lines, stores = by_words(emitter, stores, loops, index)
+        loops, lines, stores = load_words(emitter, stores, loops, index)
     streamed = [] if target.gpu or emitter.stores else views
     body = _write_rows(_Body(loops, lines, stores, streamed), index, target)
     return assemble_kernel(emitter, body, views, target, _in_place(emitter, views))
@@ -110,7 +110,7 @@ def write_kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Ker
 def assemble_kernel(
     emitter: Emitter, body: KernelBody, outputs: list[View], target: Target, in_place: list[Buffer]
 ) -> Kernel:
-    """The kernel of a body."""
+    """Complete a body to a kernel."""
     writes = {number for number, _ in emitter.stores}
     writes |= {emitter.argument(view.buffer, view.element) for view in outputs}
     arrays = [
@@ -131,13 +131,13 @@ def assemble_kernel(
 
 
 def index_type(emitter: Emitter, count: int) -> str:
-    """What holds every position, and those of a last tile beyond the end."""
+    """Return the type of positions, including those of a last tile that end beyond the array."""
     widest = max([count, *(buffer.bytes for buffer, _ in emitter.buffers)])
     return "i32" if widest < 2**31 - 2**24 else "i64"
 
 
 def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
-    """Buffers of which each element is read only where, and before, an output of its size is written."""
+    """Return the buffers that the outputs may overwrite: each element is read only where it is written."""
     own = {dot(counters(view.shape), view.strides) for view in outputs if view.contiguous}
     sizes = {view.element.size for view in outputs}
     buffers = []
@@ -150,7 +150,7 @@ def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
 
 @dataclass(frozen=True)
 class _Body:
-    """The statements of an element, and its stores; ``streamed``: results that the caches may not hold."""
+    """The statements and stores of an element; ``streamed``: results that may use streaming stores."""
 
     loops: Loops
     lines: list[str]
@@ -171,7 +171,7 @@ class _Body:
 
 
 def _write_rows(body: _Body, index: str, target: Target) -> KernelBody:
-    """Tiles of rows, or of a part of a row; the outermost size is an argument."""
+    """Write tiles of rows, or of parts of a row; the outermost size is an argument."""
     sizes = body.loops.sizes
     columns, rows = sizes[-1], math.prod(sizes[:-1])
     last = len(sizes) - 1
@@ -215,7 +215,7 @@ def _write_rows(body: _Body, index: str, target: Target) -> KernelBody:
 
 
 def _write_line(body: _Body, count: int, index: str, target: Target) -> KernelBody:
-    """All elements as one row, in which each lane finds its own place when there are several dimensions."""
+    """Write all elements as one row; lanes compute their coordinates if there are several dimensions."""
     sizes = body.loops.sizes
     several = len(sizes) > 1
     own = declare_coordinates(sizes, "e", index) if several else []
@@ -243,7 +243,7 @@ def _write_line(body: _Body, count: int, index: str, target: Target) -> KernelBo
 
 
 def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
-    """What is done for an element."""
+    """Return the lambda that computes one element."""
     taken = f"{index} e, i32 at" if blocks else f"{index} e"
     head = f"  auto element = [&]({taken}) __attribute__((always_inline)) {{"
     return [head, *(f"    {line}" for line in lines), "  };"]
@@ -251,7 +251,7 @@ def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
 
 @dataclass(frozen=True)
 class Team:
-    """The items that walk a row, or a tile, together: how many; as text that number and an item's own."""
+    """The work-items that share a row or a tile: their number, and C++ text of it and of an item's index."""
 
     items: int
     count: str = "XPU_SUB_GROUP"
@@ -267,7 +267,7 @@ def loop_over(
     end: str,
     team: Team | None = None,
 ) -> list[str]:
-    """Calls for the elements from ``first`` to ``end`` of ``count``, with no text for what does not occur."""
+    """Return a loop of calls for the elements from ``first`` to ``end``, without a tail if none occurs."""
     team = team or Team(target.lanes)
     text = [f"  {{ {index} e = {first};"]
     if count >= team.items:
@@ -280,7 +280,7 @@ def loop_over(
 
 
 def tile_number(target: Target, index: str) -> str:
-    """The statement that says which tile a sub-group walks. Those behind the last one find nothing to do."""
+    """Return the declaration of a sub-group's tile number. A tile beyond the last one has no elements."""
     number = f"({index})group_id()"
     if target.sub_groups > 1:
         number += f" * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
@@ -288,7 +288,7 @@ def tile_number(target: Target, index: str) -> str:
 
 
 def declare_coordinates(sizes: list[int], counter: str, index: str) -> list[str]:
-    """Declares the coordinate of each dimension, d0 and on."""
+    """Return declarations of the coordinates d0, d1, ..., computed from ``counter``."""
     strides = row_major(tuple(sizes))
     lines = []
     for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
@@ -306,7 +306,7 @@ def substitute_positions(
 
 
 def module_source(kernels: list[str], complex: bool) -> str:
-    """The text of a module of kernels."""
+    """Return the source of a module of kernels."""
     body = "".join(kernels)
     headers = ["group", *headers_of(body, complex)]
     if "send_past_caches" in body:

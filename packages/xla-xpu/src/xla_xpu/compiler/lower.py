@@ -1,4 +1,4 @@
-"""From a graph to a plan: gives values memory, and turns nodes into steps."""
+"""Lower a graph to a plan: give values memory, and turn nodes into steps."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .types import TOKEN, Type
 T = TypeVar("T")
 Lowering = Callable[["Lowerer", Node], None]
 LOWERINGS: dict[str, Lowering] = {}
-# Arguments of a kernel that are kept for what it writes.
+# Arguments of a kernel that are reserved for its outputs.
 _WRITTEN = 4
-# A concatenation of more is copied piece by piece.
+# A concatenation of more operands is copied one by one.
 _MAX_PARTS = 16
-# Nodes that compute their inputs themselves.
+# Operations whose lowering computes their inputs itself.
 ABSORBING: set[str] = set()
 
 
 def lowering(*names: str, absorbs: bool = False) -> Callable[[Lowering], Lowering]:
-    """Makes a function the lowering of the operations of these names."""
+    """Register a function as the lowering of these operations."""
 
     def register(function: Lowering) -> Lowering:
         for name in names:
@@ -44,7 +44,7 @@ def lowering(*names: str, absorbs: bool = False) -> Callable[[Lowering], Lowerin
 
 
 def check(node: Node) -> None:
-    """Refuse what no kernel can compute."""
+    """Raise Unsupported if no kernel can compute the node."""
     for value in (*node.inputs, *node.outputs):
         if value.type.element.kind == "unknown":
             raise Unsupported(f"{node.op} of {value.type} is not supported on xpu")
@@ -53,16 +53,16 @@ def check(node: Node) -> None:
 
 
 class Lowerer:
-    """The plan so far. ``steps`` is the list that is being written: the program's, or a body's.
+    """The plan so far. ``steps`` is the current list of steps: the program's, or a body's.
 
-    ``unfused``: every operation is a kernel of its own.
+    If ``unfused`` is set, every operation is a kernel of its own.
     """
 
     def __init__(self, target: Target, unfused: bool = False) -> None:
         self.target = target
         self.unfused = unfused
         self.views: dict[Value, View] = {}
-        # A kernel may be written anew when more is in memory than when it was queued: see find_view_at.
+        # Fusion may emit a kernel again when more values have memory than at first: see find_view_at.
         self.clock = 0
         self.view_times: dict[Value, int] = {}
         self.buffers: list[Buffer] = []
@@ -71,13 +71,11 @@ class Lowerer:
         self.main = self.steps
         self.is_materializing = False
         self.rejections: list[str] = []
-        self.users: dict[Value, list[Node]] = {}  # in the graphs begun so far
-        self.destinations: dict[
-            Value, Buffer
-        ] = {}  # values that belong into a buffer that is there already
+        self.users: dict[Value, list[Node]] = {}  # in the graphs that were begun so far
+        self.destinations: dict[Value, Buffer] = {}  # buffers of values whose memory is fixed
 
     def program(self, graph: Graph) -> list[Step]:
-        """The steps of a program, whose results go to output buffers."""
+        """Lower a program, whose results go to output buffers; return its steps."""
         for index, parameter in enumerate(graph.parameters):
             self.views[parameter] = View.whole(
                 self.buffer("parameter", parameter.type.bytes, index), parameter.type
@@ -96,23 +94,23 @@ class Lowerer:
     # -- memory
 
     def buffer(self, kind: str, bytes: int, place: int = 0) -> Buffer:
-        """A new buffer."""
+        """Add a buffer."""
         self.buffers.append(Buffer(kind, bytes, place))
         return self.buffers[-1]
 
     def new(self, type: Type) -> View:
-        """Memory for an array."""
+        """Allocate memory for an array."""
         return View.whole(self.buffer("temporary", type.bytes), type)
 
     def result(self, value: Value) -> View:
-        """Memory for a value, which from now on lies there."""
+        """Allocate memory for a value and set it as the value's view."""
         destination = self.destinations.get(value)
         view = View.whole(destination, value.type) if destination else self.new(value.type)
         self.set_view(value, view)
         return view
 
     def transposed_result(self, value: Value) -> View:
-        """The same in the order in which it is read, when all who read it turn it alike."""
+        """Allocate ``value`` transposed if all its users apply one permutation, otherwise row-major."""
         users = self.users.get(value, [])
         orders = {tuple(node.attributes.get("permutation", ())) for node in users}
         if value in self.destinations or len(orders) != 1 or () in orders:
@@ -124,17 +122,17 @@ class Lowerer:
         return self.views[value]
 
     def set_view(self, value: Value, view: View) -> None:
-        """From now on the value lies there."""
+        """Set the memory of a value from now on."""
         self.clock += 1
         self.views[value], self.view_times[value] = view, self.clock
 
     def find_view_at(self, value: Value, time: int) -> View | None:
-        """Where a value lay when the clock showed ``time``, if it did."""
+        """Return the view that a value had when the clock was ``time``, or None."""
         view = self.find_view(value)
         return view if self.view_times.get(value, 0) <= time else None
 
     def find_view(self, value: Value) -> View | None:
-        """Where a value lies, if it does."""
+        """Return the view of a value, also through view operations; None if it has no memory."""
         chain = []
         while value not in self.views and value.node and value.op in views.VIEWS:
             chain.append(value)
@@ -156,21 +154,21 @@ class Lowerer:
         return view
 
     def materialize(self, value: Value) -> View:
-        """Where a value lies; computes it first when it has no memory yet."""
+        """Return the view of a value; compute it first if it has no memory."""
         view = self.find_view(value)
         if view is None and self.is_materializing:
-            raise NeedsMemory(value)  # before what is being computed can go on
+            raise NeedsMemory(value)  # _compute_in_turn() computes it first
         if view is None:
             splats = self._compute_in_turn(value)
             view = self.find_view(value)
             if self.steps is not self.main:
-                for number in splats:  # where this body runs, and nowhere else
+                for number in splats:  # filled only where this body runs
                     del self.views[number]
         assert view is not None, value
         return view
 
     def _compute_in_turn(self, value: Value) -> list[Value]:
-        """Computes a value after what it needs in memory; returns the numbers arrays were splats with."""
+        """Compute a value, and first the values it needs in memory; return the splats that were filled."""
         waiting, splats = [value], []
         self.is_materializing = True
         try:
@@ -189,7 +187,7 @@ class Lowerer:
         return splats
 
     def contiguous(self, value: Value) -> View:
-        """The same, row-major."""
+        """Return a contiguous view of a value; copy the value if needed."""
         view = self.materialize(value)
         if view.contiguous:
             return view
@@ -198,7 +196,7 @@ class Lowerer:
         return copy
 
     def with_max_dims(self, value: Value) -> View:
-        """Where a value lies; one of more dimensions than the runtime takes, row-major."""
+        """Return the view of a value, contiguous if it has more dimensions than the runtime allows."""
         return (
             self.materialize(value)
             if len(value.shape) <= MAX_DIMENSIONS
@@ -206,7 +204,7 @@ class Lowerer:
         )
 
     def copy(self, out: View, source: View) -> None:
-        """Queue a copy."""
+        """Add a copy."""
         if not out.type.bytes:
             return
         if len(groups_of([out, source])) <= MAX_DIMENSIONS:
@@ -220,7 +218,7 @@ class Lowerer:
         self.add_kernel(emitter, [Output(name, out)])
 
     def copy_to(self, buffer: Buffer, value: Value) -> None:
-        """Make sure that a value lies in a buffer."""
+        """Copy a value to a buffer, unless it is there already."""
         if value.type.element is TOKEN:
             return
         view = self.materialize(value)
@@ -228,13 +226,13 @@ class Lowerer:
             self.copy(View.whole(buffer, value.type), view)
 
     def add(self, step: Step) -> None:
-        """Queue a step."""
+        """Append a step."""
         self.steps.append(step)
 
     # -- nodes
 
     def graph(self, graph: Graph) -> None:
-        """Queue what a graph computes, all but values that nobody stored."""
+        """Lower the nodes of a graph, except for values that are fused into their users."""
         self.users |= graph.users()
         stored = stored_values(graph, lambda node: node.op in ABSORBING)
         if self.unfused:
@@ -255,33 +253,33 @@ class Lowerer:
                 self._reject(node, rejection)
 
     def _reject(self, node: Node, rejection: Unsupported) -> None:
-        """Go on as if it had been lowered: what else is refused is to be said with it."""
+        """Record a rejection and go on, so that one error lists all of them."""
         self.rejections.append(f"{rejection}{f' ({node.where})' if node.where else ''}")
         for value in node.outputs:
             self.views.setdefault(value, self.new(value.type))
 
     def body(self, graph: Graph) -> list[Step]:
-        """The steps of a region; what it takes from outside must have memory."""
+        """Lower a region and return its steps; values that it captures must have memory."""
         outside, self.steps = self.steps, []
         self.graph(graph)
         steps, self.steps = self.steps, outside
         return steps
 
     def capture(self, *graphs: Graph) -> None:
-        """Gives memory to what regions take from outside."""
+        """Give memory to the values that regions capture."""
         for graph in graphs:
             for value in graph.captured():
                 if not is_splat(value):
                     self.materialize(value)
 
     def compute(self, value: Value) -> None:
-        """Queue the kernel of a fused computation."""
+        """Add the kernel that computes a value."""
         node = value.node
         assert node is not None, "a parameter has memory"
         if node.op not in FUSIBLE:
             raise AssertionError(f"{node} was not lowered in its turn")
         if node.op == "reshape":
-            # Of what lies in order it is a view.
+            # It is a view of a contiguous array.
             contiguous = self.contiguous(node.inputs[0])
             self.set_view(value, contiguous.with_layout(value.shape, value.type.strides))
         elif (number := splat(value)) is not None:
@@ -292,7 +290,7 @@ class Lowerer:
             self.compute_together([value])
 
     def compute_together(self, values: list[Value]) -> None:
-        """Queue one kernel that computes several values of one shape."""
+        """Add one kernel that computes several values of one shape."""
         if not values[0].type.count:
             for value in values:
                 self.result(value)
@@ -317,11 +315,11 @@ class Lowerer:
     def add_kernel(
         self, emitter: Emitter, outputs: list[Output], specs: list[OutputSpec] | None = None
     ) -> None:
-        """Queue the kernel that an emitter has written; one with goals may be put together with others."""
+        """Add the kernel of an emitter; it can be fused with others if ``specs`` is given."""
         self.add(make_pending_kernel(specs or [], emitter, outputs))
 
     def emit(self, write: Callable[[Emitter], T], values: list[Value]) -> tuple[Emitter, T]:
-        """Write statements; what they cannot compute from ``values`` on the way gets memory first."""
+        """Call ``write`` with an emitter, again after giving memory to a value for which it needs memory."""
         while True:
             emitter = Emitter(self.find_view, MAX_BUFFERS - _WRITTEN)
             try:
@@ -334,7 +332,7 @@ class Lowerer:
                 self._store_some(values, emitter)
 
     def _store_some(self, values: list[Value], emitter: Emitter) -> None:
-        """Gives memory to some of what too large a computation needs: the largest part that is not."""
+        """Give memory to a part of a computation that is too large, the largest part that fits."""
         computed = [
             (work, -number, value)
             for number, (value, work) in enumerate(emitter.work.items())
@@ -370,7 +368,7 @@ class Lowerer:
             begin += part.shape[dim]
 
     def start(self, out: View, value: Value) -> None:
-        """Queue what brings a value to memory that is changed afterwards."""
+        """Add the fill or copy of a value to memory that a later step changes."""
         number = splat(value)
         if number is not None:
             self.fill(number, out)
@@ -378,6 +376,6 @@ class Lowerer:
             self.copy(out, self.materialize(value))
 
     def fill(self, number: np.generic, out: View) -> None:
-        """Queue the filling of an array with a number of its type."""
+        """Add the fill of an array with a number of its type."""
         if out.type.count:
             self.add(make_step("fill", {}, {"out": out}, pattern=number.tobytes().hex()))

@@ -1,8 +1,8 @@
-"""Kernels that walk rows: reductions along them, what the reductions are made of, and what is made of them.
+"""Fusion of row kernels: reductions along rows with the computation of their inputs and of their users.
 
-Softmax is one: the largest of a row, the sum of its exponentials, the quotients. Each pass over a row reads
-it again, from the device's cache, and computes what it needs of an element again, unless that costs more than
-to read it: then it reads the result of an earlier pass, and values of slow functions from local memory.
+Softmax is one: the maximum of a row, the sum of its exponentials, the quotients. Each pass over a row reads
+it again, from the device's cache, and recomputes the elements that it needs, unless reading is cheaper: then it
+reads the output of an earlier pass, and values of slow functions from local memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .plan import Buffer, View
 from .space import counters
 from .types import Element
 
-# Statements beyond which a value is read again rather than computed again.
+# A value of more statements is reloaded by later passes instead of recomputed.
 _EXPENSIVE = 16
 
 # Operations that cost more than a write to local memory and a read.
@@ -31,11 +31,10 @@ _SLOW = frozenset(
 
 @dataclass(eq=False)
 class RowReduction:
-    """A reduction along the row, in texts that speak of s0, s1, ... and r0, r1, ... as the runtime's do.
+    """A reduction along rows, as expressions of s0, s1, ... and r0, r1, ... like the runtime's reductions.
 
-    ``time`` is as a goal's.
-    ``update`` makes the text that brings the named elements into s0, s1, ...; ``views``: where results go,
-    None for one that is used in the kernel only.
+    ``time`` is as in OutputSpec. ``update`` returns the statements that combine the named elements with
+    s0, s1, .... ``views`` has the memory of each result, or None if only the kernel itself uses it.
     """
 
     time: int
@@ -50,13 +49,13 @@ class RowReduction:
 
     @property
     def stored_results(self) -> list[tuple[int, View]]:
-        """The numbers of the results that go somewhere, and where."""
+        """The numbers and views of the results that are written to memory."""
         return [(number, view) for number, view in enumerate(self.views) if view is not None]
 
 
 @dataclass(frozen=True)
 class CachedValue:
-    """An element's value that the pass of this number leaves in local memory for later ones."""
+    """A value of each element that pass ``number`` saves in local memory for later passes."""
 
     name: str
     element: Element
@@ -66,7 +65,7 @@ class CachedValue:
 
 @dataclass
 class Pass:
-    """One walk along the row, and what follows once for the row."""
+    """One loop along the row, and the statements that run once per row after it."""
 
     lines: list[str] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
@@ -78,13 +77,13 @@ class Pass:
 
 @dataclass(eq=False)
 class PendingRowKernel(PendingKernel):
-    """A kernel to be, of rows (the leading dimensions) and columns (those that are reduced)."""
+    """A pending kernel over rows (the leading dimensions) and columns (the reduced dimensions)."""
 
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     stages: list[RowReduction | OutputSpec] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
-    reloaded: list[OutputSpec] = field(default_factory=list)  # whose values later passes read
+    reloaded: list[OutputSpec] = field(default_factory=list)  # outputs that later passes read
     cached: list[CachedValue] = field(default_factory=list)
     target: Target = field(init=False)
 
@@ -106,31 +105,31 @@ class PendingRowKernel(PendingKernel):
         return found
 
 
-def row_reduction_task(
+def make_row_reduction(
     reduction: RowReduction,
     rows: tuple[int, ...],
     columns: tuple[int, ...],
     locate: LocateValue,
     target: Target,
 ) -> PendingRowKernel:
-    """A reduction by itself."""
+    """Create the row kernel of one reduction."""
     return _Writer(rows, columns, target, set(), locate).write([reduction])
 
 
 def fuse_rows(
     first: PendingKernel, second: PendingKernel, produced: set[Buffer], locate: LocateValue
 ) -> PendingRowKernel | None:
-    """One kernel of two, at least one of which walks rows; None when they do not walk the same."""
+    """Fuse two kernels, at least one of them a row kernel; return None if their rows or columns differ."""
     rows = first if isinstance(first, PendingRowKernel) else second
     assert isinstance(rows, PendingRowKernel)
     stages: list[RowReduction | OutputSpec] = []
-    for task in (first, second):
-        if isinstance(task, PendingRowKernel):
-            if (task.rows, task.columns) != (rows.rows, rows.columns):
+    for kernel in (first, second):
+        if isinstance(kernel, PendingRowKernel):
+            if (kernel.rows, kernel.columns) != (rows.rows, rows.columns):
                 return None
-            stages += task.stages
-        elif _is_whole(task, rows) or _is_of_rows(task, rows):
-            stages += task.specs
+            stages += kernel.stages
+        elif _is_whole(kernel, rows) or _is_of_rows(kernel, rows):
+            stages += kernel.specs
         else:
             return None
     try:
@@ -140,39 +139,39 @@ def fuse_rows(
 
 
 def drop_unread_outputs(
-    task: PendingRowKernel, read: set[Buffer], locate: LocateValue
+    kernel: PendingRowKernel, read: set[Buffer], locate: LocateValue
 ) -> PendingRowKernel:
-    """The task without what it writes for nobody."""
+    """Return the kernel without the outputs that no step reads."""
 
     def wanted(view: View) -> bool:
         return view.buffer.kind != "temporary" or view.buffer.root in read
 
     stages: list[RowReduction | OutputSpec] = []
-    for stage in task.stages:
+    for stage in kernel.stages:
         if isinstance(stage, RowReduction):
             views = [v if v is not None and wanted(v) else None for v in stage.views]
             stages.append(stage if views == stage.views else replace(stage, views=views))
-        elif stage.view is None or stage in task.reloaded or wanted(stage.view):
+        elif stage.view is None or stage in kernel.reloaded or wanted(stage.view):
             stages.append(stage)
-    if stages == task.stages:
-        return task
-    return _Writer(task.rows, task.columns, task.target, task.produced_buffers(), locate).write(
-        stages
-    )
+    if stages == kernel.stages:
+        return kernel
+    return _Writer(
+        kernel.rows, kernel.columns, kernel.target, kernel.produced_buffers(), locate
+    ).write(stages)
 
 
-def _is_whole(task: PendingKernel, rows: PendingRowKernel) -> bool:
-    return task.shape == rows.shape
+def _is_whole(kernel: PendingKernel, rows: PendingRowKernel) -> bool:
+    return kernel.shape == rows.shape
 
 
-def _is_of_rows(task: PendingKernel, rows: PendingRowKernel) -> bool:
+def _is_of_rows(kernel: PendingKernel, rows: PendingRowKernel) -> bool:
     leading = len(rows.rows)
-    return task.shape[:leading] == rows.rows and all(size == 1 for size in task.shape[leading:])
+    return kernel.shape[:leading] == rows.rows and all(size == 1 for size in kernel.shape[leading:])
 
 
 @dataclass
 class _Writer:
-    """Writes the statements of a task's passes."""
+    """Emits the statements of a row kernel's passes."""
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -181,28 +180,28 @@ class _Writer:
     locate: LocateValue
 
     def write(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
-        """The task of these stages, in as few passes as there can be."""
+        """Return the kernel of these stages, in as few passes as possible."""
         self.emitter = Emitter(self._locate)
         self.whole = counters((*self.rows, *self.columns))
         self.own = counters(self.rows)
         self.passes = [Pass()]
-        self.used: set[int] = set()  # the passes whose folds the present statements use
+        self.used: set[int] = set()  # the passes whose reductions the current statements use
         self.reloaded: list[OutputSpec] = []
         self.cached: list[CachedValue] = []
         for number, stage in enumerate(stages):
             self.time = stage.time
-            if isinstance(stage, OutputSpec) and not self._walks(stage):
+            if isinstance(stage, OutputSpec) and not self._is_per_element(stage):
                 self._write_after(stage)
             else:
                 self._write_in_pass(number, stage)
-        return self._task(stages)
+        return self._make_kernel(stages)
 
     def _locate(self, value: Value) -> View | None:
         view = self.locate(value, self.time)
         return None if view is None or view.buffer.root in self.produced else view
 
-    def _walks(self, spec: OutputSpec) -> bool:
-        """Whether it is about every element, not about the row."""
+    def _is_per_element(self, spec: OutputSpec) -> bool:
+        """Return True if the output has an element for each element of the row, not one per row."""
         return len(spec.shape) == len(self.whole) and spec.shape == (*self.rows, *self.columns)
 
     def _write_in_pass(self, number: int, stage: RowReduction | OutputSpec) -> None:
@@ -220,7 +219,7 @@ class _Writer:
         if len(self.passes) - 1 not in self.used:
             present.lines = list(emitter.lines)
             return
-        # It needs a result of this pass: another one begins.
+        # The stage needs a result of this pass, so it goes into a new one.
         if isinstance(stage, RowReduction):
             present.reductions.pop()
         else:
@@ -244,7 +243,7 @@ class _Writer:
         self.emitter.expression_names.clear()
 
     def _offer_cached(self) -> None:
-        """Offer what slow functions gave in this pass to the next ones, while local memory has room."""
+        """Let later passes read values of slow functions from local memory, as long as they fit."""
         emitter = self.emitter
         taken = sum(value.type.element.math_size for value, _ in emitter.cached)
         room = self.target.cache_bytes(math.prod(self.columns))
@@ -284,7 +283,7 @@ class _Writer:
             emitter.registers[stage.value] = self._reload(stage)
 
     def _write_after(self, spec: OutputSpec) -> None:
-        """What is computed once for the row."""
+        """Emit an output that is computed once per row."""
         emitter = self.emitter
         element_names, expression_names = (
             dict(emitter.element_names),
@@ -320,7 +319,7 @@ class _Writer:
 
         return read
 
-    def _task(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
+    def _make_kernel(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
         for cached in self.cached:
             store = f"{cached.name}[row_offset + c] = {cached.variable};"
             self.passes[cached.number].lines.append(store)
@@ -337,16 +336,16 @@ class _Writer:
             self.emitter.argument(view.buffer, view.element)
         written = list(dict.fromkeys(view.buffer for view in views))
         read = dict.fromkeys(view.buffer for _, view, _ in self.emitter.loads)
-        task = PendingRowKernel("kernel", {}, emitter=self.emitter, outputs=outputs)
-        task.rows, task.columns, task.stages, task.passes = (
+        kernel = PendingRowKernel("kernel", {}, emitter=self.emitter, outputs=outputs)
+        kernel.rows, kernel.columns, kernel.stages, kernel.passes = (
             self.rows,
             self.columns,
             stages,
             self.passes,
         )
-        task.writes, task.reloaded = written, self.reloaded
-        task.cached, task.target = self.cached, self.target
+        kernel.writes, kernel.reloaded = written, self.reloaded
+        kernel.cached, kernel.target = self.cached, self.target
         own = {spec.view.buffer.root for spec in self.reloaded if spec.view}
-        task.reads = [buffer for buffer in read if buffer.root not in own]
-        task.specs = [stage for stage in stages if isinstance(stage, OutputSpec)]
-        return task
+        kernel.reads = [buffer for buffer in read if buffer.root not in own]
+        kernel.specs = [stage for stage in stages if isinstance(stage, OutputSpec)]
+        return kernel

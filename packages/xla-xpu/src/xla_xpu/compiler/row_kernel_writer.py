@@ -24,8 +24,8 @@ from .kernel_writer import (
 from .row_fusion import CachedValue, Pass, PendingRowKernel, RowReduction
 from .space import Loops, counters, join
 
-# Independent accumulators of a lane, so that one need not wait for the last; but one where an element's
-# text is long, which is compiled once for each and takes long enough by itself.
+# Independent accumulators per lane hide the latency of an update. An element with a longer text has one
+# accumulator, because the text is compiled once for each.
 _ACCUMULATORS, _SHORT_TEXT = 4, 1000
 
 
@@ -37,34 +37,34 @@ def _team(columns: int, target: Target) -> Team:
     return Team(target.lanes)
 
 
-def write_row_kernel(task: PendingRowKernel, target: Target) -> Kernel:
-    """The kernel of a task of rows: a sub-group, or a group, for each row."""
-    emitter = task.emitter
-    stored = [_store(task, output) for output in task.outputs]
+def write_row_kernel(kernel: PendingRowKernel, target: Target) -> Kernel:
+    """Write the source of a row kernel: a sub-group, or a work-group, computes each row."""
+    emitter = kernel.emitter
+    stored = [_store(kernel, output) for output in kernel.outputs]
     reductions = {
         number: [
-            _store(task, Output(f"f{number}_{k}", view)) for k, view in reduction.stored_results
+            _store(kernel, Output(f"f{number}_{k}", view)) for k, view in reduction.stored_results
         ]
-        for walk in task.passes
+        for walk in kernel.passes
         for number, reduction, _ in walk.reductions
     }
-    shape = task.shape
+    shape = kernel.shape
     index = index_type(emitter, math.prod(shape))
-    loops = join(shape, emitter.positions, len(task.rows))
-    rows, columns = math.prod(task.rows), math.prod(task.columns)
+    loops = join(shape, emitter.positions, len(kernel.rows))
+    rows, columns = math.prod(kernel.rows), math.prod(kernel.columns)
     team = _team(columns, target)
     steps = -(-columns // team.items)
     height = max(1, min(target.tile(rows * steps) // steps, rows))
     text = _BodyWriter(loops, index, columns, target, team)
-    text.declare_cache(task.cached)
+    text.declare_cache(kernel.cached)
     text.add(
         f"for ({index} row = tile * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
     text.lines += declare_coordinates(loops.sizes[: loops.leading], "row", index)
     at = 0
-    outside = len([o for walk in task.passes for o in walk.outputs])
-    for walk in task.passes:
+    outside = len([o for walk in kernel.passes for o in walk.outputs])
+    for walk in kernel.passes:
         own = stored[at : at + len(walk.outputs)]
         at += len(walk.outputs)
         accumulators = text.walk(walk, own)
@@ -80,30 +80,30 @@ def write_row_kernel(task: PendingRowKernel, target: Target) -> Kernel:
         tile = f"  const {index} tile = ({index})group_id();"
         tiles *= target.sub_groups
     body = KernelBody([tile, *text.lines], ["rows", "height"], [rows, height], tiles)
-    return assemble_kernel(emitter, body, _views(task), target, in_place=[])
+    return assemble_kernel(emitter, body, _views(kernel), target, in_place=[])
 
 
-def _views(task: PendingRowKernel) -> list:
-    views = [output.view for output in task.outputs]
-    reductions = [stage for stage in task.stages if isinstance(stage, RowReduction)]
+def _views(kernel: PendingRowKernel) -> list:
+    views = [output.view for output in kernel.outputs]
+    reductions = [stage for stage in kernel.stages if isinstance(stage, RowReduction)]
     return views + [view for reduction in reductions for _, view in reduction.stored_results]
 
 
-def _store(task: PendingRowKernel, output: Output) -> str:
+def _store(kernel: PendingRowKernel, output: Output) -> str:
     view = output.view
     place = dot(counters(view.shape), view.strides) + view.offset + output.shift
-    number = task.emitter.argument(view.buffer, view.element)
-    return f"x{number}[{task.emitter.position(place)}] = {store(view.element, output.name)};"
+    number = kernel.emitter.argument(view.buffer, view.element)
+    return f"x{number}[{kernel.emitter.position(place)}] = {store(view.element, output.name)};"
 
 
-# A definition, what is assigned in a statement, and what in it may differ between the elements of a row.
+# A definition, the assigned names of a statement, and names that may differ between the elements of a row.
 _DEFINITION = re.compile(r"[\w<>]+ (v\d+) = (.*);")
 _ASSIGNED = re.compile(r"\b(v\d+) = ")
 _VARYING = re.compile(r"\b(?:v\d+|x\d+|k\d+|cached\d+)\b|@")
 
 
 def _by_row(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Part the definitions that depend on the row alone from the other statements of a pass."""
+    """Separate the definitions that depend on the row alone from the other statements of a pass."""
     once: list[str] = []
     each: list[str] = []
     names: set[str] = set()
@@ -120,7 +120,7 @@ def _by_row(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 class _BodyWriter:
-    """The body of the kernel."""
+    """Writes the body of a row kernel."""
 
     def __init__(self, loops: Loops, index: str, columns: int, target: Target, team: Team) -> None:
         self.loops, self.index, self.columns = loops, index, columns
@@ -129,7 +129,7 @@ class _BodyWriter:
         self.walks = 0
         trailing = loops.sizes[loops.leading :]
         self.row_names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
-        # One dimension of columns is walked as it is; several are found by division.
+        # Coordinates of several column dimensions are computed by division.
         self.several = len(trailing) > 1
         self.names = dict(self.row_names)
         for number in range(len(trailing)):
@@ -139,7 +139,7 @@ class _BodyWriter:
         self.lines.append(line)
 
     def declare_cache(self, values: list[CachedValue]) -> None:
-        """Local memory for what passes leave there: each item reads what it wrote itself."""
+        """Declare local memory for cached values: each work-item reads only what it wrote itself."""
         if not values:
             return
         rows = self.target.sub_groups if self.team.items == self.target.lanes else 1
@@ -149,7 +149,7 @@ class _BodyWriter:
             self.add(f"static Local<{value.element.math}, {rows * self.columns}> {value.name};")
 
     def walk(self, walk: Pass, stores: list[str]) -> int:
-        """One pass along the row; the number of accumulators."""
+        """Write a pass along the row; return its number of accumulators."""
         if not walk.reductions and not stores:
             return 0
         number = self.walks
@@ -218,7 +218,7 @@ class _BodyWriter:
     def reduce(
         self, number: int, reduction: RowReduction, accumulators: int, stores: list[str]
     ) -> None:
-        """The lanes' parts together, and what becomes of them."""
+        """Combine the lanes' partial results, and compute and store the results."""
         left = " ".join(f"auto& s{k} = a.s{k};" for k in range(len(reduction.elements)))
         right = " ".join(
             f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in range(len(reduction.elements))
@@ -243,7 +243,7 @@ class _BodyWriter:
         self._store_once(stores)
 
     def once(self, lines: list[str], store: str) -> None:
-        """Statements about the row."""
+        """Write statements that run once per row."""
         self.add("{")
         self.lines += substitute_positions(lines, self.loops.positions, self.row_names)
         self._store_once([store])

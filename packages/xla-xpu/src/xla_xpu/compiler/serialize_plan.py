@@ -1,4 +1,4 @@
-"""A plan as plain lists and numbers: what the plugin takes, and what is saved."""
+"""Serialize a plan to plain lists and numbers, which the plugin reads and the cache saves."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .row_fusion import PendingRowKernel
 from .row_kernel_writer import write_row_kernel
 from .types import row_major
 
-# Kernels that are compiled together: most of what a compilation costs does not depend on how many there are.
+# Kernels per module: most of a compilation's cost does not depend on their number.
 MODULE_KERNELS = 8
 
 
 def serialize_plan(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
-    """The final form of what was lowered; see memory.reuse_donated for ``donated``."""
+    """Fuse, assign memory and serialize a lowered program; see memory.reuse_donated for ``donated``."""
     if not lowerer.unfused:
         fusion.fuse_kernels(lowerer.steps, lowerer.find_view_at)
     fusion.drop_unread(lowerer.steps, lowerer.find_view_at)
@@ -53,7 +53,7 @@ def _constants(lowerer: Lowerer) -> bytes:
 
 
 class Kernels:
-    """The kernels of all tasks, the same ones once, in modules."""
+    """The kernels of all pending kernels, equal ones once, in modules."""
 
     def __init__(self, lowerer: Lowerer) -> None:
         written: dict[Step, kernel_writer.Kernel] = {}
@@ -74,7 +74,7 @@ class Kernels:
         for kernel in self.of.values():
             self.names.setdefault(kernel.text, f"fused_{len(self.names)}")
         of_complex = {self.of[step].text for step in complex}
-        self.modules: dict[str, str] = {}  # of each text
+        self.modules: dict[str, str] = {}  # source text to module source
         for kind in (False, True):
             texts = [text for text in self.names if (text in of_complex) == kind]
             for begin in range(0, len(texts), MODULE_KERNELS):
@@ -85,7 +85,7 @@ class Kernels:
         self.numbers = {source: number for number, source in enumerate(self.sources)}
 
     def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
-        """What the plugin needs to launch a task's kernel."""
+        """Return the fields with which the plugin launches a kernel."""
         kernel = self.of[step]
         return {
             "source": self.numbers[self.modules[kernel.text]],
@@ -113,12 +113,12 @@ def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str,
     return {"step": step.name, **fields}
 
 
-# Steps whose views all have one shape, and those that take arrays that lie in order.
+# Steps whose views all have one shape, and steps that take contiguous arrays.
 _OF_ONE_SHAPE, _CONTIGUOUS = ("copy", "fill"), ("exchange", "host_call", "buffer_call")
 
 
 def _with_min_dims(step: Step) -> dict[str, Any]:
-    """A step's fields, with no more dimensions than the runtime needs to know of."""
+    """Return a step's fields, with views of as few dimensions as the step allows."""
     found = {key: value for key, value in step.fields.items() if isinstance(value, View)}
     if step.name in _OF_ONE_SHAPE:
         views = list(found.values())
@@ -132,7 +132,7 @@ def _with_min_dims(step: Step) -> dict[str, Any]:
     return step.fields
 
 
-# Steps along a dimension; arrays of very many dimensions they get row-major.
+# Steps along one dimension; their arrays of more than MAX_DIMENSIONS are row-major.
 _ALONG = ("sort", "comparison_sort", "scan", "topk", "fft")
 _LISTS = ("in", "out")
 
@@ -152,7 +152,7 @@ def _flat(view: View) -> View:
 
 
 def _around(dim: int, view: View) -> View:
-    """What is before a dimension, the dimension, and what is after it."""
+    """Return a view of three dimensions: those before ``dim`` joined, ``dim``, and those after it joined."""
     shape = (prod(view.shape[:dim]), view.shape[dim], prod(view.shape[dim + 1 :]))
     return view.with_layout(shape, row_major(shape))
 

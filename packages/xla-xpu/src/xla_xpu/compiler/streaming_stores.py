@@ -1,4 +1,4 @@
-"""Results too large to be found in a cache again: gathered in blocks that are stored past the caches."""
+"""Streaming stores for large results: a loop collects blocks, which bypass the caches when stored."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from .plan import View
 
-# Of all results of a kernel in bytes, as the runtime's kernels have it; and elements of a loop.
+# The least bytes of a kernel's results, as in the runtime's kernels, and elements of a loop, for streaming.
 _MIN_BYTES, _MIN_COUNT = 16 << 20, 512
 
 
 @dataclass(frozen=True)
 class Store:
-    """An element's: the kernel's array of which type, what stands for the position in it, and the value."""
+    """A store of an element: the number and type of the array, the position's placeholder, and the value."""
 
     array: int
     stored: str
@@ -30,7 +30,7 @@ class Store:
 
 
 class Blocks:
-    """The stores of a loop that go past the caches, and ``text``: the statements of the others and theirs."""
+    """The streaming stores of a loop; ``statements`` are those of all stores, in order."""
 
     def __init__(self, stores: Sequence[Store], chosen: Sequence[Store] = ()) -> None:
         self.chosen = chosen
@@ -48,7 +48,7 @@ class Blocks:
         return ["  finish_past_caches();"] if self else []
 
     def loop(self, index: str, first: str, end: str, each: str) -> list[str]:
-        """The loop from ``first`` to ``end``, where every position is that of element ``e``."""
+        """Return the loop from ``first`` to ``end``; every position must be that of element ``e``."""
         send = [
             f"send_past_caches(x{s.array} + ({s.position}), b{s.array}[0]);" for s in self.chosen
         ]
@@ -73,7 +73,10 @@ class Blocks:
 def blocks_of(
     stores: Sequence[Store], views: Sequence[View], count: int, fits: Callable[[str], bool]
 ) -> Blocks:
-    """For a loop of ``count`` elements; ``fits``: whether the elements of a position then lie in a row."""
+    """Choose the streaming stores of a loop of ``count`` elements.
+
+    ``fits`` returns True if the elements at a position are contiguous along the loop.
+    """
     if sum(view.type.bytes for view in views) < _MIN_BYTES or count < _MIN_COUNT:
         return Blocks(stores)
     arrays = [store.array for store in stores]

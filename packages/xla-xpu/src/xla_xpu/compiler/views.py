@@ -1,4 +1,4 @@
-"""Operations that only say where elements are: they cost nothing where memory can be read in strides."""
+"""View operations, which only change positions: they cost nothing if strides describe the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VIEWS = frozenset(["broadcast_in_dim", "transpose", "slice", "reverse", "reshape
 
 
 def view_of(node: Node, source: View) -> View | None:
-    """What a view operation makes of an array in memory; None when no strides say it."""
+    """Apply a view operation to an array in memory; return None if no strides describe the result."""
     shape = node.output.shape
     if node.op == "reshape":
         return source.reshaped(shape)
@@ -38,7 +38,7 @@ def view_of(node: Node, source: View) -> View | None:
 
 
 def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
-    """Where the element at ``at`` of a view operation's result is in its input; None when no sum says it."""
+    """Return the input coordinates of the result's element at ``at``; None if they are not affine."""
     source = node.inputs[0].shape
     if node.op == "reshape":
         return _through_reshape(source, node.output.shape, at)
@@ -63,7 +63,7 @@ def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
 def _through_reshape(
     source: tuple[int, ...], shape: tuple[int, ...], at: Coordinates
 ) -> Coordinates | None:
-    """Dimensions of the input that were divided are sums; those that were joined are not."""
+    """Return input coordinates through a reshape: affine for split dimensions, None for joined ones."""
     old = [size for size in source if size != 1]
     new = [(size, coordinate) for size, coordinate in zip(shape, at, strict=True) if size != 1]
     found: list[Affine] = []

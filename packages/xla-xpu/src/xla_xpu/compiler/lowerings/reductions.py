@@ -17,7 +17,7 @@ from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
 from ..regions import reducer_of, region_text
-from ..row_fusion import RowReduction, row_reduction_task
+from ..row_fusion import RowReduction, make_row_reduction
 from ..space import counters
 from ..splats import counted_dimension, splat
 from ..types import Element, Type, row_major
@@ -116,7 +116,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         )
         try:
             known = _without(lowerer, node)
-            lowerer.add(row_reduction_task(fold, shape[:rows], shape[rows:], known, lowerer.target))
+            lowerer.add(make_row_reduction(fold, shape[:rows], shape[rows:], known, lowerer.target))
             return
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reads views

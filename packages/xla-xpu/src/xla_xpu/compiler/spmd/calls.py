@@ -80,7 +80,7 @@ def inspect(partitioner: Partitioner, node: Node) -> None:
         sharding = HloSharding.manual()
     else:
         sharding = HloSharding.from_proto(proto_of(_chosen_sharding(partitioner, value)))
-    inspection.tell(int(node.attributes["backend_config"]), sharding)
+    inspection.notify(int(node.attributes["backend_config"]), sharding)
 
 
 def _chosen_sharding(partitioner: Partitioner, value: Value) -> DimShardings:

@@ -141,7 +141,7 @@ class Partitioner:
         return self.nodes[-1].output
 
     def reshard(self, value: Value, target: DimShardings, unreduced: Parts | None = None) -> Value:
-        """The parts of a value in a sharding, or summands of those; moves them when they are in another one."""
+        """Return the local value of ``value`` in a sharding, or a summand of it; add the moves it needs."""
         local, sharding, now = self.at[value]
         wanted = self.reduced if unreduced is None else unreduced
         if sharding == target and _same_summands(now, wanted):
