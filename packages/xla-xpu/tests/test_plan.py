@@ -1,4 +1,4 @@
-"""What the compiler decides about memory, on plans made by hand."""
+"""What the compiler decides about memory, on plans written by hand."""
 
 import time
 
@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 
 from xla_xpu.compiler.affine import Affine, dot
 from xla_xpu.compiler.deduplicate import deduplicate
@@ -69,11 +69,11 @@ def test_a_loop_keeps_what_comes_from_outside():
 
 
 def test_a_result_is_made_where_it_belongs():
-    made, out = view(), view("output")
-    steps = [use([], [made]), copy(out, made)]
+    temporary, out = view(), view("output")
+    steps = [use([], [temporary]), copy(out, temporary)]
     merge_copies(steps)
     assert [step.name for step in steps] == ["work"]
-    assert made.buffer.root is out.buffer
+    assert temporary.buffer.root is out.buffer
 
 
 def test_a_long_chain_of_copies_takes_no_longer_for_each():
@@ -122,8 +122,8 @@ def test_loops_are_joined_where_every_position_allows():
     i, j, k = (Affine.of(n) for n in range(3))
     rows = dot((i, j, k), (20, 5, 1))
     assert join((3, 4, 5), [rows]).sizes == [60]
-    turned = dot((i, j, k), (20, 1, 4))
-    assert join((3, 4, 5), [rows, turned]).sizes == [3, 4, 5]
+    transposed = dot((i, j, k), (20, 1, 4))
+    assert join((3, 4, 5), [rows, transposed]).sizes == [3, 4, 5]
     broadcast = dot((i, j, k), (0, 5, 1))
     assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
     assert join((3, 4, 5), [rows], boundary=1).sizes == [3, 20]
@@ -131,9 +131,9 @@ def test_loops_are_joined_where_every_position_allows():
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 0, 1)])
 def test_a_product_lies_as_it_is_read(order):
-    """A gradient is a product turned: it is made turned where that is a product too."""
-    beside_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order) + 1, A, B)
-    beside_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order), A, B)
+    """A transposed product is computed transposed, if that is a product too, as in gradients."""
+    compare_with_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order) + 1, A, B)
+    compare_with_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order), A, B)
 
 
 A, B = (

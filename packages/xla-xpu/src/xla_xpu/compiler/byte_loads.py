@@ -95,8 +95,8 @@ def _load_bytes(emitter: Emitter, loops: Loops, line: str) -> str:
     def load(found: re.Match[str]) -> str:
         number, place = int(found[1]), loops.positions[int(found[2])]
         element = emitter.buffers[number][1]
-        apart = flat or place.factor(lane) not in (0, 1) or _is_computed(place)
-        if element.stored not in ("u8", "i8") or not apart:
+        is_scattered = flat or place.factor(lane) not in (0, 1) or _is_computed(place)
+        if element.stored not in ("u8", "i8") or not is_scattered:
             return found[0]
         return f"byte_at(x{number}, @{found[2]}@)"
 

@@ -1,7 +1,7 @@
 """Expand collectives into one kind of step, the exchange, with local operations around it.
 
-``exchange`` gives every device the pieces of other devices that ``sources`` lists for it, one after the other.
-Local operations, which can be fused, divide arrays into pieces and join or combine them.
+``exchange`` gives every device the pieces of other devices that ``sources`` lists for it, one after the
+other. Local operations, which can be fused, divide arrays into pieces and join or combine them.
 """
 
 from __future__ import annotations
@@ -105,12 +105,12 @@ class Expander:
     def sources(
         self, groups: list[list[int]], piece: Callable[[int, int], int]
     ) -> list[list[list[int]]]:
-        """Return the sources of each device: ``piece(own index, other index)`` of each device in its group."""
-        made: list[list[list[int]]] = [[] for _ in range(self.devices)]
+        """Return the sources of each device: ``piece(own index, other's)`` of each in its group."""
+        sources: list[list[list[int]]] = [[] for _ in range(self.devices)]
         for group in groups:
             for mine, device in enumerate(group):
-                made[device] = [[other, piece(mine, its)] for its, other in enumerate(group)]
-        return made
+                sources[device] = [[other, piece(mine, its)] for its, other in enumerate(group)]
+        return sources
 
 
 def _channel(node: Node) -> int:
@@ -122,13 +122,13 @@ def _size(groups: list[list[int]]) -> int:
     sizes = {len(group) for group in groups}
     if len(sizes) != 1:
         raise Unsupported(
-            f"a collective whose result depends on the size of its groups has groups of {sorted(sizes)} devices; "
-            "give all groups one size"
+            f"a collective has groups of {sorted(sizes)} devices, but needs groups of one size; "
+            "give all groups the same size"
         )
     return sizes.pop()
 
 
-def _alone(node: Node, groups: list[list[int]]) -> bool:
+def _is_alone(node: Node, groups: list[list[int]]) -> bool:
     """Return True if every group has one device, so that arrays do not change."""
     return _size(groups) == 1 and all(
         v.type == o.type for v, o in zip(node.inputs, node.outputs, strict=True)
@@ -141,7 +141,7 @@ def _gather(expander: Expander, value: Value, groups: list[list[int]]) -> Value:
     return expander.exchange(row, expander.sources(groups, lambda mine, its: 0), _size(groups))
 
 
-def _scatter(expander: Expander, rows: Value, groups: list[list[int]]) -> Value:
+def _all_to_all_rows(expander: Expander, rows: Value, groups: list[list[int]]) -> Value:
     """Return, from each device of the group, the row for this device."""
     return expander.exchange(rows, expander.sources(groups, lambda mine, its: mine), _size(groups))
 
@@ -149,10 +149,10 @@ def _scatter(expander: Expander, rows: Value, groups: list[list[int]]) -> Value:
 def _join(expander: Expander, rows: Value, dim: int) -> Value:
     """Concatenate rows along one of their dimensions."""
     order = [*range(1, dim + 1), 0, *range(dim + 1, len(rows.shape))]
-    turned = expander.transpose(rows, order)
+    permuted = expander.transpose(rows, order)
     shape = [*rows.shape[1:]]
     shape[dim] *= rows.shape[0]
-    return expander.reshape(turned, tuple(shape))
+    return expander.reshape(permuted, tuple(shape))
 
 
 def _split(expander: Expander, value: Value, dim: int, count: int) -> Value:
@@ -200,7 +200,7 @@ def _apply(
 def all_gather(expander: Expander, node: Node) -> list[Value]:
     """Gather the arrays of all devices of the group."""
     groups = expander.groups(node)
-    if _alone(node, groups):
+    if _is_alone(node, groups):
         return node.inputs
     dim = node.attributes["all_gather_dim"]
     return [_join(expander, _gather(expander, v, groups), dim) for v in node.inputs]
@@ -210,24 +210,26 @@ def all_gather(expander: Expander, node: Node) -> list[Value]:
 def all_to_all(expander: Expander, node: Node) -> list[Value]:
     """Gather, from all devices of the group, the parts for this device."""
     groups, results = expander.groups(node), []
-    if _alone(node, groups):
+    if _is_alone(node, groups):
         return node.inputs
     for value in node.inputs:
         rows = _split(expander, value, node.attributes["split_dimension"], _size(groups))
-        rows = _scatter(expander, rows, groups)
+        rows = _all_to_all_rows(expander, rows, groups)
         results.append(_join(expander, rows, node.attributes["concat_dimension"]))
     return results
 
 
 @expansion("reduce_scatter")
-def reduce_scatter(expander: Expander, node: Node) -> list[Value]:
+def reduce_all_to_all_rows(expander: Expander, node: Node) -> list[Value]:
     """Compute this device's part of the sum."""
     groups, results = expander.groups(node), []
-    if _alone(node, groups):
+    if _is_alone(node, groups):
         return node.inputs
     for value in node.inputs:
         rows = _split(expander, value, node.attributes["scatter_dimension"], _size(groups))
-        results.append(_combine(expander, _scatter(expander, rows, groups), node.regions[0]))
+        results.append(
+            _combine(expander, _all_to_all_rows(expander, rows, groups), node.regions[0])
+        )
     return results
 
 
@@ -247,7 +249,7 @@ def all_reduce(expander: Expander, node: Node) -> list[Value]:
             results.append(_combine(expander, _gather(expander, value, groups), region))
         else:
             rows = expander.reshape(value, (size, value.type.count // size))
-            part = _combine(expander, _scatter(expander, rows, groups), region)
+            part = _combine(expander, _all_to_all_rows(expander, rows, groups), region)
             results.append(expander.reshape(_gather(expander, part, groups), value.shape))
     return results
 
@@ -318,7 +320,7 @@ def ragged_all_to_all(expander: Expander, node: Node) -> list[Value]:
     size = _size(groups)
     whole = _gather(expander, operand, groups)
     begins, counts, ends = (
-        _scatter(expander, _split(expander, each, 0, size), groups) for each in numbers[:3]
+        _all_to_all_rows(expander, _split(expander, each, 0, size), groups) for each in numbers[:3]
     )
     for sender in range(size):
         array = _row(expander, whole, sender)

@@ -1,8 +1,8 @@
 """The table of elementwise operations: a C++ template per operation, over the device library.
 
-A template holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type the result is computed in, ``{F}``
-for the first operand's, ``{S}`` for its signed version and ``{U}`` for an unsigned integer in which integers of
-that type wrap.
+A template holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type of the result, ``{F}``
+for the first operand's, ``{S}`` for its signed version and ``{U}`` for the unsigned type in which its
+integers wrap.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     if needs_partition(module, wanted.num_partitions):
         parts = partition(module, wanted.num_partitions)
         graph, shardings = parts.graph, [parts.parameters, parts.outputs]
-        text = text_of(graph, name, parts.words, wanted.num_replicas, wanted.num_partitions)
+        text = text_of(graph, name, parts.hlo_shardings, wanted.num_replicas, wanted.num_partitions)
     else:
         graph, shardings = graph_of(module), [[], []]
         text = str(module)

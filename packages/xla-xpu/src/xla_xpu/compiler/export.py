@@ -21,7 +21,7 @@ _LEFT_OUT = ("sdy.sharding", "mhlo.sharding", "called_computations", "decomposit
 def text_of(
     graph: Graph, name: str, shardings: Sequence[str], replicas: int, partitions: int
 ) -> str:
-    """Return a module whose function is the graph; ``shardings`` has one string per parameter, maybe empty."""
+    """Return a module whose function is the graph; ``shardings``: one string per parameter."""
     writer = _Writer()
     parameters = ", ".join(
         f"{writer.name(value)}: {_type(value.type)}"

@@ -119,8 +119,8 @@ def _may_reuse(steps: list[Step], uses: Uses, parameter: Buffer, output: Buffer)
     """Return True if no step reads the parameter after the output's first write."""
     if parameter.bytes != output.bytes or output not in uses.touched:
         return False
-    made = uses.touched[output][0]
-    first = steps[bisect_right(steps, made, key=uses.number.__getitem__) - 1]
+    first_use = uses.touched[output][0]
+    first = steps[bisect_right(steps, first_use, key=uses.number.__getitem__) - 1]
     wanted = uses.touched.get(parameter, [])
     if any_between(wanted, uses.end[first]):
         return False

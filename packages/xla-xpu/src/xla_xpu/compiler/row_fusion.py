@@ -1,8 +1,8 @@
 """Fusion of row kernels: reductions along rows with the computation of their inputs and of their users.
 
 Softmax is one: the maximum of a row, the sum of its exponentials, the quotients. Each pass over a row reads
-it again, from the device's cache, and recomputes the elements that it needs, unless reading is cheaper: then it
-reads the output of an earlier pass, and values of slow functions from local memory.
+it again, from the device's cache, and recomputes the elements that it needs, unless reading is cheaper:
+then it reads the output of an earlier pass, and values of slow functions from local memory.
 """
 
 from __future__ import annotations

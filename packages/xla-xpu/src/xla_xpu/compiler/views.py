@@ -16,12 +16,12 @@ def view_of(node: Node, source: View) -> View | None:
     if node.op == "reshape":
         return source.reshaped(shape)
     if node.op == "broadcast_in_dim":
-        spread = [0] * len(shape)
+        result_strides = [0] * len(shape)
         for at, size, stride in zip(
             node.attributes["broadcast_dimensions"], source.shape, source.strides, strict=True
         ):
-            spread[at] = stride if size == shape[at] else 0
-        return source.with_layout(shape, tuple(spread))
+            result_strides[at] = stride if size == shape[at] else 0
+        return source.with_layout(shape, tuple(result_strides))
     if node.op == "transpose":
         return source.with_layout(
             shape, tuple(source.strides[dim] for dim in node.attributes["permutation"])
@@ -31,9 +31,11 @@ def view_of(node: Node, source: View) -> View | None:
         offset = sum(s * t for s, t in zip(start, source.strides, strict=True))
         strides = tuple(s * t for s, t in zip(step, source.strides, strict=True))
         return source.with_layout(shape, strides, offset if 0 not in shape else 0)
-    turned = node.attributes["dimensions"]
-    offset = sum((source.shape[dim] - 1) * source.strides[dim] for dim in turned if 0 not in shape)
-    strides = tuple(-s if dim in turned else s for dim, s in enumerate(source.strides))
+    reversed_dims = node.attributes["dimensions"]
+    offset = sum(
+        (source.shape[dim] - 1) * source.strides[dim] for dim in reversed_dims if 0 not in shape
+    )
+    strides = tuple(-s if dim in reversed_dims else s for dim, s in enumerate(source.strides))
     return source.with_layout(shape, strides, offset)
 
 
@@ -53,9 +55,9 @@ def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
     if node.op == "slice":
         start, step = node.attributes["start_indices"], node.attributes["strides"]
         return tuple(c * k + s for c, s, k in zip(at, start, step, strict=True))
-    turned = node.attributes["dimensions"]
+    reversed_dims = node.attributes["dimensions"]
     return tuple(
-        c * -1 + (size - 1) if dim in turned else c
+        c * -1 + (size - 1) if dim in reversed_dims else c
         for dim, (c, size) in enumerate(zip(at, source, strict=True))
     )
 

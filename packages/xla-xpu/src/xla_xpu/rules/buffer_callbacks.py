@@ -21,7 +21,7 @@ from .._dlpack import CPU, ONEAPI, type_of
 from .import_hook import call_on_import
 
 TARGET = "xpu_buffer_callback"
-"""The custom call; its configuration is the callback's number, then ``input:output`` per alias."""
+"""The custom call; its configuration is the callback's number, and ``input:output`` pairs."""
 
 Aval = tuple[tuple[int, ...], np.dtype]
 _numbers = itertools.count()
@@ -46,7 +46,7 @@ class Buffer:
         return f"Buffer({self.dtype.name}{list(self.shape)} on xpu:{self._device})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """Return a copy in host memory; that of a result is copied to the device when the callback returns."""
+        """Return a copy in host memory; a result's copy goes to the device when the callback returns."""
         self._check()
         if copy is False:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""How operations that are no elementwise ones become steps: a file for each family."""
+"""Lowerings of all operations that are not elementwise, one file per family."""
 
 from . import (  # noqa: F401
     annotations,

@@ -1,6 +1,6 @@
-"""Loops whose rounds need only what the same element was in the round before: one kernel, state in registers.
+"""Loops in one kernel with states in registers, if iterations depend only on the same elements.
 
-Each lane runs the whole loop for elements of its own. Dimensions that the body mixes, such as the three of
+Each lane runs the whole loop for its own elements. Dimensions that the body mixes, such as the three of
 ``stack([dx, dy, dz])``, must be short: a lane then has all their elements, each in a variable.
 """
 
@@ -21,7 +21,7 @@ from ..plan import View
 from .stacked_outputs import StackedOutput, is_covered, stacked_outputs_of
 from .trip_count import TripCount
 
-# More elements than this in a lane would not stay in registers; longer bodies take too long to compile.
+# More elements per lane would not stay in registers; longer bodies take too long to compile.
 _MAX_MIXED, _MAX_LINES = 16, 400
 
 
@@ -31,7 +31,7 @@ class _ReadsOtherLane(Exception):
 
 @dataclass
 class _Shape:
-    """The loop's elements: ``whole`` shape, the dimensions that lanes share out, and the mixed ones."""
+    """The elements of a loop: their shape, whose ``mixed`` dimensions each lane has completely."""
 
     whole: tuple[int, ...]
     mixed: list[int]
@@ -45,11 +45,11 @@ class _Shape:
         return tuple(self.whole[dim] for dim in self.own)
 
     def elements(self) -> list[tuple[int, ...]]:
-        """The mixed coordinates of what a lane has."""
+        """Return the mixed coordinates of a lane's elements."""
         return list(itertools.product(*(range(self.whole[dim]) for dim in self.mixed)))
 
     def at(self, element: tuple[int, ...]) -> Coordinates:
-        """The coordinates of a lane's element."""
+        """Return the coordinates of a lane's element."""
         coordinates = [Affine()] * len(self.whole)
         for number, dim in enumerate(self.own):
             if self.whole[dim] != 1:
@@ -60,7 +60,7 @@ class _Shape:
 
 
 def run_in_registers(lowerer: Lowerer, node: Node, trip_count: TripCount) -> bool:
-    """Queue the kernel of such a loop; False when the loop is another kind."""
+    """Add the kernel of a loop; return False if the loop does not fit this form."""
     body = node.regions[1]
     carried = [
         k
@@ -93,7 +93,7 @@ def run_in_registers(lowerer: Lowerer, node: Node, trip_count: TripCount) -> boo
 
 
 def _whole(body: Graph, in_registers: list[int]) -> tuple[int, ...] | None:
-    """The one shape of all states that are not scalars."""
+    """Return the one shape of all states that are not scalars, or None."""
     shapes = {body.parameters[k].shape for k in in_registers} - {()}
     if len(shapes) > 1 or not in_registers:
         return None
@@ -108,7 +108,7 @@ def _fits(body: Graph, stacked: dict[int, StackedOutput]) -> bool:
 
 @dataclass
 class _Lanes:
-    """Writes the kernel."""
+    """Writes the kernel of a loop."""
 
     lowerer: Lowerer
     node: Node
@@ -118,7 +118,7 @@ class _Lanes:
     space: _Shape
 
     def write(self) -> None:
-        """The statements: states from memory, the loop, and in it what each round writes."""
+        """Emit the loads of states, the loop, and the stores of each iteration."""
         body = self.node.regions[1]
         registers: dict[Value, Callable[[Coordinates], str]] = {}
         self.emitter = emitter = Emitter(self._locate, registers=registers)
@@ -153,18 +153,18 @@ class _Lanes:
         }
         for stacked in self.stacked:
             self._store(stacked)
-        # All of them before any is overwritten.
-        held = []
+        # Saves all new values before any state is overwritten.
+        new_names = []
         for (k, _), value in new.items():
             kind = body.results[k].type.element.math
             emitter.name_count += 1
             emitter.lines.append(f"{kind} v{emitter.name_count} = {value};")
-            held.append(f"v{emitter.name_count}")
-        for key, value in zip(new, held, strict=True):
+            new_names.append(f"v{emitter.name_count}")
+        for key, value in zip(new, new_names, strict=True):
             emitter.lines.append(f"{self.names[key]} = {value};")
 
     def _store(self, stacked: StackedOutput) -> None:
-        """A round's part of a stacked: lanes write what is theirs of it."""
+        """Emit the store of an iteration's part of a stacked output: lanes write their own elements."""
         emitter, update = self.emitter, stacked.update
         view = self.lowerer.views[self.node.outputs[stacked.state]]
         shift = Affine(view.offset)
@@ -182,7 +182,7 @@ class _Lanes:
             emitter.lines.append(f"x{number}[{place}] = {store(view.element, name)};")
 
     def _places(self, update: Value) -> list[Coordinates]:
-        """The coordinates in an update of a lane's elements: it is the states' shape with ones put in."""
+        """Return a lane's coordinates in an update: the states' shape with dimensions of 1 inserted."""
         sizes = [size for size in update.shape if size != 1]
         if sizes != [size for size in self.space.whole if size != 1]:
             if not sizes:
@@ -196,7 +196,7 @@ class _Lanes:
         return places
 
     def finish(self) -> None:
-        """Queue the kernel; then states lie where the loop's results do."""
+        """Add the kernel, and set the views of the loop's results."""
         lowerer, node = self.lowerer, self.node
         for stacked in self.stacked:
             if not is_covered(stacked, node.regions[1], self.trip_count):
@@ -218,7 +218,7 @@ class _Lanes:
         return lambda at: self.emitter.value(value, at)
 
     def _part(self, view: View, element: tuple[int, ...]) -> View:
-        """What lanes write of a state; a scalar is written by all of them."""
+        """Return the view that lanes write of a state; all lanes write a scalar."""
         if not view.shape:
             return view.with_layout(self.space.lanes, (0,) * len(self.space.lanes))
         offset = sum(p * view.strides[d] for d, p in zip(self.space.mixed, element, strict=True))
@@ -226,7 +226,7 @@ class _Lanes:
         return view.with_layout(self.space.lanes, strides, offset)
 
     def _leave_counter(self) -> None:
-        """What the counter ends as, for whoever reads it."""
+        """Fill the counter's result with its last value."""
         output = self.node.outputs[self.trip_count.state]
         number = output.type.element.numpy.type(self.trip_count.last)
         self.lowerer.fill(number, self.lowerer.result(output))

@@ -1,4 +1,4 @@
-"""Loops that run a known number of times."""
+"""Trip counts of loops that count from one constant to another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..splats import splat
 
 @dataclass(frozen=True)
 class TripCount:
-    """``state``: which of the loop's states counts, from ``first`` in steps of ``step``."""
+    """A loop whose state number ``state`` counts from ``first`` in steps of ``step``."""
 
     state: int
     first: int
@@ -19,12 +19,12 @@ class TripCount:
 
     @property
     def last(self) -> int:
-        """What the counter ends as."""
+        """The counter after the loop."""
         return self.first + self.trips * self.step
 
 
 def trip_count_of(node: Node) -> TripCount | None:
-    """How a loop counts, when it does so from a number to a number."""
+    """Return the trip count of a loop, or None if data decide it."""
     condition, body = node.regions
     test = condition.results[0].node
     if test is None or test.op != "compare" or test.attributes["comparison_direction"] != "LT":

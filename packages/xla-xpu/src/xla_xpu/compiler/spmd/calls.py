@@ -1,4 +1,4 @@
-"""Functions of Python that a program calls, or that are called while it is compiled."""
+"""Partition rules of Python functions, which run in the program or during its compilation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sharding import DimShardings, count, proto_of
 
 @partition_rule("custom_call@xpu_python_callback", "custom_call@xpu_buffer_callback")
 def callback(partitioner: Partitioner, node: Node) -> None:
-    """A function of the host: for the parts of every device, or once, for all of them."""
+    """Partition a callback: every device calls it with its parts, or with whole arrays."""
     attribute = node.attributes.get("sdy.sharding")
     one = None if attribute is None else partitioner.meshes.only_device(attribute)
     if PARTS in node.attributes["backend_config"]:
@@ -48,7 +48,7 @@ def callback(partitioner: Partitioner, node: Node) -> None:
 
 @partition_rule(f"custom_call@{custom.TARGET}")
 def by_its_own_rule(partitioner: Partitioner, node: Node) -> None:
-    """A function of the user's that brings the program of each device with it."""
+    """Insert the program of each device, which the user's function supplies."""
     graph, given, taken = custom.partitioned(
         node,
         [partitioner.at[value].sharding for value in node.inputs],
@@ -64,7 +64,7 @@ def by_its_own_rule(partitioner: Partitioner, node: Node) -> None:
 
 
 def _replace(graph: Graph, known: dict[Value, Value]) -> None:
-    """Other values in place of what a graph reads."""
+    """Replace values that a graph reads."""
     for node in graph.nodes:
         node.inputs = [known.get(value, value) for value in node.inputs]
         for region in node.regions:
@@ -74,7 +74,7 @@ def _replace(graph: Graph, known: dict[Value, Value]) -> None:
 
 @partition_rule(f"custom_call@{inspection.TARGET}")
 def inspect(partitioner: Partitioner, node: Node) -> None:
-    """Tells a function how an array is spread; of the device's program nothing is left."""
+    """Call a function with the sharding of an array; add nothing to the program."""
     (value,) = node.inputs
     if count(partitioner.scope) > 1:
         sharding = HloSharding.manual()
@@ -84,7 +84,7 @@ def inspect(partitioner: Partitioner, node: Node) -> None:
 
 
 def _chosen_sharding(partitioner: Partitioner, value: Value) -> DimShardings:
-    """What Shardy chose; where a device computes more than its part of that, nobody else sees it."""
+    """Return the sharding that Shardy chose, even if devices compute more than their part."""
     if value.node and "sdy.sharding" in value.node.attributes:
         return partitioner.requested_shardings(value.node)[value.index]
     return partitioner.at[value].sharding

@@ -1,4 +1,4 @@
-"""Loops, branches and shard_maps: operations with programs of their own."""
+"""Partition rules of loops, branches and shard_maps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .sharding import DimShardings, Parts
 
 @partition_rule("while")
 def loop(partitioner: Partitioner, node: Node) -> None:
-    """What goes round it lies as its results are wanted."""
+    """Partition a loop; its states have the shardings of its results."""
     shardings, unreduced = (
         partitioner.requested_shardings(node),
         partitioner.requested_summands(node),
@@ -33,7 +33,7 @@ def loop(partitioner: Partitioner, node: Node) -> None:
 
 @partition_rule("case", "if")
 def branch(partitioner: Partitioner, node: Node) -> None:
-    """All give their results as they are wanted."""
+    """Partition a branch; all regions return the requested shardings."""
     shardings, unreduced = (
         partitioner.requested_shardings(node),
         partitioner.requested_summands(node),
@@ -62,9 +62,9 @@ def _control(
 
 @partition_rule("sdy.manual_computation")
 def manual(partitioner: Partitioner, node: Node) -> None:
-    """A shard_map: a region whose arrays are parts already, over the axes that it has to itself.
+    """Inline a shard_map: a region whose arrays are parts already, over its manual axes.
 
-    A summand over those axes is an array like any other in the region.
+    In the region, a summand over those axes is an ordinary array.
     """
     given, taken = node.attributes["in_shardings"], node.attributes["out_shardings"]
     manual = frozenset(sdy.ManualAxesAttr(node.attributes["manual_axes"]))

@@ -1,4 +1,4 @@
-"""``custom_partitioning``: functions that say themselves what each device computes of their parts."""
+"""``custom_partitioning``: functions that supply the program of each device."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..import_stablehlo import graph_of, parse
 from .sharding import DimShardings, proto_of, unsharded
 
 TARGET = "CustomSPMDPartitioning"
-"""The custom call; its configuration is a number of JAX's in this process."""
+"""The custom call; its configuration is a number that JAX assigns in this process."""
 
 
 def partitioned(
     node: Node, given: list[DimShardings], taken: list[DimShardings], partitions: int
 ) -> tuple[Graph, list[DimShardings], list[DimShardings]]:
-    """What each device runs, and the shardings in which it wants the operands and leaves the results."""
+    """Return the program of each device, and the shardings of its operands and results."""
     shapes = [_shape(value) for value in node.inputs]
     results = [_shape(value) for value in node.outputs]
     shardings = [HloSharding.from_proto(proto_of(sharding)) for sharding in taken]

@@ -1,4 +1,4 @@
-"""Operations whose results' parts come of the operands' when those are spread alike."""
+"""Operations that devices compute locally, because matching dimensions have the same sharding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .sharding import DimShardings, Parts, are_independent, count, determines, j
 
 @partition_rule(ANY)
 def local_op(partitioner: Partitioner, node: Node) -> None:
-    """An operation whose results' parts come of the operands' when those are spread alike."""
+    """Partition an operation into a local one, after resharding its operands to match."""
     factors = factors_of(node)
     wanted = partitioner.requested_shardings(node)
     chosen: dict[Any, Parts] = {}
@@ -24,13 +24,13 @@ def local_op(partitioner: Partitioner, node: Node) -> None:
                 chosen.setdefault(name, parts)
     unreduced = _unreduced_of_operands(partitioner, node)
     summand = joint(partitioner.reduced, *unreduced)
-    kept = (*chosen.values(), summand)
+    used_parts = (*chosen.values(), summand)
     for value, names in zip(node.inputs, factors.operands, strict=True):
         for name, parts in zip(names, partitioner.at[value].sharding, strict=True):
             if isinstance(name, tuple) and count(parts) > 1 and name not in chosen:
-                fits = are_independent((*kept, parts), partitioner.scope)
+                fits = are_independent((*used_parts, parts), partitioner.scope)
                 chosen[name] = parts if fits else unsharded(partitioner.meshes.partitions)
-                kept = (*kept, chosen[name])
+                used_parts = (*used_parts, chosen[name])
     _drop_uneven(node, factors.operands, factors.results, chosen)
 
     def sharding_of(value: Value, names: list[Any]) -> DimShardings:
@@ -52,7 +52,7 @@ def local_op(partitioner: Partitioner, node: Node) -> None:
         inputs,
         types,
         _local_attributes(node, inputs, types),
-        [_copied(partitioner, region) for region in node.regions],
+        [_copy_region(partitioner, region) for region in node.regions],
         node.where,
     )
     local.mlir = node.mlir
@@ -61,13 +61,13 @@ def local_op(partitioner: Partitioner, node: Node) -> None:
     for value, result, sharding, left in zip(
         node.outputs, local.outputs, shardings, partitioner.requested_summands(node), strict=True
     ):
-        partitioner.at[value] = _summed(
+        partitioner.at[value] = _sum_parts(
             partitioner, Located(result, sharding, summand), sums, left, factors.reducer
         )
 
 
 def _unreduced_of_operands(partitioner: Partitioner, node: Node) -> list[Parts]:
-    """Which summand of each operand a device computes with: only of sums that a result keeps as such."""
+    """Return which summand of each operand a device uses, if the result may stay unreduced."""
     none = [partitioner.reduced] * len(node.inputs)
     if len(node.outputs) != 1:
         return none
@@ -81,14 +81,14 @@ def _unreduced_of_operands(partitioner: Partitioner, node: Node) -> list[Parts]:
     return [every if i in summed else partitioner.reduced for i in range(len(pending))]
 
 
-def _summed(
+def _sum_parts(
     partitioner: Partitioner, now: Located, sums: list[Parts], wanted: Parts, reducer: str
 ) -> Located:
-    """With the sums over parts done, but for those that are wanted as summands."""
+    """Add the sums over parts, except those that may stay unreduced."""
     local, sharding, unreduced = now
-    kept = [parts for parts in sums if reducer == "add" and determines(wanted, parts)]
-    unreduced = joint(unreduced, *kept)
-    rest = [parts for parts in sums if parts not in kept]
+    used_parts = [parts for parts in sums if reducer == "add" and determines(wanted, parts)]
+    unreduced = joint(unreduced, *used_parts)
+    rest = [parts for parts in sums if parts not in used_parts]
     if rest:
         local = partitioner.combined(local, sharding, unreduced, rest, reducer)
     return Located(local, sharding, unreduced)
@@ -97,7 +97,7 @@ def _summed(
 def _drop_uneven(
     node: Node, operands: list[list[Any]], results: list[list[Any]], chosen: dict[Any, Parts]
 ) -> None:
-    """What goes together may be of different sizes; all must be divided evenly."""
+    """Drop shardings that do not divide all dimensions of a factor evenly."""
     for values, all_names in ((node.inputs, operands), (node.outputs, results)):
         for value, names in zip(values, all_names, strict=True):
             for size, name in zip(value.shape, names, strict=True):
@@ -106,7 +106,7 @@ def _drop_uneven(
 
 
 def _local_attributes(node: Node, inputs: list[Value], types: list[Type]) -> dict[str, Any]:
-    """Attributes that say sizes, of the parts."""
+    """Return the attributes, with sizes of the parts."""
     attributes = {key: v for key, v in node.attributes.items() if key != "sdy.sharding"}
     if node.op == "slice":
         limits = zip(
@@ -125,8 +125,8 @@ def _local_attributes(node: Node, inputs: list[Value], types: list[Type]) -> dic
     return attributes
 
 
-def _copied(partitioner: Partitioner, region: Graph) -> Graph:
-    """A region of numbers, with what it takes from outside."""
+def _copy_region(partitioner: Partitioner, region: Graph) -> Graph:
+    """Copy a region of scalars, and reshard the values that it captures."""
     known = {value: Value(value.type, None, value.index) for value in region.parameters}
 
     def local(value: Value) -> Value:
@@ -141,7 +141,7 @@ def _copied(partitioner: Partitioner, region: Graph) -> Graph:
             [local(value) for value in node.inputs],
             [value.type for value in node.outputs],
             node.attributes,
-            [_copied(partitioner, inner) for inner in node.regions],
+            [_copy_region(partitioner, inner) for inner in node.regions],
             node.where,
         )
         copy.mlir = node.mlir

@@ -1,4 +1,4 @@
-"""Programs over several devices: the one program that each of them runs."""
+"""Partition a program over several devices."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from ..import_stablehlo import graph_of, main_of
 from . import calls, control, local_ops, resharding  # noqa: F401
 from .meshes import Meshes, usable
 from .partitioner import Partitioner
-from .sharding import DimShardings, Parts, count, op_sharding, unsharded, words_of
+from .sharding import DimShardings, Parts, count, hlo_text_of, op_sharding, unsharded
 
 _PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
 
 
 @dataclass
 class Partitioned:
-    """A local graph, with serialized xla.OpSharding of what goes in and comes out.
+    """The graph of each device, with the serialized xla.OpSharding of parameters and outputs.
 
-    ``words``: those of the parameters as HLO writes them, empty for summands.
+    ``hlo_shardings``: HLO's text of the parameters' shardings, empty for unreduced ones.
     """
 
     graph: Graph
     parameters: list[bytes]
     outputs: list[bytes]
-    words: list[str]
+    hlo_shardings: list[str]
 
 
 def needs_partition(module: ir.Module, partitions: int) -> bool:
-    """Whether a program has arrays that are spread, if only over one device."""
+    """Return True if a program has sharded arrays, even over one device only."""
     return partitions > 1 or "sdy.manual_computation" in str(module)
 
 
 def partition(module: ir.Module, partitions: int) -> Partitioned:
-    """The program of each device."""
+    """Return the program of each device."""
     text = str(module)
     if "@Sharding" in text or "@SPMDFullToShardShape" in text or "mhlo.sharding" in text:
         raise Unsupported(
@@ -50,7 +50,7 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
     graph = graph_of(module, with_shardings=True)
     for node in graph.all_nodes():
         among = node.attributes.get("replica_groups")
-        if isinstance(among, ir.Attribute):  # by the axes of a mesh, as JAX says it from 0.12 on
+        if isinstance(among, ir.Attribute):  # axes of a mesh, from JAX 0.12 on
             node.attributes["replica_groups"] = meshes.groups(among)
     main = main_of(module)
     partitioner = Partitioner(meshes)
@@ -73,17 +73,17 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
         list(map(op_sharding, shardings, along))
         for shardings, along in zip((given, wanted), summands, strict=True)
     )
-    words = [
-        "" if count(along) > 1 else words_of(sharding)
+    hlo_shardings = [
+        "" if count(along) > 1 else hlo_text_of(sharding)
         for sharding, along in zip(given, summands[0], strict=True)
     ]
-    return Partitioned(local, parameters, outputs, words)
+    return Partitioned(local, parameters, outputs, hlo_shardings)
 
 
 def _unreduced(
     main: ir.Operation, name: str, values: list[Any], partitioner: Partitioner
 ) -> list[Parts]:
-    """Of each value, which of the arrays that it is the sum of a partition has."""
+    """Return which summand of each value a partition has."""
     if name not in main.attributes:
         return [unsharded(partitioner.meshes.partitions)] * len(values)
     return [

@@ -1,8 +1,7 @@
-"""Makes of a program over arrays of the whole the one that each device runs on its parts.
+"""The partitioner: turns a program over whole arrays into the program that each device runs on its parts.
 
-Every value of the whole is held as the parts of it in some sharding; what a program computes never depends on
-which one. Shardy's propagation says which shardings are wanted. What becomes of an operation is in the files
-that register it here: ``alike`` has what holds for most.
+Each value has a local value in some sharding; the program's results never depend on which one. Shardy's
+propagation requests shardings. Each operation has a partition rule; ``local_ops`` has that of most.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from .sharding import (
 PartitionRule = Callable[["Partitioner", Node], None]
 PARTITION_RULES: dict[str, PartitionRule] = {}
 ANY = ""
-"""The name of what is done with operations that nobody registers."""
+"""The name of the rule for operations without a rule of their own."""
 _I32, _U32 = ELEMENTS["i32"], ELEMENTS["ui32"]
 
 
 def partition_rule(*names: str) -> Callable[[PartitionRule], PartitionRule]:
-    """Makes a function what becomes of the operations of these names."""
+    """Register a function as the partition rule of these operations."""
 
     def register(function: PartitionRule) -> PartitionRule:
         PARTITION_RULES.update(dict.fromkeys(names, function))
@@ -46,7 +45,7 @@ def partition_rule(*names: str) -> Callable[[PartitionRule], PartitionRule]:
 
 
 class Located(NamedTuple):
-    """A value's part on each device. ``unreduced``: which summand of the value each device has."""
+    """A value's local value with its sharding; ``unreduced``: which summand each device has."""
 
     local: Value
     sharding: DimShardings
@@ -54,7 +53,7 @@ class Located(NamedTuple):
 
 
 class Partitioner:
-    """The program of a device so far; ``scope`` numbers the places on axes that a region has to itself."""
+    """The program of each device so far; ``scope`` numbers the positions on the manual axes of a region."""
 
     def __init__(self, meshes: Meshes) -> None:
         self.meshes = meshes
@@ -73,9 +72,9 @@ class Partitioner:
         given_unreduced: Sequence[Parts] = (),
         wanted_unreduced: Sequence[Parts] = (),
     ) -> Graph:
-        """The local graph of one whose parameters and results have these shardings.
+        """Return the local graph of one whose parameters and results have these shardings.
 
-        ``given_unreduced`` and ``wanted_unreduced``: which summand of each a device has; nothing for sums.
+        ``given_unreduced`` and ``wanted_unreduced``: which summand of each a device has; empty for sums.
         """
         parameters = []
         given_unreduced = given_unreduced or [self.reduced] * len(given)
@@ -87,7 +86,7 @@ class Partitioner:
             self.at[value] = Located(local, sharding, unreduced)
             parameters.append(local)
         outside, self.nodes = self.nodes, []
-        # What a region makes for itself is not seen outside.
+        # Values that a region computes are not visible outside.
         moved, self.moved = self.moved, dict(self.moved)
         choices, self.choices = self.choices, dict(self.choices)
         self.run(graph)
@@ -102,26 +101,26 @@ class Partitioner:
         return Graph(parameters, nodes, results)
 
     def run(self, graph: Graph) -> None:
-        """Bring over a graph's nodes."""
+        """Partition the nodes of a graph."""
         for node in graph.nodes:
             PARTITION_RULES.get(node.op, PARTITION_RULES[ANY])(self, node)
 
     # -- values
 
     def type(self, value: Value, sharding: DimShardings) -> Type:
-        """Of the part a device has of a value."""
+        """Return the type of a device's part of a value."""
         return Type(value.type.element, local_shape(value.shape, sharding))
 
     def replicated(self, value: Value) -> DimShardings:
-        """The sharding of a value that every device has all of."""
+        """Return the sharding of a value that every device has completely."""
         return (unsharded(self.meshes.partitions),) * len(value.shape)
 
     def fit(self, sharding: DimShardings, value: Value) -> DimShardings:
-        """As much of a sharding as the value can have."""
+        """Return the part of a sharding that divides the value evenly."""
         return usable(sharding, value.shape, self.scope)
 
     def requested_shardings(self, node: Node) -> list[DimShardings]:
-        """What Shardy wants the results to be like."""
+        """Return the shardings that Shardy requests for the results."""
         attribute = node.attributes.get("sdy.sharding")
         if attribute is None or not node.outputs:
             return [self.replicated(value) for value in node.outputs]
@@ -129,19 +128,19 @@ class Partitioner:
         return [self.fit(sharding, v) for sharding, v in zip(shardings, node.outputs, strict=True)]
 
     def requested_summands(self, node: Node) -> list[Parts]:
-        """Which summand of each result Shardy wants a device to have."""
+        """Return which summand of each result a device shall have."""
         attribute = node.attributes.get("sdy.sharding")
         if attribute is None or not node.outputs:
             return [self.reduced for _ in node.outputs]
         return self.meshes.summands(attribute)
 
     def add(self, op: str, inputs: list[Value], type: Type, **attributes: Any) -> Value:
-        """A node more; returns its result."""
+        """Add a node and return its result."""
         self.nodes.append(Node(op, inputs, [type], attributes))
         return self.nodes[-1].output
 
     def reshard(self, value: Value, target: DimShardings, unreduced: Parts | None = None) -> Value:
-        """Return the local value of ``value`` in a sharding, or a summand of it; add the moves it needs."""
+        """Return the local value in a sharding, or a summand of it; add the collectives that it needs."""
         local, sharding, now = self.at[value]
         wanted = self.reduced if unreduced is None else unreduced
         if sharding == target and _same_summands(now, wanted):
@@ -153,7 +152,7 @@ class Partitioner:
 
     def _reshard(self, now: Located, target: DimShardings, wanted: Parts) -> Value:
         local, sharding, unreduced = now
-        if not determines(wanted, unreduced):  # some of the summands have to be added
+        if not determines(wanted, unreduced):  # some summands must be added
             left = wanted if determines(unreduced, wanted) else self.reduced
             local = self.combined(local, sharding, left, [unreduced], "add")
             unreduced = left
@@ -169,7 +168,7 @@ class Partitioner:
         sums: list[Parts],
         reducer: str,
     ) -> Value:
-        """The same on all devices that have a part of each sum; of ``unreduced`` each has its own."""
+        """Combine the parts of ``sums`` over devices that have the same part of ``unreduced``."""
         scalar = Type(local.type.element, ())
         region = Graph([Value(scalar, None, 0), Value(scalar, None, 1)])
         region.nodes.append(Node(reducer, list(region.parameters), [scalar]))
@@ -187,7 +186,7 @@ class Partitioner:
         target: DimShardings,
         wanted: Parts,
     ) -> Located:
-        """Parts along a dimension become summands: each device puts its part between zeros."""
+        """Turn parts along a dimension into summands: each device pads its part with zeros."""
         for dim, (old, new) in enumerate(zip(sharding, target, strict=True)):
             if old == new or not refines(old, new) or not determines(wanted, old):
                 continue
@@ -204,7 +203,7 @@ class Partitioner:
         return Located(local, sharding, unreduced)
 
     def _summand(self, local: Value, unreduced: Parts, wanted: Parts) -> Value:
-        """Of devices with the same summand the first ones keep it, the others have zeros."""
+        """Keep each summand on the first devices that have it, and set zeros on the others."""
         if determines(unreduced, wanted):
             return local
         first: dict[int, int] = {}
@@ -265,7 +264,7 @@ class Partitioner:
         return self.add("dynamic_slice", [local, *starts], type, slice_sizes=list(sizes))
 
     def _choice(self, numbers: tuple[int, ...]) -> Value:
-        """The one of some numbers that is a device's own."""
+        """Return, on each device, its own one of these numbers."""
         if numbers not in self.choices:
             self.choices[numbers] = self._chosen(np.array(numbers, np.int32))
         return self.choices[numbers]
@@ -284,7 +283,7 @@ def _same_summands(one: Parts, other: Parts) -> bool:
 
 
 def _same_everywhere(value: Value) -> bool:
-    """Whether a part of a value is the same as another one, but for its size."""
+    """Return True if parts of a value differ only in size."""
     if value.op == "broadcast_in_dim":
         assert value.node
         return not value.node.inputs[0].shape

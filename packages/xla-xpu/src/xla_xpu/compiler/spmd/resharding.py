@@ -1,4 +1,4 @@
-"""Where values lie: constants, and shardings that the program asks for."""
+"""Partition rules of constants, and of shardings that the program requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .partitioner import Located, Partitioner, partition_rule
 
 @partition_rule("constant")
 def constant(partitioner: Partitioner, node: Node) -> None:
-    """One number is the same in every part; other constants all devices have all of."""
+    """Partition splats as requested; replicate other constants."""
     (wanted,) = partitioner.requested_shardings(node)
     sharding = wanted if is_splat(node.output) else partitioner.replicated(node.output)
     value = node.attributes["value"]
@@ -31,7 +31,7 @@ def constant(partitioner: Partitioner, node: Node) -> None:
     "sdy.sharded_to_unreduced",
 )
 def reshard(partitioner: Partitioner, node: Node) -> None:
-    """A sharding that the program asks for."""
+    """Reshard a value as the program requests."""
     (value,) = node.inputs
     sharding = node.attributes.get("sharding") or node.attributes["out_sharding"]
     target = partitioner.fit(partitioner.meshes.dim_shardings(sharding), value)
@@ -42,14 +42,14 @@ def reshard(partitioner: Partitioner, node: Node) -> None:
 
 @partition_rule("sdy.propagation_barrier")
 def identity(partitioner: Partitioner, node: Node) -> None:
-    """Nothing of its own."""
+    """Forward the operands."""
     for value, output in zip(node.inputs, node.outputs, strict=True):
         partitioner.at[output] = partitioner.at[value]
 
 
 @partition_rule("custom_call@dce_sink")
 def dce_sink(partitioner: Partitioner, node: Node) -> None:
-    """Computes the parts of its operands wherever they are."""
+    """Keep the operands alive, with the shardings that they have."""
     inputs = [partitioner.at[value].local for value in node.inputs]
     sink = Node(node.op, inputs, [], {}, where=node.where)
     sink.mlir = node.mlir
@@ -58,10 +58,10 @@ def dce_sink(partitioner: Partitioner, node: Node) -> None:
 
 @partition_rule("sdy.sharding_group")
 def group(partitioner: Partitioner, node: Node) -> None:
-    """Heard by Shardy's propagation."""
+    """Add nothing: only Shardy's propagation uses the group."""
 
 
 @partition_rule("sdy.named_computation")
 def reject(partitioner: Partitioner, node: Node) -> None:
-    """What no program of JAX has here."""
+    """Reject an operation that JAX does not emit here."""
     raise Unsupported(f"{node.op} in a program over several devices is not supported on xpu")

@@ -1,4 +1,4 @@
-"""How arrays are spread over the devices of a program, whatever the axes of its meshes are called."""
+"""Shardings of arrays over the devices of a program, independent of meshes and their axes."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from jaxlib.xla_client import HloSharding, OpSharding
 
 from ..failures import Unsupported
 
-# Of one dimension: by partition, which of the equal parts it has.
+# The sharding of one dimension: for each partition, which of the equal parts it has.
 Parts = tuple[int, ...]
-# Of an array: of each dimension.
+# The sharding of an array: that of each dimension.
 DimShardings = tuple[Parts, ...]
-# The type, which serializers leave out because it is 0; but nothing at all is no sharding.
+# The field `type`, which serializers omit because it is 0; but an empty message is not a sharding.
 _REPLICATED = b"\x08\x00"
 
 
 def count(parts: Parts) -> int:
-    """How many parts there are."""
+    """Return the number of parts."""
     return max(parts) + 1
 
 
 def unsharded(partitions: int) -> Parts:
-    """Of a dimension that every partition has all of."""
+    """Return the sharding of a dimension that every partition has completely."""
     return (0,) * partitions
 
 
 def local_shape(shape: tuple[int, ...], sharding: DimShardings) -> tuple[int, ...]:
-    """Of what one partition has."""
+    """Return the shape of one partition's part."""
     return tuple(size // count(parts) for size, parts in zip(shape, sharding, strict=True))
 
 
 def refines(fine: Parts, coarse: Parts) -> bool:
-    """Whether each of the fine parts lies in one of the coarse ones, in order."""
+    """Return True if each coarse part consists of consecutive fine parts."""
     ratio, rest = divmod(count(fine), count(coarse))
     return not rest and all(f // ratio == c for f, c in zip(fine, coarse, strict=True))
 
 
 def are_independent(dims: tuple[Parts, ...], scope: Parts) -> bool:
-    """Whether, in each scope, the partitions have all combinations of parts between them."""
+    """Return True if, in each scope, the partitions have all combinations of parts."""
     rows = set(zip(scope, *dims, strict=True))
     return len(rows) == count(scope) * math.prod(map(count, dims))
 
 
 def determines(fine: Parts, coarse: Parts) -> bool:
-    """Whether partitions with the same fine part have the same coarse part, whatever their order."""
+    """Return True if partitions with the same fine part have the same coarse part."""
     return len(set(zip(fine, coarse, strict=True))) == len(set(fine))
 
 
 def joint(*each: Parts) -> Parts:
-    """A number for each combination of parts that there is."""
+    """Number the combinations of parts that occur."""
     rows = list(zip(*each, strict=True))
     numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
     return tuple(numbers[row] for row in rows)
 
 
 def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
-    """The partitions that are the same in some ways, those with the parts 0, 1, ... in each group."""
+    """Group partitions that agree in all of ``same``; each group has one of each part, in order."""
     found: dict[tuple[int, ...], dict[int, list[int]]] = {}
     for partition, part in enumerate(parts):
         key = tuple(way[partition] for way in same)
@@ -65,13 +65,13 @@ def groups(same: tuple[Parts, ...], parts: Parts) -> list[list[int]]:
     for by_part in found.values():
         columns = [by_part[part] for part in sorted(by_part)]
         if len({len(column) for column in columns}) != 1:
-            raise Unsupported("an array whose parts are unevenly repeated over the devices")
+            raise Unsupported("a sharding repeats the parts of an array unevenly over the devices")
         result.extend(list(row) for row in zip(*columns, strict=True))
     return result
 
 
 def op_sharding(sharding: DimShardings, along: Parts) -> bytes:
-    """A serialized xla.OpSharding; ``along``: see ``Meshes.unreduced``."""
+    """Return a serialized xla.OpSharding; ``along``: see ``Meshes.unreduced``."""
     proto = proto_of(sharding) if count(along) == 1 else _proto_of_summands(sharding, along)
     return bytes(proto.SerializeToString()) or _REPLICATED
 
@@ -93,7 +93,7 @@ def _proto_of_summands(sharding: DimShardings, along: Parts) -> OpSharding:
 
 
 def proto_of(sharding: DimShardings) -> OpSharding:
-    """Of arrays as they are, as an object."""
+    """Return the OpSharding of an array that is not unreduced."""
     proto = OpSharding()
     if all(count(parts) == 1 for parts in sharding):
         return proto
@@ -109,8 +109,8 @@ def proto_of(sharding: DimShardings) -> OpSharding:
     return proto
 
 
-def words_of(sharding: DimShardings) -> str:
-    """As HLO's text has it: in short where the devices are in the order of the parts."""
+def hlo_text_of(sharding: DimShardings) -> str:
+    """Return HLO's text of a sharding, in its short form if the devices are in the order of the parts."""
     proto = proto_of(sharding)
     devices = list(proto.tile_assignment_devices)
     if not devices or devices != list(range(len(devices))):
