@@ -41,6 +41,6 @@ struct PJRT_Buffer {
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<xla_xpu::Storage> storage_;  // null: deleted
-  std::vector<std::shared_ptr<xla_xpu::Storage>>
-      external_references_;  // one for each add_external_reference()
+  // One for each add_external_reference().
+  std::vector<std::shared_ptr<xla_xpu::Storage>> external_references_;
 };

@@ -20,7 +20,7 @@ ReductionExpression reduction_expression(const PlanFields& fields) {
   e.update = fields.get<std::string>("update");
   e.inputs = static_cast<int>(py::len(fields.list("in")));
   e.headers = fields.strings("headers");
-  e.expression_reduction_type = (1u << e.inputs) - 1;
+  e.own_type = (1u << e.inputs) - 1;
   e.uses_index = fields.get<bool>("uses_index", false);
   return e;
 }
