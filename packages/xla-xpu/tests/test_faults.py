@@ -64,7 +64,7 @@ FAULTS = {
         serialized = made.serialize()
         xpu.client.deserialize_executable(serialized[: len(serialized) // 2], made.local_devices())
         """,
-        "not an executable of xla-xpu",
+        "no executable of xla-xpu",
     ),
     "operation that is not supported": (
         "jax.jit(lambda x: x.astype(jnp.float6_e2m3fn).astype(np.float32))(x)",

@@ -248,4 +248,4 @@ def test_what_kills_the_compiler_is_computed_one_by_one(child, tmp_path):
         """
     for warnings in (1, 0):  # the second process has the plan of the first
         done = child(program, env=env).check()
-        assert done.err.count("is now a kernel of its own") == warnings, done.err
+        assert done.err.count("one kernel per operation") == warnings, done.err
