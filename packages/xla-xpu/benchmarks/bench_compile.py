@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from beside_jax import PEER
+from cpu_peer import PEER
 from xpu_bench import Case, Pair
 
 PROGRAM = Path(__file__).with_name("compile_program.py")

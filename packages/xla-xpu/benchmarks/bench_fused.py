@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from beside_jax import Inputs, case
+from cpu_peer import Inputs, case
 from training import adam_update, momentum_update
 from xpu_bench import Case, Mean
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 import transformer
-from beside_jax import PEER, Inputs, on
+from cpu_peer import PEER, Inputs, on
 from xpu_bench import Case, Pair
 
 CALLS = 1000

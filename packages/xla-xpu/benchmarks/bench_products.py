@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from beside_jax import Inputs, case
+from cpu_peer import Inputs, case
 from xpu_bench import Case
 
 DTYPES = {"f32": ("float32", ">= 1.0"), "bf16": ("bfloat16", ">= 1.5")}

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import transformer
-from beside_jax import PEER, Inputs, case, steps_beside_cpu
+from cpu_peer import PEER, Inputs, case, steps_pair
 from jax.experimental.ode import odeint
 from training import adam, adam_state, momentum_update
 from xpu_bench import Case, Mean
@@ -151,7 +151,7 @@ def cases() -> Iterator[Case | Mean]:
         ("ResNet block", block_step, block),
         ("LSTM", lstm_step, lstm),
     ):
-        yield Case(f"step: {name}", steps_beside_cpu(step, make), PEER, ">= 1.0")
+        yield Case(f"step: {name}", steps_pair(step, make), PEER, ">= 1.0")
     yield case("step: ODE of 32 k orbits", solve, orbits, ">= 1.0")
     yield case("step: Monte Carlo of 10 M paths", price, draw, ">= 1.0")
     yield Mean("steps, geometric mean", "step: *", ">= 1.2")

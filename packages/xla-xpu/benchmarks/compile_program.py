@@ -11,7 +11,7 @@ from statistics import median
 
 import jax
 import transformer
-from beside_jax import Inputs, on
+from cpu_peer import Inputs, on
 
 
 def run(platform: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from beside_jax import Inputs
+from cpu_peer import Inputs
 from training import adam, adam_state
 
 WORDS, WIDTH, HEADS, LAYERS, BATCH, LENGTH, DROPOUT = 4096, 256, 8, 2, 8, 128, 0.1

@@ -1,14 +1,14 @@
-"""Runs when Python starts: waits for JAX's module of DLPack, which must know xpu before JAX asks for plugins.
+"""Runs at every start of Python: an import hook adds xpu to the device table of JAX's DLPack module.
 
-`jax.dlpack.from_dlpack(tensor)` looks the tensor's kind of device up in a table of JAX's own. Where it is the
-first thing that a program does with JAX, no plugin has been called that could have added xpu.
+`jax.dlpack.from_dlpack(tensor)` looks up the tensor's device type in that table. If it is a
+program's first use of JAX, JAX has not called the plugin yet, so the plugin could not have added xpu.
 """
 
 import sys
 
 
 class _Finder:
-    """Sees the import, and has the module's own loader add the line."""
+    """A finder that makes the module's own loader add the entry."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "jax._src.dlpack":

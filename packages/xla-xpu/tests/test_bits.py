@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 PAIRS = [
@@ -25,7 +25,7 @@ PAIRS = [
 def test_bitcast(source, target):
     wide, narrow = (jax.dtypes.itemsize_bits(d) for d in (target, source))
     x = np.random.default_rng(0).integers(-7, 8, (3, 4, max(1, wide // narrow))).astype(source)
-    beside_cpu(
+    compare_with_cpu(
         lambda x: (
             lax.bitcast_convert_type(x.reshape(x.shape if wide > narrow else (3, -1)), target) * 1
         ),
@@ -37,4 +37,4 @@ def test_bitcast(source, target):
 def test_bitcast_to_the_same_type():
     with jax.enable_x64(True):
         x = np.arange(6).astype(np.complex128) * (1 - 2j)
-        beside_cpu(lambda x: lax.bitcast_convert_type(x, np.complex128) * 1, x)
+        compare_with_cpu(lambda x: lax.bitcast_convert_type(x, np.complex128) * 1, x)

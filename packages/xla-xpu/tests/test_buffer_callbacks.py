@@ -111,12 +111,12 @@ def test_errors_say_what_is_wrong(xpu, function, what):
 
 
 def test_buffers_end_with_the_call(xpu):
-    kept = []
-    called(lambda context, out, x: kept.append(x), jax.device_put(X, xpu)).block_until_ready()
+    saved = []
+    called(lambda context, out, x: saved.append(x), jax.device_put(X, xpu)).block_until_ready()
     with pytest.raises(RuntimeError, match="has ended"):
-        np.asarray(kept[0])
+        np.asarray(saved[0])
     with pytest.raises(RuntimeError, match="has ended"):
-        kept[0].__dlpack__()
+        saved[0].__dlpack__()
 
 
 @pytest.mark.cpu_device

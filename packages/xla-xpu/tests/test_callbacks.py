@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax.experimental import checkify, io_callback, serialize_executable
 
 import xla_xpu
@@ -33,7 +33,7 @@ def sine(x):
     ],
 )
 def test_pure_callback(function):
-    beside_cpu(function, np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
+    compare_with_cpu(function, np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
 
 
 def test_ordered_effects_come_in_order(xpu):
@@ -68,18 +68,18 @@ def test_ordered_calls_that_return_something(xpu):
 
 
 def test_io_callback_gives_values_and_keeps_what_it_gets(xpu):
-    kept = []
+    received = []
 
     def keep(x):
-        kept.append(x)
-        return np.float32(len(kept))
+        received.append(x)
+        return np.float32(len(received))
 
     scalar = jax.ShapeDtypeStruct((), np.float32)
     program = jax.jit(lambda x: io_callback(keep, scalar, x) + 1)
     for number in range(3):
         x = jax.device_put(np.full(100, number, np.float32), xpu)
         assert float(program(x)) == number + 2
-    for number, x in enumerate(kept):
+    for number, x in enumerate(received):
         np.testing.assert_array_equal(x, np.full(100, number, np.float32))
 
 

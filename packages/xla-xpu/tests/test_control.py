@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 X = np.linspace(0, 1, 50, dtype=np.float32)
@@ -66,7 +66,7 @@ LOOPS = {
     ],
 )
 def test_loops(loop):
-    beside_cpu(LOOPS[loop], X)
+    compare_with_cpu(LOOPS[loop], X)
 
 
 BRANCHES = {
@@ -84,14 +84,16 @@ BRANCHES = {
 @pytest.mark.parametrize("branch", BRANCHES)
 @pytest.mark.parametrize("k", [-1, 0, 2, 5])
 def test_branches(branch, k):
-    beside_cpu(BRANCHES[branch], X, np.int32(k))
+    compare_with_cpu(BRANCHES[branch], X, np.int32(k))
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_what_a_scan_stacks_up(reverse):
     """Every row is written, so what was there before need not be cleared; where not, it stays."""
     x = np.arange(60, dtype=np.float32).reshape(12, 5)
-    beside_cpu(lambda x: jax.lax.scan(lambda c, r: (c @ M + r, c * 2), x[0], x, reverse=reverse), x)
+    compare_with_cpu(
+        lambda x: jax.lax.scan(lambda c, r: (c @ M + r, c * 2), x[0], x, reverse=reverse), x
+    )
 
     def some(x):
         def body(i, carry):
@@ -100,7 +102,7 @@ def test_what_a_scan_stacks_up(reverse):
 
         return jax.lax.fori_loop(0, 6, body, (x[0], x))
 
-    beside_cpu(some, x)
+    compare_with_cpu(some, x)
 
 
 M = np.eye(5, dtype=np.float32) * 0.5 + 0.01
@@ -119,8 +121,8 @@ def test_what_a_scan_stacks_up_outlives_what_each_round_needs():
         return jnp.cos(every).sum() + jnp.sort(every, 0)[0].sum()
 
     x = np.arange(60, dtype=np.float32).reshape(12, 5) / 30
-    beside_cpu(function, x)
-    beside_cpu(jax.grad(function), x)
+    compare_with_cpu(function, x)
+    compare_with_cpu(jax.grad(function), x)
 
 
 def test_pallas_in_interpret_mode():
@@ -138,4 +140,4 @@ def test_pallas_in_interpret_mode():
         out_specs=block,
         interpret=True,
     )
-    beside_cpu(call, np.arange(64, dtype=np.float32).reshape(8, 8), exact=True)
+    compare_with_cpu(call, np.arange(64, dtype=np.float32).reshape(8, 8), exact=True)

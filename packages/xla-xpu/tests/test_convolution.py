@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 # source, weights, and how
@@ -66,20 +66,20 @@ def arrays(kind, dtype=np.float32):
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(kind):
     (x, w), how = arrays(kind)
-    beside_cpu(lambda x, w: convolve(x, w, how), x, w)
+    compare_with_cpu(lambda x, w: convolve(x, w, how), x, w)
 
 
 @pytest.mark.parametrize("kind", DIFFERENTIABLE)
 def test_gradients(kind):
     (x, w), how = arrays(kind)
-    beside_cpu(jax.grad(lambda x, w: (convolve(x, w, how) ** 2).sum() / 100, (0, 1)), x, w)
+    compare_with_cpu(jax.grad(lambda x, w: (convolve(x, w, how) ** 2).sum() / 100, (0, 1)), x, w)
 
 
 @pytest.mark.parametrize("kind", ["spread with strides", "spread groups", "groups of the batch"])
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.complex64])
 def test_dtypes(dtype, kind):
     (x, w), how = arrays(kind, dtype)
-    beside_cpu(lambda x, w: convolve(x, w, how), x, w)
+    compare_with_cpu(lambda x, w: convolve(x, w, how), x, w)
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_dtypes(dtype, kind):
 )
 def test_preferred(dtype, preferred):
     (x, w), how = arrays("strides", dtype)
-    beside_cpu(lambda x, w: convolve(x, w, how, preferred_element_type=preferred), x, w)
+    compare_with_cpu(lambda x, w: convolve(x, w, how, preferred_element_type=preferred), x, w)
 
 
 def test_turned():
     (x, w), _ = arrays("plain")
-    beside_cpu(lambda x, w: convolve(x, w[:, :, ::-1, ::-1], {}), x, w)
-    beside_cpu(
+    compare_with_cpu(lambda x, w: convolve(x, w[:, :, ::-1, ::-1], {}), x, w)
+    compare_with_cpu(
         lambda x, w: lax.conv_transpose(
             x, w, (2, 2), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW")
         ),

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 MANY = 15
@@ -43,7 +43,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_many_dimensions(name):
-    beside_cpu(PROGRAMS[name], X)
+    compare_with_cpu(PROGRAMS[name], X)
 
 
 def test_dimensions_of_one_element():
@@ -54,11 +54,13 @@ def test_dimensions_of_one_element():
             *(jnp.sort(x), jnp.cumsum(x, -1), jnp.take(x, jnp.array([0, 0]), 2)),
         )
 
-    beside_cpu(all_ways, X.reshape(-1)[:3].reshape([1] * 20 + [3]))
+    compare_with_cpu(all_ways, X.reshape(-1)[:3].reshape([1] * 20 + [3]))
 
 
 def test_reversed_order_of_a_million():
-    beside_cpu(lambda x: jnp.transpose(x), np.arange(2**20, dtype=np.float32).reshape([2] * 20))
+    compare_with_cpu(
+        lambda x: jnp.transpose(x), np.arange(2**20, dtype=np.float32).reshape([2] * 20)
+    )
 
 
 # Ten dimensions, and an array of indices for each; some count from the end, some are beyond it.
@@ -101,7 +103,7 @@ INDEXED = {
 
 @pytest.mark.parametrize("name", INDEXED)
 def test_indices_of_many_components(name):
-    beside_cpu(INDEXED[name], TEN)
+    compare_with_cpu(INDEXED[name], TEN)
 
 
 def test_windows_without_an_index(xpu):

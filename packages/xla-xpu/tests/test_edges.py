@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 EMPTY = {
@@ -29,7 +29,7 @@ EMPTY = {
 
 @pytest.mark.parametrize("function", EMPTY)
 def test_empty(function):
-    beside_cpu(EMPTY[function], np.zeros((0, 5), np.float32))
+    compare_with_cpu(EMPTY[function], np.zeros((0, 5), np.float32))
 
 
 INDICES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32]
@@ -59,9 +59,9 @@ def _indexed(dtype):
         )
 
     x = np.arange(100, dtype=np.float32).reshape(10, 10)
-    beside_cpu(all_ways, x, np.array([3, 7, 1, 120], dtype))
+    compare_with_cpu(all_ways, x, np.array([3, 7, 1, 120], dtype))
     if np.issubdtype(dtype, np.signedinteger):
-        beside_cpu(all_ways, x, np.array([-3, -7, -100, 2], dtype))
+        compare_with_cpu(all_ways, x, np.array([-3, -7, -100, 2], dtype))
 
 
 LIMITS = {"uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}
@@ -73,15 +73,17 @@ def test_small_types(dtype):
     # Out of range every platform has its own answer.
     low, high = LIMITS.get(np.dtype(dtype).name, (-8, 7))
     x = np.random.default_rng(0).integers(low, high + 1, (4, 6)).astype(np.float32)
-    beside_cpu(lambda x: x.astype(dtype), x)
-    beside_cpu(lambda x: (x.astype(dtype).astype(np.float32), x.astype(dtype)[1:, ::2] * 1), x)
-    beside_cpu(lambda x: jnp.where(x > 0, x.astype(dtype), jnp.zeros((), dtype)), x)
+    compare_with_cpu(lambda x: x.astype(dtype), x)
+    compare_with_cpu(
+        lambda x: (x.astype(dtype).astype(np.float32), x.astype(dtype)[1:, ::2] * 1), x
+    )
+    compare_with_cpu(lambda x: jnp.where(x > 0, x.astype(dtype), jnp.zeros((), dtype)), x)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.bool_, np.complex64])
 def test_scalars_choose(dtype):
     x = np.array([[0, 1, 2], [3, 0, -5]]).astype(dtype)
-    beside_cpu(lambda p, x: lax.select(p, x, x + x), np.True_, x)
-    beside_cpu(lambda p, x: jnp.where(p[0, 1], x[0], x[1]), np.array([[True, False]]), x)
+    compare_with_cpu(lambda p, x: lax.select(p, x, x + x), np.True_, x)
+    compare_with_cpu(lambda p, x: jnp.where(p[0, 1], x[0], x[1]), np.array([[True, False]]), x)
     if dtype != np.complex64 and dtype != np.bool_:
-        beside_cpu(lambda lo, x, hi: lax.clamp(lo, x, hi), x[0, 0], x, x[0, 2])
+        compare_with_cpu(lambda lo, x, hi: lax.clamp(lo, x, hi), x[0, 0], x, x[0, 2])

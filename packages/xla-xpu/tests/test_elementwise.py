@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 from xla_xpu.compiler.elementwise import OPERATIONS
@@ -114,7 +114,7 @@ def test_the_whole_table_is_here():
 
 @pytest.mark.parametrize(("name", "dtype"), cases(UNARY))
 def test_one_operand(name, dtype):
-    beside_cpu(UNARY[name], numbers(dtype))
+    compare_with_cpu(UNARY[name], numbers(dtype))
 
 
 @pytest.mark.parametrize(("name", "dtype"), cases(BINARY))
@@ -122,7 +122,7 @@ def test_two_operands(name, dtype):
     x, y = numbers(dtype), numbers(dtype, 1)
     if name == "power":
         x = abs(x)
-    beside_cpu(BINARY[name], x, y)
+    compare_with_cpu(BINARY[name], x, y)
 
 
 DTYPES = (*FLOATS, *INTEGERS, "bool", "int8", "uint16", "complex64", "float8_e4m3fn", "float8_e5m2")
@@ -133,16 +133,16 @@ DTYPES = (*FLOATS, *INTEGERS, "bool", "int8", "uint16", "complex64", "float8_e4m
 @pytest.mark.parametrize("target", DTYPES)
 def test_conversions(source, target):
     x = np.linspace(-3, 130, 60).clip(0 if source[0] == "u" else None).astype(jnp.dtype(source))
-    beside_cpu(lambda x: lax.convert_element_type(x, jnp.dtype(target)), x)
+    compare_with_cpu(lambda x: lax.convert_element_type(x, jnp.dtype(target)), x)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "bfloat16"])
 def test_choice_and_bounds(dtype):
     x, y = numbers(dtype), numbers(dtype, 1)
     low, high = x[:1].reshape(()), y[:1].reshape(())
-    beside_cpu(lambda x, y: jnp.where(y > 0, x, y), x, y)
-    beside_cpu(lambda p, x, y: lax.select(p, x, y), np.bool_(True), x, y)
-    beside_cpu(lax.clamp, low, x, high)
+    compare_with_cpu(lambda x, y: jnp.where(y > 0, x, y), x, y)
+    compare_with_cpu(lambda p, x, y: lax.select(p, x, y), np.bool_(True), x, y)
+    compare_with_cpu(lax.clamp, low, x, high)
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "float64"])
@@ -150,18 +150,18 @@ def test_comparisons_with_infinity(dtype):
     inf = np.inf
     with jax.enable_x64(dtype == "float64"):
         x = np.append(numbers(dtype), [jnp.finfo(dtype).max, jnp.finfo(dtype).tiny]).astype(dtype)
-        beside_cpu(lambda x: (x == 0, x == inf, x != inf, x == -inf, x < inf, x >= inf), x)
-        beside_cpu(lambda x: jnp.where((x == 0) | (x == inf), 1, x), x)
+        compare_with_cpu(lambda x: (x == 0, x == inf, x != inf, x == -inf, x < inf, x >= inf), x)
+        compare_with_cpu(lambda x: jnp.where((x == 0) | (x == inf), 1, x), x)
 
 
 @pytest.mark.parametrize("number", [3.0, -255.0, 0.1, 1e30, 0.0, -np.inf, np.nan])
 def test_division_by_a_number(number):
     """XLA makes it a product with the reciprocal: the same bits."""
     x = np.array([0, -0.0, 1, -2.5, 7, 1e-20, 3e20, np.inf, np.nan] * 5, np.float32)
-    beside_cpu(lambda x: x / np.float32(number), x, exact=True)
+    compare_with_cpu(lambda x: x / np.float32(number), x, exact=True)
 
 
 def test_clamped_complex_numbers():
     """By their real parts, as on JAX's CPU."""
     x = np.array([1 + 1j, 3 - 1j, -2 + 5j, 2, 2 - 3j, 2 + 9j, 0 - 4j], np.complex64)
-    beside_cpu(lambda x: lax.clamp(np.complex64(0), x, np.complex64(2 + 2j)), x, exact=True)
+    compare_with_cpu(lambda x: lax.clamp(np.complex64(0), x, np.complex64(2 + 2j)), x, exact=True)

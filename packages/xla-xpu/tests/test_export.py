@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import TOLERANCES
+from cpu_comparison import TOLERANCES
 from jax import export, lax
 
 

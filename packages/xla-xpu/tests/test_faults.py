@@ -48,13 +48,13 @@ FAULTS = {
     ),
     "kernel that does not build": (
         """
-        from xla_xpu.compiler import loops
-        real = loops.source
-        loops.source = lambda *a: real(*a) + "this is not C++;"
+        from xla_xpu.compiler import kernel_writer
+        real = kernel_writer.module_source
+        kernel_writer.module_source = lambda *a: real(*a) + "this is not C++;"
         try:
             jax.jit(lambda x: jnp.cos(x) * 3)(x)
         finally:
-            loops.source = real
+            kernel_writer.module_source = real
         """,
         "this is not C++",
     ),
@@ -64,7 +64,7 @@ FAULTS = {
         serialized = made.serialize()
         xpu.client.deserialize_executable(serialized[: len(serialized) // 2], made.local_devices())
         """,
-        "not an executable of xla-xpu",
+        "no executable of xla-xpu",
     ),
     "operation that is not supported": (
         "jax.jit(lambda x: x.astype(jnp.float6_e2m3fn).astype(np.float32))(x)",

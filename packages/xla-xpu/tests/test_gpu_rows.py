@@ -7,11 +7,11 @@ ON_A_GPU = """
     import sys
     import xla_xpu.compiler
     import xla_xpu.compiler.devices as devices
-    from xla_xpu.compiler.loops import Target
+    from xla_xpu.compiler.kernel_writer import Target
     import xpu_runtime
 
     lanes = xpu_runtime.Device(0).sub_group_size
-    target = Target(lanes=lanes, units=1, gpu=True, most_items=256, local_memory=1 << 16)
+    target = Target(lanes=lanes, units=1, gpu=True, max_items=256, local_memory=1 << 16)
     real = devices.target_of
     for module in list(sys.modules.values()):
         if getattr(module, "target_of", None) is real:

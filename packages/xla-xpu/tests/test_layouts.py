@@ -62,7 +62,7 @@ def test_programs(xpu, order):
 
 
 def test_the_compiler_chooses(xpu):
-    """A transposed result lies as what it was made of."""
+    """A transposed result has the layout of its source."""
     auto, shape = Format(Layout.AUTO), jax.ShapeDtypeStruct((2, 3, 4), np.float32)
     shape = jax.ShapeDtypeStruct((2, 3, 4), np.float32, sharding=SingleDeviceSharding(xpu))
     for permutation in ((2, 1, 0), (1, 2, 0)):
@@ -71,11 +71,11 @@ def test_the_compiler_chooses(xpu):
             return (x * 2).transpose(permutation)
 
         options = {"in_shardings": auto, "out_shardings": auto}
-        made = jax.jit(function, **options).lower(shape).compile()
-        assert made.input_formats[0][0].layout.major_to_minor == (0, 1, 2)
-        order = made.output_formats.layout.major_to_minor
+        compiled = jax.jit(function, **options).lower(shape).compile()
+        assert compiled.input_formats[0][0].layout.major_to_minor == (0, 1, 2)
+        order = compiled.output_formats.layout.major_to_minor
         assert tuple(permutation[dim] for dim in order) == (0, 1, 2)
-        y = made(jax.device_put(X, xpu))
+        y = compiled(jax.device_put(X, xpu))
         assert order_of(y) == order
         np.testing.assert_array_equal(np.asarray(y), (2 * X).transpose(permutation))
 
@@ -89,12 +89,12 @@ def test_a_program_says_the_order(xpu):
 
 def test_compiled_programs_want_the_order_they_were_made_for(xpu):
     y = jax.device_put(X, ordered(xpu, (2, 1, 0)))
-    made = jax.jit(lambda x: x + 1).lower(y).compile()
-    np.testing.assert_array_equal(np.asarray(made(y)), X + 1)
+    compiled = jax.jit(lambda x: x + 1).lower(y).compile()
+    np.testing.assert_array_equal(np.asarray(compiled(y)), X + 1)
     with pytest.raises(ValueError, match="disagree with the layouts of arguments"):
-        made(jax.device_put(X, xpu))
+        compiled(jax.device_put(X, xpu))
     # Whoever calls the executable itself has the array turned for it.
-    (z,) = made.runtime_executable().execute([jax.device_put(X, xpu)])
+    (z,) = compiled.runtime_executable().execute([jax.device_put(X, xpu)])
     np.testing.assert_array_equal(np.asarray(z), X + 1)
 
 
@@ -145,9 +145,9 @@ def test_several_devices(child):
     x = np.arange(128, dtype="float32").reshape(8, 16)
     turned = jax.device_put(x, Format(Layout((1, 0)), place))
     auto = Format(Layout.AUTO)
-    made = jax.jit(lambda x: x.T, out_shardings=auto).lower(jax.device_put(x, place)).compile()
-    assert made.output_formats.layout.major_to_minor == (1, 0)
-    y = made(jax.device_put(x, place))
+    compiled = jax.jit(lambda x: x.T, out_shardings=auto).lower(jax.device_put(x, place)).compile()
+    assert compiled.output_formats.layout.major_to_minor == (1, 0)
+    y = compiled(jax.device_put(x, place))
     assert y.sharding.is_equivalent_to(other, 2), y.sharding
     np.testing.assert_array_equal(y, x.T)
     said = jax.jit(lambda x: with_layout_constraint(x * 2, Layout((1, 0))))

@@ -62,11 +62,11 @@ def test_donating_twice_is_an_error(xpu, donated):
 
 def test_donated_memory_that_somebody_else_holds_is_not_written_to(xpu):
     x = fresh(xpu, 5)
-    kept = x.__dlpack__()
+    capsule = x.__dlpack__()
     step = jax.jit(lambda x: x * 2, donate_argnums=0)
     y = step(x)
     assert x.is_deleted()
-    seen = jax.dlpack.from_dlpack(Capsule(kept))
+    seen = jax.dlpack.from_dlpack(Capsule(capsule))
     np.testing.assert_array_equal(np.asarray(seen), np.full(16, 5, np.float32))
     np.testing.assert_array_equal(np.asarray(y), np.full(16, 10, np.float32))
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 
 import xla_xpu
 
@@ -94,20 +94,20 @@ def made_of_lu(x):
 )
 @pytest.mark.parametrize("shape", [(5, 5), (2, 3, 40, 40)])
 def test_of_square_matrices(function, shape, dtype):
-    beside_cpu(function, regular(shape, dtype))
+    compare_with_cpu(function, regular(shape, dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", [made_of_eig, made_of_lu, made_of_schur, made_of_hessenberg])
 def test_of_one_square_matrix(function, dtype):
-    beside_cpu(function, regular((12, 12), dtype))
+    compare_with_cpu(function, regular((12, 12), dtype))
 
 
 @pytest.mark.values  # the data say how often it loops
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", [jsl.expm, jsl.sqrtm])
 def test_functions_of_a_matrix(function, dtype):
-    beside_cpu(function, regular((12, 12), dtype))
+    compare_with_cpu(function, regular((12, 12), dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -116,20 +116,20 @@ def test_functions_of_a_matrix(function, dtype):
 )
 @pytest.mark.parametrize("shape", [(9, 4), (4, 9)])
 def test_of_matrices_that_are_not_square(function, shape, dtype):
-    beside_cpu(function, numbers(shape, dtype))
+    compare_with_cpu(function, numbers(shape, dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7, 7), (2, 100, 100), (2, 0, 0)])
 def test_cholesky(shape, upper, dtype):
-    beside_cpu(lambda x: jnp.linalg.cholesky(x, upper=upper), definite(shape, dtype))
+    compare_with_cpu(lambda x: jnp.linalg.cholesky(x, upper=upper), definite(shape, dtype))
 
 
 def test_cholesky_of_what_has_none():
     x = definite((2, 40, 40))
     x[1, 30, 30] = -5
-    beside_cpu(jnp.linalg.cholesky, x)
+    compare_with_cpu(jnp.linalg.cholesky, x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -141,7 +141,7 @@ def test_solve_triangular(n, lower, unit, trans, dtype):
     def solve(a, b):
         return jsl.solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit)
 
-    beside_cpu(solve, regular((n, n), dtype), numbers((n, 4), dtype, 1))
+    compare_with_cpu(solve, regular((n, n), dtype), numbers((n, 4), dtype, 1))
 
 
 @pytest.mark.parametrize("left", [False, True])
@@ -153,7 +153,7 @@ def test_triangular_solve_of_batches(left, transpose, conjugate):
         return jax.lax.linalg.triangular_solve(a, b, **given)
 
     b = numbers((3, 6, 2) if left else (3, 2, 6), "complex64", 1)
-    beside_cpu(solve, regular((3, 6, 6), "complex64"), b)
+    compare_with_cpu(solve, regular((3, 6, 6), "complex64"), b)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -162,12 +162,12 @@ def test_narrow_floats(dtype):
         a, b = a.astype(dtype), b.astype(dtype)
         return jax.lax.linalg.triangular_solve(a, b, left_side=True, lower=True)
 
-    beside_cpu(solve, regular((4, 4)), numbers((4, 2)))
+    compare_with_cpu(solve, regular((4, 4)), numbers((4, 2)))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (5, 3), (2, 70, 50), (2, 0, 3)])
 def test_lu(shape):
-    beside_cpu(jax.lax.linalg.lu, numbers(shape))
+    compare_with_cpu(jax.lax.linalg.lu, numbers(shape))
 
 
 @pytest.mark.parametrize(
@@ -183,16 +183,20 @@ def test_lu(shape):
     ],
 )
 def test_gradients(function):
-    beside_cpu(jax.grad(function), regular((8, 8)))
+    compare_with_cpu(jax.grad(function), regular((8, 8)))
 
 
 def test_least_squares():
-    beside_cpu(lambda a, b: jnp.linalg.lstsq(a, b)[0], numbers((9, 4)), numbers((9, 2), seed=1))
+    compare_with_cpu(
+        lambda a, b: jnp.linalg.lstsq(a, b)[0], numbers((9, 4)), numbers((9, 2), seed=1)
+    )
 
 
 def test_tridiagonal_systems():
     d = np.full(9, 4, np.float32)
-    beside_cpu(jax.lax.linalg.tridiagonal_solve, numbers(9), d, numbers(9, seed=1), numbers((9, 2)))
+    compare_with_cpu(
+        jax.lax.linalg.tridiagonal_solve, numbers(9), d, numbers(9, seed=1), numbers((9, 2))
+    )
 
 
 def test_cholesky_update():
@@ -200,7 +204,7 @@ def test_cholesky_update():
         upper = jnp.linalg.cholesky(x, upper=True)
         return jax.lax.linalg.cholesky_update(upper, x[0])
 
-    beside_cpu(update, definite((5, 5)))
+    compare_with_cpu(update, definite((5, 5)))
 
 
 def test_inside_a_loop():
@@ -210,7 +214,7 @@ def test_inside_a_loop():
 
         return jax.lax.fori_loop(0, 3, body, x)
 
-    beside_cpu(function, regular((6, 6)))
+    compare_with_cpu(function, regular((6, 6)))
 
 
 def test_what_runs_on_the_host_is_counted(xpu):
@@ -239,4 +243,4 @@ def test_sparse_systems():
     def solve(data, b):
         return spsolve(data, np.array([0, 1, 1, 2]), np.array([0, 2, 3, 4]), b)
 
-    beside_cpu(solve, np.array([4, 1, 3, 2], np.float32), np.array([1, 2, 3], np.float32))
+    compare_with_cpu(solve, np.array([4, 1, 3, 2], np.float32), np.array([1, 2, 3], np.float32))

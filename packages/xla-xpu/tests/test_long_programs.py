@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 X = np.arange(4, dtype=np.float32)
@@ -37,7 +37,7 @@ def sliced(x):
     return x
 
 
-def turned(x):
+def transposed(x):
     x = x.reshape(2, 2)
     for _ in range(1200):
         x = lax.rev(x.T, (0,))
@@ -46,7 +46,7 @@ def turned(x):
 
 @pytest.mark.parametrize("program", [chain, padded, joined, sliced])
 def test_long_programs(program):
-    beside_cpu(program, X)
+    compare_with_cpu(program, X)
 
 
 def updated(count):
@@ -60,22 +60,22 @@ def updated(count):
 
 
 def test_updates_in_a_row():
-    beside_cpu(updated(150), np.arange(400, dtype=np.float32))
+    compare_with_cpu(updated(150), np.arange(400, dtype=np.float32))
 
 
 def test_what_differs_in_places_has_one_kernel(xpu):
     x = jax.device_put(np.arange(400, dtype=np.float32), xpu)
 
     def code(count):
-        made = jax.jit(updated(count)).lower(x).compile()
-        return made.memory_analysis().generated_code_size_in_bytes
+        compiled = jax.jit(updated(count)).lower(x).compile()
+        return compiled.memory_analysis().generated_code_size_in_bytes
 
     assert code(120) < 1.2 * code(60)
 
 
 def test_views_of_views(xpu):
     # JAX's CPU ends the process.
-    np.testing.assert_array_equal(jax.jit(turned)(jax.device_put(X, xpu)).reshape(-1), X + 1)
+    np.testing.assert_array_equal(jax.jit(transposed)(jax.device_put(X, xpu)).reshape(-1), X + 1)
 
 
 def test_many_arguments(xpu):

@@ -1,4 +1,4 @@
-"""What the compiler decides about memory, on plans made by hand."""
+"""What the compiler decides about memory, on plans written by hand."""
 
 import time
 
@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 
 from xla_xpu.compiler.affine import Affine, dot
-from xla_xpu.compiler.loops import Kernel, join
+from xla_xpu.compiler.deduplicate import deduplicate
+from xla_xpu.compiler.kernel_writer import Kernel, join
 from xla_xpu.compiler.memory import assign, merge_copies
-from xla_xpu.compiler.one_text import share
 from xla_xpu.compiler.plan import Buffer, Step, View, make_step, reshaped_strides
 from xla_xpu.compiler.types import ELEMENTS, Type
 
@@ -69,11 +69,11 @@ def test_a_loop_keeps_what_comes_from_outside():
 
 
 def test_a_result_is_made_where_it_belongs():
-    made, out = view(), view("output")
-    steps = [use([], [made]), copy(out, made)]
+    temporary, out = view(), view("output")
+    steps = [use([], [temporary]), copy(out, temporary)]
     merge_copies(steps)
     assert [step.name for step in steps] == ["work"]
-    assert made.buffer.root is out.buffer
+    assert temporary.buffer.root is out.buffer
 
 
 def test_a_long_chain_of_copies_takes_no_longer_for_each():
@@ -122,18 +122,18 @@ def test_loops_are_joined_where_every_position_allows():
     i, j, k = (Affine.of(n) for n in range(3))
     rows = dot((i, j, k), (20, 5, 1))
     assert join((3, 4, 5), [rows]).sizes == [60]
-    turned = dot((i, j, k), (20, 1, 4))
-    assert join((3, 4, 5), [rows, turned]).sizes == [3, 4, 5]
+    transposed = dot((i, j, k), (20, 1, 4))
+    assert join((3, 4, 5), [rows, transposed]).sizes == [3, 4, 5]
     broadcast = dot((i, j, k), (0, 5, 1))
     assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
-    assert join((3, 4, 5), [rows], apart=1).sizes == [3, 20]
+    assert join((3, 4, 5), [rows], boundary=1).sizes == [3, 20]
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 0, 1)])
 def test_a_product_lies_as_it_is_read(order):
-    """A gradient is a product turned: it is made turned where that is a product too."""
-    beside_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order) + 1, A, B)
-    beside_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order), A, B)
+    """A transposed product is computed transposed, if that is a product too, as in gradients."""
+    compare_with_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order) + 1, A, B)
+    compare_with_cpu(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).transpose(order), A, B)
 
 
 A, B = (
@@ -164,11 +164,11 @@ def test_kernels_that_differ_in_places_have_one_text():
         return Kernel(text, 1, 1, 1, [], [99], [])
 
     many = {number: kernel(number) for number in range(20)} | {99: kernel(1, factor=5)}
-    shared = share(many)
+    shared = deduplicate(many)
     assert len({shared[number].text for number in range(20)}) == 1
     assert "i64 count, i64 place0) {" in shared[7].text
     assert "x0[e + place0] = x1[place0] * s[3] + x1[d0 * 4 + -7]" in shared[7].text
     assert shared[7].sizes == [99, 7]
     assert shared[99] is many[99]
     few = {number: kernel(number) for number in range(3)}
-    assert share(few) == few
+    assert deduplicate(few) == few

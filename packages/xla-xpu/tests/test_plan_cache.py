@@ -6,26 +6,26 @@ os.environ["JAX_PLATFORMS"] = "xpu,cpu"
 import jax, jax.numpy as jnp, numpy as np
 from xla_xpu.compiler import executables
 
-made = []
+built = []
 compiled = executables._compiled
-executables._compiled = lambda *a: made.append(1) or compiled(*a)
+executables._compiled = lambda *a: built.append(1) or compiled(*a)
 {more}
-print(jax.jit(lambda x: jnp.sin(x).sum() * {factor})(np.arange(8.0)), len(made))
+print(jax.jit(lambda x: jnp.sin(x).sum() * {factor})(np.arange(8.0)), len(built))
 """
 
 
 def run(child, folder, factor=2, more=""):
     env = {"XPU_CACHE_DIR": str(folder / "kernels")}
-    number, made = child(PROGRAM.format(factor=factor, more=more), env=env).check().out.split()
-    return float(number), int(made)
+    number, built = child(PROGRAM.format(factor=factor, more=more), env=env).check().out.split()
+    return float(number), int(built)
 
 
 def test_found_again(child, tmp_path):
-    first, made = run(child, tmp_path)
-    assert made > 0
+    first, built = run(child, tmp_path)
+    assert built > 0
     assert run(child, tmp_path) == (first, 0)
-    other, made = run(child, tmp_path, factor=3)
-    assert (round(other / first, 5), made) == (1.5, 1)
+    other, built = run(child, tmp_path, factor=3)
+    assert (round(other / first, 5), built) == (1.5, 1)
 
 
 def test_another_compiler_makes_its_own(child, tmp_path):
@@ -38,13 +38,13 @@ def test_a_damaged_plan_is_made_again(child, tmp_path):
     first, _ = run(child, tmp_path)
     for plan in (tmp_path / "kernels").glob("*.plan"):
         plan.write_bytes(plan.read_bytes()[:100])
-    number, made = run(child, tmp_path)
+    number, built = run(child, tmp_path)
     assert number == first
-    assert made > 0
+    assert built > 0
 
 
 def test_programs_that_call_python_are_not_kept(child, tmp_path):
     more = "jax.jit(lambda x: jax.pure_callback(np.sin, x, x))(np.float32(1)).block_until_ready()"
     run(child, tmp_path, more=more)
-    _, made = run(child, tmp_path, more=more)
-    assert made == 1
+    _, built = run(child, tmp_path, more=more)
+    assert built == 1

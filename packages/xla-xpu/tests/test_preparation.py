@@ -22,9 +22,9 @@ import jax, jax.numpy as jnp, numpy as np
 x, i = np.ones((64, 64), np.float32), np.arange(1, 33, dtype=np.int32)
 step = jax.jit(lambda x, i: {case}).lower(x, i).compile()
 folder = os.environ["XPU_CACHE_DIR"]
-made = set(os.listdir(folder))
+built = set(os.listdir(folder))
 jax.block_until_ready(step(x, i))
-print(len(made), len(set(os.listdir(folder)) - made))
+print(len(built), len(set(os.listdir(folder)) - built))
 """
 
 
@@ -32,6 +32,6 @@ print(len(made), len(set(os.listdir(folder)) - made))
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_first_run_builds_nothing(child, tmp_path, case):
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
-    made, later = map(int, child(PROGRAM.format(case=case), env=env).check().out.split())
-    assert made > 0
-    assert later == 0
+    built, built_later = map(int, child(PROGRAM.format(case=case), env=env).check().out.split())
+    assert built > 0
+    assert built_later == 0

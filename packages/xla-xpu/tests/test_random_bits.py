@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 ALGORITHMS = [getattr(lax.RandomAlgorithm, f"RNG_{n}") for n in ("THREE_FRY", "PHILOX", "DEFAULT")]
@@ -14,7 +14,7 @@ ALGORITHMS = [getattr(lax.RandomAlgorithm, f"RNG_{n}") for n in ("THREE_FRY", "P
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_bits(algorithm, shape, dtype):
     key = np.array([1, 2**32 - 2, 2**32 - 1, 2**32 - 1], np.uint32)
-    beside_cpu(lambda k: lax.rng_bit_generator(k, shape, dtype, algorithm=algorithm), key)
+    compare_with_cpu(lambda k: lax.rng_bit_generator(k, shape, dtype, algorithm=algorithm), key)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
@@ -22,7 +22,7 @@ def test_wide_bits(algorithm):
     with jax.enable_x64(True):
         key = np.array([5, 2**64 - 2], np.uint64)
         for shape in ((6,), (5, 3)):
-            beside_cpu(
+            compare_with_cpu(
                 lambda k, shape=shape: lax.rng_bit_generator(
                     k, shape, np.uint64, algorithm=algorithm
                 ),
@@ -42,4 +42,4 @@ def test_distributions(kind):
             jax.random.permutation(one, 10),
         )
 
-    beside_cpu(draw, np.int32(3))
+    compare_with_cpu(draw, np.int32(3))

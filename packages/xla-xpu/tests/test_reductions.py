@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 X = np.random.default_rng(0).standard_normal((16, 12, 70)).astype(np.float32)
@@ -14,15 +14,15 @@ DIMS = [(2,), (1, 2), (0,), (1,), (0, 2), (0, 1, 2), ()]
 @pytest.mark.parametrize("dims", DIMS)
 @pytest.mark.parametrize("reduce", [jnp.sum, jnp.max, jnp.min, jnp.prod, jnp.any])
 def test_dimensions(reduce, dims):
-    beside_cpu(lambda x: reduce(x * 0.5 + 1, axis=dims), X)
+    compare_with_cpu(lambda x: reduce(x * 0.5 + 1, axis=dims), X)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float16", "bfloat16", "complex64"])
 def test_dtypes(dtype):
     x = (X[:, :, :40] * 3).astype(jnp.dtype(dtype))
-    beside_cpu(lambda x: (x.sum(2), x.sum(0)), x)
+    compare_with_cpu(lambda x: (x.sum(2), x.sum(0)), x)
     if dtype != "complex64":
-        beside_cpu(lambda x: (x.max(2), x.min((0, 2)), jnp.argmax(x, 2)), x)
+        compare_with_cpu(lambda x: (x.max(2), x.min((0, 2)), jnp.argmax(x, 2)), x)
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])
@@ -30,20 +30,20 @@ def test_several_at_once(dim):
     """An index with its value: two accumulators."""
     x = np.round(X)  # ties
     x[3, 4, 5] = np.nan
-    beside_cpu(lambda x: (jnp.argmax(x, dim), jnp.argmin(x, dim)), x)
+    compare_with_cpu(lambda x: (jnp.argmax(x, dim), jnp.argmin(x, dim)), x)
 
 
 def test_a_start_of_ones_own():
-    beside_cpu(lambda x: lax.reduce(x, np.float32(3), lax.add, (2,)), X)
-    beside_cpu(lambda x, y: lax.reduce(x, y, lax.max, (1, 2)), X, np.float32(2.5))
+    compare_with_cpu(lambda x: lax.reduce(x, np.float32(3), lax.add, (2,)), X)
+    compare_with_cpu(lambda x, y: lax.reduce(x, y, lax.max, (1, 2)), X, np.float32(2.5))
 
 
 def test_a_reducer_of_ones_own_with_an_unknown_start():
     def both(a, b):
         return a[0] + b[0] + a[0] * b[0] * 0.1, jnp.maximum(a[1], b[1])
 
-    beside_cpu(lambda x, y: lax.reduce((x, x), (y * 0, y), both, (0, 2)), X, np.float32(2.5))
-    beside_cpu(lambda x, y: lax.reduce((x, x), (y, y), both, (1,)), X[:, :0], np.float32(2.5))
+    compare_with_cpu(lambda x, y: lax.reduce((x, x), (y * 0, y), both, (0, 2)), X, np.float32(2.5))
+    compare_with_cpu(lambda x, y: lax.reduce((x, x), (y, y), both, (1,)), X[:, :0], np.float32(2.5))
 
 
 def standardized(x):
@@ -73,7 +73,7 @@ ROWS = {
 
 @pytest.mark.parametrize("function", ROWS)
 def test_rows(function):
-    beside_cpu(ROWS[function], X)
+    compare_with_cpu(ROWS[function], X)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "uint16", "bool"])
@@ -82,7 +82,7 @@ def test_rows(function):
 )
 def test_short_ones_are_part_of_what_uses_them(dtype, shape, dims):
     x = (np.arange(np.prod(shape)) % 7 - 2).reshape(shape).astype(jnp.dtype(dtype))
-    beside_cpu(lambda x: (x.max(dims), abs(x).sum(dims) * 2, jnp.all(x > 0, dims)), x)
+    compare_with_cpu(lambda x: (x.max(dims), abs(x).sum(dims) * 2, jnp.all(x > 0, dims)), x)
 
 
 def test_distances_of_points():
@@ -91,13 +91,13 @@ def test_distances_of_points():
     def distances(points):
         return jnp.sqrt(((points[:, None] - points[None]) ** 2).sum(-1) + 1)
 
-    beside_cpu(distances, points)
-    beside_cpu(jax.grad(lambda p: distances(p).sum()), points)
+    compare_with_cpu(distances, points)
+    compare_with_cpu(jax.grad(lambda p: distances(p).sum()), points)
 
 
 def test_one_element_is_no_reduction():
     x = np.arange(12, dtype=np.float32).reshape(3, 1, 4)
-    beside_cpu(lambda x: (x.sum(1), x.max((1,)), x.min(1, keepdims=True)), x)
+    compare_with_cpu(lambda x: (x.sum(1), x.max((1,)), x.min(1, keepdims=True)), x)
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2])
@@ -119,6 +119,6 @@ def test_counts_along_one_of_the_reduced_dimensions():
         return jax.lax.reduce((x, counts), (jnp.float32(-jnp.inf), jnp.int32(0)), better, (0, 1))
 
     x = np.random.default_rng(0).standard_normal((37, 53, 11), dtype=np.float32)
-    most, place = jax.jit(largest)(x)
-    np.testing.assert_array_equal(most, x.max((0, 1)))
+    maximum, place = jax.jit(largest)(x)
+    np.testing.assert_array_equal(maximum, x.max((0, 1)))
     np.testing.assert_array_equal(place, x.reshape(-1, 11).argmax(0) % 53)

@@ -11,7 +11,7 @@ from jax.experimental import io_callback
 from jax.sharding import NamedSharding, PartitionSpec as P, SingleDeviceSharding
 X = np.arange(64, dtype=np.float32).reshape(16, 4)
 
-def beside(program):
+def compare_devices(program):
     "Calls it on either platform with its mesh, an array spread over it, and what hears shapes and sums."
     found = []
     for platform in ("cpu", "xpu"):
@@ -37,7 +37,7 @@ PROGRAMS = {
     "its parts": "jax.jit(lambda x: (jax.debug.callback(hear, x, partitioned=True), x + 1)[1])(x)",
     "pure": "jax.jit(lambda x: jax.pure_callback(doubled(hear), x, x) + 1)(x)",
     "io": "jax.jit(lambda x: io_callback(doubled(hear), x, x) + 1)(x)",
-    "elsewhere": (
+    "one device": (
         "jax.jit(lambda x: io_callback("
         "doubled(hear), x, x, sharding=SingleDeviceSharding(mesh.devices[1])) + 1)(x)"
     ),
@@ -67,7 +67,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_called_as_on_cpus(child, name):
     child(
-        PREPARED + f"\nbeside(lambda mesh, x, hear: {PROGRAMS[name]})\n",
+        PREPARED + f"\ncompare_devices(lambda mesh, x, hear: {PROGRAMS[name]})\n",
         env={"XPU_CPU_DEVICES": "4"},
     ).check()
 

@@ -42,8 +42,8 @@ def test_serialized(child):
         from jax.sharding import NamedSharding, PartitionSpec as P
         mesh = jax.make_mesh((4,), ("d",))
         x = jax.device_put(np.arange(16.0, dtype="float32"), NamedSharding(mesh, P("d")))
-        made = jax.jit(lambda x: x - x.mean()).lower(x).compile()
-        again = saved.deserialize_and_load(*saved.serialize(made))
+        compiled = jax.jit(lambda x: x - x.mean()).lower(x).compile()
+        again = saved.deserialize_and_load(*saved.serialize(compiled))
         y = again(x)
         assert y.sharding == x.sharding, y.sharding
         np.testing.assert_allclose(y, np.arange(16.0) - 7.5)
@@ -80,8 +80,8 @@ def test_what_a_program_says_of_itself(child):
         mesh = jax.make_mesh((4,), ("d",))
         x = jax.device_put(np.ones((16, 4), "float32"), NamedSharding(mesh, P("d")))
         row = np.arange(4, dtype="float32")
-        made = jax.jit(lambda x: x + row + 3).lower(x).compile()
-        assert "add" in made.as_text()
+        compiled = jax.jit(lambda x: x + row + 3).lower(x).compile()
+        assert "add" in compiled.as_text()
         total = lambda x: jax.lax.psum(x * row, "d")
         mapped = jax.shard_map(total, mesh=mesh, in_specs=P("d"), out_specs=P())
         assert "all-reduce" in jax.jit(mapped).lower(x).compile().as_text()
@@ -136,8 +136,8 @@ def test_text_has_constants_of_every_type(child):
             numbers *= 1 + 2j
         constant = jax.device_put(numbers, sharding)  # an array of several devices, seen by a program
         x = jax.device_put(np.ones((4, 2), "int32"), sharding)
-        made = jax.jit(lambda x: (jnp.where(x > 0, numbers, numbers[0, 0]), constant))
-        lowered = made.lower(x).compile()
+        jitted = jax.jit(lambda x: (jnp.where(x > 0, numbers, numbers[0, 0]), constant))
+        lowered = jitted.lower(x).compile()
         assert "constant(" in lowered.as_text(), dtype
         for got in lowered(x):
             np.testing.assert_array_equal(np.asarray(got), numbers)
@@ -177,8 +177,8 @@ def test_values_computed_for_nobody(child):
     spread = jax.device_put(x, NamedSharding(jax.make_mesh((4,), ("d",)), P("d")))
     for given in (x, spread):
         np.testing.assert_array_equal(jax.jit(function)(given), x + 1)
-        made = jax.jit(function).lower(given).compile()
-        assert "dce_sink" in made.as_text() and "all-gather" not in made.as_text()
+        compiled = jax.jit(function).lower(given).compile()
+        assert "dce_sink" in compiled.as_text() and "all-gather" not in compiled.as_text()
     """
     child(code, env=FOUR).check()
 
@@ -221,8 +221,8 @@ def test_functions_that_divide_themselves(child):
     x = np.arange(64, dtype="float32").reshape(16, 4)
     for spec, expected in ((P("d"), P("d")), (P(None, "d"), P())):
         given = jax.device_put(x, NamedSharding(mesh, spec))
-        made = jax.jit(lambda x: transform(x + 1, 2.0), out_shardings=NamedSharding(mesh, expected))
-        np.testing.assert_allclose(made(given), np.fft.fft(x + 1) * 2, rtol=1e-4, atol=1e-4)
+        jitted = jax.jit(lambda x: transform(x + 1, 2.0), out_shardings=NamedSharding(mesh, expected))
+        np.testing.assert_allclose(jitted(given), np.fft.fft(x + 1) * 2, rtol=1e-4, atol=1e-4)
     """
     child(code, env=FOUR).check()
 

@@ -5,7 +5,7 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu, run_on
+from cpu_comparison import compare_with_cpu, run_on
 from jax import lax
 
 NAMES = [
@@ -55,21 +55,23 @@ def test_rounding(name):
 @each_signed
 def test_arithmetic(name):
     x, y = numbers(name, 33), numbers(name, 33, seed=1)
-    beside_cpu(lambda x, y: (x + y, x * y, -x, abs(y), jnp.maximum(x, y), jnp.exp(x)), x, y)
-    beside_cpu(lambda x, y: (x < y, jnp.where(x > y, x, y), jnp.clip(x, -1, 1)), x, y)
+    compare_with_cpu(lambda x, y: (x + y, x * y, -x, abs(y), jnp.maximum(x, y), jnp.exp(x)), x, y)
+    compare_with_cpu(lambda x, y: (x < y, jnp.where(x > y, x, y), jnp.clip(x, -1, 1)), x, y)
 
 
 @each_signed
 def test_moves(name):
     x = numbers(name, 6, 8)
-    beside_cpu(
+    compare_with_cpu(
         lambda x: (x.T[1:, ::2], jnp.flip(x, 0), jnp.pad(x, 1), jnp.concatenate([x, x], 1)), x
     )
-    beside_cpu(
+    compare_with_cpu(
         lambda x, i: (x[i], x.at[i].set(x[0]), lax.dynamic_slice(x, i, (2, 2))), x, np.array([1, 4])
     )
-    beside_cpu(lambda x: (jnp.tile(x, (2, 3)), jnp.zeros((4, 4), x.dtype), jnp.full(9, x[0, 0])), x)
-    beside_cpu(
+    compare_with_cpu(
+        lambda x: (jnp.tile(x, (2, 3)), jnp.zeros((4, 4), x.dtype), jnp.full(9, x[0, 0])), x
+    )
+    compare_with_cpu(
         lambda x: lax.bitcast_convert_type(x, np.int8 if x.dtype.itemsize == 8 else x.dtype), x
     )
 
@@ -77,24 +79,24 @@ def test_moves(name):
 @each_signed
 def test_reductions(name):
     x = numbers(name, 40, 64)
-    beside_cpu(lambda x: (x.max(), x.min(1), x.max(0), jnp.argmax(x, 1)), x, exact=True)
-    beside_cpu(lambda x: x.astype(np.float32).sum(1), x)
-    beside_cpu(lambda x: lax.cummax(x, 1), x, exact=True)
-    beside_cpu(lambda x: x.sum(1, dtype=np.float32), x)
+    compare_with_cpu(lambda x: (x.max(), x.min(1), x.max(0), jnp.argmax(x, 1)), x, exact=True)
+    compare_with_cpu(lambda x: x.astype(np.float32).sum(1), x)
+    compare_with_cpu(lambda x: lax.cummax(x, 1), x, exact=True)
+    compare_with_cpu(lambda x: x.sum(1, dtype=np.float32), x)
 
 
 @pytest.mark.values
 @each_signed
 def test_order(name):
     x = numbers(name, 4, 33)
-    beside_cpu(lambda x: jnp.sort(x, 1).astype(np.float32), x, exact=True)
-    beside_cpu(lambda x: lax.top_k(x.astype(np.float32), 3)[0], x, exact=True)
+    compare_with_cpu(lambda x: jnp.sort(x, 1).astype(np.float32), x, exact=True)
+    compare_with_cpu(lambda x: lax.top_k(x.astype(np.float32), 3)[0], x, exact=True)
 
 
 @each_signed
 def test_scatter_adds(name):
     x, i = numbers(name, 16), np.arange(4) * 3
-    beside_cpu(lambda x, i: x.at[i].add(x[i]), x, i)
+    compare_with_cpu(lambda x, i: x.at[i].add(x[i]), x, i)
 
 
 @each_signed
@@ -116,12 +118,12 @@ def test_products_of_scaled_blocks(name):
         blocks = x.reshape(32, 2, 32).astype(np.float32) * powers[..., None].astype(np.float32)
         return blocks.reshape(32, 64) @ w.astype(np.float32)
 
-    beside_cpu(scaled, x, powers.astype(jnp.float8_e8m0fnu), w)
+    compare_with_cpu(scaled, x, powers.astype(jnp.float8_e8m0fnu), w)
 
 
 @each_signed
 def test_loops(name):
     x = numbers(name, 8)
-    beside_cpu(lambda x: lax.fori_loop(0, 3, lambda i, x: (x / 2).astype(x.dtype), x), x)
-    beside_cpu(lambda x: lax.scan(lambda c, y: (c + y.astype(np.float32), c), 0.0, x), x)
-    beside_cpu(lambda p, x: lax.cond(p, lambda x: -x, lambda x: x, x), np.True_, x)
+    compare_with_cpu(lambda x: lax.fori_loop(0, 3, lambda i, x: (x / 2).astype(x.dtype), x), x)
+    compare_with_cpu(lambda x: lax.scan(lambda c, y: (c + y.astype(np.float32), c), 0.0, x), x)
+    compare_with_cpu(lambda p, x: lax.cond(p, lambda x: -x, lambda x: x, x), np.True_, x)

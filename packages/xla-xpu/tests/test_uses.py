@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 X = np.random.default_rng(0).standard_normal((6, 40)).astype(np.float32)
@@ -64,4 +64,4 @@ USES = {
     "use", [pytest.param(use, marks=[pytest.mark.values] * (use == "draws")) for use in USES]
 )
 def test_uses(use):
-    beside_cpu(*USES[use])
+    compare_with_cpu(*USES[use])

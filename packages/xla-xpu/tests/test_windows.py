@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 REDUCERS = {
@@ -37,7 +37,7 @@ def test_windows(reducer, window):
     size, strides, padding, more = WINDOWS[window]
     if reducer == "own" and window.startswith(("long", "whole")):
         size = (1, 9, 2)
-    beside_cpu(
+    compare_with_cpu(
         lambda x: REDUCERS[reducer](x, size, strides, padding, **more), numbers((2, 300, 20))
     )
 
@@ -45,10 +45,10 @@ def test_windows(reducer, window):
 @pytest.mark.parametrize("dtype", [jnp.bfloat16, np.float16, np.int8, np.uint32, np.complex64])
 def test_dtypes(dtype):
     x = (numbers((4, 80)) > 0).astype(dtype)  # sums that bfloat16 can tell apart
-    beside_cpu(
+    compare_with_cpu(
         lambda x: lax.reduce_window(x, np.zeros((), dtype), lax.add, (2, 70), (1, 1), "SAME"), x
     )
-    beside_cpu(lambda x: lax.cumsum(x, 1), x)
+    compare_with_cpu(lambda x: lax.cumsum(x, 1), x)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -57,7 +57,7 @@ def test_dtypes(dtype):
     "function", [lax.cumsum, lax.cumprod, lax.cummax, lax.cummin, lax.cumlogsumexp]
 )
 def test_cumulative(function, axis, reverse):
-    beside_cpu(lambda x: function(x, axis, reverse=reverse), numbers((30, 70)))
+    compare_with_cpu(lambda x: function(x, axis, reverse=reverse), numbers((30, 70)))
 
 
 def test_several_operands():
@@ -71,7 +71,7 @@ def test_several_operands():
             "SAME",
         )
 
-    beside_cpu(both, numbers((8, 9)), numbers((8, 9)) * 2)
+    compare_with_cpu(both, numbers((8, 9)), numbers((8, 9)) * 2)
 
 
 # JAX has no gradient of a maximum of cropped windows.
@@ -82,4 +82,6 @@ def test_several_operands():
 def test_gradients(reducer, window):
     size, strides, padding, _ = WINDOWS[window]
     x = numbers((2, 300, 20)) * np.float32(0.01)
-    beside_cpu(jax.grad(lambda x: (REDUCERS[reducer](x, size, strides, padding) ** 2).sum()), x)
+    compare_with_cpu(
+        jax.grad(lambda x: (REDUCERS[reducer](x, size, strides, padding) ** 2).sum()), x
+    )

@@ -77,13 +77,15 @@ def one_by_one() -> Any:
 @program
 def summands_of_shard_map() -> Any:
     given = jax.device_put(np.arange(8), P("x"))
-    apart = jax.shard_map(lambda x: lax.pcast(x, "x", to="unreduced"), in_specs=P("x"), out_specs=X)
+    as_summands = jax.shard_map(
+        lambda x: lax.pcast(x, "x", to="unreduced"), in_specs=P("x"), out_specs=X
+    )
     total = jax.shard_map(lambda x: lax.psum(x, "x"), in_specs=X, out_specs=P())
     rows = jax.shard_map(
         lambda x: lax.psum_scatter(x, "x", tiled=True), in_specs=X, out_specs=P("x")
     )
-    y = jax.jit(apart)(given)
-    return y, jax.jit(total)(y), jax.jit(rows)(y), jax.jit(lambda x: total(apart(x)))(given)
+    y = jax.jit(as_summands)(given)
+    return y, jax.jit(total)(y), jax.jit(rows)(y), jax.jit(lambda x: total(as_summands(x)))(given)
 
 
 @program

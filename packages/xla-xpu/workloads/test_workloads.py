@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from beside import HALF, beside_cpu, run_on
+from cpu_comparison import HALF, compare_with_cpu, run_on
 
 from workloads import WORKLOADS
 
@@ -19,11 +19,11 @@ def check(name, function):
     program = WORKLOADS[name]
     with jax.enable_x64("fp64" in program.marks):
         if program.wavers:
-            apart = ulp_apart(function, program.arguments)
+            differences = ulp_apart(function, program.arguments)
         else:
             results = jax.tree.leaves(jax.eval_shape(function, *program.arguments))
-            apart = [HALF if program.half else 0.0] * len(results)
-        beside_cpu(function, *program.arguments, apart=apart)
+            differences = [HALF if program.half else 0.0] * len(results)
+        compare_with_cpu(function, *program.arguments, differences=differences)
 
 
 def ulp_apart(function, arguments):

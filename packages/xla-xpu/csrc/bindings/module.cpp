@@ -1,4 +1,4 @@
-// What the compiler in Python makes of its plans.
+// The module xla_xpu._plugin: classes that the Python compiler creates.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -53,17 +53,17 @@ PYBIND11_MODULE(_plugin, m) {
       .def(
           py::init([](std::string name, std::string fingerprint, const py::bytes& serialized,
                       std::string text, std::vector<Value> parameters, std::vector<Value> outputs,
-                      std::vector<int> donated, std::vector<std::pair<int, int>> reused, int replicas,
+                      std::vector<int> donated, std::vector<std::pair<int, int>> output_aliases, int replicas,
                       int partitions, std::vector<int> devices, std::map<std::string, double> cost,
                       std::size_t temporary_bytes, std::size_t code_bytes, std::shared_ptr<Program> program) {
             return std::make_shared<Executable>(
                 Executable{std::move(name), std::move(fingerprint), std::string(serialized), std::move(text),
-                           std::move(parameters), std::move(outputs), std::move(donated), std::move(reused),
-                           replicas, partitions, std::move(devices), std::move(cost), temporary_bytes,
-                           code_bytes, std::move(program)});
+                           std::move(parameters), std::move(outputs), std::move(donated),
+                           std::move(output_aliases), replicas, partitions, std::move(devices),
+                           std::move(cost), temporary_bytes, code_bytes, std::move(program)});
           }),
           py::kw_only(), py::arg("name"), py::arg("fingerprint"), py::arg("serialized"), py::arg("text"),
-          py::arg("parameters"), py::arg("outputs"), py::arg("donated"), py::arg("reused"),
+          py::arg("parameters"), py::arg("outputs"), py::arg("donated"), py::arg("output_aliases"),
           py::arg("replicas"), py::arg("partitions"), py::arg("devices"), py::arg("cost"),
           py::arg("temporary_bytes"), py::arg("code_bytes"), py::arg("program"));
 }

@@ -17,7 +17,7 @@ namespace py = pybind11;
 namespace {
 
 py::capsule capsule(void* tensor) {
-  // A consumer renames the capsule and owns the tensor from then on.
+  // A consumer renames the capsule and then owns the tensor.
   return py::capsule(tensor, "dltensor", [](PyObject* capsule) {
     if (!PyCapsule_IsValid(capsule, "dltensor")) return;
     drop_dlpack(PyCapsule_GetPointer(capsule, "dltensor"));
@@ -30,7 +30,7 @@ void* at(std::uintptr_t address) {
 
 using Shape = std::vector<std::int64_t>;
 
-// On the stream that is current, and waits: the host's memory may be anybody's.
+// Copies on the current stream and blocks, because the caller may reuse host memory at once.
 void copy(int device, std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
   auto stream = xpu::current_stream(device);
   xpu::copy(stream, at(to), at(from), bytes);
@@ -43,27 +43,28 @@ void bind_plugin(py::module_& m) {
   m.attr("abi") = XPU_RUNTIME_ABI;
   m.def(
       "is_drained", [] { return Platform::get().is_drained(); },
-      "Whether every callback that JAX waits for has been called.");
+      "Return True if every callback that JAX waits for has run. Never blocks.");
   m.def("prestart_build_helpers", &xpu::prestart_build_helpers, py::arg("device"),
         "Start helper processes early, for threads that are about to build kernels.");
-  m.def("host_calls", &host_calls, "How often each function of the host was called by programs.");
+  m.def("host_calls", &host_calls, "Return how often programs called each host function, by name.");
   m.def(
       "to_dlpack",
       [](std::uintptr_t pointer, const Shape& shape, int code, int bits, int device_type, int device) {
         return capsule(to_dlpack(at(pointer), shape, code, bits, device_type, device));
       },
       py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"), py::arg("device_type"),
-      py::arg("device"), "A DLPack capsule that shares the memory of the array whose address `pointer` is.");
+      py::arg("device"),
+      "Return a DLPack capsule that shares and keeps alive the memory of the array at address `pointer`.");
   m.def(
-      "borrowed_dlpack",
+      "to_unowned_dlpack",
       [](std::uintptr_t pointer, const Shape& shape, int code, int bits, int device) {
-        return capsule(borrowed_dlpack(at(pointer), shape, code, bits, device));
+        return capsule(to_unowned_dlpack(at(pointer), shape, code, bits, device));
       },
       py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"), py::arg("device"),
-      "A DLPack capsule of memory on a device that its owner takes back whatever becomes of the capsule.");
+      "Return a DLPack capsule of device memory that the capsule does not keep alive.");
   m.def("copy", &copy, py::arg("device"), py::arg("to"), py::arg("source"), py::arg("bytes"),
         py::call_guard<py::gil_scoped_release>(),
-        "Copies between two addresses in the turn of the thread's current stream, and waits for it.");
+        "Copy between two addresses on the thread's current stream, and block until the copy has completed.");
 }
 
 }  // namespace xla_xpu

@@ -1,4 +1,4 @@
-// What the package's Python uses of the plugin beside PJRT.
+// Functions of xla_xpu._plugin that the package's Python code uses.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// From PJRT's threads into Python's compiler.
+// Calls the compiler, which is Python, from PJRT's threads.
 #include <malloc.h>
 #include <pybind11/embed.h>
 
@@ -30,25 +30,25 @@ std::string message_of(py::error_already_set& error) {
   return message.empty() ? error.what() : message;
 }
 
-using Made = std::shared_ptr<const Executable>;
+using ExecutablePointer = std::shared_ptr<const Executable>;
 
-// What is compiled for devices that are not here is tried on the first: they are to be like it.
-Made prepared(Made made) {
+// Builds the kernels for all devices; for devices that do not exist here, on the first one, which is like
+// them.
+void prepare(const Executable& executable) {
   std::set<int> devices;
-  for (int device : made->devices) devices.insert(device < xpu::device_count() ? device : 0);
-  for (int device : devices) made->program->prepare(device);
-  return made;
+  for (int device : executable.devices) devices.insert(device < xpu::device_count() ? device : 0);
+  for (int device : devices) executable.program->prepare(device);
 }
 
-Made made_by(const char* function, auto... texts) {
+ExecutablePointer call_compiler(const char* function, auto... arguments) {
   py::gil_scoped_acquire gil;
-  auto result = py::module_::import("xla_xpu.compiler").attr(function)(py::bytes(texts)...);
+  auto result = py::module_::import("xla_xpu.compiler").attr(function)(py::bytes(arguments)...);
   return result.template cast<std::shared_ptr<Executable>>();
 }
 
-// JAX raises an error of its own for what PJRT returns. What the handler of a signal raised is raised in that
-// one's place, as soon as the interpreter goes on.
-[[noreturn]] void fail_with(py::error_already_set& error) {
+// JAX raises its own exception for the error that PJRT returns. An exception of a signal handler, such as
+// KeyboardInterrupt, is raised instead of it as soon as the interpreter continues.
+[[noreturn]] void throw_compile_failure(py::error_already_set& error) {
   py::gil_scoped_acquire gil;
   if (!error.matches(PyExc_Exception)) {
     PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), error.type().ptr());
@@ -57,31 +57,32 @@ Made made_by(const char* function, auto... texts) {
   throw CompileFailure(code_of(error), message_of(error));
 }
 
-// A compilation this long has had the vendor's compilers at work, on many threads. What they freed the C
-// library keeps, for each thread apart: some 200 MB after every dozen of programs.
+// A compilation that takes this long ran the vendor's compilers on many threads. The C library keeps the
+// memory that they free in an arena per thread: about 200 MB after a dozen programs.
 constexpr auto long_compilation = std::chrono::milliseconds(150);
 
-Made call(const char* function, auto... texts) {
+ExecutablePointer run_compiler(const char* function, auto... arguments) {
   auto begin = std::chrono::steady_clock::now();
   try {
-    auto made = prepared(made_by(function, texts...));
+    auto executable = call_compiler(function, arguments...);
+    prepare(*executable);
 #ifdef __GLIBC__
     if (std::chrono::steady_clock::now() - begin > long_compilation) malloc_trim(0);
 #endif
-    return made;
+    return executable;
   } catch (py::error_already_set& error) {
-    fail_with(error);
+    throw_compile_failure(error);
   }
 }
 
 }  // namespace
 
 std::size_t Value::bytes() const {
-  // By PJRT_Buffer_Type; types of less than a byte take one.
+  // By PJRT_Buffer_Type; a type of less than a byte takes one.
   static constexpr std::uint8_t sizes[] = {0,  1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 2, 8,
                                            16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1};
   auto index = static_cast<std::size_t>(type);
-  xpu::expect<xpu::UsageError>(index < std::size(sizes), "jax: there is no element type ", type);
+  xpu::expect<xpu::UsageError>(index < std::size(sizes), "jax: unknown element type number ", type);
   std::size_t bytes = sizes[index];
   for (auto size : dims) bytes *= static_cast<std::size_t>(size);
   return bytes;
@@ -90,20 +91,20 @@ std::size_t Value::bytes() const {
 std::shared_ptr<const Executable> compile(std::string_view program, std::string_view format,
                                           std::string_view options) {
   try {
-    return call("compile", program, format, options);
+    return run_compiler("compile", program, format, options);
   } catch (const xpu::CompileError& error) {
     xpu::log(
         xpu::LogLevel::warning,
         xpu::join(
-            "jax: the vendor's compiler fails on a program's kernels, so each of its operations is now a "
-            "kernel of its own. ",
+            "jax: the vendor's compiler fails on fused kernels of a program, so the program now runs with "
+            "one kernel per operation. ",
             error.what()));
   }
-  return call("compile_apart", program, format, options);
+  return run_compiler("compile_unfused", program, format, options);
 }
 
 std::shared_ptr<const Executable> load(std::string_view serialized, std::string_view options) {
-  return call("load", serialized, options);
+  return run_compiler("load", serialized, options);
 }
 
 }  // namespace xla_xpu

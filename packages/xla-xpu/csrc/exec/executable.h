@@ -1,4 +1,4 @@
-// A compiled program with all that is to be known about it. Immutable once made; made by Python.
+// A compiled program and its properties. Created by Python, immutable afterwards.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace xla_xpu {
 
 class Program;
 
-/// An array as a program takes or gives it.
+/// A parameter or an output of a program.
 struct Value {
   int type = 0;  ///< the number of PJRT_Buffer_Type
   std::vector<std::int64_t> dims;
@@ -38,19 +38,19 @@ struct Call {
 
 struct Executable {
   std::string name, fingerprint;
-  std::string serialized;  ///< what load() takes; empty: the program calls functions of this process
+  std::string serialized;  ///< argument of load(); empty if the program calls functions of this process
   std::string text;        ///< StableHLO after optimisation, PJRT's format "mlir"
   std::vector<Value> parameters, outputs;
-  std::vector<int> donated;                 ///< parameters that are given away
-  std::vector<std::pair<int, int>> reused;  ///< an output, and the parameter in whose memory it is made
+  std::vector<int> donated;                         ///< parameters whose memory the caller gives up
+  std::vector<std::pair<int, int>> output_aliases;  ///< {output, parameter whose memory it uses}
   int replicas = 1, partitions = 1;
   std::vector<int> devices;            ///< ids, [replica][partition]
   std::map<std::string, double> cost;  ///< "flops", "bytes accessed"
   std::size_t temporary_bytes = 0, code_bytes = 0;
   std::shared_ptr<const Program> program;
 
-  /// Queues the program on the streams of all its devices, or of one that stands in for its only one. Never
-  /// takes the GIL, unless the program calls Python.
+  /// Enqueues the program on the stream of each call; `calls` has one entry per device. Takes the GIL only if
+  /// the program calls Python. Blocks only for loops and branches on device data, and for host calls.
   void run(std::span<const Call> calls) const;
 };
 
@@ -60,10 +60,11 @@ struct CompileFailure : std::runtime_error {
   int code;
 };
 
-/// Both take the GIL themselves and call xla_xpu.compiler.
+/// Calls xla_xpu.compiler; takes the GIL itself, as load() does. Blocks until the kernels are built. Throws
+/// CompileFailure.
 std::shared_ptr<const Executable> compile(std::string_view program, std::string_view format,
                                           std::string_view options);
-/// `options`: what replaces the program's own compile options; may be empty.
+/// `options` replaces the compile options of the program, unless it is empty.
 std::shared_ptr<const Executable> load(std::string_view serialized, std::string_view options);
 
 }  // namespace xla_xpu

@@ -1,4 +1,4 @@
-// One run of a program: where its arrays are, and the stream its work goes to.
+// State of one run of a program on one device: buffer addresses and the stream.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace xla_xpu {
 
-/// A view of a buffer of the program, by the buffer's number.
+/// A view of a buffer of the program.
 struct Operand {
-  int buffer = 0;
+  int buffer = 0;           ///< index
   std::int64_t offset = 0;  ///< bytes
-  xpu::Tensor view;         ///< without memory
+  xpu::Tensor view;         ///< its data pointer is null
 };
 
 class Frame {
  public:
-  Frame(xpu::Stream stream, std::size_t buffers, int number)
-      : stream(stream), number(number), base(buffers) {}
+  Frame(xpu::Stream stream, std::size_t buffers, int device_index)
+      : stream(stream), device_index(device_index), base(buffers) {}
 
   void* pointer(int buffer, std::int64_t offset) const {
     return base[static_cast<std::size_t>(buffer)] + offset;
@@ -38,7 +38,7 @@ class Frame {
   }
 
   xpu::Stream stream;
-  int number;  ///< which of the program's devices, [replica][partition]
+  int device_index;  ///< in the program's list of devices, [replica][partition]
   std::vector<std::byte*> base;
 };
 

@@ -1,4 +1,4 @@
-// Work that programs leave to the host is counted, so that nobody need guess where it runs.
+// Counts calls of host functions, so that users can see which work does not run on the device. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,10 @@
 
 namespace xla_xpu {
 
-/// How often the function of this name was called. Lives for ever.
+/// Returns the number of calls of a function; the reference is valid for ever.
 std::atomic<std::uint64_t>& host_calls_of(const std::string& name);
 
-/// Those that were called, by name.
+/// Returns the counts that are not 0, by name.
 std::map<std::string, std::uint64_t> host_calls();
 
 }  // namespace xla_xpu

@@ -1,4 +1,4 @@
-// Device memory in JAX's name.
+// Device memory that the pool accounts to JAX.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@ namespace xla_xpu {
 
 xpu::memory::Owner jax_owner();
 
-/// Memory for work that is queued while this lives; the pool keeps it until that work has passed.
-class Temporary {
+/// Scratch memory for work enqueued during its lifetime. The destructor does not block: only later work on
+/// the stream reuses the memory.
+class ScratchBuffer {
  public:
-  Temporary(std::size_t bytes, xpu::Stream stream)
+  ScratchBuffer(std::size_t bytes, xpu::Stream stream)
       : data_(xpu::memory::allocate(bytes, stream, jax_owner())) {}
-  ~Temporary() { xpu::memory::deallocate(data_); }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
+  ~ScratchBuffer() { xpu::memory::deallocate(data_); }
+  ScratchBuffer(const ScratchBuffer&) = delete;
+  ScratchBuffer& operator=(const ScratchBuffer&) = delete;
   std::byte* data() const { return static_cast<std::byte*>(data_); }
 
  private:

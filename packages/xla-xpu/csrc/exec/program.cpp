@@ -23,15 +23,15 @@ void run_all(const Steps& steps, Frame& frame) {
 }
 
 void run_all(const Steps& steps, std::span<Frame> frames) {
-  for (auto& step : steps) step->run_together(frames);
+  for (auto& step : steps) step->run_collective(frames);
 }
 
 bool any_collective(const Steps& steps) {
   return std::any_of(steps.begin(), steps.end(), [](auto& step) { return step->collective(); });
 }
 
-void list_queueing(const Steps& steps, std::vector<const Step*>& all) {
-  for (auto& step : steps) step->list_queueing(all);
+void list_enqueue_only(const Steps& steps, std::vector<const Step*>& all) {
+  for (auto& step : steps) step->list_enqueue_only(all);
 }
 
 void Executable::run(std::span<const Call> calls) const {
@@ -50,16 +50,16 @@ Program::~Program() {
 
 void Program::run(std::span<const Call> calls) const {
   std::vector<Frame> frames;
-  std::vector<std::unique_ptr<Temporary>> temporaries;
+  std::vector<std::unique_ptr<ScratchBuffer>> scratch;
   for (auto& call : calls) {
-    temporaries.push_back(std::make_unique<Temporary>(temporary_bytes_, call.stream));
-    frames.push_back(frame_of(call, static_cast<int>(frames.size()), temporaries.back()->data()));
+    scratch.push_back(std::make_unique<ScratchBuffer>(temporary_bytes_, call.stream));
+    frames.push_back(frame_of(call, static_cast<int>(frames.size()), scratch.back()->data()));
   }
   run_all(steps_, frames);
 }
 
-Frame Program::frame_of(const Call& call, int number, std::byte* temporaries) const {
-  Frame frame(call.stream, buffers_.size(), number);
+Frame Program::frame_of(const Call& call, int device_index, std::byte* scratch) const {
+  Frame frame(call.stream, buffers_.size(), device_index);
   auto* constants = constants_on(call.stream.device());
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     auto& buffer = buffers_[i];
@@ -71,7 +71,7 @@ Frame Program::frame_of(const Call& call, int number, std::byte* temporaries) co
         frame.base[i] = static_cast<std::byte*>(call.outputs[buffer.place]);
         break;
       case Buffer::Kind::temporary:
-        frame.base[i] = temporaries + buffer.place;
+        frame.base[i] = scratch + buffer.place;
         break;
       case Buffer::Kind::constant:
         frame.base[i] = constants + buffer.place;
@@ -81,34 +81,34 @@ Frame Program::frame_of(const Call& call, int number, std::byte* temporaries) co
   return frame;
 }
 
-// Where arrays are in a rehearsal: in nobody's memory, as far apart as the addresses of a process allow.
-void Program::rehearse(const Step& step, int device) const {
+// Gives buffers addresses that are not mapped, as far from each other as a process's address space allows.
+void Program::dry_run(const Step& step, int device) const {
   constexpr std::uintptr_t addresses = std::uintptr_t{1} << 46, page = 4096;
-  auto apart = addresses / (buffers_.size() + 1) / page * page;
+  auto distance = addresses / (buffers_.size() + 1) / page * page;
   Frame frame(xpu::default_stream(device), buffers_.size(), 0);
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    frame.base[i] = reinterpret_cast<std::byte*>((i + 1) * apart);
-  xpu::DryRunGuard rehearsal;
+    frame.base[i] = reinterpret_cast<std::byte*>((i + 1) * distance);
+  xpu::DryRunGuard dry_run;
   step.run(frame);
 }
 
 void Program::prepare(int device) const {
   constants_on(device);
   std::vector<const Step*> steps;
-  list_queueing(steps_, steps);
-  std::vector<std::atomic_flag> taken(steps.size());
+  list_enqueue_only(steps_, steps);
+  std::vector<std::atomic_flag> claimed(steps.size());
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   auto threads = std::min<std::size_t>(std::thread::hardware_concurrency(), steps.size());
-  // Each thread begins elsewhere: neighbours share modules, which only one can build.
+  // Each thread starts at another step: neighbours share modules, which only one thread can build.
   auto work = [&](std::size_t thread) {
-    // Ctrl-C ends the wait for the compiler: nothing is enqueued here, so nothing is left half done.
+    // Ctrl-C may end the wait for the compiler: nothing is enqueued here, so nothing stays half done.
     xpu::OperationScope operation(&failed);
     for (std::size_t n = 0, first = thread * steps.size() / threads; n < steps.size() && !failed; ++n) {
-      auto at = (first + n) % steps.size();
-      if (taken[at].test_and_set()) continue;
+      auto index = (first + n) % steps.size();
+      if (claimed[index].test_and_set()) continue;
       try {
-        rehearse(*steps[at], device);
+        dry_run(*steps[index], device);
       } catch (...) {
         std::lock_guard lock(mutex_);
         if (!failed.exchange(true)) failure = std::current_exception();
@@ -128,11 +128,11 @@ std::byte* Program::constants_on(int device) const {
   auto index = static_cast<std::size_t>(device);
   if (on_device_.size() <= index) on_device_.resize(index + 1);
   if (!on_device_[index]) {
-    // On the stream that every program runs on, which orders the copy before their work.
+    // Every program runs on this stream, so the copy completes before their work.
     auto stream = xpu::default_stream(device);
     auto* memory = static_cast<std::byte*>(xpu::memory::allocate(constants_.size(), stream, jax_owner()));
     xpu::copy(stream, memory, constants_.data(), constants_.size());
-    // Once for a program and a device: the device reads the host's constants, which go with the program.
+    // The device reads constants_, which the program owns. This wait happens once per program and device.
     stream.synchronize();
     on_device_[index] = memory;
   }

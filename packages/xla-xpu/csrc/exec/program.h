@@ -1,4 +1,4 @@
-// A flat plan: buffers, and steps that are queued one after the other.
+// A flat plan: buffers, and steps that are enqueued in order.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace xla_xpu {
 
-/// Queues some work. Shared by all runs of its program, which may be at the same time.
+/// Enqueues some work. All runs of a program share its steps and may overlap, so run() is thread-safe.
 class Step {
  public:
   Step() = default;
@@ -22,25 +22,25 @@ class Step {
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
   virtual void run(Frame& frame) const = 0;
-  /// The same on all devices of the program.
-  virtual void run_together(std::span<Frame> frames) const {
+  /// Runs the step on all devices of the program; `frames` has one entry per device.
+  virtual void run_collective(std::span<Frame> frames) const {
     for (auto& frame : frames) run(frame);
   }
-  /// Whether the devices must run it, or what is in it, together.
+  /// Returns true if the step, or one in it, needs all devices at once.
   virtual bool collective() const { return false; }
-  /// Adds the steps that do nothing but queue work, which can be rehearsed: this one, or those in it.
-  virtual void list_queueing(std::vector<const Step*>& all) const { all.push_back(this); }
+  /// Appends the steps that only enqueue device work, and can be dry-run.
+  virtual void list_enqueue_only(std::vector<const Step*>& all) const { all.push_back(this); }
 };
 using Steps = std::vector<std::unique_ptr<Step>>;
 
 void run_all(const Steps& steps, Frame& frame);
 void run_all(const Steps& steps, std::span<Frame> frames);
 bool any_collective(const Steps& steps);
-void list_queueing(const Steps& steps, std::vector<const Step*>& all);
+void list_enqueue_only(const Steps& steps, std::vector<const Step*>& all);
 
 struct Buffer {
   enum class Kind { parameter, output, temporary, constant } kind;
-  std::size_t place = 0;  ///< which parameter or output; the offset in the temporary or the constant memory
+  std::size_t place = 0;  ///< index of the parameter or output; offset in the scratch or constant memory
 };
 
 class Program {
@@ -51,12 +51,12 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void run(std::span<const Call> calls) const;
-  /// Builds what a run needs on a device, and copies the constants to it.
+  /// Builds the kernels of all steps for a device, on all cores, and copies the constants to it. Blocks.
   void prepare(int device) const;
 
  private:
-  Frame frame_of(const Call& call, int number, std::byte* temporaries) const;
-  void rehearse(const Step& step, int device) const;
+  Frame frame_of(const Call& call, int device_index, std::byte* scratch) const;
+  void dry_run(const Step& step, int device) const;
   std::byte* constants_on(int device) const;
 
   std::vector<Buffer> buffers_;
@@ -64,7 +64,7 @@ class Program {
   std::string constants_;
   Steps steps_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::byte*> on_device_;  ///< the constants, by device
+  mutable std::vector<std::byte*> on_device_;  ///< address of the constants, by device
 };
 
 }  // namespace xla_xpu

@@ -1,15 +1,15 @@
-// A Python function that a step calls, from whatever thread the step runs on.
+// A Python function that a step calls, on any thread.
 #pragma once
 
-#include "exec/fields.h"
+#include "exec/plan_fields.h"
 #include "xpu/error.h"
 
 namespace xla_xpu {
 
-/// The field "function" of a step, under the name that errors and counts have.
+/// The field "function" of a step. Its field "name" is the name in errors and counts.
 class PythonFunction {
  public:
-  explicit PythonFunction(const Fields& fields)
+  explicit PythonFunction(const PlanFields& fields)
       : name_(fields.get<std::string>("name")),
         function_(fields.get<py::object>("function").release().ptr()) {}
   PythonFunction(const PythonFunction&) = delete;
@@ -22,8 +22,8 @@ class PythonFunction {
 
   const std::string& name() const { return name_; }
 
-  /// Calls it with what `arguments()`, called with the GIL held, returns as a tuple. What it raises becomes
-  /// an error with its name.
+  /// Calls the function with the tuple that `arguments()` returns; takes the GIL for both. Throws xpu::Error
+  /// with the function's name if it raises.
   template <class Arguments>
   void call(const Arguments& arguments) const {
     py::gil_scoped_acquire gil;

@@ -1,4 +1,4 @@
-// The table that JAX asks for, and the plugin as a whole.
+// GetPjrtApi(): the table of all entries, and the plugin's own entries.
 #include <algorithm>
 
 #include "pjrt/entry.h"
@@ -11,7 +11,7 @@ void initialize(PJRT_Plugin_Initialize_Args&) {
   xpu::require_abi(XPU_RUNTIME_ABI, "xla-xpu");
 }
 
-// With this JAX sends programs in this version of StableHLO instead of one from three months before.
+// JAX then sends programs in this version of StableHLO, instead of in one that is three months old.
 void attributes(PJRT_Plugin_Attributes_Args& args) {
   static constexpr char name[] = "stablehlo_current_version";
   static constexpr std::int64_t version[] = {1, 17, 0};
@@ -35,20 +35,20 @@ struct Name {
 };
 
 template <Name name, class Args>
-void refuse_in(PJRT_Error* (*&slot)(Args*)) {
+void set_unimplemented(PJRT_Error* (*&slot)(Args*)) {
   slot = [](Args*) {
     return make_error(PJRT_Error_Code_UNIMPLEMENTED, xpu::join(name.text, " is not implemented for xpu"));
   };
 }
-// The two that return no error; errors.cpp has them.
+// Two entries return no error; error.cpp defines them.
 template <Name, class Args>
-void refuse_in(void (*&)(Args*)) {}
+void set_unimplemented(void (*&)(Args*)) {}
 
-// Every entry has a function, so that JAX never calls nothing.
-void refuse_all(PJRT_Api& api) {
-#define REFUSE(slot) refuse_in<#slot>(api.slot);
-  PJRT_API_SLOTS(REFUSE)
-#undef REFUSE
+// Gives every entry a function, so that JAX never calls a null pointer.
+void set_all_unimplemented(PJRT_Api& api) {
+#define UNIMPLEMENTED(slot) set_unimplemented<#slot>(api.slot);
+  PJRT_API_SLOTS(UNIMPLEMENTED)
+#undef UNIMPLEMENTED
 }
 
 PJRT_Api make_api() {
@@ -60,7 +60,7 @@ PJRT_Api make_api() {
       .major_version = PJRT_API_MAJOR,
       .minor_version = PJRT_API_MINOR,
   };
-  refuse_all(api);
+  set_all_unimplemented(api);
   install_errors(api);
   install_plugin(api);
   install_events(api);

@@ -11,7 +11,8 @@ using xla_xpu::Storage;
 
 std::shared_ptr<Storage> PJRT_Buffer::storage() const {
   std::lock_guard lock(mutex_);
-  if (!storage_) xla_xpu::refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the buffer has been deleted or donated");
+  if (!storage_)
+    xla_xpu::fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "the buffer has been deleted or donated");
   return storage_;
 }
 
@@ -25,19 +26,20 @@ std::shared_ptr<Storage> PJRT_Buffer::take() {
   return std::exchange(storage_, nullptr);
 }
 
-void PJRT_Buffer::hold() {
-  auto kept = storage();
+void PJRT_Buffer::add_external_reference() {
+  auto reference = storage();
   std::lock_guard lock(mutex_);
-  held_.push_back(std::move(kept));
+  external_references_.push_back(std::move(reference));
 }
 
-void PJRT_Buffer::let_go() {
+void PJRT_Buffer::drop_external_reference() {
   std::shared_ptr<Storage> last;
   std::lock_guard lock(mutex_);
-  if (held_.empty())
-    xla_xpu::refuse(PJRT_Error_Code_FAILED_PRECONDITION, "the buffer has no external reference to drop");
-  last = std::move(held_.back());
-  held_.pop_back();
+  if (external_references_.empty())
+    xla_xpu::fail_with_code(PJRT_Error_Code_FAILED_PRECONDITION,
+                            "the buffer has no external reference to drop");
+  last = std::move(external_references_.back());
+  external_references_.pop_back();
 }
 
 namespace xla_xpu {
@@ -66,7 +68,7 @@ void dynamic_dimensions(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
   args.num_dynamic_dims = 0;
 }
 
-// Always dense.
+// Always contiguous in its own order.
 void memory_layout(PJRT_Buffer_GetMemoryLayout_Args& args) {
   static constexpr auto descending = [] {
     std::array<std::int64_t, 64> numbers{};
@@ -74,7 +76,8 @@ void memory_layout(PJRT_Buffer_GetMemoryLayout_Args& args) {
     return numbers;
   }();
   std::size_t rank = args.buffer->dims.size();
-  if (rank > descending.size()) refuse(PJRT_Error_Code_UNIMPLEMENTED, "an array of ", rank, " dimensions");
+  if (rank > descending.size())
+    fail_with_code(PJRT_Error_Code_UNIMPLEMENTED, "an array of ", rank, " dimensions");
   args.layout = {};
   args.layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   args.layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
@@ -113,26 +116,26 @@ void ready_event(PJRT_Buffer_ReadyEvent_Args& args) {
   args.event = new PJRT_Event{args.buffer->ready};
 }
 
-void* exposed(PJRT_Buffer& buffer) {
+void* registered_address(PJRT_Buffer& buffer) {
   auto storage = buffer.storage();
-  storage->expose(storage, buffer.order);
+  storage->register_address(storage, buffer.order);
   return storage->data();
 }
 
 void unsafe_pointer(PJRT_Buffer_UnsafePointer_Args& args) {
-  args.buffer_pointer = reinterpret_cast<std::uintptr_t>(exposed(*args.buffer));
+  args.buffer_pointer = reinterpret_cast<std::uintptr_t>(registered_address(*args.buffer));
 }
 
 void device_pointer(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
-  args.device_memory_ptr = exposed(*args.buffer);
+  args.device_memory_ptr = registered_address(*args.buffer);
 }
 
 void increase(PJRT_Buffer_IncreaseExternalReferenceCount_Args& args) {
-  args.buffer->hold();
+  args.buffer->add_external_reference();
 }
 
 void decrease(PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
-  args.buffer->let_go();
+  args.buffer->drop_external_reference();
 }
 
 void uninitialized(PJRT_Client_CreateUninitializedBuffer_Args& args) {
@@ -141,8 +144,8 @@ void uninitialized(PJRT_Client_CreateUninitializedBuffer_Args& args) {
   int type = static_cast<int>(args.shape_element_type);
   auto storage = Storage::make(memory, array_bytes(type, dims));
   auto order = order_of(args.shape_layout, element_bytes(type), dims);
-  args.buffer =
-      new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), Moment::past(), std::move(order));
+  args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage),
+                                CompletionEvent::completed(), std::move(order));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// An array on a device: its type and shape, its memory, and when that holds the values.
+// PJRT_Buffer: an array on a device, with the event after which its memory holds the values. Thread-safe.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -12,8 +12,8 @@
 
 struct PJRT_Buffer {
   PJRT_Buffer(xla_xpu::Memory& memory, int type, std::vector<std::int64_t> dims,
-              std::shared_ptr<xla_xpu::Storage> storage, std::shared_ptr<xla_xpu::Moment> ready,
-              xla_xpu::Order order = {})
+              std::shared_ptr<xla_xpu::Storage> storage, std::shared_ptr<xla_xpu::CompletionEvent> ready,
+              xla_xpu::MinorToMajor order = {})
       : memory(memory),
         type(type),
         dims(std::move(dims)),
@@ -21,23 +21,26 @@ struct PJRT_Buffer {
         ready(std::move(ready)),
         storage_(std::move(storage)) {}
 
-  /// What a use of the buffer keeps while it lasts. Throws when the buffer was deleted or donated.
+  /// Returns a reference that keeps the memory alive. Throws PjrtFailure if the buffer was deleted or
+  /// donated.
   std::shared_ptr<xla_xpu::Storage> storage() const;
   bool deleted() const;
-  /// Gives up the memory; null when that happened before.
+  /// Deletes the buffer and returns its memory; null if it was already deleted.
   std::shared_ptr<xla_xpu::Storage> take();
-  /// Keeps the memory for somebody outside, even when the buffer is deleted.
-  void hold();
-  void let_go();
+  /// Keeps the memory alive for an external user, even after the buffer is deleted.
+  void add_external_reference();
+  /// Throws PjrtFailure if there is no external reference.
+  void drop_external_reference();
 
   xla_xpu::Memory& memory;
   const int type;
   const std::vector<std::int64_t> dims;
-  const xla_xpu::Order order;
-  const std::shared_ptr<xla_xpu::Moment> ready;
+  const xla_xpu::MinorToMajor order;
+  const std::shared_ptr<xla_xpu::CompletionEvent> ready;
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<xla_xpu::Storage> storage_;            // null: deleted
-  std::vector<std::shared_ptr<xla_xpu::Storage>> held_;  // one for each hold()
+  std::shared_ptr<xla_xpu::Storage> storage_;  // null: deleted
+  // One for each add_external_reference().
+  std::vector<std::shared_ptr<xla_xpu::Storage>> external_references_;
 };

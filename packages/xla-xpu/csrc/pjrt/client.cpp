@@ -13,8 +13,8 @@ PJRT_Client::PJRT_Client() {
 
 PJRT_Device* PJRT_Client::device(int id) const {
   if (id < 0 || id >= static_cast<int>(devices.size()))
-    xla_xpu::refuse(PJRT_Error_Code_INVALID_ARGUMENT, "there is no xpu device ", id, "; there are ",
-                    devices.size());
+    xla_xpu::fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "there is no xpu device ", id, "; there are ",
+                            devices.size());
   return devices[id];
 }
 
@@ -72,11 +72,11 @@ void default_device_assignment(PJRT_Client_DefaultDeviceAssignment_Args& args) {
   std::size_t wanted = static_cast<std::size_t>(args.num_replicas) * args.num_partitions;
   std::size_t count = args.client->devices.size();
   if (wanted > count)
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, args.num_replicas, " replicas of ", args.num_partitions,
-           " partitions need ", wanted, " xpu devices; there are ", count);
+    fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, args.num_replicas, " replicas of ", args.num_partitions,
+                   " partitions need ", wanted, " xpu devices; there are ", count);
   if (args.default_assignment_size < wanted)
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the assignment has room for ", args.default_assignment_size,
-           " devices of ", wanted);
+    fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "the assignment has room for ",
+                   args.default_assignment_size, " devices of ", wanted);
   auto* assignment = static_cast<int*>(args.default_assignment);
   for (std::size_t i = 0; i < wanted; ++i) assignment[i] = static_cast<int>(i);
 }

@@ -1,4 +1,4 @@
-// What JAX creates to use the platform: devices and memories of its own, over those of the process.
+// PJRT_Client: JAX's handle of the platform. Each client has its own device and memory objects.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 struct PJRT_Client {
   PJRT_Client();
 
-  /// Throws when there is no such device.
+  /// Throws PjrtFailure if there is no such device.
   PJRT_Device* device(int id) const;
 
   xla_xpu::Platform& platform = xla_xpu::Platform::get();

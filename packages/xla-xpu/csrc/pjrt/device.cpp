@@ -81,7 +81,7 @@ void attributes(PJRT_Device_GetAttributes_Args& args) {
   args.attributes_deleter = [](void*) {};
 }
 
-// Of the pool, so with what other frameworks of the process hold.
+// Counts the pool of the process, so it includes memory of other frameworks.
 void memory_stats(PJRT_Device_MemoryStats_Args& args) {
   auto stats = xpu::memory::stats(args.device->id);
   const auto& bytes = stats.allocated_bytes[xpu::memory::all];
@@ -98,7 +98,7 @@ void memory_stats(PJRT_Device_MemoryStats_Args& args) {
   args.bytes_limit_is_set = true;
   args.bytes_reserved_is_set = false;
   args.peak_bytes_reserved_is_set = false;
-  args.bytes_reservable_limit = args.bytes_limit;  // nothing of it is kept for others
+  args.bytes_reservable_limit = args.bytes_limit;  // nothing is reserved
   args.bytes_reservable_limit_is_set = true;
   args.largest_free_block_bytes_is_set = false;
   args.pool_bytes = reserved.current;

@@ -1,4 +1,4 @@
-// A device as JAX sees it: a number, a description, the kinds of memory it reaches.
+// PJRT_Device: a device's id, description, stream and memory kinds.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -10,7 +10,7 @@
 #include "xpu/device.h"
 #include "xpu/stream.h"
 
-/// Of a device of this machine; one with a number beyond those is like the first.
+/// Describes device `id`; an id beyond this machine's devices is described like the first device.
 struct PJRT_DeviceDescription {
   explicit PJRT_DeviceDescription(int id);
 
@@ -19,7 +19,7 @@ struct PJRT_DeviceDescription {
   xla_xpu::NamedValues attributes;
 };
 
-/// Lives as long as its client.
+/// Owned by its client.
 struct PJRT_Device {
   explicit PJRT_Device(int id);
   ~PJRT_Device();
@@ -28,7 +28,7 @@ struct PJRT_Device {
 
   int id;
   PJRT_DeviceDescription description;
-  /// The one everything is queued on: other frameworks start on it too, so that nobody waits for anybody.
+  /// Takes all work of the device. Other frameworks use it by default too, so exchanging data needs no wait.
   xpu::Stream stream;
   std::vector<PJRT_Memory*> memories;
 };

@@ -46,11 +46,11 @@ std::size_t element_bytes(int type) {
     case PJRT_Buffer_Type_C128:
       return 16;
     default:
-      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "xpu does not know the element type number ", type);
+      fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "xpu: unknown element type number ", type);
   }
 }
 
-int part_of_byte(int type) {
+int sub_byte_bits(int type) {
   switch (type) {
     case PJRT_Buffer_Type_S4:
       return -4;
@@ -81,8 +81,8 @@ std::size_t array_bytes(int type, std::span<const std::int64_t> dims) {
   std::size_t bytes = element_bytes(type);
   for (auto dim : dims)
     if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes))
-      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "an array has a dimension of ", dim,
-             "; sizes must be at least 0 and their product must fit into memory");
+      fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "an array has a dimension of ", dim,
+                     "; sizes must be at least 0 and their product must fit into memory");
   return bytes;
 }
 
@@ -93,7 +93,7 @@ std::vector<std::int64_t> row_major_strides(std::size_t item, std::span<const st
   return strides;
 }
 
-xpu::DType carrier(std::size_t item) {
+xpu::DType dtype_of_width(std::size_t item) {
   switch (item) {
     case 1:
       return xpu::DType::u8;

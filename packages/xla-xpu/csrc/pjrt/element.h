@@ -1,4 +1,4 @@
-// Sizes of elements and arrays as they lie in memory.
+// Sizes and strides of elements and arrays in memory.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,19 @@
 
 namespace xla_xpu {
 
-/// Bytes of one element of a PJRT_Buffer_Type; types below a byte take one each, a token takes none. Throws
-/// for a number that is no type.
+/// Bytes of one element of a PJRT_Buffer_Type: one for a type below a byte, none for a token. Throws
+/// PjrtFailure for an unknown type.
 std::size_t element_bytes(int type);
-/// Bits of one element that takes a part of its byte; 0 for all other types. Negative for those with a sign.
-int part_of_byte(int type);
-/// Makes whole bytes of such elements: hosts leave the other bits as they like, and kernels read them.
+/// Bits of one element of a type below a byte, negative if it is signed; 0 for all other types.
+int sub_byte_bits(int type);
+/// Extends elements of `bits` bits, as sub_byte_bits() returns, to whole bytes: hosts leave the other bits
+/// undefined, and kernels read them.
 void fill_bytes(void* data, std::size_t count, int bits);
-/// Bytes of a dense array. Throws for more than there can be.
+/// Bytes of a contiguous array. Throws PjrtFailure for a negative size or an overflow.
 std::size_t array_bytes(int type, std::span<const std::int64_t> dims);
-/// Byte strides of a dense array, the last dimension fastest.
+/// Byte strides of a contiguous array, the last dimension fastest.
 std::vector<std::int64_t> row_major_strides(std::size_t item, std::span<const std::int64_t> dims);
-/// The runtime's dtype with elements of that many bytes, for moving them unseen.
-xpu::DType carrier(std::size_t item);
+/// A dtype of the runtime with elements of `item` bytes, for copies that do not look at values.
+xpu::DType dtype_of_width(std::size_t item);
 
 }  // namespace xla_xpu

@@ -1,4 +1,4 @@
-// How a function of the plugin becomes an entry of the C interface: no exception leaves it.
+// Turns functions of the plugin into entries of the C interface, which let no exception escape.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -12,7 +12,7 @@ namespace xla_xpu {
 template <class Args>
 Args args_of(void (*)(Args&));
 
-/// `entry<body>` calls `body(args)` and turns what it throws into the error it returns.
+/// Calls `body(args)` and returns an exception that it throws as an error.
 template <auto body>
 PJRT_Error* entry(decltype(args_of(body))* args) noexcept {
   try {
@@ -29,7 +29,7 @@ inline void give(const std::string& text, const char*& begin, std::size_t& size)
   size = text.size();
 }
 
-// One for each file of this folder that has entries: fills its part of the table.
+// Each fills the entries that its file defines.
 void install_errors(PJRT_Api& api);
 void install_plugin(PJRT_Api& api);
 void install_events(PJRT_Api& api);
@@ -46,7 +46,7 @@ void install_executables(PJRT_Api& api);
 void install_loaded_executables(PJRT_Api& api);
 void install_execution(PJRT_Api& api);
 
-// Extensions; each is linked before `next`.
+// Extensions; each returns its own, linked before `next`.
 PJRT_Extension_Base* layouts_extension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* shardings_extension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* memory_descriptions_extension(PJRT_Extension_Base* next);

@@ -56,7 +56,7 @@ PJRT_Error* make_error(int code, std::string message) {
 PJRT_Error* current_error() {
   try {
     throw;
-  } catch (const Failure& e) {
+  } catch (const PjrtFailure& e) {
     return make_error(e.code, e.what());
   } catch (const CompileFailure& e) {
     return make_error(e.code, e.what());

@@ -1,4 +1,4 @@
-// Errors: exceptions of the runtime and of the compiler, as the C interface hands them out.
+// PJRT_Error: exceptions of the runtime and the compiler as errors of the C interface.
 #pragma once
 
 #include <exception>
@@ -11,22 +11,22 @@ struct PJRT_Error;
 
 namespace xla_xpu {
 
-/// An error with a PJRT_Error_Code of its own choice.
-struct Failure : std::runtime_error {
-  Failure(int code, const std::string& message) : std::runtime_error(message), code(code) {}
+/// An exception with a PJRT_Error_Code.
+struct PjrtFailure : std::runtime_error {
+  PjrtFailure(int code, const std::string& message) : std::runtime_error(message), code(code) {}
   int code;
 };
 
-/// Throws a Failure with the joined parts as its message.
+/// Throws a PjrtFailure with the joined parts as its message.
 template <class... Parts>
-[[noreturn]] void refuse(int code, const Parts&... parts) {
-  throw Failure(code, xpu::join(parts...));
+[[noreturn]] void fail_with_code(int code, const Parts&... parts) {
+  throw PjrtFailure(code, xpu::join(parts...));
 }
 
-/// The caller owns what these return.
+/// The caller owns the result of these functions.
 PJRT_Error* make_error(int code, std::string message);
 PJRT_Error* error_of(const std::exception_ptr& exception);
-/// To be called while an exception is handled.
+/// Converts the exception being handled; call it in a catch block.
 PJRT_Error* current_error();
 
 }  // namespace xla_xpu

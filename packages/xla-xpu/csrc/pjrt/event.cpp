@@ -1,4 +1,4 @@
-// PJRT_Event: a moment that JAX holds.
+// Entries of PJRT_Event, the C handle of a CompletionEvent.
 #include "pjrt/event.h"
 
 #include "pjrt/entry.h"
@@ -11,22 +11,22 @@ void destroy(PJRT_Event_Destroy_Args& args) {
 }
 
 void is_ready(PJRT_Event_IsReady_Args& args) {
-  args.is_ready = args.event->moment->reached();
+  args.is_ready = args.event->completion->is_complete();
 }
 
 void await(PJRT_Event_Await_Args& args) {
-  args.event->moment->wait();
+  args.event->completion->wait();
 }
 
 void error(PJRT_Event_Error_Args& args) {
-  if (!args.event->moment->reached())
-    refuse(PJRT_Error_Code_FAILED_PRECONDITION,
-           "PJRT_Event_Error: the event is not ready yet; await it first");
-  args.event->moment->wait();
+  if (!args.event->completion->is_complete())
+    fail_with_code(PJRT_Error_Code_FAILED_PRECONDITION,
+                   "PJRT_Event_Error: the event is not ready yet; await it first");
+  args.event->completion->wait();
 }
 
 void on_ready(PJRT_Event_OnReady_Args& args) {
-  args.event->moment->then(
+  args.event->completion->then(
       [callback = args.callback, user = args.user_arg](const std::exception_ptr& failure) {
         callback(failure ? error_of(failure) : nullptr, user);
       });

@@ -1,10 +1,10 @@
-// A moment that JAX holds.
+// PJRT_Event: the C handle of a CompletionEvent.
 #pragma once
 
 #include <memory>
 
-#include "pjrt/moment.h"
+#include "pjrt/completion_event.h"
 
 struct PJRT_Event {
-  std::shared_ptr<xla_xpu::Moment> moment;
+  std::shared_ptr<xla_xpu::CompletionEvent> completion;
 };

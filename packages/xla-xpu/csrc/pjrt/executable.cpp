@@ -1,4 +1,4 @@
-// PJRT_Executable: what a compiled program is, apart from running it.
+// Entries of PJRT_Executable: properties of a compiled program.
 #include <cstring>
 
 #include "pjrt/entry.h"
@@ -69,14 +69,14 @@ void parameter_kinds(PJRT_Executable_ParameterMemoryKinds_Args& args) {
 
 void serialize(PJRT_Executable_Serialize_Args& args) {
   if (of(args).serialized.empty())
-    refuse(PJRT_Error_Code_UNIMPLEMENTED, of(args).name,
-           " calls Python functions of this process, so it cannot be serialized");
-  // The caller's own reference to the text.
-  auto* kept = new std::shared_ptr<const Executable>(args.executable->program->executable);
-  give((*kept)->serialized, args.serialized_bytes, args.serialized_bytes_size);
-  args.serialized_executable = kept;
-  args.serialized_executable_deleter = [](void* kept) {
-    delete static_cast<std::shared_ptr<const Executable>*>(kept);
+    fail_with_code(PJRT_Error_Code_UNIMPLEMENTED, of(args).name,
+                   " calls Python functions of this process, so it cannot be serialized");
+  // Keeps the serialized bytes alive until the caller drops them.
+  auto* owner = new std::shared_ptr<const Executable>(args.executable->program->executable);
+  give((*owner)->serialized, args.serialized_bytes, args.serialized_bytes_size);
+  args.serialized_executable = owner;
+  args.serialized_executable_deleter = [](void* owner) {
+    delete static_cast<std::shared_ptr<const Executable>*>(owner);
   };
 }
 
@@ -87,8 +87,8 @@ void optimized_program(PJRT_Executable_OptimizedProgram_Args& args) {
   give(format, program.format, program.format_size);
   if (program.code) {
     if (program.code_size < text.size())
-      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program's text has ", text.size(),
-             " bytes, the destination ", program.code_size);
+      fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "the program's text has ", text.size(),
+                     " bytes, the destination ", program.code_size);
     std::memcpy(const_cast<char*>(program.code), text.data(), text.size());
   }
   program.code_size = text.size();
@@ -100,7 +100,7 @@ std::int64_t bytes_of(const std::vector<Value>& values) {
   return static_cast<std::int64_t>(bytes);
 }
 
-// Callers built with an older interface have less room.
+// Sets the field only if the caller's struct has it: an older interface has fewer fields.
 template <class Args, class Field>
 void set(Args& args, Field Args::*field, std::int64_t value) {
   auto offset = reinterpret_cast<char*>(&(args.*field)) - reinterpret_cast<char*>(&args);
@@ -112,13 +112,14 @@ void memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
   const auto& e = of(args);
   auto code = static_cast<std::int64_t>(e.code_bytes),
        temporary = static_cast<std::int64_t>(e.temporary_bytes);
-  auto in = bytes_of(e.parameters), out = bytes_of(e.outputs), reused = std::int64_t{0};
-  for (auto [output, parameter] : e.reused) reused += static_cast<std::int64_t>(e.outputs[output].bytes());
-  auto whole = in + out - reused + temporary;
+  auto in = bytes_of(e.parameters), out = bytes_of(e.outputs), alias_bytes = std::int64_t{0};
+  for (auto [output, parameter] : e.output_aliases)
+    alias_bytes += static_cast<std::int64_t>(e.outputs[output].bytes());
+  auto whole = in + out - alias_bytes + temporary;
   args.generated_code_size_in_bytes = code;
   args.argument_size_in_bytes = in;
   args.output_size_in_bytes = out;
-  args.alias_size_in_bytes = reused;
+  args.alias_size_in_bytes = alias_bytes;
   args.temp_size_in_bytes = temporary;
   args.host_generated_code_size_in_bytes = 0;
   args.host_argument_size_in_bytes = 0;

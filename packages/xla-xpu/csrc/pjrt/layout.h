@@ -1,4 +1,4 @@
-// Layouts: the order in which a dense array has its dimensions in memory.
+// Layouts: the order of a contiguous array's dimensions in memory.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -10,20 +10,22 @@
 
 namespace xla_xpu {
 
-/// An array's dimensions from the fastest to the slowest one; empty when the last is fastest, as in most
-/// arrays.
-using Order = std::vector<std::int64_t>;
+/// Dimensions from the fastest to the slowest one; empty if the last is fastest, as in most arrays.
+using MinorToMajor = std::vector<std::int64_t>;
 
-/// The byte strides of a dense array in this layout; null means the last dimension fastest. Throws for tiles.
+/// Byte strides of a contiguous array in this layout; null means the last dimension fastest. Throws
+/// PjrtFailure for tiles.
 std::vector<std::int64_t> strides_of(const PJRT_Buffer_MemoryLayout* layout, std::size_t item,
                                      std::span<const std::int64_t> dims);
-std::vector<std::int64_t> strides_of(const Order& order, std::size_t item,
+std::vector<std::int64_t> strides_of(const MinorToMajor& order, std::size_t item,
                                      std::span<const std::int64_t> dims);
-/// The order that a layout asks for; null means the usual one. Throws for tiles, and for strides with gaps.
-Order order_of(const PJRT_Buffer_MemoryLayout* layout, std::size_t item, std::span<const std::int64_t> dims);
-/// Numbers by dimension, from the slowest to the fastest one.
-std::vector<std::int64_t> in_order(const Order& order, std::span<const std::int64_t> numbers);
-/// XLA's text for a layout: "{1,0}" for two dimensions in the usual order.
-std::string layout_text(const Order& order, std::size_t rank);
+/// The order that a layout describes; null means row-major. Throws PjrtFailure for tiles and for strides with
+/// gaps.
+MinorToMajor order_of(const PJRT_Buffer_MemoryLayout* layout, std::size_t item,
+                      std::span<const std::int64_t> dims);
+/// Sorts one number per dimension from the slowest dimension to the fastest.
+std::vector<std::int64_t> slowest_first(const MinorToMajor& order, std::span<const std::int64_t> numbers);
+/// XLA's text of a layout: "{1,0}" for two dimensions in row-major order.
+std::string layout_text(const MinorToMajor& order, std::size_t rank);
 
 }  // namespace xla_xpu

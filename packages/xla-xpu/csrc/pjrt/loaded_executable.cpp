@@ -1,4 +1,4 @@
-// PJRT_LoadedExecutable: a compiled program with its devices.
+// Entries of PJRT_LoadedExecutable: a compiled program with its devices.
 #include "pjrt/client.h"
 #include "pjrt/entry.h"
 #include "pjrt/loaded_program.h"

@@ -22,33 +22,33 @@ std::string assignment_of(const Executable& executable) {
   return out.text();
 }
 
-Texts kinds_of(const std::vector<Value>& values) {
-  Texts texts;
-  for (const auto& value : values) texts.add(value.memory_kind);
-  return texts;
+StringArrays kinds_of(const std::vector<Value>& values) {
+  StringArrays arrays;
+  for (const auto& value : values) arrays.add(value.memory_kind);
+  return arrays;
 }
 
-Texts shardings_of(const std::vector<Value>& values) {
-  Texts texts;
+StringArrays shardings_of(const std::vector<Value>& values) {
+  StringArrays arrays;
   if (std::any_of(values.begin(), values.end(), [](const Value& v) { return !v.sharding.empty(); }))
-    for (const auto& value : values) texts.add(value.sharding);
-  return texts;
+    for (const auto& value : values) arrays.add(value.sharding);
+  return arrays;
 }
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(const PJRT_Client* client, std::shared_ptr<const Executable> made,
-                             std::string given)
-    : executable(std::move(made)),
-      options(std::move(given)),
+LoadedProgram::LoadedProgram(const PJRT_Client* client, std::shared_ptr<const Executable> compiled,
+                             std::string compile_options)
+    : executable(std::move(compiled)),
+      options(std::move(compile_options)),
       donated(executable->parameters.size()),
-      written(executable->parameters.size()),
-      reused(executable->outputs.size(), -1) {
+      overwritten(executable->parameters.size()),
+      output_aliases(executable->outputs.size(), -1) {
   const auto& e = *executable;
   if (e.replicas < 1 || e.partitions < 1 ||
       e.devices.size() != static_cast<std::size_t>(e.replicas) * e.partitions)
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program has ", e.devices.size(), " devices for ",
-           e.replicas, " replicas of ", e.partitions, " partitions");
+    fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "the program has ", e.devices.size(), " devices for ",
+                   e.replicas, " replicas of ", e.partitions, " partitions");
   for (std::size_t i = 0; i < e.devices.size(); ++i) {
     if (client) devices.push_back(client->device(e.devices[i]));
     int n = static_cast<int>(i);
@@ -69,9 +69,9 @@ LoadedProgram::LoadedProgram(const PJRT_Client* client, std::shared_ptr<const Ex
   for (const auto& [name, value] : e.cost) cost.add(name, static_cast<float>(value));
   device_assignment = assignment_of(e);
   for (int i : e.donated) donated.at(i) = true;
-  for (auto [output, parameter] : e.reused) {
-    written.at(parameter) = true;
-    reused.at(output) = parameter;
+  for (auto [output, parameter] : e.output_aliases) {
+    overwritten.at(parameter) = true;
+    output_aliases.at(output) = parameter;
   }
 }
 

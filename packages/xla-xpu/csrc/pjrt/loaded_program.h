@@ -1,4 +1,4 @@
-// An executable with all that JAX asks about it, laid out as the C interface takes it.
+// A compiled program and its properties, in the arrays that the C interface returns.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -14,8 +14,8 @@
 
 namespace xla_xpu {
 
-/// Strings as two arrays, of where they begin and of their sizes.
-struct Texts {
+/// Strings as two arrays: pointers and sizes.
+struct StringArrays {
   void add(const std::string& text) {
     begins.push_back(text.data());
     sizes.push_back(text.size());
@@ -24,10 +24,10 @@ struct Texts {
   std::vector<std::size_t> sizes;
 };
 
-/// Immutable, and shared by the handles of one executable.
+/// Immutable; shared by all handles of one executable.
 struct LoadedProgram {
-  /// Throws when the executable asks for devices or memories that are not there. Without a client it is
-  /// loaded nowhere, and has no devices.
+  /// Throws PjrtFailure if the executable needs a device or memory kind that does not exist. If `client` is
+  /// null, the program has no devices and cannot run.
   LoadedProgram(const PJRT_Client* client, std::shared_ptr<const Executable> executable, std::string options);
 
   std::shared_ptr<const Executable> executable;
@@ -35,15 +35,15 @@ struct LoadedProgram {
   std::vector<std::uint32_t> output_types;
   std::vector<std::int64_t> output_dims;  ///< of all outputs, one after the other
   std::vector<std::size_t> output_ranks;
-  Texts parameter_kinds, output_kinds;
-  Texts parameter_shardings, output_shardings;  ///< empty when the program has none
+  StringArrays parameter_kinds, output_kinds;
+  StringArrays parameter_shardings, output_shardings;  ///< empty when the program has none
   NamedValues cost;
   std::vector<PJRT_Device*> devices;
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
-  std::string device_assignment;  ///< a serialized xla.DeviceAssignmentProto
-  std::vector<bool> donated;      ///< by parameter
-  std::vector<bool> written;      ///< by parameter: an output is made in its memory
-  std::vector<int> reused;        ///< by output: the parameter in whose memory it is made, or -1
+  std::string device_assignment;    ///< a serialized xla.DeviceAssignmentProto
+  std::vector<bool> donated;        ///< by parameter
+  std::vector<bool> overwritten;    ///< by parameter: an output uses its memory
+  std::vector<int> output_aliases;  ///< by output: the parameter whose memory it uses, or -1
 };
 
 }  // namespace xla_xpu

@@ -82,8 +82,8 @@ Memory::~Memory() {
 Memory& memory_of(const PJRT_Device& device, std::string_view kind) {
   for (auto* memory : device.memories)
     if (name_of(memory_of(memory).kind) == kind) return memory_of(memory);
-  refuse(PJRT_Error_Code_INVALID_ARGUMENT, "xpu has no memory kind \"", kind,
-         "\"; there are device, pinned_host and unpinned_host");
+  fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "xpu has no memory kind \"", kind,
+                 "\"; there are device, pinned_host and unpinned_host");
 }
 
 Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device, const PJRT_Client& client) {

@@ -1,4 +1,4 @@
-// A kind of memory of a device.
+// PJRT_Memory: one memory kind of a device.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -17,7 +17,7 @@ constexpr MemoryKind memory_kinds[] = {MemoryKind::device, MemoryKind::pinned_ho
                                        MemoryKind::unpinned_host};
 const std::string& name_of(MemoryKind kind);
 
-/// Lives as long as its device.
+/// Owned by its device.
 struct Memory : PJRT_Memory {
   Memory(PJRT_Device& device, MemoryKind kind);
   ~Memory();
@@ -29,7 +29,7 @@ struct Memory : PJRT_Memory {
   PJRT_Device* device;
   std::string debug_string, to_string;
 
-  /// What users of the interface keep with a memory, by a key of theirs.
+  /// Data that callers attach to a memory, by a key of their own.
   struct UserData {
     void* data = nullptr;
     void (*destroy)(void*) = nullptr;
@@ -41,10 +41,9 @@ struct Memory : PJRT_Memory {
 inline Memory& memory_of(PJRT_Memory* memory) {
   return *static_cast<Memory*>(memory);
 }
-/// The device's memory of this kind; throws for a kind there is none of.
+/// Returns the device's memory of this kind. Throws PjrtFailure for an unknown kind.
 Memory& memory_of(const PJRT_Device& device, std::string_view kind);
-/// The one that is given, as arguments have them: a memory, or a device whose default memory is meant, or
-/// neither.
+/// Returns `memory`, or the default memory of `device`, or that of the first device if both are null.
 Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device, const PJRT_Client& client);
 
 }  // namespace xla_xpu

@@ -1,4 +1,4 @@
-// A list of attributes as the C interface takes them.
+// A list of PJRT_NamedValue.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -9,7 +9,7 @@
 
 namespace xla_xpu {
 
-/// Owns the names and the texts; what values() points at lives as long as this.
+/// Owns the names and strings; values() points to them, so its result is valid as long as this object.
 class NamedValues {
  public:
   NamedValues() = default;
@@ -26,18 +26,18 @@ class NamedValues {
   }
   void add(const std::string& name, const std::string& text) {
     auto& value = append(name, PJRT_NamedValue_kString);
-    texts_.push_back(text);
-    value.string_value = texts_.back().c_str();
+    strings_.push_back(text);
+    value.string_value = strings_.back().c_str();
     value.value_size = text.size();
   }
   const std::vector<PJRT_NamedValue>& values() const { return values_; }
 
  private:
   PJRT_NamedValue& append(const std::string& name, int type) {
-    texts_.push_back(name);
+    strings_.push_back(name);
     PJRT_NamedValue value{};
     value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
-    value.name = texts_.back().c_str();
+    value.name = strings_.back().c_str();
     value.name_size = name.size();
     value.type = static_cast<std::uint32_t>(type);
     value.value_size = 1;
@@ -46,7 +46,7 @@ class NamedValues {
   }
 
   std::vector<PJRT_NamedValue> values_;
-  std::deque<std::string> texts_;
+  std::deque<std::string> strings_;
 };
 
 }  // namespace xla_xpu

@@ -18,9 +18,9 @@ Platform& Platform::get() {
 Platform::Platform() : process_(getpid()) {
   int count = xpu::device_count();
   if (!count)
-    refuse(PJRT_Error_Code_NOT_FOUND,
-           "xpu: this machine has no device that SYCL offers; `xpu-sdk doctor` says why");
-  for (int i = 0; i < count; ++i) waiters_.push_back(std::make_unique<Waiter>());
+    fail_with_code(PJRT_Error_Code_NOT_FOUND,
+                   "xpu: SYCL finds no device on this machine; run `xpu-sdk doctor` for the reason");
+  for (int i = 0; i < count; ++i) completion_threads_.push_back(std::make_unique<CompletionThread>());
   const auto& first = xpu::device_info(0);
   version_ =
       xpu::join("PJRT ", PJRT_API_MAJOR, ".", PJRT_API_MINOR, ", ", first.backend, " ", first.driver_version);
@@ -30,12 +30,12 @@ Platform::Platform() : process_(getpid()) {
 
 bool Platform::is_drained() {
   if (getpid() != process_) return true;  // threads do not survive fork
-  return std::ranges::all_of(waiters_, [](auto& waiter) { return waiter->is_drained(); });
+  return std::ranges::all_of(completion_threads_, [](auto& thread) { return thread->is_drained(); });
 }
 
 void Platform::stop() {
   if (getpid() != process_) return;
-  for (auto& waiter : waiters_) waiter->stop();
+  for (auto& thread : completion_threads_) thread->stop();
 }
 
 }  // namespace xla_xpu

@@ -1,4 +1,4 @@
-// What all clients of the process share: its name, and who waits for the devices.
+// State that all clients of the process share: the platform's name, and a CompletionThread per device.
 #pragma once
 
 #include <sys/types.h>
@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "pjrt/waiter.h"
+#include "pjrt/completion_thread.h"
 
 namespace xla_xpu {
 
-/// Made at first use and never destroyed: buffers may outlive every client.
+/// Created at first use and never destroyed, because buffers may outlive every client.
 class Platform {
  public:
   static Platform& get();
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }
-  int device_count() const { return static_cast<int>(waiters_.size()); }
-  Waiter& waiter(int device) { return *waiters_[device]; }
+  int device_count() const { return static_cast<int>(completion_threads_.size()); }
+  CompletionThread& completion_thread(int device) { return *completion_threads_[device]; }
 
-  /// Whether every callback that somebody waits for has been called.
+  /// Returns true if every callback has run. Never blocks.
   bool is_drained();
 
  private:
@@ -28,7 +28,7 @@ class Platform {
   void stop();
 
   std::string name_ = "xpu", version_;
-  std::vector<std::unique_ptr<Waiter>> waiters_;
+  std::vector<std::unique_ptr<CompletionThread>> completion_threads_;
   pid_t process_;
 };
 

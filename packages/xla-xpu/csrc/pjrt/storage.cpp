@@ -24,7 +24,7 @@ struct Registry {
   std::mutex mutex;
   struct Entry {
     std::weak_ptr<Storage> storage;
-    Order order;
+    MinorToMajor order;
   };
   std::unordered_map<const void*, Entry> storages;
 };
@@ -57,30 +57,30 @@ std::shared_ptr<Storage> Storage::make(Memory& memory, std::size_t bytes) {
     data = std::aligned_alloc(host_alignment, whole);
     if (!data) throw std::bad_alloc();
   }
-  auto made = storage(data, Owner::host);
-  made->on_release([data] { std::free(data); });
-  return made;
+  auto host_storage = storage(data, Owner::host);
+  host_storage->on_release([data] { std::free(data); });
+  return host_storage;
 }
 
 std::shared_ptr<Storage> Storage::view(Memory& memory, void* data, std::size_t bytes) {
   return std::shared_ptr<Storage>(new Storage(memory, data, bytes, Owner::other));
 }
 
-Storage::Exposed Storage::find(const void* data) {
+Storage::Registration Storage::find(const void* data) {
   std::lock_guard lock(registry().mutex);
   auto found = registry().storages.find(data);
   if (found == registry().storages.end()) return {};
   return {found->second.storage.lock(), found->second.order};
 }
 
-void Storage::expose(const std::shared_ptr<Storage>& self, const Order& order) {
+void Storage::register_address(const std::shared_ptr<Storage>& self, const MinorToMajor& order) {
   if (!data_) return;
   std::lock_guard lock(registry().mutex);
-  exposed_ = true;
+  is_registered_ = true;
   registry().storages[data_] = {self, order};
 }
 
-void Storage::used_on(xpu::Stream stream) {
+void Storage::record_stream(xpu::Stream stream) {
   switch (owner_) {
     case Owner::pool:
       if (stream != stream_) xpu::memory::record_stream(data_, stream);
@@ -89,7 +89,7 @@ void Storage::used_on(xpu::Stream stream) {
       return xpu::host_memory::record_stream(data_, stream);
     case Owner::other:
       if (xpu::memory::find(data_).base) {
-        // Its pool is told, and gives the memory to nobody before that work has ended.
+        // The pool that owns the memory does not reuse it before that work has completed.
         xpu::memory::record_stream(data_, stream);
         return;
       }
@@ -98,13 +98,13 @@ void Storage::used_on(xpu::Stream stream) {
       break;
   }
   std::lock_guard lock(mutex_);
-  // So that the last use ends after those before.
-  if (last_use_) last_use_->before(stream);
-  last_use_ = Moment::on(stream);
+  // The last use then completes after all earlier ones.
+  if (last_use_) last_use_->order_before(stream);
+  last_use_ = CompletionEvent::record(stream);
 }
 
 Storage::~Storage() {
-  if (exposed_) {
+  if (is_registered_) {
     std::lock_guard lock(registry().mutex);
     auto found = registry().storages.find(data_);
     // Another storage may have the address by now.
@@ -131,7 +131,8 @@ void Storage::release_later() {
   try {
     last_use_->then([release = std::move(release_)](const std::exception_ptr&) { release(); });
   } catch (const std::exception& e) {
-    xpu::log(xpu::LogLevel::warning, xpu::join("memory given to JAX was not given back: ", e.what()));
+    xpu::log(xpu::LogLevel::warning,
+             xpu::join("jax: imported memory could not be returned to its owner: ", e.what()));
   }
 }
 

@@ -1,4 +1,4 @@
-// The memory of a buffer, shared by whoever still needs it.
+// Reference-counted memory of a buffer.
 #pragma once
 
 #include <cstddef>
@@ -7,40 +7,40 @@
 #include <mutex>
 #include <vector>
 
+#include "pjrt/completion_event.h"
 #include "pjrt/layout.h"
 #include "pjrt/memory.h"
-#include "pjrt/moment.h"
 #include "xpu/stream.h"
 
 namespace xla_xpu {
 
 class Storage {
  public:
-  /// Memory of a kind, usable by work queued on the device's stream from now on, and on the host at once
-  /// where the kind is one of the host.
+  /// Allocates memory of a kind. Work enqueued on the device's stream from now on may use it; the host may
+  /// use memory of a host kind at once.
   static std::shared_ptr<Storage> make(Memory& memory, std::size_t bytes);
-  /// Memory of somebody else.
+  /// Wraps memory that another library owns.
   static std::shared_ptr<Storage> view(Memory& memory, void* data, std::size_t bytes);
-  /// Tells the owner of a view when it is no longer used.
+  /// Calls `release` when work no longer uses a view's memory.
   void on_release(std::function<void()> release) { release_ = std::move(release); }
-  /// Memory whose address was given out with expose(), and the order of the array in it.
-  struct Exposed {
-    std::shared_ptr<Storage> storage;  ///< null when it is gone
-    Order order;
+  /// Memory that was registered with register_address(), and the order of the array in it.
+  struct Registration {
+    std::shared_ptr<Storage> storage;  ///< null if it was freed
+    MinorToMajor order;
   };
-  static Exposed find(const void* data);
+  static Registration find(const void* data);
 
   ~Storage();
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  /// Whether it may be written to by who holds the only reference: not what belongs to somebody else.
-  bool own() const { return owner_ != Owner::other; }
+  /// Returns false for a view(): not even the holder of the only reference may write to it.
+  bool owns_memory() const { return owner_ != Owner::other; }
 
-  /// Says that work queued on `stream` up to now uses the memory: it is kept until then.
-  void used_on(xpu::Stream stream);
-  /// Makes the address, and the order of the array there, known to find().
-  void expose(const std::shared_ptr<Storage>& self, const Order& order);
+  /// Keeps the memory alive until the work now pending on `stream` has completed.
+  void record_stream(xpu::Stream stream);
+  /// Lets find() return this memory, with the order of the array in it, for its address.
+  void register_address(const std::shared_ptr<Storage>& self, const MinorToMajor& order);
 
  private:
   enum class Owner { pool, pinned, host, other };
@@ -48,14 +48,14 @@ class Storage {
   Storage(Memory& memory, void* data, std::size_t bytes, Owner owner);
   void release_later();
 
-  xpu::Stream stream_;  // the one it was made for
+  xpu::Stream stream_;  // the stream it was allocated for
   void* data_;
   std::size_t bytes_;
   Owner owner_;
-  std::function<void()> release_;  // what frees memory that no pool of the runtime knows
+  std::function<void()> release_;  // frees memory that belongs to no pool of the runtime
   std::mutex mutex_;
-  std::shared_ptr<Moment> last_use_;  // of memory that no pool knows; under mutex_
-  bool exposed_ = false;              // under the registry's mutex
+  std::shared_ptr<CompletionEvent> last_use_;  // of memory that belongs to no pool; under mutex_
+  bool is_registered_ = false;                 // under the registry's mutex
 };
 
 }  // namespace xla_xpu

@@ -10,30 +10,30 @@
 namespace xla_xpu {
 
 std::unique_ptr<PJRT_TopologyDescription> topology_of(std::string_view name) {
-  constexpr int most = 4096;
-  int here = Platform::get().device_count(), count = here;
+  constexpr int max_devices = 4096;
+  int local_count = Platform::get().device_count(), count = local_count;
   const auto& platform = Platform::get().name();
   if (!name.empty() && name != platform) {
     bool counts = name.starts_with(platform + ":");
     const char *begin = name.data() + std::min(name.size(), platform.size() + 1),
                *end = name.data() + name.size();
     auto [at, error] = std::from_chars(begin, end, count);
-    if (!counts || error != std::errc() || at != end || count < 1 || count > most)
-      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "there is no topology \"", name, "\" of xpu; \"\" is the ",
-             here, here == 1 ? " device" : " devices",
-             " here, \"xpu:8\" is eight that are like the first here");
+    if (!counts || error != std::errc() || at != end || count < 1 || count > max_devices)
+      fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "there is no topology \"", name,
+                     "\" of xpu; \"\" is the ", local_count, local_count == 1 ? " device" : " devices",
+                     " of this machine, \"xpu:8\" is eight devices like its first one");
   }
-  auto made = std::make_unique<PJRT_TopologyDescription>();
+  auto topology = std::make_unique<PJRT_TopologyDescription>();
   for (int id = 0; id < count; ++id) {
-    made->owned.push_back(std::make_unique<PJRT_DeviceDescription>(id));
-    made->descriptions.push_back(made->owned.back().get());
+    topology->owned.push_back(std::make_unique<PJRT_DeviceDescription>(id));
+    topology->descriptions.push_back(topology->owned.back().get());
   }
-  return made;
+  return topology;
 }
 
 namespace {
 
-// The same for machines on which a program compiled here runs.
+// Equal for machines that can run each other's compiled programs.
 std::uint64_t fingerprint_of(const PJRT_TopologyDescription& topology) {
   std::string text = Platform::get().version();
   for (const auto* description : topology.descriptions) text += "\n" + description->kind;
@@ -44,8 +44,8 @@ std::uint64_t fingerprint_of(const PJRT_TopologyDescription& topology) {
 
 void create(PJRT_TopologyDescription_Create_Args& args) {
   if (args.num_options)
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a topology of xpu has no option \"",
-           std::string_view(args.create_options->name, args.create_options->name_size), "\"");
+    fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "a topology of xpu has no option \"",
+                   std::string_view(args.create_options->name, args.create_options->name_size), "\"");
   args.topology =
       topology_of({static_cast<const char*>(args.topology_name), args.topology_name_size}).release();
 }
@@ -95,28 +95,31 @@ void serialize(PJRT_TopologyDescription_Serialize_Args& args) {
 
 void deserialize(PJRT_TopologyDescription_Deserialize_Args& args) {
   std::string_view text(static_cast<const char*>(args.serialized_topology), args.serialized_topology_size);
-  auto made = topology_of(text.substr(0, text.find(' ')));
-  if (text != text_of(*made))
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a topology of devices or drivers that are not those here");
-  args.topology = made.release();
+  auto topology = topology_of(text.substr(0, text.find(' ')));
+  if (text != text_of(*topology))
+    fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT,
+                   "the topology was saved for other devices or drivers than those of this machine");
+  args.topology = topology.release();
 }
 
-// What is loaded afterwards, by PJRT_Executable_DeserializeAndLoad, where the devices are.
+// Compiles for devices that need not exist here. PJRT_Executable_DeserializeAndLoad loads the result.
 void compile_ahead(PJRT_Compile_Args& args) {
-  // A client holds Python's lock here, and waits for this thread. See xla_xpu/_patches.py.
+  // A client holds the GIL here, and waits for this thread. See xla_xpu/_patches.py.
   if (args.client)
-    refuse(PJRT_Error_Code_UNIMPLEMENTED,
-           "programs for a topology of xpu are compiled by its own client, not by that of other devices");
+    fail_with_code(
+        PJRT_Error_Code_UNIMPLEMENTED,
+        "programs for a topology of xpu are compiled by its own client, not by that of other devices");
   std::string_view options(static_cast<const char*>(args.compile_options), args.compile_options_size);
   const auto& program = *args.program;
-  auto made = compile({program.code, program.code_size}, {program.format, program.format_size}, options);
+  auto executable =
+      compile({program.code, program.code_size}, {program.format, program.format_size}, options);
   auto count = static_cast<int>(args.topology->descriptions.size());
-  for (int device : made->devices)
+  for (int device : executable->devices)
     if (device < 0 || device >= count)
-      refuse(PJRT_Error_Code_INVALID_ARGUMENT, "the program is for device ", device, " of a topology of ",
-             count);
-  args.executable =
-      new PJRT_Executable{std::make_shared<LoadedProgram>(nullptr, std::move(made), std::string(options))};
+      fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "the program is for device ", device,
+                     " of a topology of ", count);
+  args.executable = new PJRT_Executable{
+      std::make_shared<LoadedProgram>(nullptr, std::move(executable), std::string(options))};
 }
 
 }  // namespace

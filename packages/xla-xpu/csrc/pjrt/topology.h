@@ -1,4 +1,4 @@
-// Devices as something to compile for: a client's, or as many as a name says, which need not be here.
+// Topologies: the devices to compile for, those of a client or a number of devices that need not exist here.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -11,13 +11,14 @@
 
 struct PJRT_TopologyDescription {
   std::vector<PJRT_DeviceDescription*> descriptions;
-  /// Empty when they are a client's, with which the topology goes.
+  /// Empty if the descriptions belong to a client, which then owns the topology too.
   std::vector<std::unique_ptr<PJRT_DeviceDescription>> owned;
 };
 
 namespace xla_xpu {
 
-/// "" or "xpu": this machine's devices; "xpu:4": four that are like those here. Throws for other names.
+/// Returns this machine's devices for "" and "xpu", or four like its first device for "xpu:4". Throws
+/// PjrtFailure for other names.
 std::unique_ptr<PJRT_TopologyDescription> topology_of(std::string_view name);
 
 }  // namespace xla_xpu

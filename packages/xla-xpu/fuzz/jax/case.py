@@ -22,10 +22,10 @@ from xpu_testing.fuzzing import PASSED, REFUSED, Difference
 TOLERANCES = {"float64": 1e-9, "complex128": 1e-9, "float32": 2e-4, "complex64": 2e-4}
 HALF = 3e-2
 NARROW = (jnp.bfloat16, jnp.float16)
-# How much further apart than what a small change of the arguments makes.
+# How much larger than the effect of a small change of the arguments differences may be.
 _SENSITIVE = 4
 # How much of a program is shown.
-_MOST_TEXT = 4000
+_MAX_TEXT = 4000
 
 
 class Case:
@@ -69,13 +69,13 @@ class Case:
 
         for _ in range(self.length):
             name = str(rng.choice(names, p=weights / weights.sum()))
-            made = OPERATIONS[name][0](rng, pick)
-            if made is not None and made.array.size <= 40_000:
-                pool.append(self._value(made.array, made.exact))
+            result = OPERATIONS[name][0](rng, pick)
+            if result is not None and result.array.size <= 40_000:
+                pool.append(self._value(result.array, result.exact))
                 used.append(name)
         self.names = used
-        made = pool[len(arguments) :]
-        return [value.array for value in made[-3:]] or [pool[-1].array]
+        results = pool[len(arguments) :]
+        return [value.array for value in results[-3:]] or [pool[-1].array]
 
     def _value(self, array: Any, exact: bool) -> Value:
         narrow = self.widened and array.dtype in NARROW
@@ -111,7 +111,7 @@ class Case:
             try:
                 return judge(self)
             except Exception as error:
-                text = f"of {', '.join(self.names)}\n{self.jaxpr()[:_MOST_TEXT]}"
+                text = f"of {', '.join(self.names)}\n{self.jaxpr()[:_MAX_TEXT]}"
                 if isinstance(error, Difference):
                     raise Difference(f"{error}\n{text}") from None
                 error.add_note(text)
@@ -166,7 +166,7 @@ def _narrowest(case: Case) -> float:
 
 
 def _apart(case: Case, expected: list[np.ndarray], narrowest: float) -> list[float]:
-    """How far apart results may be: a few times what a small change of the arguments makes."""
+    """Return the allowed differences of results: a few times the effect of a small change of arguments."""
     moved = []
     for argument in case.arguments:
         if jnp.issubdtype(argument.dtype, jnp.inexact):
@@ -198,7 +198,7 @@ def _nearer(case: Case, got: list[np.ndarray], expected: list[np.ndarray]) -> bo
 
 
 def _distances(ones: list[np.ndarray], others: list[np.ndarray]) -> list[float]:
-    """How far apart pairs of results are, where both are finite; those of integers not at all."""
+    """Return the largest difference of each pair of results where both are finite; 0 for integers."""
     distances = []
     for one, other in zip(ones, others, strict=True):
         if one.dtype.kind in "biu" or not one.size:
@@ -212,10 +212,10 @@ def _distances(ones: list[np.ndarray], others: list[np.ndarray]) -> list[float]:
 
 
 def compare(
-    got: list[np.ndarray], expected: list[np.ndarray], apart: list[float], narrowest: float
+    got: list[np.ndarray], expected: list[np.ndarray], differences: list[float], narrowest: float
 ) -> None:
-    """Raises ``Different`` where they differ by more than their dtypes allow, and than ``apart``."""
-    for index, (one, other, more) in enumerate(zip(got, expected, apart, strict=True)):
+    """Raise ``Difference`` if results differ by more than their dtypes and ``differences`` allow."""
+    for index, (one, other, more) in enumerate(zip(got, expected, differences, strict=True)):
         what = f"result {index}, {other.dtype}{list(other.shape)}"
         if (one.dtype, one.shape) != (other.dtype, other.shape):
             raise Difference(f"{what}: got {one.dtype}{list(one.shape)}")

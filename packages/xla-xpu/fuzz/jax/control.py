@@ -17,9 +17,9 @@ def _step(rng: np.random.Generator) -> object:
     turns = bool(rng.random() < 0.3)
 
     def step(x):
-        kept = x.dtype
+        dtype = x.dtype
         for name in names:
-            x = bounded(SMOOTH[name](x)).astype(kept)
+            x = bounded(SMOOTH[name](x)).astype(dtype)
         return x[::-1] if turns and x.ndim else x
 
     return step

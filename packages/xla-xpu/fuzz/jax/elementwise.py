@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from operations import Pick, alike, fitted, operation
+from operations import Pick, fitted, operation, with_one_shape
 from values import Value, bounded, random_dtype
 
 _OF_INTEGERS = """
@@ -90,7 +90,7 @@ def unary(rng: np.random.Generator, pick: Pick) -> Value | None:
 
 @operation(4)
 def binary(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = alike(rng, pick(), pick())
+    a, b = with_one_shape(rng, pick(), pick())
     exact = a.exact and b.exact
     x, y = a.array, b.array
     if a.kind == "bool":
@@ -142,7 +142,7 @@ def binary(rng: np.random.Generator, pick: Pick) -> Value | None:
 
 @operation(1.5)
 def choose(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = alike(rng, pick(), pick())
+    a, b = with_one_shape(rng, pick(), pick())
     where = next((v for v in (pick() for _ in range(4)) if v.kind == "bool"), None)
     if where is None:
         condition = jnp.arange(int(np.prod(a.shape))).reshape(a.shape) % 3 == 0

@@ -27,7 +27,7 @@ def operation(weight: float = 1.0) -> Callable[[Operation], Operation]:
     return register
 
 
-def alike(rng: np.random.Generator, a: Value, b: Value) -> tuple[Value, Value]:
+def with_one_shape(rng: np.random.Generator, a: Value, b: Value) -> tuple[Value, Value]:
     """Of one dtype, and of shapes that broadcast."""
     x, y = a.array, b.array
     if x.dtype != y.dtype:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from operations import Pick, alike, fitted, operation
+from operations import Pick, fitted, operation, with_one_shape
 from values import MOST, Value, bounded, real_float
 
 
@@ -115,16 +115,16 @@ def own_reduction(rng: np.random.Generator, pick: Pick) -> Value | None:
         return Value(result, False)
     if 0 in (value.shape[d] for d in dims):
         return None
-    least = np.array(-np.inf, array.dtype)
+    lowest = np.array(-np.inf, array.dtype)
     pair = lax.reduce(
-        (array, array), (zero, least), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])), dims
+        (array, array), (zero, lowest), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])), dims
     )
     return Value(pair[0] + pair[1], False)
 
 
 @operation(2.5)
 def product(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = alike(rng, pick(), pick())
+    a, b = with_one_shape(rng, pick(), pick())
     if a.kind == "bool" or max(a.rank, b.rank) > 5:
         return None
     if a.kind != "int":
@@ -151,7 +151,7 @@ def product(rng: np.random.Generator, pick: Pick) -> Value | None:
 
 @operation(1)
 def convolution(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = alike(rng, pick(), pick())
+    a, b = with_one_shape(rng, pick(), pick())
     if a.kind == "bool" or a.array.size == 0:
         return None
     spatial = int(rng.integers(1, 3))

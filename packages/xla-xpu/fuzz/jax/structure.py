@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from operations import Pick, alike, fitted, operation
+from operations import Pick, fitted, operation, with_one_shape
 from values import MOST, Value, small_enough
 
 
@@ -81,7 +81,7 @@ def pads(rng: np.random.Generator, pick: Pick) -> Value | None:
 
 @operation(1.5)
 def joined(rng: np.random.Generator, pick: Pick) -> Value | None:
-    a, b = alike(rng, pick(), pick())
+    a, b = with_one_shape(rng, pick(), pick())
     if a.rank == 0:
         return Value(jnp.stack([a.array, fitted(b.array, ())]), a.exact and b.exact)
     dim = int(rng.integers(0, a.rank))

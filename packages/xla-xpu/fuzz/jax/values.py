@@ -44,13 +44,13 @@ class Value:
         return "complex" if jnp.issubdtype(dtype, jnp.complexfloating) else "float"
 
 
-def random_shape(rng: np.random.Generator, most_rank: int = 4) -> tuple[int, ...]:
+def random_shape(rng: np.random.Generator, max_rank: int = 4) -> tuple[int, ...]:
     """Mostly small and of few dimensions; at times empty, or of very many dimensions."""
     if rng.random() < 0.04:
         rank = int(rng.integers(6, 14))
         shape = [int(size) for size in rng.choice([1, 1, 2], rank)]
     else:
-        rank = int(rng.integers(0, most_rank + 1))
+        rank = int(rng.integers(0, max_rank + 1))
         sizes = _SIZES if rng.random() < 0.3 else _OFTEN
         shape = [int(size) for size in rng.choice(sizes, rank)]
     while np.prod(shape) > MOST:

@@ -1,10 +1,10 @@
-"""The xpu device for JAX. JAX finds the plugin by its entry point; what is here is for those who ask."""
+"""The xpu device for JAX, which finds the plugin by its entry point; importing this touches no device."""
 
 from __future__ import annotations
 
 
 def host_calls() -> dict[str, int]:
-    """How often programs have called each function of the host: LAPACK's, callbacks, FFI targets."""
+    """Return how often programs called each host function (LAPACK, callbacks, FFI targets), by name."""
     from . import _plugin
 
     return _plugin.host_calls()

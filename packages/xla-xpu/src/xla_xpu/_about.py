@@ -1,4 +1,4 @@
-"""What ``xpu-sdk doctor`` asks of an adapter."""
+"""Versions for ``xpu-sdk doctor``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 
 def about() -> dict[str, object]:
-    """Versions, and the runtime ABI this was compiled against; touches no device."""
+    """Return versions and the runtime ABI of the plugin; touch no device."""
     from . import _plugin
 
     return {

@@ -1,4 +1,4 @@
-"""The adapter's act in the demonstration: a network trains on xpu as it does on JAX's CPU."""
+"""The JAX part of ``xpu-sdk demo``: training and random numbers on xpu and on JAX's CPU."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""DLPack both ways: JAX arrays on xpu and tensors of PyTorch, dpctl and others share memory.
+"""DLPack import and export: JAX arrays on xpu share memory with tensors of PyTorch, dpctl and others.
 
-Nothing waits: what another library queues on the stream it is on comes after what JAX has queued, and
-the reverse.
+Neither blocks: work that another library enqueues on its current stream runs after the work that JAX has
+enqueued, and the reverse.
 """
 
 from __future__ import annotations
@@ -33,31 +33,33 @@ _NAMES = {
 
 
 def apply() -> None:
-    """Teaches JAX that DLPack's oneAPI device is xpu, for imports and for exports."""
+    """Make JAX import and export arrays on DLPack's oneAPI device as arrays on xpu."""
     jax_dlpack._DL_DEVICE_TO_PLATFORM[ONEAPI] = "xpu"
     if hasattr(ArrayImpl.__dlpack__, "__wrapped__"):
         return
     ArrayImpl.__dlpack__ = _or_jax(ArrayImpl.__dlpack__, export)
     ArrayImpl.__dlpack_device__ = _or_jax(ArrayImpl.__dlpack_device__, device_of)
-    _no_streams_to_name()
+    _skip_stream_query()
 
 
 def _or_jax(original: Any, ours: Any) -> Any:
-    """``ours`` for arrays on xpu, what JAX does for all others."""
+    """Return a method that calls ``ours`` for arrays on xpu, and JAX's ``original`` for all others."""
 
     @functools.wraps(original)
     def method(self: Any, **arguments: Any) -> Any:
         # Not self.platform(): jaxlib crashes there when the array is deleted.
         self._check_if_deleted()
-        place = place_of(self.sharding)
-        return ours(self, **arguments) if place else original(self, **arguments)
+        devices = devices_of(self.sharding)
+        return ours(self, **arguments) if devices else original(self, **arguments)
 
     return method
 
 
-def _no_streams_to_name() -> None:
-    """JAX asks the device for a stream to give to the exporter. That there is none is said by an exception of
-    C++ otherwise, which takes longer than all the rest."""
+def _skip_stream_query() -> None:
+    """Tell JAX that xpu has no stream to pass to an exporter.
+
+    Otherwise JAX learns it from a C++ exception, which takes longer than the rest of an import.
+    """
     original = jax_dlpack._jax.Device.get_stream_for_external_ready_events
 
     @functools.wraps(original)
@@ -68,19 +70,19 @@ def _no_streams_to_name() -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def place_of(sharding: jax.sharding.Sharding) -> tuple[tuple[int, int], ...]:
-    """The DLPack devices of xpu that arrays so sharded are on; none for other platforms'."""
+def devices_of(sharding: jax.sharding.Sharding) -> tuple[tuple[int, int], ...]:
+    """Return the DLPack devices of arrays with this sharding; none for other platforms than xpu."""
     devices = [device for device in sharding.device_set if device.platform == "xpu"]
     host = sharding.memory_kind != "device"
     return tuple((CPU, 0) if host else (ONEAPI, device.local_hardware_id) for device in devices)
 
 
 def device_of(array: jax.Array) -> tuple[int, int]:
-    """What ``__dlpack_device__`` returns: memory of the host is the CPU's."""
-    place = place_of(array.sharding)
-    if len(place) != 1:
+    """Return the result of ``__dlpack_device__``: host memory is on DLPack's CPU device."""
+    devices = devices_of(array.sharding)
+    if len(devices) != 1:
         raise BufferError("an array on several devices has no DLPack device; export its shards")
-    return place[0]
+    return devices[0]
 
 
 def export(
@@ -91,10 +93,10 @@ def export(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """What ``__dlpack__`` returns. The memory stays when the array is deleted or donated.
+    """Return the result of ``__dlpack__``, which keeps the memory alive if the array is deleted or donated.
 
-    ``stream`` is not needed: whatever the consumer queues on its current stream comes after the
-    array's computation.
+    ``stream`` is not needed: work that the consumer enqueues on its current stream runs after the
+    array's computation. Blocks only for arrays in host memory.
     """
     here = device_of(array)
     if dl_device is not None and tuple(dl_device) != here:
@@ -114,7 +116,7 @@ def export(
 
 @functools.cache
 def type_of(dtype: np.dtype) -> tuple[int, int]:
-    """DLPack's code and bits; BufferError for a type it has no code for or packs otherwise."""
+    """Return DLPack's code and bits of a type; raise BufferError if DLPack has no code for it."""
     code = _NAMES.get(dtype.name, _KINDS.get(dtype.kind))
     if code is None:
         raise BufferError(f"DLPack has no type for {dtype.name}")

@@ -1,8 +1,8 @@
-"""What JAX decides by platform without asking a plugin, decided for xpu.
+"""Patches of decisions that JAX makes by platform name without asking the plugin.
 
-Whether buffers can be donated, whether programs can be kept on disk, who compiles ahead of time: JAX looks
-its platform up in lists of its own. Each function here changes one of them, and does nothing a second
-time. A name that is gone raises here; what a name has come to mean is held by ``tests/test_patches.py``.
+They are donation of buffers, the compilation cache, and compilation ahead of time. Each function patches one
+of them, and does nothing the second time. A private name that JAX has removed raises here; that a patch still
+has its effect is tested by ``tests/test_patches.py``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 
 def apply() -> None:
-    """All of them."""
+    """Apply all patches."""
     donate_buffers()
     keep_programs_on_disk()
     compile_ahead_by_topologies()
 
 
 def donate_buffers() -> None:
-    """``donate_argnums`` gives memory away instead of being ignored with a warning."""
+    """Make ``donate_argnums`` donate memory; JAX otherwise ignores it with a warning."""
     from jax._src.interpreters import mlir
 
     if "xpu" not in mlir._platforms_with_donation:
@@ -28,7 +28,7 @@ def donate_buffers() -> None:
 
 
 def keep_programs_on_disk() -> None:
-    """``jax_compilation_cache_dir`` is used for xpu too."""
+    """Make JAX use ``jax_compilation_cache_dir`` for xpu."""
     from jax._src import compilation_cache
 
     original = compilation_cache.is_cache_used
@@ -38,7 +38,7 @@ def keep_programs_on_disk() -> None:
     @functools.wraps(original)
     def is_cache_used(backend: Any) -> bool:
         if backend.platform == "xpu":
-            # The question is answered by platform; a GPU's answer is ours.
+            # JAX decides by platform name, and decides for a GPU as we need it.
             backend = SimpleNamespace(platform="gpu", supports_executable_serialization=True)
         return original(backend)
 
@@ -46,10 +46,10 @@ def keep_programs_on_disk() -> None:
 
 
 def compile_ahead_by_topologies() -> None:
-    """What is compiled for a topology its own client compiles, not that of the devices here.
+    """Compile for a topology with the topology's own client, not with that of the local devices.
 
-    The latter's ``compile`` keeps Python's lock while a thread of its own calls the plugin, whose compiler
-    needs it: the process would stand still. The plugin refuses that way by name.
+    The latter's ``compile`` holds the GIL while its thread calls the plugin, whose compiler needs the GIL:
+    the process would deadlock. The plugin therefore rejects a client in PJRT_Compile.
     """
     from jax._src import compiler
 

@@ -2,30 +2,30 @@ from collections.abc import Sequence
 from typing import Any
 
 abi: int
-"""The runtime ABI this was compiled against."""
+"""The runtime ABI against which the plugin was compiled."""
 
 def is_drained() -> bool:
-    """Whether every callback that JAX waits for has been called."""
+    """Return True if every callback that JAX waits for has run. Never blocks."""
 
 def prestart_build_helpers(device: int) -> None:
     """Start helper processes early, for threads that are about to build kernels."""
 
 def host_calls() -> dict[str, int]:
-    """How often each function of the host was called by programs."""
+    """Return how often programs called each host function, by name."""
 
 def to_dlpack(
     pointer: int, shape: Sequence[int], code: int, bits: int, device_type: int, device: int
 ) -> Any:
-    """A DLPack capsule that shares the memory of the array whose address ``pointer`` is."""
+    """Return a DLPack capsule that shares and keeps alive the memory of the array at address ``pointer``."""
 
-def borrowed_dlpack(pointer: int, shape: Sequence[int], code: int, bits: int, device: int) -> Any:
-    """A DLPack capsule of memory on a device that its owner takes back whatever becomes of the capsule."""
+def to_unowned_dlpack(pointer: int, shape: Sequence[int], code: int, bits: int, device: int) -> Any:
+    """Return a DLPack capsule of device memory that the capsule does not keep alive."""
 
 def copy(device: int, to: int, source: int, bytes: int) -> None:
-    """Copies between two addresses in the turn of the thread's current stream, and waits for it."""
+    """Copy between two addresses on the thread's current stream, and block until the copy has completed."""
 
 class Value:
-    """An array as a program takes or gives it; ``type`` is PJRT's number."""
+    """A parameter or an output of a program; ``type`` is the number of a PJRT_Buffer_Type."""
 
     def __init__(
         self,
@@ -37,13 +37,13 @@ class Value:
     ) -> None: ...
 
 class Program:
-    """A plan that can be run."""
+    """A plan in the form that the plugin runs."""
 
     def __init__(
         self, buffers: list[Any], temporary_bytes: int, constants: bytes, steps: list[Any]
     ) -> None: ...
 
 class Executable:
-    """A program with all that PJRT asks about it."""
+    """A compiled program and its properties."""
 
-    def __init__(self, **what: Any) -> None: ...
+    def __init__(self, **properties: Any) -> None: ...

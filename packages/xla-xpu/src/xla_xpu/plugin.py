@@ -1,4 +1,4 @@
-"""What JAX calls to learn about xpu; the entry point of the group ``jax_plugins``."""
+"""The entry point of the group ``jax_plugins``, which registers the platform with JAX."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import jax._src.xla_bridge as bridge
 
 
 def initialize() -> None:
-    """Registers the platform ``xpu`` where this process may use it and the machine has such a device.
+    """Register the platform ``xpu`` if JAX may use it and the machine has such a device.
 
-    Where it is not registered, JAX behaves as if this package were not installed: a platform that
-    was registered and then has no device would fail every use of JAX.
+    Otherwise JAX behaves as if this package were not installed: a registered platform without a device
+    would fail every use of JAX.
     """
-    if not _asked_for():
+    if not _is_requested():
         return
     import xpu_runtime
     from xpu_runtime import process
@@ -28,11 +28,11 @@ def initialize() -> None:
     _patches.apply()
     _dlpack.apply()
     rules.apply()
-    # While there is an interpreter that callbacks may call.
+    # Drains while callbacks can still call the interpreter.
     atexit.register(process.wait_at_exit, _plugin.is_drained)
 
 
-def _asked_for() -> bool:
-    """False when the user named platforms and xpu is none of them."""
+def _is_requested() -> bool:
+    """Return False if the user named platforms without xpu."""
     platforms = jax.config.jax_platforms
     return not platforms or "xpu" in platforms.split(",")

@@ -1,4 +1,5 @@
-// Calls a Python function with the addresses of arrays on the device: what it queues comes in its turn.
+// Calls a Python function with device addresses of arrays. Work that it enqueues on the current stream keeps
+// its place in the program.
 #include "exec/host_calls.h"
 #include "exec/python_function.h"
 #include "exec/steps.h"
@@ -6,30 +7,30 @@
 namespace xla_xpu {
 namespace {
 
-// Makes a stream the thread's current one, on which other libraries queue their work.
-class Current {
+// Makes a stream the thread's current one, to which other libraries enqueue their work.
+class CurrentStreamGuard {
  public:
-  explicit Current(xpu::Stream stream) : before_(xpu::exchange_stream(stream)) {}
-  ~Current() { xpu::exchange_stream(before_); }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
+  explicit CurrentStreamGuard(xpu::Stream stream) : previous_(xpu::exchange_stream(stream)) {}
+  ~CurrentStreamGuard() { xpu::exchange_stream(previous_); }
+  CurrentStreamGuard(const CurrentStreamGuard&) = delete;
+  CurrentStreamGuard& operator=(const CurrentStreamGuard&) = delete;
 
  private:
-  xpu::Stream before_;
+  xpu::Stream previous_;
 };
 
 class BufferCallStep final : public Step {
  public:
-  explicit BufferCallStep(const Fields& fields)
+  explicit BufferCallStep(const PlanFields& fields)
       : function_(fields),
         calls_(host_calls_of(function_.name())),
         out_(fields.operands("out")),
         in_(fields.operands("in")) {}
 
-  void list_queueing(std::vector<const Step*>&) const override {}
+  void list_enqueue_only(std::vector<const Step*>&) const override {}
   void run(Frame& frame) const override {
     ++calls_;
-    Current current(frame.stream);
+    CurrentStreamGuard guard(frame.stream);
     auto addresses = [&](const std::vector<Operand>& operands) {
       py::list list;
       for (auto& operand : operands) list.append(reinterpret_cast<std::uintptr_t>(frame.at(operand).data));
@@ -46,7 +47,7 @@ class BufferCallStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_buffer_call(const Fields& fields) {
+std::unique_ptr<Step> make_buffer_call(const PlanFields& fields) {
   return std::make_unique<BufferCallStep>(fields);
 }
 

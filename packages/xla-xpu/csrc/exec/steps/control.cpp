@@ -1,5 +1,5 @@
-// Loops and branches. What decides lies on the device: unless the compiler knows how often a loop runs, the
-// host waits for it.
+// Loops and branches. The host waits for the predicate or index on the device, except for loops whose trip
+// count the compiler knows.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -12,8 +12,8 @@
 namespace xla_xpu {
 namespace {
 
-// Waits for what is queued.
-std::int32_t read(const Frame& frame, const Operand& operand) {
+// Reads a scalar on the device. Blocks until all pending work of the stream has completed.
+std::int32_t read_scalar(const Frame& frame, const Operand& operand) {
   struct Release {
     void operator()(void* memory) const { xpu::host_memory::deallocate(memory); }
   };
@@ -26,19 +26,19 @@ std::int32_t read(const Frame& frame, const Operand& operand) {
   return value;
 }
 
-// What all devices decide, where they have to go on together.
-std::int32_t agreed(std::span<Frame> frames, const Operand& operand) {
-  auto value = read(frames.front(), operand);
+// Reads a scalar that must be equal on all devices.
+std::int32_t read_equal_scalar(std::span<Frame> frames, const Operand& operand) {
+  auto value = read_scalar(frames.front(), operand);
   for (auto& frame : frames.subspan(1))
     xpu::expect<xpu::UsageError>(
-        read(frame, operand) == value,
-        "jax: the devices of a program disagree on how a loop or branch with collectives in it goes on");
+        read_scalar(frame, operand) == value,
+        "jax: devices compute different conditions for a loop or branch that contains collectives");
   return value;
 }
 
 class LoopStep final : public Step {
  public:
-  explicit LoopStep(const Fields& fields)
+  explicit LoopStep(const PlanFields& fields)
       : trips_(fields.get<std::int64_t>("trips", -1)), body_(make_steps(fields.list("body"))) {
     if (trips_ >= 0) return;
     condition_ = make_steps(fields.list("condition"));
@@ -48,25 +48,25 @@ class LoopStep final : public Step {
     for (std::int64_t trip = 0; trip != trips_; ++trip) {
       if (trips_ < 0) {
         run_all(condition_, frame);
-        if (!read(frame, predicate_)) return;
+        if (!read_scalar(frame, predicate_)) return;
       }
       run_all(body_, frame);
     }
   }
-  void run_together(std::span<Frame> frames) const override {
-    if (!collective()) return Step::run_together(frames);
+  void run_collective(std::span<Frame> frames) const override {
+    if (!collective()) return Step::run_collective(frames);
     for (std::int64_t trip = 0; trip != trips_; ++trip) {
       if (trips_ < 0) {
         run_all(condition_, frames);
-        if (!agreed(frames, predicate_)) return;
+        if (!read_equal_scalar(frames, predicate_)) return;
       }
       run_all(body_, frames);
     }
   }
   bool collective() const override { return any_collective(condition_) || any_collective(body_); }
-  void list_queueing(std::vector<const Step*>& all) const override {
-    xla_xpu::list_queueing(condition_, all);
-    xla_xpu::list_queueing(body_, all);
+  void list_enqueue_only(std::vector<const Step*>& all) const override {
+    xla_xpu::list_enqueue_only(condition_, all);
+    xla_xpu::list_enqueue_only(body_, all);
   }
 
  private:
@@ -77,19 +77,19 @@ class LoopStep final : public Step {
 
 class BranchStep final : public Step {
  public:
-  explicit BranchStep(const Fields& fields) : index_(fields.operand("index")) {
+  explicit BranchStep(const PlanFields& fields) : index_(fields.operand("index")) {
     xpu::expect<xpu::UsageError>(xpu::size_of(index_.view.dtype) <= 4, "plan: a branch's index is ",
                                  index_.view.describe());
     for (auto branch : fields.list("branches")) branches_.push_back(make_steps(py::cast<py::list>(branch)));
   }
-  void run(Frame& frame) const override { run_all(branch(read(frame, index_)), frame); }
-  void run_together(std::span<Frame> frames) const override {
-    if (!collective()) return Step::run_together(frames);
-    run_all(branch(agreed(frames, index_)), frames);
+  void run(Frame& frame) const override { run_all(branch(read_scalar(frame, index_)), frame); }
+  void run_collective(std::span<Frame> frames) const override {
+    if (!collective()) return Step::run_collective(frames);
+    run_all(branch(read_equal_scalar(frames, index_)), frames);
   }
   bool collective() const override { return std::any_of(branches_.begin(), branches_.end(), any_collective); }
-  void list_queueing(std::vector<const Step*>& all) const override {
-    for (auto& branch : branches_) xla_xpu::list_queueing(branch, all);
+  void list_enqueue_only(std::vector<const Step*>& all) const override {
+    for (auto& branch : branches_) xla_xpu::list_enqueue_only(branch, all);
   }
 
  private:
@@ -104,10 +104,10 @@ class BranchStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_loop(const Fields& fields) {
+std::unique_ptr<Step> make_loop(const PlanFields& fields) {
   return std::make_unique<LoopStep>(fields);
 }
-std::unique_ptr<Step> make_branch(const Fields& fields) {
+std::unique_ptr<Step> make_branch(const PlanFields& fields) {
   return std::make_unique<BranchStep>(fields);
 }
 

@@ -6,27 +6,28 @@
 namespace xla_xpu {
 namespace {
 
-// Of source, weights and result the last named is computed from the others.
+// `forward` computes the result, `backward_data` the source, and `backward_weights` the weights.
 enum class Kind { forward, backward_data, backward_weights };
 
 Kind problem_kind(const std::string& name) {
   if (name == "forward") return Kind::forward;
   if (name == "backward_data") return Kind::backward_data;
-  xpu::expect<xpu::UsageError>(name == "backward_weights", "plan: there is no convolution \"", name, "\"");
+  xpu::expect<xpu::UsageError>(name == "backward_weights", "plan: unknown kind of convolution \"", name,
+                               "\"");
   return Kind::backward_weights;
 }
 
 class ConvolutionStep final : public Step {
  public:
-  explicit ConvolutionStep(const Fields& fields)
+  explicit ConvolutionStep(const PlanFields& fields)
       : kind_(problem_kind(fields.get<std::string>("kind"))),
         source_(fields.operand("source")),
         weights_(fields.operand("weights")),
         result_(fields.operand("result")) {
-    options_.stride = fields.numbers("stride");
-    options_.padding_l = fields.numbers("padding_low");
-    options_.padding_r = fields.numbers("padding_high");
-    options_.dilation = fields.numbers("dilation");
+    options_.stride = fields.int64s("stride");
+    options_.padding_l = fields.int64s("padding_low");
+    options_.padding_r = fields.int64s("padding_high");
+    options_.dilation = fields.int64s("dilation");
     options_.groups = fields.get<std::int64_t>("groups");
   }
   void run(Frame& frame) const override {
@@ -49,7 +50,7 @@ class ConvolutionStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_convolution(const Fields& fields) {
+std::unique_ptr<Step> make_convolution(const PlanFields& fields) {
   return std::make_unique<ConvolutionStep>(fields);
 }
 

@@ -10,21 +10,21 @@
 namespace xla_xpu {
 namespace {
 
-// A contiguous array of so many elements, whatever its shape.
-xpu::Tensor line(const xpu::Tensor& of, xpu::DType dtype) {
-  xpu::Tensor line;
-  line.dtype = dtype;
-  line.ndim = 1;
-  line.shape[0] = of.numel();
-  line.strides[0] = 1;
-  return line;
+// Returns a view of all elements as one contiguous dimension.
+xpu::Tensor flatten(const xpu::Tensor& array, xpu::DType dtype) {
+  xpu::Tensor flat;
+  flat.dtype = dtype;
+  flat.ndim = 1;
+  flat.shape[0] = array.numel();
+  flat.strides[0] = 1;
+  return flat;
 }
 
 class CopyStep final : public Step {
  public:
-  explicit CopyStep(const Fields& fields) : out_(fields.operand("out")), in_(fields.operand("in")) {
-    bool plain = out_.view.dtype == in_.view.dtype && out_.view.contiguous() && in_.view.contiguous();
-    if (plain) out_.view = in_.view = line(out_.view, out_.view.dtype);
+  explicit CopyStep(const PlanFields& fields) : out_(fields.operand("out")), in_(fields.operand("in")) {
+    bool is_flat = out_.view.dtype == in_.view.dtype && out_.view.contiguous() && in_.view.contiguous();
+    if (is_flat) out_.view = in_.view = flatten(out_.view, out_.view.dtype);
   }
   void run(Frame& frame) const override { xpu::kernels::copy(frame.stream, frame.at(out_), frame.at(in_)); }
 
@@ -32,19 +32,19 @@ class CopyStep final : public Step {
   Operand out_, in_;
 };
 
-// With the bits of one element, as Python's bytes.
+// `pattern` holds the bytes of one element.
 class FillStep final : public Step {
  public:
-  explicit FillStep(const Fields& fields)
+  explicit FillStep(const PlanFields& fields)
       : out_(fields.operand("out")), pattern_(fields.get<std::string>("pattern")) {
     auto size = pattern_.size(), count = static_cast<std::size_t>(out_.view.numel());
-    if (size > sizeof bits_ || count * size < large) return;
+    if (size > sizeof bits_ || count * size < min_kernel_bytes) return;
     std::memcpy(&bits_, pattern_.data(), size);
     using xpu::DType;
-    out_.view = line(out_.view, size == 1   ? DType::u8
-                                : size == 2 ? DType::u16
-                                : size == 4 ? DType::u32
-                                            : DType::u64);
+    out_.view = flatten(out_.view, size == 1   ? DType::u8
+                                   : size == 2 ? DType::u16
+                                   : size == 4 ? DType::u32
+                                               : DType::u64);
     by_kernel_ = true;
   }
   void run(Frame& frame) const override {
@@ -58,7 +58,7 @@ class FillStep final : public Step {
 
  private:
   // Bytes from which a kernel is faster than the driver's fill.
-  static constexpr std::size_t large = 16 << 20;
+  static constexpr std::size_t min_kernel_bytes = 16 << 20;
 
   Operand out_;
   std::string pattern_;
@@ -68,10 +68,10 @@ class FillStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_copy(const Fields& fields) {
+std::unique_ptr<Step> make_copy(const PlanFields& fields) {
   return std::make_unique<CopyStep>(fields);
 }
-std::unique_ptr<Step> make_fill(const Fields& fields) {
+std::unique_ptr<Step> make_fill(const PlanFields& fields) {
   return std::make_unique<FillStep>(fields);
 }
 

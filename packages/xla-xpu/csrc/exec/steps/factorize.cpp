@@ -1,4 +1,4 @@
-// Dense linear algebra in place: operands are batches of matrices, copied where they are to be changed.
+// Dense linear algebra in place, on batches of matrices that the plan has copied.
 #include "xpu/kernels/factorize.h"
 #include "exec/steps.h"
 
@@ -7,10 +7,10 @@ namespace {
 
 namespace kernels = xpu::kernels;
 
-// Matrices that have no factor become NaN, as JAX has it.
+// Fills matrices that have no factor with NaN, as JAX does.
 class CholeskyStep final : public Step {
  public:
-  explicit CholeskyStep(const Fields& fields) : a_(fields.operand("a")), info_(fields.operand("info")) {}
+  explicit CholeskyStep(const PlanFields& fields) : a_(fields.operand("a")), info_(fields.operand("info")) {}
   void run(Frame& frame) const override {
     auto a = frame.at(a_), info = frame.at(info_);
     kernels::factorize_cholesky(frame.stream, a, info);
@@ -23,7 +23,7 @@ class CholeskyStep final : public Step {
 
 class LuStep final : public Step {
  public:
-  explicit LuStep(const Fields& fields)
+  explicit LuStep(const PlanFields& fields)
       : a_(fields.operand("a")),
         pivots_(fields.operand("pivots")),
         permutation_(fields.operand("permutation")),
@@ -40,7 +40,7 @@ class LuStep final : public Step {
 
 class SolveTriangleStep final : public Step {
  public:
-  explicit SolveTriangleStep(const Fields& fields)
+  explicit SolveTriangleStep(const PlanFields& fields)
       : a_(fields.operand("a")),
         x_(fields.operand("x")),
         which_{fields.get<bool>("upper"), fields.get<bool>("unit"), fields.get<bool>("conjugate")} {}
@@ -55,13 +55,13 @@ class SolveTriangleStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_cholesky(const Fields& fields) {
+std::unique_ptr<Step> make_cholesky(const PlanFields& fields) {
   return std::make_unique<CholeskyStep>(fields);
 }
-std::unique_ptr<Step> make_lu(const Fields& fields) {
+std::unique_ptr<Step> make_lu(const PlanFields& fields) {
   return std::make_unique<LuStep>(fields);
 }
-std::unique_ptr<Step> make_solve_triangle(const Fields& fields) {
+std::unique_ptr<Step> make_solve_triangle(const PlanFields& fields) {
   return std::make_unique<SolveTriangleStep>(fields);
 }
 

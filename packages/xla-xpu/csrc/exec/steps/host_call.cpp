@@ -1,4 +1,5 @@
-// Calls a Python function with copies of arrays in host memory: callbacks, and what has no device algorithm.
+// Calls a Python function with copies of arrays in host memory: callbacks, and operations without a device
+// kernel. Blocks until pending work of the stream has completed.
 #include "exec/host_calls.h"
 #include "exec/python_function.h"
 #include "exec/steps.h"
@@ -8,12 +9,13 @@
 namespace xla_xpu {
 namespace {
 
-class Pinned {
+class PinnedBuffer {
  public:
-  explicit Pinned(std::size_t bytes) : data_(xpu::host_memory::allocate(bytes)), bytes_(bytes) {}
-  ~Pinned() { xpu::host_memory::deallocate(data_); }
-  Pinned(Pinned&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
-  Pinned& operator=(Pinned&&) = delete;
+  explicit PinnedBuffer(std::size_t bytes) : data_(xpu::host_memory::allocate(bytes)), bytes_(bytes) {}
+  ~PinnedBuffer() { xpu::host_memory::deallocate(data_); }
+  PinnedBuffer(PinnedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  PinnedBuffer& operator=(PinnedBuffer&&) = delete;
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -26,21 +28,22 @@ std::size_t bytes_of(const Operand& operand) {
   return static_cast<std::size_t>(operand.view.numel()) * xpu::size_of(operand.view.dtype);
 }
 
-// The function gets the inputs' memory as bytes-like objects and fills the outputs'. Operands are contiguous.
-// One with a device is called on that one of the program's only, and leaves the others' outputs as they are.
+// The function gets the inputs as read-only memoryviews and fills those of the outputs. Operands are
+// contiguous. With the field "device", only that device of the program calls it; outputs of the others do not
+// change.
 class HostCallStep final : public Step {
  public:
-  explicit HostCallStep(const Fields& fields)
+  explicit HostCallStep(const PlanFields& fields)
       : function_(fields),
         calls_(host_calls_of(function_.name())),
         device_(fields.get<int>("device", -1)),
         out_(fields.operands("out")),
         in_(fields.operands("in")) {}
 
-  void list_queueing(std::vector<const Step*>&) const override {}
+  void list_enqueue_only(std::vector<const Step*>&) const override {}
   void run(Frame& frame) const override {
-    if (device_ >= 0 && frame.number != device_) return;
-    std::vector<Pinned> ins, outs;
+    if (device_ >= 0 && frame.device_index != device_) return;
+    std::vector<PinnedBuffer> ins, outs;
     for (auto& operand : in_) {
       auto& memory = ins.emplace_back(bytes_of(operand));
       if (memory.bytes()) xpu::copy(frame.stream, memory.data(), frame.at(operand).data, memory.bytes());
@@ -51,12 +54,12 @@ class HostCallStep final : public Step {
     call(ins, outs);
     for (std::size_t i = 0; i < outs.size(); ++i)
       if (outs[i].bytes()) xpu::copy(frame.stream, frame.at(out_[i]).data, outs[i].data(), outs[i].bytes());
-    frame.stream.synchronize();  // the memory goes with this call
+    frame.stream.synchronize();  // pinned memory is freed when this call returns
   }
 
  private:
-  void call(const std::vector<Pinned>& ins, const std::vector<Pinned>& outs) const {
-    auto views = [](const std::vector<Pinned>& all, bool read_only) {
+  void call(const std::vector<PinnedBuffer>& ins, const std::vector<PinnedBuffer>& outs) const {
+    auto views = [](const std::vector<PinnedBuffer>& all, bool read_only) {
       py::list list;
       for (auto& memory : all)
         list.append(
@@ -74,7 +77,7 @@ class HostCallStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_host_call(const Fields& fields) {
+std::unique_ptr<Step> make_host_call(const PlanFields& fields) {
   return std::make_unique<HostCallStep>(fields);
 }
 

@@ -11,16 +11,16 @@ namespace kernels = xpu::kernels;
 
 class GatherStep final : public Step {
  public:
-  explicit GatherStep(const Fields& fields)
+  explicit GatherStep(const PlanFields& fields)
       : out_(fields.operand("out")),
         in_(fields.operand("in")),
         indices_(fields.operand("indices")),
-        sizes_(fields.numbers("slice_sizes")) {
-    dims_.offset_dims = fields.small_numbers("offset_dims");
-    dims_.collapsed_slice_dims = fields.small_numbers("collapsed_slice_dims");
-    dims_.operand_batching_dims = fields.small_numbers("operand_batching_dims");
-    dims_.start_indices_batching_dims = fields.small_numbers("start_indices_batching_dims");
-    dims_.start_index_map = fields.small_numbers("start_index_map");
+        sizes_(fields.int64s("slice_sizes")) {
+    dims_.offset_dims = fields.ints("offset_dims");
+    dims_.collapsed_slice_dims = fields.ints("collapsed_slice_dims");
+    dims_.operand_batching_dims = fields.ints("operand_batching_dims");
+    dims_.start_indices_batching_dims = fields.ints("start_indices_batching_dims");
+    dims_.start_index_map = fields.ints("start_index_map");
     dims_.index_vector_dim = fields.get<int>("index_vector_dim");
   }
   void run(Frame& frame) const override {
@@ -33,25 +33,29 @@ class GatherStep final : public Step {
   kernels::GatherDimensions dims_;
 };
 
-kernels::CombineExpression combination(const Fields& fields) {
-  return {fields.get<std::string>("name"), fields.get<std::string>("combine"), fields.texts("headers")};
+kernels::CombineExpression combine_expression(const PlanFields& fields) {
+  return {fields.get<std::string>("name"), fields.get<std::string>("combine"), fields.strings("headers")};
 }
 
-// Combines with what `out` holds.
+// Combines updates with the values in `out`.
 class ScatterStep final : public Step {
  public:
-  explicit ScatterStep(const Fields& fields)
+  explicit ScatterStep(const PlanFields& fields)
       : out_(fields.operand("out")),
         indices_(fields.operand("indices")),
         updates_(fields.operand("updates")),
-        own_(fields.has("combine") ? std::make_unique<kernels::Combiner>(combination(fields)) : nullptr),
-        combiner_(own_ ? *own_ : kernels::combiner(kernels::combine_of(fields.get<std::string>("name")))),
+        expression_combiner_(fields.has("combine")
+                                 ? std::make_unique<kernels::Combiner>(combine_expression(fields))
+                                 : nullptr),
+        combiner_(expression_combiner_
+                      ? *expression_combiner_
+                      : kernels::combiner(kernels::combine_of(fields.get<std::string>("name")))),
         deterministic_(fields.get<bool>("deterministic")) {
-    dims_.update_window_dims = fields.small_numbers("update_window_dims");
-    dims_.inserted_window_dims = fields.small_numbers("inserted_window_dims");
-    dims_.input_batching_dims = fields.small_numbers("input_batching_dims");
-    dims_.scatter_indices_batching_dims = fields.small_numbers("scatter_indices_batching_dims");
-    dims_.scatter_dims_to_operand_dims = fields.small_numbers("scatter_dims_to_operand_dims");
+    dims_.update_window_dims = fields.ints("update_window_dims");
+    dims_.inserted_window_dims = fields.ints("inserted_window_dims");
+    dims_.input_batching_dims = fields.ints("input_batching_dims");
+    dims_.scatter_indices_batching_dims = fields.ints("scatter_indices_batching_dims");
+    dims_.scatter_dims_to_operand_dims = fields.ints("scatter_dims_to_operand_dims");
     dims_.index_vector_dim = fields.get<int>("index_vector_dim");
   }
   void run(Frame& frame) const override {
@@ -61,7 +65,7 @@ class ScatterStep final : public Step {
 
  private:
   Operand out_, indices_, updates_;
-  std::unique_ptr<kernels::Combiner> own_;
+  std::unique_ptr<kernels::Combiner> expression_combiner_;
   const kernels::Combiner& combiner_;
   bool deterministic_;
   kernels::ScatterDimensions dims_;
@@ -69,10 +73,10 @@ class ScatterStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_gather(const Fields& fields) {
+std::unique_ptr<Step> make_gather(const PlanFields& fields) {
   return std::make_unique<GatherStep>(fields);
 }
-std::unique_ptr<Step> make_scatter(const Fields& fields) {
+std::unique_ptr<Step> make_scatter(const PlanFields& fields) {
   return std::make_unique<ScatterStep>(fields);
 }
 

@@ -1,4 +1,4 @@
-// A kernel that the compiler wrote.
+// Launches a kernel that the compiler generated.
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -12,14 +12,14 @@ namespace {
 
 class KernelStep final : public Step {
  public:
-  explicit KernelStep(const Fields& fields)
+  explicit KernelStep(const PlanFields& fields)
       : source_(fields.get<std::string>("source")),
         name_(fields.get<std::string>("name")),
         range_(xpu::NdRange::linear(fields.get<std::size_t>("groups"), fields.get<std::size_t>("group"))),
         bytes_(fields.get<std::size_t>("bytes", 0)),
-        arrays_(fields.small_numbers("arguments")),
-        sizes_(fields.numbers("sizes")),
-        built_(static_cast<std::size_t>(xpu::device_count())) {}
+        arrays_(fields.ints("arguments")),
+        sizes_(fields.int64s("sizes")),
+        kernel_states_(static_cast<std::size_t>(xpu::device_count())) {}
 
   void run(Frame& frame) const override {
     xpu::Args args;
@@ -30,12 +30,12 @@ class KernelStep final : public Step {
 
  private:
   xpu::Kernel kernel(int device) const {
-    auto& built = built_[static_cast<std::size_t>(device)];
-    if (auto* state = built.load(std::memory_order_acquire)) return xpu::Kernel(state);
+    auto& cached_state = kernel_states_[static_cast<std::size_t>(device)];
+    if (auto* state = cached_state.load(std::memory_order_acquire)) return xpu::Kernel(state);
     auto kernel = xpu::build_shared_kernel(device, source_, name_);
     std::lock_guard lock(mutex_);
-    held_.push_back(kernel);
-    built.store(kernel.get(), std::memory_order_release);
+    shared_kernels_.push_back(kernel);
+    cached_state.store(kernel.get(), std::memory_order_release);
     return xpu::Kernel(kernel.get());
   }
 
@@ -44,14 +44,14 @@ class KernelStep final : public Step {
   std::size_t bytes_;
   std::vector<int> arrays_;
   std::vector<std::int64_t> sizes_;
-  mutable std::vector<std::atomic<xpu::KernelState*>> built_;  // by device
+  mutable std::vector<std::atomic<xpu::KernelState*>> kernel_states_;  // by device
   mutable std::mutex mutex_;
-  mutable std::vector<xpu::SharedKernel> held_;
+  mutable std::vector<xpu::SharedKernel> shared_kernels_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_kernel(const Fields& fields) {
+std::unique_ptr<Step> make_kernel(const PlanFields& fields) {
   return std::make_unique<KernelStep>(fields);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 class MatmulStep final : public Step {
  public:
-  explicit MatmulStep(const Fields& fields)
+  explicit MatmulStep(const PlanFields& fields)
       : a_(fields.operand("a")), b_(fields.operand("b")), c_(fields.operand("c")) {
     if (fields.has("bias")) bias_ = fields.operand("bias");
   }
@@ -24,7 +24,7 @@ class MatmulStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_matmul(const Fields& fields) {
+std::unique_ptr<Step> make_matmul(const PlanFields& fields) {
   return std::make_unique<MatmulStep>(fields);
 }
 

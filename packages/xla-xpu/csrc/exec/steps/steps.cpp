@@ -7,8 +7,8 @@
 
 namespace xla_xpu {
 
-std::unique_ptr<Step> make_step(const Fields& fields) {
-  using Make = std::unique_ptr<Step> (*)(const Fields&);
+std::unique_ptr<Step> make_step(const PlanFields& fields) {
+  using Make = std::unique_ptr<Step> (*)(const PlanFields&);
   static const std::map<std::string, Make> kinds{
       {"kernel", make_kernel},
       {"copy", make_copy},
@@ -31,17 +31,17 @@ std::unique_ptr<Step> make_step(const Fields& fields) {
       {"lu", make_lu},
       {"solve_triangle", make_solve_triangle},
       {"exchange", make_exchange},
-      {"number", make_number},
+      {"device_id", make_device_id},
   };
   auto name = fields.get<std::string>("step");
   auto found = kinds.find(name);
-  xpu::expect<xpu::UsageError>(found != kinds.end(), "plan: there is no step \"", name, "\"");
+  xpu::expect<xpu::UsageError>(found != kinds.end(), "plan: unknown step \"", name, "\"");
   return found->second(fields);
 }
 
 Steps make_steps(const py::list& list) {
   Steps steps;
-  for (auto item : list) steps.push_back(make_step(Fields(py::cast<py::dict>(item))));
+  for (auto item : list) steps.push_back(make_step(PlanFields(py::cast<py::dict>(item))));
   return steps;
 }
 

@@ -1,4 +1,4 @@
-// Layouts: every array is dense, by default with its last dimension fastest, and says in which order it is.
+// Layouts extension: every array is contiguous, by default with its last dimension fastest.
 #include "pjrt/buffer.h"
 #include "pjrt/entry.h"
 #include "pjrt/layout.h"
@@ -11,7 +11,7 @@ struct PJRT_Layouts_MemoryLayout {
 namespace xla_xpu {
 namespace {
 
-PJRT_Layouts_MemoryLayout* made(const Order& order, std::size_t rank) {
+PJRT_Layouts_MemoryLayout* make_layout(const MinorToMajor& order, std::size_t rank) {
   return new PJRT_Layouts_MemoryLayout{layout_text(order, rank)};
 }
 
@@ -26,23 +26,22 @@ void serialize(PJRT_Layouts_MemoryLayout_Serialize_Args& args) {
 }
 
 void of_client(PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args& args) {
-  args.layout = made({}, args.num_dims);
+  args.layout = make_layout({}, args.num_dims);
 }
 
 void of_topology(PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args& args) {
-  args.layout = made({}, args.num_dims);
+  args.layout = make_layout({}, args.num_dims);
 }
 
 void of_buffer(PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args& args) {
-  args.layout = made(args.buffer->order, args.buffer->dims.size());
+  args.layout = make_layout(args.buffer->order, args.buffer->dims.size());
 }
 
-// The caller destroys each layout, the executable owns the list: one for each thread serves, as it is read at
-// once.
+// The caller owns each layout, but not the list. It reads the list at once, so one list per thread suffices.
 PJRT_Layouts_MemoryLayout** of_values(const std::vector<Value>& values) {
   thread_local std::vector<PJRT_Layouts_MemoryLayout*> layouts;
   layouts.clear();
-  for (const auto& value : values) layouts.push_back(made(value.order, value.dims.size()));
+  for (const auto& value : values) layouts.push_back(make_layout(value.order, value.dims.size()));
   return layouts.data();
 }
 

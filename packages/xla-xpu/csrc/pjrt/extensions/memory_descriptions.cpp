@@ -1,11 +1,11 @@
-// The kinds of memory that a device has, before there is a client.
+// Memory descriptions extension: the memory kinds of a device, without a client.
 #include "pjrt/entry.h"
 #include "pjrt/memory.h"
 
 namespace xla_xpu {
 namespace {
 
-// A description is a kind's place in this list.
+// A description is a pointer into memory_kinds.
 const void* const* kinds() {
   static const void* const all[] = {&memory_kinds[0], &memory_kinds[1], &memory_kinds[2]};
   return all;

@@ -1,4 +1,4 @@
-// jax.profiler: what ran on the devices while a trace was taken.
+// Profiler extension: records device work for jax.profiler.
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -50,9 +50,8 @@ void destroy(PLUGIN_Profiler_Destroy_Args& args) {
 }
 
 void start(PLUGIN_Profiler_Start_Args& args) {
-  xpu::expect<xpu::UsageError>(
-      !xpu::trace::active(),
-      "jax.profiler: a trace of the xpu runtime is being taken already; stop it first");
+  xpu::expect<xpu::UsageError>(!xpu::trace::active(),
+                               "jax.profiler: the xpu runtime is already recording a trace; stop it first");
   xpu::trace::start();
   args.profiler->recording = true;
 }
@@ -62,7 +61,7 @@ void stop(PLUGIN_Profiler_Stop_Args& args) {
   args.profiler->collected = xspace_of(xpu::trace::stop());
 }
 
-// Without a buffer the caller gets ours; callers of before that came about ask again with one of their own.
+// Returns our buffer if the caller has none. Older callers ask for the size first, then pass a buffer.
 void collect(PLUGIN_Profiler_CollectData_Args& args) {
   auto& collected = args.profiler->collected;
   if (args.buffer)
@@ -73,7 +72,7 @@ void collect(PLUGIN_Profiler_CollectData_Args& args) {
 }
 
 PLUGIN_Profiler_Api profiler_api = {
-    // Up to here; what follows hands over objects of C++ and is optional.
+    // The members from here on are optional, because they pass C++ objects.
     .struct_size = offsetof(PLUGIN_Profiler_Api, consume),
     .priv = nullptr,
     .error_destroy = error_destroy,

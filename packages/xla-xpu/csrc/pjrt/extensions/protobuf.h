@@ -1,4 +1,4 @@
-// Writes protocol buffers: the few messages that the interface asks for need no library.
+// Writes protocol buffers. The interface needs only a few messages, so no library is used.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ProtoWriter {
     text_ += value;
     return *this;
   }
-  /// One of packed integers: without a field.
+  /// Appends one packed integer, without a field number.
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) text_ += static_cast<char>(value | 0x80);
     text_ += static_cast<char>(value);

@@ -1,4 +1,4 @@
-// How parameters and outputs are spread over devices: what several devices in one program need.
+// Shardings extension: how parameters and outputs are divided over the devices of a program.
 #include "pjrt/entry.h"
 #include "pjrt/loaded_program.h"
 

@@ -12,14 +12,14 @@ namespace {
 using xpu::trace::Record;
 constexpr std::uint64_t ps_per_ns = 1000;
 
-// The runtime's times are of the steady clock, the profiler's of the wall clock.
+// The runtime records times of the steady clock; the profiler expects the wall clock.
 std::uint64_t wall_minus_steady() {
   using namespace std::chrono;
   auto wall = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
   return static_cast<std::uint64_t>(wall) - xpu::trace::now();
 }
 
-/// Names are written once in a plane, and events have their numbers.
+/// Numbers the names of events: a plane stores each name once.
 class Names {
  public:
   std::uint64_t of(const std::string& name) {

@@ -1,4 +1,4 @@
-// The runtime's trace in the format of JAX's profiler.
+// Converts the runtime's trace to the format of JAX's profiler.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace xla_xpu {
 
-/// A serialized tensorflow.profiler.XSpace: a plane for each device, a line for each of its streams.
+/// Returns a serialized tensorflow.profiler.XSpace with a plane per device and a line per stream.
 std::string xspace_of(const std::vector<xpu::trace::Record>& records);
 
 }  // namespace xla_xpu

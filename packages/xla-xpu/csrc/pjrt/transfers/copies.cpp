@@ -11,15 +11,15 @@ PJRT_Buffer* copy_to(const PJRT_Buffer& from, Memory& memory) {
   auto source = from.storage();
   std::size_t bytes = array_bytes(from.type, from.dims);
   auto storage = Storage::make(memory, bytes);
-  auto ready = Moment::past();
+  auto ready = CompletionEvent::completed();
   if (bytes) {
-    // A copy into memory of the host is the source's device's work: it has the values first.
+    // The device that has the values copies them to host memory.
     auto stream = (memory.on_host() ? from.memory : memory).device->stream;
-    from.ready->before(stream);
+    from.ready->order_before(stream);
     xpu::copy(stream, storage->data(), source->data(), bytes);
-    ready = Moment::on(stream);
-    source->used_on(stream);
-    storage->used_on(stream);
+    ready = CompletionEvent::record(stream);
+    source->record_stream(stream);
+    storage->record_stream(stream);
   }
   return new PJRT_Buffer(memory, from.type, from.dims, std::move(storage), std::move(ready), from.order);
 }

@@ -36,29 +36,29 @@ struct Export : ManagedTensor {
   std::vector<std::int64_t> shape, strides;
 };
 
-void order_after_the_array(Storage& storage, int device) {
+void order_after_producer(Storage& storage, int device) {
   auto consumer = xpu::current_stream(device), ours = xpu::default_stream(device);
   if (consumer == ours) return;
   consumer.wait(ours);
-  storage.used_on(consumer);
+  storage.record_stream(consumer);
 }
 
-void* exported(std::shared_ptr<Storage> storage, void* data, const std::vector<std::int64_t>& shape,
-               const Order& order, int code, int bits, Device device) {
-  auto* made = new Export;
-  made->storage = std::move(storage);
-  made->shape = shape;
-  made->strides = strides_of(order, 1, shape);
-  made->tensor = {data,
-                  device,
-                  static_cast<std::int32_t>(shape.size()),
-                  {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1},
-                  made->shape.data(),
-                  made->strides.data(),
-                  0};
-  made->context = nullptr;
-  made->deleter = [](ManagedTensor* tensor) { delete static_cast<Export*>(tensor); };
-  return static_cast<ManagedTensor*>(made);
+void* make_tensor(std::shared_ptr<Storage> storage, void* data, const std::vector<std::int64_t>& shape,
+                  const MinorToMajor& order, int code, int bits, Device device) {
+  auto* tensor = new Export;
+  tensor->storage = std::move(storage);
+  tensor->shape = shape;
+  tensor->strides = strides_of(order, 1, shape);
+  tensor->tensor = {data,
+                    device,
+                    static_cast<std::int32_t>(shape.size()),
+                    {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1},
+                    tensor->shape.data(),
+                    tensor->strides.data(),
+                    0};
+  tensor->context = nullptr;
+  tensor->deleter = [](ManagedTensor* tensor) { delete static_cast<Export*>(tensor); };
+  return static_cast<ManagedTensor*>(tensor);
 }
 
 }  // namespace
@@ -66,13 +66,13 @@ void* exported(std::shared_ptr<Storage> storage, void* data, const std::vector<s
 void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
                 int device) {
   auto [storage, order] = Storage::find(data);
-  xpu::expect<xpu::UsageError>(storage || !data, "to_dlpack: no array of this process is at ", data);
-  if (storage && device_type == oneapi_device) order_after_the_array(*storage, device);
-  return exported(std::move(storage), data, shape, order, code, bits, {device_type, device});
+  xpu::expect<xpu::UsageError>(storage || !data, "to_dlpack: no array of JAX on xpu is at address ", data);
+  if (storage && device_type == oneapi_device) order_after_producer(*storage, device);
+  return make_tensor(std::move(storage), data, shape, order, code, bits, {device_type, device});
 }
 
-void* borrowed_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device) {
-  return exported(nullptr, data, shape, {}, code, bits, {oneapi_device, device});
+void* to_unowned_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device) {
+  return make_tensor(nullptr, data, shape, {}, code, bits, {oneapi_device, device});
 }
 
 void drop_dlpack(void* managed_tensor) {

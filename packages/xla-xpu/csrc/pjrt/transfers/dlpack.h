@@ -1,4 +1,4 @@
-// Arrays for other libraries, by DLPack's struct of version 0.
+// Exports arrays to other libraries as DLPack's struct of version 0.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,13 @@
 
 namespace xla_xpu {
 
-/// A DLManagedTensor of dense memory that Storage::find() knows; it keeps the memory. Work the caller queues
-/// on its current stream from now on comes after what made the array. Throws for an address that is unknown.
+/// Returns a DLManagedTensor of contiguous memory that Storage::find() returns; it keeps the memory alive.
+/// Work enqueued on the caller's current stream from now on runs after the array's producer. Throws
+/// UsageError for an unknown address.
 void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
                 int device);
-/// The same of memory on a device that its owner takes back whatever becomes of the tensor.
-void* borrowed_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device);
+/// Returns a DLManagedTensor of device memory that it does not keep alive.
+void* to_unowned_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device);
 /// Calls the tensor's deleter.
 void drop_dlpack(void* managed_tensor);
 

@@ -10,8 +10,8 @@ struct Axis {
   std::int64_t size, stride;
 };
 
-// Neighbours that lie as one are one axis; axes of one element are none.
-std::vector<Axis> merged(std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) {
+// Joins neighbouring axes that are contiguous with each other, and drops axes of one element.
+std::vector<Axis> merge_axes(std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 1) continue;
@@ -24,33 +24,34 @@ std::vector<Axis> merged(std::span<const std::int64_t> dims, std::span<const std
 }
 
 template <std::size_t item>
-void row(char* dst, const char* src, Axis axis) {
+void copy_row(char* dst, const char* src, Axis axis) {
   for (std::int64_t i = 0; i < axis.size; ++i) std::memcpy(dst + i * item, src + i * axis.stride, item);
 }
 
-void row(char* dst, const char* src, std::size_t item, Axis axis) {
+void copy_row(char* dst, const char* src, std::size_t item, Axis axis) {
   if (axis.stride == static_cast<std::int64_t>(item)) {
     std::memcpy(dst, src, axis.size * item);
     return;
   }
   switch (item) {
     case 1:
-      return row<1>(dst, src, axis);
+      return copy_row<1>(dst, src, axis);
     case 2:
-      return row<2>(dst, src, axis);
+      return copy_row<2>(dst, src, axis);
     case 4:
-      return row<4>(dst, src, axis);
+      return copy_row<4>(dst, src, axis);
     case 8:
-      return row<8>(dst, src, axis);
+      return copy_row<8>(dst, src, axis);
     default:
-      return row<16>(dst, src, axis);
+      return copy_row<16>(dst, src, axis);
   }
 }
 
 }  // namespace
 
-bool is_dense(std::size_t item, std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) {
-  auto axes = merged(dims, strides);
+bool is_contiguous(std::size_t item, std::span<const std::int64_t> dims,
+                   std::span<const std::int64_t> strides) {
+  auto axes = merge_axes(dims, strides);
   return axes.empty() || (axes.size() == 1 && axes[0].stride == static_cast<std::int64_t>(item));
 }
 
@@ -58,7 +59,7 @@ void gather(void* dst, const void* src, std::size_t item, std::span<const std::i
             std::span<const std::int64_t> strides) {
   for (auto dim : dims)
     if (dim == 0) return;
-  auto axes = merged(dims, strides);
+  auto axes = merge_axes(dims, strides);
   if (axes.empty()) axes.push_back({1, static_cast<std::int64_t>(item)});
   Axis inner = axes.back();
   axes.pop_back();
@@ -66,7 +67,7 @@ void gather(void* dst, const void* src, std::size_t item, std::span<const std::i
   auto* out = static_cast<char*>(dst);
   const auto* in = static_cast<const char*>(src);
   while (true) {
-    row(out, in, item, inner);
+    copy_row(out, in, item, inner);
     out += inner.size * item;
     std::size_t axis = axes.size();
     while (axis-- > 0) {

@@ -1,4 +1,4 @@
-// Strided host memory to dense host memory.
+// Copies strided host memory to contiguous host memory.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace xla_xpu {
 
-/// True when elements of `item` bytes with these byte strides lie one after the other, the last dimension
-/// fastest.
-bool is_dense(std::size_t item, std::span<const std::int64_t> dims, std::span<const std::int64_t> strides);
-/// Writes the elements of `src` to `dst` one after the other, the last dimension fastest. Strides are in
-/// bytes and may be zero or negative.
+/// Returns true if elements of `item` bytes with these byte strides are row-major without gaps.
+bool is_contiguous(std::size_t item, std::span<const std::int64_t> dims,
+                   std::span<const std::int64_t> strides);
+/// Copies the elements of `src` to `dst`, row-major without gaps. Strides are in bytes and may be zero or
+/// negative.
 void gather(void* dst, const void* src, std::size_t item, std::span<const std::int64_t> dims,
             std::span<const std::int64_t> strides);
 

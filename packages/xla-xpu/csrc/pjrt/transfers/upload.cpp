@@ -1,4 +1,4 @@
-// Arrays of the host become buffers.
+// Uploads: host arrays to buffers.
 #include <cstring>
 
 #include "pjrt/buffer.h"
@@ -12,47 +12,47 @@
 namespace xla_xpu {
 namespace {
 
-// Up to here an extra copy costs less than making the caller wait for the stream.
+// For at most this many bytes an extra copy costs less than a wait for the stream.
 constexpr std::size_t staged_bytes = 64 << 10;
 
 struct Source {
   const void* data;
   std::size_t item, bytes;
   std::span<const std::int64_t> dims, strides;  // strides in bytes
-  int part;                                     // of a byte that an element takes
+  int sub_byte_bits;                            // as sub_byte_bits() returns
 
-  bool as_wanted() const { return !part && is_dense(item, dims, strides); }
+  bool is_copyable() const { return !sub_byte_bits && is_contiguous(item, dims, strides); }
   void write(void* dst) const {
     gather(dst, data, item, dims, strides);
-    if (part) fill_bytes(dst, bytes, part);
+    if (sub_byte_bits) fill_bytes(dst, bytes, sub_byte_bits);
   }
 };
 
-struct Uploaded {
-  std::shared_ptr<Moment> ready;     // the buffer has the values
-  std::shared_ptr<Moment> released;  // the source is not needed any more
+struct Upload {
+  std::shared_ptr<CompletionEvent> ready;     // the buffer has the values
+  std::shared_ptr<CompletionEvent> released;  // the source may be reused
 };
 
-// The values are in pinned memory when this returns; the device fetches them in its turn.
-Uploaded stage(Storage& to, Memory& memory, const Source& source) {
+// Copies the values to pinned memory before it returns; the device copies them from there in stream order.
+Upload stage(Storage& to, Memory& memory, const Source& source) {
   auto stream = memory.device->stream;
   auto pinned = Storage::make(memory_of(*memory.device, name_of(MemoryKind::pinned_host)), source.bytes);
   source.write(pinned->data());
   xpu::copy(stream, to.data(), pinned->data(), source.bytes);
-  pinned->used_on(stream);
-  return {Moment::on(stream), Moment::past()};
+  pinned->record_stream(stream);
+  return {CompletionEvent::record(stream), CompletionEvent::completed()};
 }
 
-Uploaded upload(Storage& to, Memory& memory, const Source& source, int semantics) {
-  if (!source.bytes) return {Moment::past(), Moment::past()};
+Upload upload(Storage& to, Memory& memory, const Source& source, int semantics) {
+  if (!source.bytes) return {CompletionEvent::completed(), CompletionEvent::completed()};
   if (memory.on_host()) {
     source.write(to.data());
-    return {Moment::past(), Moment::past()};
+    return {CompletionEvent::completed(), CompletionEvent::completed()};
   }
-  if (source.bytes <= staged_bytes || !source.as_wanted()) return stage(to, memory, source);
+  if (source.bytes <= staged_bytes || !source.is_copyable()) return stage(to, memory, source);
   auto stream = memory.device->stream;
   xpu::copy(stream, to.data(), source.data, source.bytes);
-  auto copied = Moment::on(stream);
+  auto copied = CompletionEvent::record(stream);
   if (semantics == PJRT_HostBufferSemantics_kImmutableOnlyDuringCall) copied->wait();
   return {copied, copied};
 }
@@ -67,11 +67,11 @@ void buffer_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
                      ? std::vector(args.byte_strides, args.byte_strides + args.num_byte_strides)
                      : row_major_strides(item, dims);
   if (strides.size() != dims.size())
-    refuse(PJRT_Error_Code_INVALID_ARGUMENT, "a host array of ", dims.size(), " dimensions comes with ",
-           strides.size(), " strides");
+    fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "a host array of ", dims.size(),
+                   " dimensions comes with ", strides.size(), " strides");
   auto storage = Storage::make(memory, bytes);
-  auto sizes = in_order(order, dims), steps = in_order(order, strides);
-  Source source{args.data, item, bytes, sizes, steps, part_of_byte(type)};
+  auto sizes = slowest_first(order, dims), steps = slowest_first(order, strides);
+  Source source{args.data, item, bytes, sizes, steps, sub_byte_bits(type)};
   auto done = upload(*storage, memory, source, static_cast<int>(args.host_buffer_semantics));
   auto event = std::make_unique<PJRT_Event>(done.released);
   args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), std::move(done.ready),

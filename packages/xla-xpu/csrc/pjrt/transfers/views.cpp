@@ -1,4 +1,4 @@
-// Memory of somebody else as a buffer: what DLPack imports become.
+// Buffers over memory of other libraries, as DLPack imports create them.
 #include "pjrt/buffer.h"
 #include "pjrt/element.h"
 #include "pjrt/entry.h"
@@ -9,8 +9,8 @@
 namespace xla_xpu {
 namespace {
 
-// The owner's work is on the thread's current stream; ours comes after it.
-void after_the_owner(const PJRT_Device& device) {
+// Orders the device's stream after the owner's work, which is on the thread's current stream.
+void wait_for_owner(const PJRT_Device& device) {
   auto current = xpu::current_stream(device.id);
   if (current != device.stream) device.stream.wait(current);
 }
@@ -18,7 +18,7 @@ void after_the_owner(const PJRT_Device& device) {
 xpu::Tensor strided(void* data, std::size_t item, const std::vector<std::int64_t>& dims,
                     std::vector<std::int64_t> strides) {
   for (auto& stride : strides) stride /= static_cast<std::int64_t>(item);
-  return {data, carrier(item), static_cast<int>(dims.size()), dims.data(), strides.data()};
+  return {data, dtype_of_width(item), static_cast<int>(dims.size()), dims.data(), strides.data()};
 }
 
 void view(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
@@ -32,19 +32,19 @@ void view(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
     release = [callback = args.on_delete_callback, data = args.device_buffer_ptr,
                user = args.on_delete_callback_arg] { callback(data, user); };
   const auto& device = *memory.device;
-  after_the_owner(device);
+  wait_for_owner(device);
   auto storage = Storage::view(memory, args.device_buffer_ptr, bytes);
-  auto ready = Moment::past();
-  if (bytes && !is_dense(item, dims, strides)) {
-    auto dense = Storage::make(memory, bytes);
-    xpu::kernels::copy(device.stream, strided(dense->data(), item, dims, row_major_strides(item, dims)),
+  auto ready = CompletionEvent::completed();
+  if (bytes && !is_contiguous(item, dims, strides)) {
+    auto copy = Storage::make(memory, bytes);
+    xpu::kernels::copy(device.stream, strided(copy->data(), item, dims, row_major_strides(item, dims)),
                        strided(args.device_buffer_ptr, item, dims, std::move(strides)));
-    storage->used_on(device.stream);
+    storage->record_stream(device.stream);
     storage->on_release(std::move(release));
-    storage = std::move(dense);
-    ready = Moment::on(device.stream);
+    storage = std::move(copy);
+    ready = CompletionEvent::record(device.stream);
   } else {
-    if (bytes) ready = Moment::on(device.stream);
+    if (bytes) ready = CompletionEvent::record(device.stream);
     storage->on_release(std::move(release));
   }
   args.buffer = new PJRT_Buffer(memory, type, std::move(dims), std::move(storage), std::move(ready));

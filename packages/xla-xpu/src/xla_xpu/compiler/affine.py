@@ -1,4 +1,4 @@
-"""Positions in arrays: sums of loop counters times constants."""
+"""Positions in arrays as affine functions of loop counters."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Affine:
     def counters(self) -> set[int | str]:
         return {counter for counter, _ in self.terms}
 
-    def beside(self, counter: int) -> bool:
-        """Whether the counter's next is the next place, and no counter has to be computed."""
+    def is_unit_stride(self, counter: int) -> bool:
+        """Return True if the position grows by 1 with the counter, and uses only loop counters."""
         return self.factor(counter) == 1 and all(isinstance(c, int) for c in self.counters)
 
     def text(self, names: dict[int | str, str]) -> str:
-        """As C++; counters without a name in ``names`` stand for themselves."""
+        """Return C++ text; a counter without a name in ``names`` is its own name."""
         parts = []
         for counter, factor in self.terms:
             name = names.get(counter, str(counter))
@@ -59,7 +59,7 @@ Coordinates = tuple[Affine, ...]
 
 
 def dot(coordinates: Coordinates, strides: tuple[int, ...]) -> Affine:
-    """The place that coordinates have in an array of these strides."""
+    """Return the position of coordinates in an array of these strides."""
     total = Affine()
     for coordinate, stride in zip(coordinates, strides, strict=True):
         total = total + coordinate * stride

@@ -1,7 +1,7 @@
-"""Collectives as one kind of step, the exchange of pieces, with operations of each device around it.
+"""Expand collectives into one kind of step, the exchange, with local operations around it.
 
-``exchange`` gives every device the pieces of others that ``sources`` names for it, one after the other. What
-an array's pieces are, and how they are put together or combined, is the fuser's business like all else.
+``exchange`` gives every device the pieces of other devices that ``sources`` lists for it, one after the
+other. Local operations, which can be fused, divide arrays into pieces and join or combine them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .types import ELEMENTS, Type
 
 Expansion = Callable[["Expander", Node], list[Value]]
 EXPANSIONS: dict[str, Expansion] = {}
-# From here on sums are made of a part by each device, and gathered, instead of by all of them.
+# From this size on each device sums a part and the parts are gathered, instead of all devices summing all.
 _LARGE = 1 << 16
 
 
 def expansion(name: str) -> Callable[[Expansion], Expansion]:
-    """Makes a function what becomes of a collective."""
+    """Register a function as the expansion of a collective."""
 
     def register(function: Expansion) -> Expansion:
         EXPANSIONS[name] = function
@@ -33,11 +33,11 @@ def expansion(name: str) -> Callable[[Expansion], Expansion]:
 
 
 class Expander:
-    """Writes graphs anew, for a number of replicas and of partitions."""
+    """Expands the collectives of graphs, for a number of replicas and partitions."""
 
     def __init__(self, replicas: int, partitions: int) -> None:
         self.replicas, self.partitions = replicas, partitions
-        self.known: dict[Value, Value] = {}
+        self.replaced: dict[Value, Value] = {}
         self.nodes: list[Node] = []
 
     @property
@@ -48,40 +48,40 @@ class Expander:
         """Replace the collectives of a graph, and of its regions."""
         outside, self.nodes = self.nodes, []
         for node in graph.nodes:
-            node.inputs = [self.known.get(value, value) for value in node.inputs]
+            node.inputs = [self.replaced.get(value, value) for value in node.inputs]
             if node.op in EXPANSIONS:
                 results = EXPANSIONS[node.op](self, node)
-                self.known.update(zip(node.outputs, results, strict=True))
+                self.replaced.update(zip(node.outputs, results, strict=True))
                 continue
             for region in node.regions:
                 self.graph(region)
             self.nodes.append(node)
         graph.nodes, self.nodes = self.nodes, outside
-        graph.results = [self.known.get(value, value) for value in graph.results]
+        graph.results = [self.replaced.get(value, value) for value in graph.results]
 
     def add(self, op: str, inputs: list[Value], type: Type, **attributes: Any) -> Value:
-        """A node more; returns its result."""
+        """Add a node and return its result."""
         self.nodes.append(Node(op, inputs, [type], attributes))
         return self.nodes[-1].output
 
     def reshape(self, value: Value, shape: tuple[int, ...]) -> Value:
-        """The same elements in another shape."""
+        """Return the elements in another shape."""
         return self.add("reshape", [value], Type(value.type.element, shape))
 
     def transpose(self, value: Value, permutation: list[int]) -> Value:
-        """Other dimensions first."""
+        """Return the array with permuted dimensions."""
         shape = tuple(value.shape[dim] for dim in permutation)
         return self.add(
             "transpose", [value], Type(value.type.element, shape), permutation=permutation
         )
 
     def exchange(self, value: Value, sources: list[list[list[int]]], count: int) -> Value:
-        """``count`` pieces, each [device, which of its pieces]; a piece is a row of ``value``."""
+        """Exchange ``count`` pieces per device; a source is [device, index of a row of its ``value``]."""
         shape = (count, *value.shape[1:])
         return self.add("exchange", [value], Type(value.type.element, shape), sources=sources)
 
     def groups(self, node: Node) -> list[list[int]]:
-        """The devices that a collective is among, by their number in the program."""
+        """Return the groups of devices of a collective, by their index in the program."""
         if "groups" in node.attributes:
             return list(node.attributes["groups"])
         given = [[i for i in row if i >= 0] for row in node.attributes["replica_groups"]]
@@ -90,7 +90,7 @@ class Expander:
         return self._flat(node, given)
 
     def _flat(self, node: Node, given: list[list[int]]) -> list[list[int]]:
-        """Groups of replicas or of partitions, as groups of devices."""
+        """Return groups of replicas or partitions as groups of devices."""
         within = range(self.partitions)
         if _channel(node) <= 0:
             groups = given or [list(range(self.replicas))]
@@ -105,12 +105,12 @@ class Expander:
     def sources(
         self, groups: list[list[int]], piece: Callable[[int, int], int]
     ) -> list[list[list[int]]]:
-        """For each device: from each of its group the piece that its own place says."""
-        made: list[list[list[int]]] = [[] for _ in range(self.devices)]
+        """Return the sources of each device: ``piece(own index, other's)`` of each in its group."""
+        sources: list[list[list[int]]] = [[] for _ in range(self.devices)]
         for group in groups:
             for mine, device in enumerate(group):
-                made[device] = [[other, piece(mine, its)] for its, other in enumerate(group)]
-        return made
+                sources[device] = [[other, piece(mine, its)] for its, other in enumerate(group)]
+        return sources
 
 
 def _channel(node: Node) -> int:
@@ -122,65 +122,65 @@ def _size(groups: list[list[int]]) -> int:
     sizes = {len(group) for group in groups}
     if len(sizes) != 1:
         raise Unsupported(
-            f"a collective that makes arrays of its groups' sizes, of groups of {sorted(sizes)} devices; "
-            "give all groups one size"
+            f"a collective has groups of {sorted(sizes)} devices, but needs groups of one size; "
+            "give all groups the same size"
         )
     return sizes.pop()
 
 
-def _alone(node: Node, groups: list[list[int]]) -> bool:
-    """Whether every device has a group to itself, where an array stays what it is."""
+def _is_alone(node: Node, groups: list[list[int]]) -> bool:
+    """Return True if every group has one device, so that arrays do not change."""
     return _size(groups) == 1 and all(
         v.type == o.type for v, o in zip(node.inputs, node.outputs, strict=True)
     )
 
 
-def _gathered(expander: Expander, value: Value, groups: list[list[int]]) -> Value:
-    """All arrays of the group, one after the other."""
+def _gather(expander: Expander, value: Value, groups: list[list[int]]) -> Value:
+    """Return the arrays of the group as rows."""
     row = expander.reshape(value, (1, *value.shape))
     return expander.exchange(row, expander.sources(groups, lambda mine, its: 0), _size(groups))
 
 
-def _dealt(expander: Expander, rows: Value, groups: list[list[int]]) -> Value:
-    """Of each of the group the row for this device."""
+def _all_to_all_rows(expander: Expander, rows: Value, groups: list[list[int]]) -> Value:
+    """Return, from each device of the group, the row for this device."""
     return expander.exchange(rows, expander.sources(groups, lambda mine, its: mine), _size(groups))
 
 
-def _joined(expander: Expander, rows: Value, dim: int) -> Value:
-    """Rows put together along a dimension of theirs."""
+def _join(expander: Expander, rows: Value, dim: int) -> Value:
+    """Concatenate rows along one of their dimensions."""
     order = [*range(1, dim + 1), 0, *range(dim + 1, len(rows.shape))]
-    turned = expander.transpose(rows, order)
+    permuted = expander.transpose(rows, order)
     shape = [*rows.shape[1:]]
     shape[dim] *= rows.shape[0]
-    return expander.reshape(turned, tuple(shape))
+    return expander.reshape(permuted, tuple(shape))
 
 
 def _split(expander: Expander, value: Value, dim: int, count: int) -> Value:
-    """Rows that are the parts of an array along a dimension."""
+    """Divide an array along a dimension into rows."""
     shape = value.shape
     split = (*shape[:dim], count, shape[dim] // count, *shape[dim + 1 :])
     order = [dim, *(d for d in range(len(split)) if d != dim)]
     return expander.transpose(expander.reshape(value, split), order)
 
 
-def _folded(expander: Expander, rows: Value, region: Graph) -> Value:
-    """Rows combined in their order."""
+def _combine(expander: Expander, rows: Value, region: Graph) -> Value:
+    """Combine rows in order."""
     shape = rows.shape[1:]
 
     result = _row(expander, rows, 0)
     for number in range(1, rows.shape[0]):
-        result = _applied(expander, region, [result, _row(expander, rows, number)], shape)
+        result = _apply(expander, region, [result, _row(expander, rows, number)], shape)
     return result
 
 
-def _applied(
+def _apply(
     expander: Expander, region: Graph, arguments: list[Value], shape: tuple[int, ...]
 ) -> Value:
-    """A region of numbers applied to every element."""
+    """Apply a region of scalars to every element."""
     known = dict(zip(region.parameters, arguments, strict=True))
     for node in region.nodes:
         if node.regions or len(node.outputs) != 1:
-            raise Unsupported(f"{node.op} in what a collective combines its arrays with")
+            raise Unsupported(f"{node.op} in the region with which a collective combines arrays")
         inputs = []
         for value in node.inputs:
             if value not in known:
@@ -198,69 +198,71 @@ def _applied(
 
 @expansion("all_gather")
 def all_gather(expander: Expander, node: Node) -> list[Value]:
-    """Everybody's array."""
+    """Gather the arrays of all devices of the group."""
     groups = expander.groups(node)
-    if _alone(node, groups):
+    if _is_alone(node, groups):
         return node.inputs
     dim = node.attributes["all_gather_dim"]
-    return [_joined(expander, _gathered(expander, v, groups), dim) for v in node.inputs]
+    return [_join(expander, _gather(expander, v, groups), dim) for v in node.inputs]
 
 
 @expansion("all_to_all")
 def all_to_all(expander: Expander, node: Node) -> list[Value]:
-    """Everybody's part for this device."""
+    """Gather, from all devices of the group, the parts for this device."""
     groups, results = expander.groups(node), []
-    if _alone(node, groups):
+    if _is_alone(node, groups):
         return node.inputs
     for value in node.inputs:
         rows = _split(expander, value, node.attributes["split_dimension"], _size(groups))
-        rows = _dealt(expander, rows, groups)
-        results.append(_joined(expander, rows, node.attributes["concat_dimension"]))
+        rows = _all_to_all_rows(expander, rows, groups)
+        results.append(_join(expander, rows, node.attributes["concat_dimension"]))
     return results
 
 
 @expansion("reduce_scatter")
-def reduce_scatter(expander: Expander, node: Node) -> list[Value]:
-    """A part of the sum."""
+def reduce_all_to_all_rows(expander: Expander, node: Node) -> list[Value]:
+    """Compute this device's part of the sum."""
     groups, results = expander.groups(node), []
-    if _alone(node, groups):
+    if _is_alone(node, groups):
         return node.inputs
     for value in node.inputs:
         rows = _split(expander, value, node.attributes["scatter_dimension"], _size(groups))
-        results.append(_folded(expander, _dealt(expander, rows, groups), node.regions[0]))
+        results.append(
+            _combine(expander, _all_to_all_rows(expander, rows, groups), node.regions[0])
+        )
     return results
 
 
 @expansion("all_reduce")
 def all_reduce(expander: Expander, node: Node) -> list[Value]:
-    """The sum, or what the region makes of two arrays."""
+    """Combine the arrays of the group with the region."""
     groups = expander.groups(node)
     sizes, region = {len(group) for group in groups}, node.regions[0]
     if len(sizes) > 1:
-        return [_folded_unevenly(expander, value, groups, region) for value in node.inputs]
+        return [_combine_unevenly(expander, value, groups, region) for value in node.inputs]
     size = _size(groups)
     results = []
     for value in node.inputs:
         if size == 1:
             results.append(value)
         elif value.type.bytes < _LARGE or value.type.count % size:
-            results.append(_folded(expander, _gathered(expander, value, groups), region))
+            results.append(_combine(expander, _gather(expander, value, groups), region))
         else:
             rows = expander.reshape(value, (size, value.type.count // size))
-            part = _folded(expander, _dealt(expander, rows, groups), region)
-            results.append(expander.reshape(_gathered(expander, part, groups), value.shape))
+            part = _combine(expander, _all_to_all_rows(expander, rows, groups), region)
+            results.append(expander.reshape(_gather(expander, part, groups), value.shape))
     return results
 
 
-def _folded_unevenly(
+def _combine_unevenly(
     expander: Expander, value: Value, groups: list[list[int]], region: Graph
 ) -> Value:
-    """Of groups of different sizes: a device takes as many arrays into its result as its group has."""
+    """Combine arrays in groups of different sizes: a device combines as many as its group has."""
     sources = expander.sources(groups, lambda mine, its: 0)
     row = expander.reshape(value, (1, *value.shape))
     rows = expander.exchange(row, sources, max(map(len, groups)))
     sizes = np.array([len(each) for each in sources], np.int32)
-    size = _of_device(expander, sizes)
+    size = _select_own(expander, sizes)
     number = size.type.element
     result = _row(expander, rows, 0)
     for index in range(1, rows.shape[0]):
@@ -268,17 +270,17 @@ def _folded_unevenly(
         within = expander.add(
             "compare", [at, size], Type(ELEMENTS["i1"], ()), comparison_direction="LT"
         )
-        more = _applied(expander, region, [result, _row(expander, rows, index)], value.shape)
+        more = _apply(expander, region, [result, _row(expander, rows, index)], value.shape)
         result = expander.add("select", [within, more, result], value.type)
     return result
 
 
-def _of_device(expander: Expander, numbers: np.ndarray) -> Value:
-    """The one of some i32 that is a device's own."""
+def _select_own(expander: Expander, numbers: np.ndarray) -> Value:
+    """Return, on each device, its own one of these i32 numbers."""
     element = ELEMENTS["i32"]
     table = expander.add("constant", [], Type(element, numbers.shape), value=numbers)
     device = expander.add(
-        "device_number", [], Type(ELEMENTS["ui32"], ()), divisor=1, count=expander.devices
+        "device_id", [], Type(ELEMENTS["ui32"], ()), divisor=1, count=expander.devices
     )
     one = expander.add("dynamic_slice", [table, device], Type(element, (1,)), slice_sizes=[1])
     return expander.reshape(one, ())
@@ -286,7 +288,7 @@ def _of_device(expander: Expander, numbers: np.ndarray) -> Value:
 
 @expansion("collective_permute")
 def collective_permute(expander: Expander, node: Node) -> list[Value]:
-    """The array of one other device, or zeros."""
+    """Return the array of one other device, or zeros."""
     sources: list[list[list[int]]] = [[] for _ in range(expander.devices)]
     pairs = {**node.attributes, "replica_groups": node.attributes["source_target_pairs"]}
     flat = Node(node.op, [], [], pairs)
@@ -299,7 +301,7 @@ def collective_permute(expander: Expander, node: Node) -> list[Value]:
 
 @expansion("collective_broadcast")
 def collective_broadcast(expander: Expander, node: Node) -> list[Value]:
-    """The array of the first of the group, or zeros."""
+    """Return the array of the first device of the group, or zeros."""
     sources: list[list[list[int]]] = [[] for _ in range(expander.devices)]
     for group in expander.groups(node):
         for device in group:
@@ -311,14 +313,14 @@ def collective_broadcast(expander: Expander, node: Node) -> list[Value]:
 
 @expansion("custom_call@ragged_all_to_all")
 def ragged_all_to_all(expander: Expander, node: Node) -> list[Value]:
-    """Of everybody's array the rows for this device, as many as each says and to where it says."""
+    """Write the rows that other devices send to this one, with the counts and offsets that they give."""
     operand, result, *numbers = node.inputs
     attributes = node.attributes["backend_config"]
     groups = expander.groups(Node("all_to_all", [], [], {**attributes, **_among(attributes)}))
     size = _size(groups)
-    whole = _gathered(expander, operand, groups)
+    whole = _gather(expander, operand, groups)
     begins, counts, ends = (
-        _dealt(expander, _split(expander, each, 0, size), groups) for each in numbers[:3]
+        _all_to_all_rows(expander, _split(expander, each, 0, size), groups) for each in numbers[:3]
     )
     for sender in range(size):
         array = _row(expander, whole, sender)
@@ -327,12 +329,12 @@ def ragged_all_to_all(expander: Expander, node: Node) -> list[Value]:
                 expander.reshape(_row(expander, _row(expander, each, sender), piece), ())
                 for each in (begins, counts, ends)
             )
-            result = _moved(expander, array, result, begin, count, to)
+            result = _write_rows(expander, array, result, begin, count, to)
     return [result]
 
 
 def _among(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The channel as other collectives have it."""
+    """Return the channel in the form of other collectives."""
     return {"channel_handle": f"handle = {attributes.get('channel_id', 0)},"}
 
 
@@ -349,10 +351,10 @@ def _row(expander: Expander, rows: Value, number: int) -> Value:
     return expander.reshape(one, shape)
 
 
-def _moved(
+def _write_rows(
     expander: Expander, source: Value, target: Value, begin: Value, count: Value, to: Value
 ) -> Value:
-    """``target`` with ``count`` rows of ``source`` in it, from ``begin`` on, at ``to``."""
+    """Return ``target`` with ``count`` rows of ``source``, from ``begin`` on, written at ``to``."""
     rows, index = target.shape[0], begin.type.element
     places = Type(index, (rows,))
     truths = Type(ELEMENTS["i1"], (rows,))
@@ -389,13 +391,13 @@ def _moved(
 
 @expansion("partition_id")
 def partition_id(expander: Expander, node: Node) -> list[Value]:
-    """Which partition a device is."""
+    """Return the partition of a device."""
     return [_number(expander, node, 1, expander.partitions)]
 
 
 @expansion("replica_id")
 def replica_id(expander: Expander, node: Node) -> list[Value]:
-    """Which replica a device is."""
+    """Return the replica of a device."""
     return [_number(expander, node, expander.partitions, expander.replicas)]
 
 
@@ -403,4 +405,4 @@ def _number(expander: Expander, node: Node, divisor: int, count: int) -> Value:
     type = node.output.type
     if count == 1:
         return expander.add("constant", [], type, value=np.zeros(1, np.uint32))
-    return expander.add("device_number", [], type, divisor=divisor, count=count)
+    return expander.add("device_id", [], type, divisor=divisor, count=count)

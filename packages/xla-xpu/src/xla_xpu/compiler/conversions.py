@@ -1,4 +1,4 @@
-"""Elements of one type as elements of another: by value, and by their bits."""
+"""C++ expressions that convert elements by value or by bits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .types import Element
 
 
 def convert(source: Element, target: Element, text: str) -> str:
-    """By value: floats become integers by saturation, complex numbers lose their imaginary part."""
+    """Convert by value: floats saturate to integers, complex numbers lose their imaginary part."""
     if source.name == target.name:
         return text
     if source.kind == "complex" and target.kind == "bool":
@@ -34,7 +34,7 @@ def _real(source: str, target: Element, text: str) -> str:
 
 
 def _few_bits(target: Element, text: str) -> str:
-    """Integers of less than a byte, which lie one to a byte."""
+    """Return an integer of less than a byte, extended to its byte."""
     away = 32 - target.bits
     if target.kind == "int":
         return f"(i8)((i32)((u32)({text}) << {away}) >> {away})"
@@ -42,7 +42,7 @@ def _few_bits(target: Element, text: str) -> str:
 
 
 def bits_of(element: Element, text: str) -> str:
-    """The bits of a number as an unsigned integer."""
+    """Return the bits of a number as an unsigned integer."""
     if element.narrow:
         return f"bits_as<u{8 * element.size}>(to<{element.stored}>({text}))"
     if element.bits < 8:
@@ -51,7 +51,7 @@ def bits_of(element: Element, text: str) -> str:
 
 
 def of_bits(element: Element, text: str) -> str:
-    """The number of these bits, the lowest of an unsigned integer."""
+    """Return the number that has the lowest bits of an unsigned integer."""
     if element.kind == "bool":
         return f"({text} != 0)"
     if element.narrow:

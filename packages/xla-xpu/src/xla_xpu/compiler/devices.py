@@ -1,4 +1,4 @@
-"""The devices a program is for."""
+"""The devices of a program, and the properties that kernels depend on."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any
 
 import xpu_runtime
 
-from .loops import Target
+from .kernel_writer import Target
 
 
-def standing_for(device: int) -> int:
-    """A device; in place of one that is not on this machine the first, which it is to be like."""
+def local_device(device: int) -> int:
+    """Return the device, or the first one if this machine has no such device."""
     return device if device < xpu_runtime.device_count() else 0
 
 
 @cache
 def target_of(device: int) -> Target:
-    """What kernels must know of a device."""
-    info = xpu_runtime.Device(standing_for(device))
+    """Return the properties of a device that kernels depend on."""
+    info = xpu_runtime.Device(local_device(device))
     return Target(
         lanes=info.sub_group_size,
         units=info.max_compute_units,
         gpu=info.is_gpu,
-        most_items=info.max_work_group_size,
+        max_items=info.max_work_group_size,
         local_memory=info.local_memory,
     )
 
 
 def assignment_of(options: Any) -> list[int]:
-    """The ids of the program's devices, replica by replica."""
+    """Return the ids of the program's devices, replica by replica."""
     assignment = options.device_assignment
     count = options.num_replicas * options.num_partitions
     if assignment is None:
@@ -38,7 +38,7 @@ def assignment_of(options: Any) -> list[int]:
 
 
 def _decode(data: bytes, replicas: int, partitions: int) -> list[int]:
-    """From a DeviceAssignmentProto: field 3 holds, for each partition, the devices of its replicas."""
+    """Decode a DeviceAssignmentProto: field 3 has, for each partition, the devices of its replicas."""
     rows = [
         _ids(value) for field, value in _fields(data) if field == 3 and isinstance(value, bytes)
     ]

@@ -1,8 +1,8 @@
-"""The elementwise operations, one line each: how they read in the language of the device library.
+"""The table of elementwise operations: a C++ template per operation, over the device library.
 
-A text holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type the result is computed in, ``{F}``
-for the first operand's, ``{S}`` for that with a sign and ``{U}`` for an unsigned integer in which integers of
-that type wrap.
+A template holds ``{0}``, ``{1}``, ... for the operands, ``{T}`` for the type of the result, ``{F}``
+for the first operand's, ``{S}`` for its signed version and ``{U}`` for the unsigned type in which its
+integers wrap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .types import ELEMENTS, Element
 
 @dataclass(frozen=True)
 class Rule:
-    """Texts by the kind of the first operand; ``any`` where the kind does not matter."""
+    """Templates by the kind of the first operand; ``any`` applies to the other kinds."""
 
     any: str = ""
     kinds: dict[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ def _call(name: str, operands: int = 1) -> Rule:
 
 
 def _float(name: str, operands: int = 1) -> Rule:
-    """A function of floats and complex numbers."""
+    """Return the rule of a function of floats and complex numbers."""
     text = _call(name, operands).any
     return _rule(float=text, complex=text)
 
@@ -125,7 +125,7 @@ TABLE: dict[str, Rule] = {
     "composite@chlo.mulhi": _rule(int="mul_high({0}, {1})"),
 }
 
-# Written below, because they need more than a text.
+# Operations that need more than a template.
 SPECIAL = ("compare", "convert", "bitcast_convert", "reduce_precision")
 
 OPERATIONS = frozenset([*TABLE, *SPECIAL])
@@ -147,13 +147,13 @@ _FOREIGN = tuple(element.stored for element in ELEMENTS.values() if element.fore
 
 
 def headers_of(text: str, complex: bool) -> list[str]:
-    """The parts of the device library that a kernel's text needs."""
+    """Return the headers of the device library that a kernel's source needs."""
     small = any(name in text for name in _FOREIGN)
     return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["minifloat"] * small)]
 
 
 def expression(node: Node, arguments: list[str]) -> str:
-    """The expression of an operation on one element."""
+    """Return the expression of an operation on one element."""
     first = node.inputs[1 if node.op == "select" else 0].type.element
     result = node.output.type.element
     match node.op:
@@ -175,19 +175,19 @@ def expression(node: Node, arguments: list[str]) -> str:
 
 
 def wrapping_type(element: Element) -> str:
-    """The unsigned type in which integers of this one wrap without C++ making them ints."""
+    """Return the unsigned type in which integers of this type wrap without C++'s promotion to int."""
     return "u64" if element.size == 8 else "u32"
 
 
 def load(element: Element, text: str) -> str:
-    """What a kernel computes with, of what lies in memory."""
+    """Convert a stored element to the type in which kernels compute."""
     if element.kind == "bool":
         return f"({text} != 0)"
     return f"(float){text}" if element.narrow else text
 
 
 def store(element: Element, text: str) -> str:
-    """What lies in memory, of what a kernel computes with."""
+    """Convert a computed element to the stored type."""
     if element.kind == "bool":
         return f"(u8){text}"
     return f"to<{element.stored}>({text})" if element.narrow else text
@@ -225,7 +225,7 @@ def _reduced(attributes: dict[str, Any], element: Element, text: str) -> str:
 
 
 def literal(value: Any, element: Element) -> str:
-    """A number as kernels write it: exact, by its bits where decimals will not do."""
+    """Return an exact literal of a number, by its bits if decimals are not exact."""
     if element.kind == "bool":
         return "true" if value else "false"
     if element.kind == "complex":

@@ -1,7 +1,7 @@
-"""Writes what one element of a fused computation is, as statements in the language of the device library.
+"""Emit the statements that compute one element of a fused computation, in the device library's language.
 
-Positions are not written yet: a statement holds ``@3@`` where the third sum of loop counters goes, because
-the loops are chosen when all of them are known (see loops.py).
+A statement holds the placeholder ``@3@`` for position number 3, because the loops are chosen only when all
+positions are known (see kernel_writer.py).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .plan import Buffer, View
 from .regions import region_text
 from .types import Element
 
-# What a fused computation may contain beside elementwise operations and views.
+# Operations that can be fused, besides elementwise operations and views.
 STRUCTURAL = frozenset(["constant", "iota", "pad", "concatenate", "dynamic_slice", "short_reduce"])
 FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
 
 Key = tuple[Value, Coordinates]
 
 
-# Arrays a kernel reads and writes.
-MOST_BUFFERS = 36
-# Statements beyond which a kernel takes too long to compile.
-MOST_LINES = 600
-# Conditions and loops within one another.
-_DEEPEST = 8
+# The maximum number of arrays that a kernel reads and writes.
+MAX_BUFFERS = 36
+# A kernel of more statements takes too long to compile.
+MAX_LINES = 600
+# The maximum nesting of conditions and loops.
+_MAX_DEPTH = 8
 
 
 class TooLarge(Exception):
@@ -39,7 +39,7 @@ class TooLarge(Exception):
 
 
 class NeedsMemory(Exception):
-    """A value is needed in an order that no sum of loop counters says."""
+    """A value must be in memory first, for example because its positions are not affine."""
 
     def __init__(self, value: Value) -> None:
         super().__init__(value)
@@ -48,108 +48,110 @@ class NeedsMemory(Exception):
 
 @dataclass
 class Emitter:
-    """``place`` tells where a value lies in memory, or None for one to be computed here."""
+    """The statements so far. ``locate`` returns the view of a value, or None to compute it here."""
 
-    place: Callable[[Value], View | None]
-    most_buffers: int = MOST_BUFFERS
+    locate: Callable[[Value], View | None]
+    max_buffers: int = MAX_BUFFERS
     buffers: list[tuple[Buffer, Element]] = field(default_factory=list)
     positions: list[Affine] = field(default_factory=list)
     loads: list[tuple[int, View, Affine]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    known: dict[Key, str] = field(default_factory=dict)
-    texts: dict[tuple[str, str], str] = field(default_factory=dict)
-    names: int = 0
+    element_names: dict[Key, str] = field(default_factory=dict)
+    expression_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    name_count: int = 0
     depth: int = 0
-    # Statements and loads that each value took that is computed here and has no memory.
+    # The number of statements and loads of each value that is computed here.
     work: dict[Value, int] = field(default_factory=dict)
     registers: dict[Value, Callable[[Coordinates], str]] = field(default_factory=dict)
     cached: dict[Key, Callable[[], str]] = field(
         default_factory=dict
-    )  # elements that need no computing
-    stores: list[tuple[int, View]] = field(default_factory=list)  # what statements write themselves
+    )  # readers of elements in local memory
+    stores: list[tuple[int, View]] = field(default_factory=list)  # arrays that statements write
     complex: bool = False
-    irregular: bool = (
-        False  # has positions that are no plain reads: counters as numbers, conditions
-    )
+    irregular: bool = False  # uses positions other than in loads: counters as values, conditions
 
-    def copy(self, place: Callable[[Value], View | None]) -> Emitter:
-        """The same so far, to go on with."""
+    def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
+        """Return a copy to which statements can be added."""
         copied = {
             field.name: copy(getattr(self, field.name))
             for field in fields(self)
-            if field.name != "place"
+            if field.name != "locate"
         }
-        return Emitter(place, **copied)
+        return Emitter(locate, **copied)
 
     def value(self, value: Value, at: Coordinates) -> str:
-        """The name of a value's element."""
-        goal = (value, at)
+        """Return the name of a value's element at ``at``; add the statements that compute it."""
+        target = (value, at)
         self.depth += 1
-        stack: list[Key] = [goal]
-        # Where the statements of each began, and whether it has any; how many of those are not written yet.
+        stack: list[Key] = [target]
+        # Where each key's statements begin, and whether it has any; how many of those are still undefined.
         begun: dict[Key, tuple[int, bool]] = {}
         unwritten = 0
         while stack:
             key = stack[-1]
-            if key in self.known:
+            if key in self.element_names:
                 stack.pop()
                 continue
-            if self.depth > _DEEPEST and self._computes(key[0]):
+            if self.depth > _MAX_DEPTH and self._computes(key[0]):
                 raise NeedsMemory(key[0])
             if key not in begun:
                 begun[key] = len(self.lines) + len(self.loads), self._computes(key[0])
                 unwritten += begun[key][1]
-                if unwritten > MOST_LINES:
-                    # Too large for sure: better found out now than after all below it is written. With what
-                    # else a kernel has in it, such as loads, so many of them do fit.
+                if unwritten > MAX_LINES:
+                    # It is certainly too large, and finding out now is cheaper than after emitting it. Fewer
+                    # values fit beside loads, so the value at three quarters gets memory.
                     path = [
-                        k[0] for k, (_, makes) in begun.items() if makes and k not in self.known
+                        k[0]
+                        for k, (_, makes) in begun.items()
+                        if makes and k not in self.element_names
                     ]
-                    raise NeedsMemory(path[MOST_LINES * 3 // 4])
+                    raise NeedsMemory(path[MAX_LINES * 3 // 4])
             needs = self._needs(*key)
-            if len(self.lines) > MOST_LINES:
+            if len(self.lines) > MAX_LINES:
                 raise TooLarge
-            missing = [need for need in needs if need not in self.known]
+            missing = [need for need in needs if need not in self.element_names]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            self.known[key] = self._define(*key, [self.known[need] for need in needs])
+            self.element_names[key] = self._define(
+                *key, [self.element_names[need] for need in needs]
+            )
             begin, computes = begun[key]
             if computes:
                 unwritten -= 1
                 done = len(self.lines) + len(self.loads) - begin
                 self.work[key[0]] = max(done, self.work.get(key[0], 0))
         self.depth -= 1
-        return self.known[goal]
+        return self.element_names[target]
 
     def _computes(self, value: Value) -> bool:
-        """Whether a value is one that statements make."""
+        """Return True if statements compute the value."""
         if value.node is None or value in self.registers or value.op in ("constant", "iota"):
             return False
-        return value.op not in views.VIEWS and self.place(value) is None
+        return value.op not in views.VIEWS and self.locate(value) is None
 
     def position(self, at: Affine) -> str:
-        """What stands for a position until the loops are known."""
+        """Return the placeholder of a position."""
         if at not in self.positions:
             self.positions.append(at)
         return f"@{self.positions.index(at)}@"
 
     def argument(self, buffer: Buffer, element: Element) -> int:
-        """The number of the pointer through which a buffer is used as an element type."""
+        """Return the number of the kernel argument for a buffer as an element type; add it if needed."""
         pair = (buffer.root, element)
         if pair not in self.buffers:
-            if len(self.buffers) >= self.most_buffers:
+            if len(self.buffers) >= self.max_buffers:
                 raise TooLarge
             self.buffers.append(pair)
         return self.buffers.index(pair)
 
-    # -- what an element is made of
+    # -- operands and definitions of elements
 
     def _needs(self, value: Value, at: Coordinates) -> list[Key]:
         if (value, at) in self.cached or value in self.registers:
             return []
-        if self.place(value) is not None or value.node is None:
+        if self.locate(value) is not None or value.node is None:
             return []
         node = value.node
         if node.op in views.VIEWS:
@@ -157,7 +159,7 @@ class Emitter:
             if inside is None:
                 raise NeedsMemory(value)
             return [(node.inputs[0], inside)]
-        if node.op not in FUSIBLE:  # it lies where the task being written puts something else
+        if node.op not in FUSIBLE:  # its memory is an output of this kernel
             raise NeedsMemory(value)
         if _changes_width(node):
             source = node.inputs[0]
@@ -165,7 +167,7 @@ class Emitter:
                 return [(source, at[:-1])]
             return [(source, (*at, Affine(k))) for k in range(source.shape[-1])]
         if node.op in elementwise.OPERATIONS:
-            # A scalar chooses or bounds whole arrays.
+            # A scalar applies to all elements, as in select and clamp.
             return [(operand, at if operand.shape else ()) for operand in node.inputs]
         if node.op in ("dynamic_slice", "short_reduce"):
             return [(scalar, ()) for scalar in node.inputs[1:]]
@@ -178,7 +180,7 @@ class Emitter:
             return self.registers[value](at)
         if (value, at) in self.cached:
             return self.cached[value, at]()
-        view = self.place(value)
+        view = self.locate(value)
         if view is not None:
             return self.load(view, at)
         node = value.node
@@ -204,19 +206,19 @@ class Emitter:
         return self._name(element, elementwise.expression(node, arguments))
 
     def define(self, type: str, text: str) -> str:
-        """Declare a variable; the same text gives the same one."""
-        known = self.texts.get((type, text))
-        if known is None:
-            self.names += 1
-            known = self.texts[type, text] = f"v{self.names}"
-            self.lines.append(f"{type} {known} = {text};")
-        return known
+        """Declare a variable of this value and return its name; equal texts share a variable."""
+        name = self.expression_names.get((type, text))
+        if name is None:
+            self.name_count += 1
+            name = self.expression_names[type, text] = f"v{self.name_count}"
+            self.lines.append(f"{type} {name} = {text};")
+        return name
 
     def _name(self, element: Element, text: str) -> str:
         return self.define(element.math, text)
 
     def load(self, view: View, at: Coordinates) -> str:
-        """The name of an element in memory."""
+        """Load an element from memory and return its name."""
         element = view.element
         place = dot(at, view.strides) + view.offset
         number = self.argument(view.buffer, element)
@@ -226,20 +228,23 @@ class Emitter:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Braces: what is computed between them is known there only."""
-        known, self.known = self.known, dict(self.known)
-        texts, self.texts = self.texts, dict(self.texts)
+        """Limit names that are defined in the block to the block, as braces do."""
+        element_names, self.element_names = self.element_names, dict(self.element_names)
+        expression_names, self.expression_names = (
+            self.expression_names,
+            dict(self.expression_names),
+        )
         yield
-        self.known, self.texts = known, texts
+        self.element_names, self.expression_names = element_names, expression_names
 
-    def fresh(self, letter: str = "v") -> str:
-        """A name nobody has."""
-        self.names += 1
-        return f"{letter}{self.names}"
+    def new_name(self, letter: str = "v") -> str:
+        """Return an unused name."""
+        self.name_count += 1
+        return f"{letter}{self.name_count}"
 
     def variable(self, element: Element, first: str = "") -> str:
-        """A new variable, and what it holds at first."""
-        name = self.fresh()
+        """Declare a new variable, optionally with an initial value."""
+        name = self.new_name()
         self.lines.append(f"{element.math} {name}{' = ' if first else ''}{first};")
         return name
 
@@ -293,13 +298,13 @@ class Emitter:
         return name
 
     def _short_reduce(self, node: Node, at: Coordinates, start: str) -> str:
-        """A reduction of so few elements that one lane takes them one after the other."""
+        """Emit a reduction of few elements as loops of one lane."""
         self.irregular = True
         name = self.variable(node.output.type.element, start)
         rest, inside, dims = iter(at), [], node.attributes["dimensions"]
         for dim, size in enumerate(node.inputs[0].shape):
             if dim in dims:
-                counter = self.fresh("k")
+                counter = self.new_name("k")
                 self.lines.append(f"for (i32 {counter} = 0; {counter} < {size}; ++{counter}) {{")
                 inside.append(Affine.of(counter))
             else:
@@ -312,7 +317,7 @@ class Emitter:
         return name
 
     def _part(self, node: Node, at: Coordinates) -> str:
-        """An element of a concatenation whose place is a number."""
+        """Return an element of a concatenation at a constant coordinate."""
         dim = node.attributes["dimension"]
         place = at[dim].constant
         for part in node.inputs:
@@ -323,7 +328,7 @@ class Emitter:
         raise AssertionError(f"{node} has no element {at[dim].constant}")
 
     def _bits(self, node: Node, at: Coordinates, parts: list[str]) -> str:
-        """A part of a wide element, or a wide element of its parts; the lowest bits come first."""
+        """Return a part of a wide element, or a wide element of its parts; the lowest bits come first."""
         source, element = node.inputs[0].type.element, node.output.type.element
         if len(at) > len(node.inputs[0].shape):
             self.irregular = True
@@ -346,8 +351,8 @@ class Emitter:
                 inside.append(at[dim])
                 continue
             self.irregular = True
-            name = f"v{self.names + 1}"
-            self.names += 1
+            name = f"v{self.name_count + 1}"
+            self.name_count += 1
             self.lines.append(
                 f"i64 {name} = {clamped(start, node.inputs[1 + dim].type.element, room)};"
             )
@@ -360,7 +365,7 @@ def _changes_width(node: Node) -> bool:
 
 
 def clamped(start: str, element: Element, room: int) -> str:
-    """A start of a slice as an i64 that leaves room for all of it."""
+    """Return a slice's start clamped to [0, room], as an i64."""
     if element.kind == "uint":
         return f"(i64)min_of((u64){start}, {room}ul)"
     return f"max_of(min_of((i64){start}, {room}l), 0l)"

@@ -1,4 +1,4 @@
-"""Executables: a plan, with all that PJRT asks about a program."""
+"""Executables: a plan with the properties of its program, cached on disk."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ from .. import _plugin
 from ..rules import inspection
 from . import host, lowerings  # noqa: F401
 from .collectives import Expander
-from .devices import assignment_of, standing_for, target_of
+from .devices import assignment_of, local_device, target_of
 from .export import text_of
 from .failures import Invalid
-from .finish import finish
-from .graph import Graph, Value, taken_apart
+from .graph import Graph, Value, break_cycles
+from .import_stablehlo import graph_of, main_of, parse
 from .layouts import arrange
 from .lower import Lowerer
-from .read import graph_of, main_of, parse
+from .serialize_plan import serialize_plan
 from .simplify import simplify
 from .spmd import custom
 from .spmd.partition import needs_partition, partition
 from .widen import widen
 
-# Of the form in which plans are saved.
-VERSION = 7
-# Programs longer than this, in bytes, have several modules of kernels.
+# The version of the format of saved plans.
+VERSION = 8
+# Programs of more bytes have several modules of kernels.
 _LONG = 20_000
 
 
-# Custom calls of functions that the compiler calls: what becomes of them is not said by the program.
+# Custom calls for which the compiler calls a function of this process, so plans cannot be cached.
 _OF_THIS_PROCESS = (inspection.TARGET, custom.TARGET)
 
 
-def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> Any:
-    """An executable of PJRT's program; what an earlier process made of the same program is used again.
+def compile(code: bytes, format: str, options: bytes, unfused: bool = False) -> Any:
+    """Compile PJRT's program, or load the plan that an earlier process cached.
 
-    ``apart``: anew, with a kernel for each operation, where the vendor's compiler refuses larger ones.
+    ``unfused`` compiles it again with a kernel per operation, if the vendor's compiler fails on fused ones.
     """
     if format != "mlir":
-        raise Invalid(f"a program of format {format!r}; the plugin reads mlir")
+        raise Invalid(f"the program has format {format!r}; the plugin reads only 'mlir'")
     wanted = CompileOptions.ParseFromString(options)
     if wanted.env_option_overrides:
-        host.refuse_wrong_options(tuple(dict(wanted.env_option_overrides).items()))
+        host.check_options(tuple(dict(wanted.env_option_overrides).items()))
     key = _key(code, wanted)
     private = any(target.encode() in code for target in _OF_THIS_PROCESS)
-    serialized = None if private or apart else cache.read(key, "plan")
+    serialized = None if private or unfused else cache.read(key, "plan")
     if serialized is not None:
         return _executable(json.loads(serialized), serialized)
-    saved = _compiled(code, wanted, key, apart)
+    saved = _compiled(code, wanted, key, unfused)
     serialized = _serialized(saved)
     if serialized and not private:
         cache.write(key, "plan", serialized)
@@ -64,7 +64,7 @@ def compile(code: bytes, format: str, options: bytes, apart: bool = False) -> An
 
 
 def _key(code: bytes, wanted: Any) -> str:
-    """What a plan depends on: the program, its devices, and the compiler itself."""
+    """Return a digest of all that a plan depends on: the program, its devices and the compiler."""
     devices = assignment_of(wanted)
     where = (wanted.num_replicas, wanted.num_partitions, devices, target_of(devices[0]))
     parts = (_compiler_digest(), repr(where).encode(), code)
@@ -79,10 +79,10 @@ def _compiler_digest() -> bytes:
     return digest.digest()
 
 
-def _compiled(code: bytes, wanted: Any, key: str, apart: bool) -> dict[str, Any]:
-    """All that is saved of an executable; nothing else is left."""
-    lowerer = Lowerer(target_of(assignment_of(wanted)[0]), apart)
-    with taken_apart():
+def _compiled(code: bytes, wanted: Any, key: str, unfused: bool) -> dict[str, Any]:
+    """Compile a program to the form that is saved; free all other objects."""
+    lowerer = Lowerer(target_of(assignment_of(wanted)[0]), unfused)
+    with break_cycles():
         try:
             return _planned(code, wanted, key, lowerer)
         finally:
@@ -92,13 +92,13 @@ def _compiled(code: bytes, wanted: Any, key: str, apart: bool) -> dict[str, Any]
 def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, Any]:
     devices = assignment_of(wanted)
     if len(code) > _LONG:
-        _plugin.prestart_build_helpers(standing_for(devices[0]))
+        _plugin.prestart_build_helpers(local_device(devices[0]))
     module = parse(code)
     name = ir.StringAttr(module.operation.attributes["sym_name"]).value
     if needs_partition(module, wanted.num_partitions):
         parts = partition(module, wanted.num_partitions)
         graph, shardings = parts.graph, [parts.parameters, parts.outputs]
-        text = text_of(graph, name, parts.words, wanted.num_replicas, wanted.num_partitions)
+        text = text_of(graph, name, parts.hlo_shardings, wanted.num_replicas, wanted.num_partitions)
     else:
         graph, shardings = graph_of(module), [[], []]
         text = str(module)
@@ -113,7 +113,7 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
     simplify(graph)
     lowerer.program(graph)
     given = _donated(main)
-    plan = finish(lowerer, given)
+    plan = serialize_plan(lowerer, given)
     return {
         "version": VERSION,
         "name": name,
@@ -131,13 +131,15 @@ def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, 
 
 
 def load(serialized: bytes, options: bytes) -> Any:
-    """An executable from what ``Executable.serialized`` was."""
+    """Load an executable from the value of ``Executable.serialized``."""
     try:
         saved = json.loads(serialized)
     except ValueError as error:
-        raise Invalid(f"not an executable of xla-xpu: {error}") from error
+        raise Invalid(f"the data is no executable of xla-xpu: {error}") from error
     if not isinstance(saved, dict) or saved.get("version") != VERSION:
-        raise Invalid("an executable of another version of xla-xpu: compile the program again")
+        raise Invalid(
+            "the executable was saved by another version of xla-xpu; compile the program again"
+        )
     if options:
         saved["devices"] = assignment_of(CompileOptions.ParseFromString(options))
     return _executable(saved, _serialized(saved))
@@ -153,7 +155,7 @@ def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
         plan["buffers"],
         plan["temporary_bytes"],
         base64.b64decode(plan["constants"]),
-        _ready(plan["steps"], plan["sources"]),
+        _resolve_references(plan["steps"], plan["sources"]),
     )
     values = {
         side: [
@@ -168,7 +170,7 @@ def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
         serialized=serialized,
         text=saved["text"],
         donated=saved["donated"],
-        reused=plan["reused"],
+        output_aliases=plan["output_aliases"],
         replicas=saved["replicas"],
         partitions=saved["partitions"],
         devices=saved["devices"],
@@ -180,8 +182,8 @@ def _executable(saved: dict[str, Any], serialized: bytes) -> Any:
     )
 
 
-def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, Any]]:
-    """What is saved by number, by name or as hexadecimal text, in full."""
+def _resolve_references(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, Any]]:
+    """Replace saved numbers, names and hexadecimal text by the objects that they denote."""
     ready = []
     for step in steps:
         fields = dict(step)
@@ -193,15 +195,17 @@ def _ready(steps: list[dict[str, Any]], sources: list[str]) -> list[dict[str, An
             fields["function"] = host.function_of(step)
         for name in ("body", "condition"):
             if name in step:
-                fields[name] = _ready(step[name], sources)
+                fields[name] = _resolve_references(step[name], sources)
         if "branches" in step:
-            fields["branches"] = [_ready(branch, sources) for branch in step["branches"]]
+            fields["branches"] = [
+                _resolve_references(branch, sources) for branch in step["branches"]
+            ]
         ready.append(fields)
     return ready
 
 
 def _calls_python(steps: list[dict[str, Any]]) -> bool:
-    """Whether the program is of this process only."""
+    """Return True if the program calls Python functions of this process."""
     bodies = [
         *(step[body] for step in steps for body in ("body", "condition") if body in step),
         *(branch for step in steps for branch in step.get("branches", [])),
@@ -212,7 +216,7 @@ def _calls_python(steps: list[dict[str, Any]]) -> bool:
 def _values(
     values: list[Value], main: ir.Operation, attributes: str, shardings: list[bytes]
 ) -> list[list[Any]]:
-    """Types, shapes, kinds of memory and shardings of what goes in or comes out."""
+    """Return type, shape, memory kind and sharding of each parameter or result."""
     kinds = ["device"] * len(values)
     if attributes in main.attributes:
         for index, each in enumerate(ir.ArrayAttr(main.attributes[attributes])):
@@ -227,7 +231,7 @@ def _values(
 
 
 def _donated(main: ir.Operation) -> dict[int, int | None]:
-    """The parameters that are given away, and the output that JAX thought of for each."""
+    """Return the donated parameters, and the output that JAX chose for each, or None."""
     if "arg_attrs" not in main.attributes:
         return {}
     donated: dict[int, int | None] = {}
@@ -241,7 +245,7 @@ def _donated(main: ir.Operation) -> dict[int, int | None]:
 
 
 def _cost(graph: Graph) -> dict[str, float]:
-    """What the program would take if it were run as written: products and one operation an element."""
+    """Return the cost of the program as written: matrix products, and one operation per element."""
     flops = accessed = 0.0
     for node in graph.all_nodes():
         count = sum(value.type.count for value in node.outputs)

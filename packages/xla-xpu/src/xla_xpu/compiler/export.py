@@ -1,4 +1,4 @@
-"""The program of one of several devices as StableHLO's text, of which JAX makes the HLO that users read."""
+"""Export a graph as StableHLO text, from which JAX makes the HLO that users read."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .graph import Graph, Node, Value
 from .types import TOKEN, Type
 
 _INDENT = "  "
-# Attributes that the division changes: their Python values count, not what the whole program has.
+# Attributes that partitioning changes: their Python values are exported, not the imported ones.
 _DIVIDED = ("limit_indices", "slice_sizes", "replica_groups")
-# What says something of other functions of the module, or of arrays before their division.
+# Attributes that refer to other functions, or to arrays before partitioning.
 _LEFT_OUT = ("sdy.sharding", "mhlo.sharding", "called_computations", "decomposition")
 
 
 def text_of(
     graph: Graph, name: str, shardings: Sequence[str], replicas: int, partitions: int
 ) -> str:
-    """A module with a graph as its function; ``shardings``: of the parameters, where they have one."""
+    """Return a module whose function is the graph; ``shardings``: one string per parameter."""
     writer = _Writer()
     parameters = ", ".join(
         f"{writer.name(value)}: {_type(value.type)}"
@@ -68,7 +68,7 @@ class _Writer:
         results = ", ".join(map(self.name, node.outputs))
         op, _, target = node.op.partition("@")
         attributes = _attributes(node)
-        if op == "composite":  # its function is of the whole
+        if op == "composite":  # its decomposition is of unpartitioned arrays
             op, attributes = "custom_call", {"call_target_name": f'"{target}"'}
         names, types = self.arguments(node.inputs).split(" : ")
         self.lines.append(f'{indent}{results}{" = " if results else ""}"stablehlo.{op}"{names}')
@@ -125,7 +125,7 @@ def _groups(op: str, groups: list[list[int]]) -> dict[str, str]:
 
 
 def _integers(values: list[Any]) -> str:
-    """One row of integers, or rows of them; short ones end with -1."""
+    """Return a list of integers, or rows of them padded with -1."""
     if not any(isinstance(value, list) for value in values):
         return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
     width = max(map(len, values))
@@ -134,7 +134,7 @@ def _integers(values: list[Any]) -> str:
 
 
 def _dense(array: np.ndarray, type: Type) -> str:
-    """Numbers as their bytes, which hold all of them."""
+    """Return a constant by its bytes, which are exact."""
     if not type.count:
         inside = ""
     elif type.element.kind == "bool":

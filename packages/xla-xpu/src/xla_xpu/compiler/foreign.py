@@ -1,4 +1,4 @@
-"""Calls of functions of the XLA FFI, as programs for JAX's CPU backend."""
+"""Calls of XLA FFI functions, as programs for JAX's CPU backend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .types import TOKEN
 
 
 def name_of(target: str) -> str:
-    """The function's name there; an error when there is no such function."""
+    """Return a function's name in the CPU backend; raise Unsupported if it is not registered."""
     name = foreign.name_on_host(target)
     if name is None:
         raise Unsupported(
@@ -24,7 +24,7 @@ def name_of(target: str) -> str:
 
 
 def program_of(node: Node, name: str) -> str:
-    """A program that is the call, with all its attributes, of arrays; tokens it has of its own."""
+    """Return a program of arrays that contains the call; it creates the call's tokens itself."""
     program = Graph()
     inputs = []
     for value in node.inputs:

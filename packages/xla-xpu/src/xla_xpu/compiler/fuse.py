@@ -1,4 +1,4 @@
-"""Decides which values get memory: the others are computed inside the one kernel that needs them."""
+"""Decide which values get memory; the others are computed in the kernels that use them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from .emit import FUSIBLE
 from .graph import Graph, Node, Value
 from .splats import is_splat
 
-# Cheap enough to be done again for every element of what a value is broadcast to.
+# Operations cheap enough to recompute for every element of a broadcast.
 _CHEAP = frozenset(
     ["add", "subtract", "multiply", "negate", "compare", "select", "convert", "and", "or", "not"]
 )
 
 
 def stored_values(graph: Graph, absorbs: Callable[[Node], bool]) -> set[Value]:
-    """The values of more than one use that must be computed once, and kept.
+    """Return the values with several users that are computed once and stored.
 
-    ``absorbs`` tells the nodes that compute their inputs themselves.
+    ``absorbs`` returns True for nodes whose lowering computes their inputs itself.
     """
-    # Where each value goes: the kernels that would compute it.
-    goals: dict[Value, set[Hashable]] = {}
+    # The kernels that would compute each value.
+    consumers: dict[Value, set[Hashable]] = {}
 
-    def use(value: Value, goal: Hashable) -> None:
-        goals.setdefault(value, set()).add(goal)
+    def use(value: Value, consumer: Hashable) -> None:
+        consumers.setdefault(value, set()).add(consumer)
 
     stored: set[Value] = set()
     for value in graph.results:
@@ -38,7 +38,7 @@ def stored_values(graph: Graph, absorbs: Callable[[Node], bool]) -> set[Value]:
                     use(value, value)
             continue
         value = node.output
-        own = goals.get(value, set())
+        own = consumers.get(value, set())
         if (
             len(own) > 1
             and node.op not in views.VIEWS
@@ -49,17 +49,17 @@ def stored_values(graph: Graph, absorbs: Callable[[Node], bool]) -> set[Value]:
             own = {value}
         for operand in node.inputs:
             grows = node.op == "broadcast_in_dim" and operand.type.count < value.type.count
-            for goal in {operand} if grows and not _cheap(operand) else own:
-                use(operand, goal)
-    # What is computed by a kernel of its own although it has one user, because that user broadcasts it.
-    for value, where in goals.items():
+            for consumer in {operand} if grows and not _cheap(operand) else own:
+                use(operand, consumer)
+    # Values with one user, which broadcasts them, and which a kernel of its own therefore computes.
+    for value, where in consumers.items():
         if where == {value} and value.node and value.op in elementwise.OPERATIONS:
             stored.add(value)
     return stored
 
 
 def computed_values(graph: Graph) -> set[Value]:
-    """All that functions of elements give, but for what is one number throughout."""
+    """Return the results of all elementwise operations, except splats."""
     outputs = {node.output for node in graph.nodes if node.op in elementwise.OPERATIONS}
     return {value for value in outputs if not is_splat(value)}
 

@@ -1,4 +1,4 @@
-"""A program as a graph: nodes in an order in which each comes after what it reads."""
+"""A program as a graph: nodes in topological order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Value:
 class Node:
     """An operation. ``attributes`` are Python values; ``where`` is the line of the user's program.
 
-    ``mlir``: the attributes of the operation that was read, for those who write it again.
+    ``mlir`` has the attributes of the imported operation, for exporting it again.
     """
 
     __slots__ = ("attributes", "inputs", "mlir", "op", "outputs", "regions", "where")
@@ -53,15 +53,15 @@ class Node:
         self.attributes = attributes or {}
         self.mlir: dict[str, Any] = {}
         self.regions = regions or []
-        if (made := getattr(_compiling, "nodes", None)) is not None:
-            made.append(self)
+        if (nodes := getattr(_compiling, "nodes", None)) is not None:
+            nodes.append(self)
 
     @property
     def output(self) -> Value:
         return self.outputs[0]
 
     def reads(self) -> Iterator[Value]:
-        """Its inputs, and what its regions take from outside."""
+        """Yield the inputs, and the values that regions capture."""
         yield from self.inputs
         for region in self.regions:
             yield from region.captured()
@@ -74,10 +74,11 @@ _compiling = threading.local()
 
 
 @contextmanager
-def taken_apart() -> Iterator[None]:
-    """Nodes made in here by this thread refer to nothing afterwards: they and their values go at once.
+def break_cycles() -> Iterator[None]:
+    """Break the reference cycles of nodes created in the block, so that they are freed at once.
 
-    A node has its results and a result its node, which only Python's collector would find otherwise.
+    A node and its results refer to each other, so otherwise only Python's cyclic collector frees them.
+    Affects only nodes of the calling thread.
     """
     outside, _compiling.nodes = getattr(_compiling, "nodes", None), []
     try:
@@ -98,7 +99,7 @@ class Graph:
     results: list[Value] = field(default_factory=list)
 
     def captured(self) -> Iterator[Value]:
-        """Values of an enclosing graph that this one reads."""
+        """Yield the values of enclosing graphs that this one reads."""
         own = set(self.parameters)
         for node in self.nodes:
             own.update(node.outputs)
@@ -107,14 +108,14 @@ class Graph:
         yield from (value for value in self.results if value not in own)
 
     def all_nodes(self) -> Iterator[Node]:
-        """Those of regions too."""
+        """Yield all nodes, including those of regions."""
         for node in self.nodes:
             yield node
             for region in node.regions:
                 yield from region.all_nodes()
 
     def users(self) -> dict[Value, list[Node]]:
-        """The nodes of this graph that read each value, in order; once for each time."""
+        """Return the nodes that read each value, in order; a node appears once per read."""
         users: dict[Value, list[Node]] = {}
         for node in self.nodes:
             for value in node.reads():

@@ -1,4 +1,4 @@
-"""What steps on the host call: programs for JAX's CPU backend, and Python functions."""
+"""Functions that host steps call: programs for JAX's CPU backend, and Python callbacks."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ HostFunction = Callable[[list[memoryview], list[memoryview]], None]
 
 
 def function_of(step: dict[str, Any]) -> Callable[..., None]:
-    """What a step calls."""
+    """Return the function that a step calls."""
     if step["step"] == "buffer_call":
-        return _here(buffer_callback_of(step["callback"]))
+        return _require(buffer_callback_of(step["callback"]))
     if "foreign" in step:
         foreign.name_of(step["foreign"])
     return _on_host(step)
 
 
 def _on_host(step: dict[str, Any]) -> HostFunction:
-    """With the memory of its operands and of its results."""
+    """Return a function of the memory of operands and results."""
     call = _program(step["program"]) if "program" in step else _callback(step["callback"])
     inputs, results = step["inputs"], step["results"]
 
@@ -45,7 +45,7 @@ def _on_host(step: dict[str, Any]) -> HostFunction:
 
 
 def _arrays(types: Sequence[tuple[str, list[int]]], memory: list[memoryview]) -> Arrays:
-    """Views of memory."""
+    """Return arrays over memory."""
     pairs = zip(types, memory, strict=True)
     return [
         np.ndarray(shape, ELEMENTS[name].numpy, view if view.nbytes else None)
@@ -54,13 +54,13 @@ def _arrays(types: Sequence[tuple[str, list[int]]], memory: list[memoryview]) ->
 
 
 def _callback(number: int) -> Callable[[Arrays], Any]:
-    callback = _here(callback_of(number))
-    # The function may keep what it gets.
+    callback = _require(callback_of(number))
+    # The function may keep its arguments, so it gets copies.
     return lambda arrays: callback(*(array.copy() for array in arrays))
 
 
-def _here(callback: T | None) -> T:
-    """The callback, if it is there."""
+def _require(callback: T | None) -> T:
+    """Return the callback; raise Invalid if this process does not have it."""
     if callback is None:
         raise Invalid(
             "the program calls a Python function that this process does not have: "
@@ -95,10 +95,10 @@ def _program(text: str) -> Callable[[Arrays], Any]:
 
 
 @lru_cache
-def refuse_wrong_options(options: tuple[tuple[str, Any], ...]) -> None:
-    """An error for options of the compiler that XLA has none of, or not with such a value.
+def check_options(options: tuple[tuple[str, Any], ...]) -> None:
+    """Raise Invalid for compiler options or values that XLA does not have; ignore all others.
 
-    All others mean nothing to this compiler. JAX's own names what is wrong with one before all else.
+    XLA's CPU compiler checks the options first, so a trivial program finds the error.
     """
     client = _client()
     devices = xla_client.DeviceList((client.devices()[0],))
@@ -126,6 +126,6 @@ module @nothing {
 
 @cache
 def _client() -> Any:
-    """A client of our own: JAX may have been told not to use its CPU backend."""
+    """Create a CPU client of our own, because JAX's CPU backend may be disabled."""
     lapack._lapack.initialize()
     return xla_client.make_cpu_client(asynchronous=False)

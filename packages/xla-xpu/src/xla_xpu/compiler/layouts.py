@@ -1,7 +1,7 @@
-"""The order in memory of what a program takes and gives, as ``mhlo.layout_mode`` asks for it.
+"""Layouts of parameters and results, as ``mhlo.layout_mode`` requests them.
 
-Inside, every array has its last dimension fastest: transposes stand at the ends, and cost nothing where an
-operation next to them can write or read in that order.
+Inside the program every array is row-major: transposes at its ends convert, and cost nothing if the operation
+next to them can read or write in that order.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .types import Type
 
-# Dimensions from the slowest to the fastest one; None for the usual order.
+# Dimensions from the slowest to the fastest one; None for row-major order.
 Order = tuple[int, ...] | None
 _AUTO, _DEFAULT = "auto", "default"
-# Also with how many bits an element of less than a byte has, which take a byte here.
+# May name the bits of an element of less than a byte, which takes a byte here.
 _PLAIN = re.compile(r"\{([\d,]*)(?::E\(\d+\))?\}")
 
 
 def arrange(graph: Graph, main: ir.Operation) -> tuple[list[Order], list[Order]]:
-    """Gives parameters and results the orders asked for, and says which; ``main``: the function read."""
+    """Give parameters and results of ``graph`` the orders that ``main`` requests; return the orders."""
     asked = _modes(main, "arg_attrs", len(graph.parameters))
     given = [None if mode == _AUTO else _order(mode) for mode in asked]
     asked = _modes(main, "res_attrs", len(graph.results))
@@ -33,10 +33,10 @@ def arrange(graph: Graph, main: ir.Operation) -> tuple[list[Order], list[Order]]
     ]
     for index, order in enumerate(given):
         if order is not None:
-            _turn_parameter(graph, index, order)
+            _transpose_parameter(graph, index, order)
     for index, order in enumerate(taken):
         if order is not None:
-            graph.results[index] = _turned(graph, graph.results[index], order)
+            graph.results[index] = _transpose_result(graph, graph.results[index], order)
     return given, taken
 
 
@@ -53,28 +53,28 @@ def _order(mode: str) -> Order:
         return None
     plain = _PLAIN.fullmatch(mode)
     if not plain:
-        raise Unsupported(f"the layout {mode} of an argument or a result; xpu has no tiled layouts")
-    return _unless_usual(tuple(map(int, filter(None, plain[1].split(","))))[::-1])
+        raise Unsupported(f"an argument or a result has layout {mode}; xpu has no tiled layouts")
+    return _unless_row_major(tuple(map(int, filter(None, plain[1].split(","))))[::-1])
 
 
-def _unless_usual(order: tuple[int, ...]) -> Order:
+def _unless_row_major(order: tuple[int, ...]) -> Order:
     return None if order == tuple(range(len(order))) else order
 
 
 def _best(value: Value) -> Order:
-    """The order that the program says, or in which a transposed array lies already."""
+    """Return the order of a layout constraint, or that which makes a transpose free."""
     node = value.node
     if node is None:
         return None
     if node.op == "custom_call@LayoutConstraint":
-        return _unless_usual(tuple(node.attributes["result_layouts"][value.index])[::-1])
+        return _unless_row_major(tuple(node.attributes["result_layouts"][value.index])[::-1])
     if node.op == "transpose":
         permutation = node.attributes["permutation"]
-        return _unless_usual(tuple(permutation.index(dim) for dim in range(len(permutation))))
+        return _unless_row_major(tuple(permutation.index(dim) for dim in range(len(permutation))))
     return None
 
 
-def _turn_parameter(graph: Graph, index: int, order: tuple[int, ...]) -> None:
+def _transpose_parameter(graph: Graph, index: int, order: tuple[int, ...]) -> None:
     value = graph.parameters[index]
     shape = tuple(value.shape[dim] for dim in order)
     parameter = Value(Type(value.type.element, shape), None, index)
@@ -85,7 +85,7 @@ def _turn_parameter(graph: Graph, index: int, order: tuple[int, ...]) -> None:
     graph.nodes.insert(0, node)
 
 
-def _turned(graph: Graph, value: Value, order: tuple[int, ...]) -> Value:
+def _transpose_result(graph: Graph, value: Value, order: tuple[int, ...]) -> Value:
     shape = tuple(value.shape[dim] for dim in order)
     types: list[Any] = [Type(value.type.element, shape)]
     graph.nodes.append(Node("transpose", [value], types, {"permutation": list(order)}))

@@ -1,4 +1,4 @@
-"""The values of constants."""
+"""Values of constant operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|true|false|[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d
 
 
 def array_of(op: ir.Operation, type: Type) -> np.ndarray:
-    """The value of a constant operation; one element when all are the same."""
+    """Return the value of a constant operation; one element if all are equal."""
     try:
         attribute = op.attributes["value"]
     except TypeError:  # complex numbers have no class in the bindings
@@ -21,7 +21,7 @@ def array_of(op: ir.Operation, type: Type) -> np.ndarray:
     numpy = type.element.numpy
     try:
         array = np.array(attribute).astype(numpy, copy=False)
-    except TypeError:  # nor have the narrow types a buffer
+    except TypeError:  # minifloats support no buffer protocol
         return _from_text(op, type)
     return array.reshape(-1)[:1] if attribute.is_splat else array
 
@@ -30,7 +30,7 @@ def _from_text(op: ir.Operation, type: Type) -> np.ndarray:
     text = op.get_asm(large_elements_limit=2**62)
     inside = text[text.index("dense<") + len("dense<") : text.rindex("> : ")]
     numpy = type.element.numpy
-    if inside.startswith('"0x'):  # how long ones are printed
+    if inside.startswith('"0x'):  # the format of long constants
         array = np.frombuffer(bytes.fromhex(inside[3:-1]), numpy)
     else:
         array = _numbers(inside, type)
@@ -44,7 +44,7 @@ def _numbers(text: str, type: Type) -> np.ndarray:
     def number(word: str) -> object:
         if word in ("true", "false"):
             return word == "true"
-        if word.startswith("0x") and kind in ("float", "complex"):  # bits, where decimals do not do
+        if word.startswith("0x") and kind in ("float", "complex"):  # the bits of a float
             bits = int(word, 16).to_bytes(part.itemsize, "little")
             return np.frombuffer(bits, part)[0]
         return int(word, 0) if kind in ("int", "uint") else float(word)

@@ -1,4 +1,4 @@
-"""Gives buffers their places: leaves out needless copies, then packs what lives at different times."""
+"""Memory of a plan: removes needless copies, then lets buffers with disjoint lifetimes share memory."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from .plan import Buffer, Step
 from .uses import Uses, any_between
 
-# What the runtime's pool aligns to, and the longest vector.
+# The alignment of the runtime's pool, and the longest vector.
 ALIGNMENT = 64
 
 
 @dataclass
 class Life:
-    """From the first step that touches a buffer to the last one."""
+    """A lifetime: the first and the last step that access a buffer."""
 
     first: int
     last: int
 
 
 def merge_copies(steps: list[Step]) -> None:
-    """Makes one of two buffers where a copy between them would move what nobody else needs."""
+    """Merge the two buffers of each copy whose source nobody needs unchanged afterwards."""
     uses = Uses(steps)
     while _merge_in(steps, 0, len(uses.steps), uses):
         pass
 
 
 def _merge_in(block: list[Step], begin: int, end: int, uses: Uses) -> bool:
-    """Of a block whose steps have the numbers from ``begin`` to ``end``."""
+    """Merge copies in a block whose steps have the numbers from ``begin`` to ``end``."""
     gone: set[Step] = set()
     merged = False
     for step in block:
@@ -54,14 +54,15 @@ def _merge_in(block: list[Step], begin: int, end: int, uses: Uses) -> bool:
 def _is_move(step: Step) -> bool:
     out, source = step.fields["out"], step.fields["in"]
     same = out.element == source.element and out.shape == source.shape
-    return same and out.dense and source.dense and out.offset == source.offset == 0
+    return same and out.contiguous and source.contiguous and out.offset == source.offset == 0
 
 
 def _may_merge(copy: Step, begin: int, end: int, uses: Uses) -> bool:
-    """Whether ``source`` can be made where ``out`` is.
+    """Return True if ``source`` can be computed in the memory of ``out``.
 
-    It must be made and used in the block of the copy only, and between its first write and the copy nobody
-    may want what ``out`` held, except to make ``source`` of it. From then on the two must not differ.
+    ``source`` must be written and read only in the block of the copy. Between its first write and the copy
+    no step may access ``out``, except the step that computes ``source`` from it. After the copy the two must
+    stay equal as long as they are read.
     """
     out, source = copy.writes[0].root, copy.reads[0].root
     if (
@@ -85,7 +86,7 @@ def _may_merge(copy: Step, begin: int, end: int, uses: Uses) -> bool:
 
 
 def _makes_of(step: Step, source: Buffer, out: Buffer) -> bool:
-    """Whether a step that writes ``source`` may write ``out`` instead, although it reads it."""
+    """Return True if a step that writes ``source`` may write ``out`` instead, even if it reads ``out``."""
     if not _touches(step, out):
         return True
     if _writes(step, out):
@@ -96,9 +97,9 @@ def _makes_of(step: Step, source: Buffer, out: Buffer) -> bool:
 def reuse_donated(
     buffers: list[Buffer], steps: list[Step], donated: dict[int, int | None]
 ) -> list[tuple[int, int]]:
-    """Makes outputs where arguments lie that are given away; returns pairs of an output and a parameter.
+    """Let outputs use the memory of donated parameters; return pairs of an output and a parameter.
 
-    ``donated``: the parameters, and the output that JAX thought of for each; any of its size serves.
+    ``donated`` maps each parameter to the output that JAX chose for it; None allows any output of its size.
     """
     parameters = {b.place: b for b in buffers if b.kind == "parameter"}
     outputs = {b.place: b for b in buffers if b.kind == "output" and b.root is b and b.bytes}
@@ -110,16 +111,16 @@ def reuse_donated(
                 uses.join(outputs.pop(number), parameters[place])
                 pairs.append((number, place))
                 break
-    merge_copies(steps)  # of an argument to the output that now is the same
+    merge_copies(steps)  # removes the copies of parameters to outputs that now are the same buffer
     return pairs
 
 
 def _may_reuse(steps: list[Step], uses: Uses, parameter: Buffer, output: Buffer) -> bool:
-    """Whether nobody wants what the parameter held once the output is being made."""
+    """Return True if no step reads the parameter after the output's first write."""
     if parameter.bytes != output.bytes or output not in uses.touched:
         return False
-    made = uses.touched[output][0]
-    first = steps[bisect_right(steps, made, key=uses.number.__getitem__) - 1]
+    first_use = uses.touched[output][0]
+    first = steps[bisect_right(steps, first_use, key=uses.number.__getitem__) - 1]
     wanted = uses.touched.get(parameter, [])
     if any_between(wanted, uses.end[first]):
         return False
@@ -141,14 +142,14 @@ def _writes(step: Step, buffer: Buffer) -> bool:
 
 
 def lives(steps: list[Step]) -> dict[Buffer, Life]:
-    """When each temporary is needed; what enters a loop, or goes round in it, lives through all of it."""
+    """Return each buffer's lifetime; one that enters a loop, or is carried, lives through all of it."""
     found: dict[Buffer, Life] = {}
     _live(steps, 0, found)
     return found
 
 
 def _live(block: list[Step], position: int, found: dict[Buffer, Life]) -> int:
-    """The lives in a block that begins at a position; returns where it ends."""
+    """Add the lifetimes in a block that begins at ``position``; return where it ends."""
     for step in block:
         begin = position
         position += 1
@@ -158,7 +159,7 @@ def _live(block: list[Step], position: int, found: dict[Buffer, Life]) -> int:
         for body in step.bodies:
             position = _live(body, position, found)
         for root, read_first in _inside(step).items():
-            # What was there before, and what goes round.
+            # Buffers written before the loop, and buffers that a loop carries.
             if found[root].first <= begin or (step.name == "loop" and read_first):
                 found[root].first = min(found[root].first, begin)
                 found[root].last = max(found[root].last, position)
@@ -173,7 +174,7 @@ def _touch(found: dict[Buffer, Life], step: Step, position: int) -> None:
 
 
 def _inside(step: Step) -> dict[Buffer, bool]:
-    """What a step and its bodies touch, and whether it is read before anything else."""
+    """Return the buffers that a step and its bodies access, and whether each is read before it is written."""
     found: dict[Buffer, bool] = {}
     for inner in step.all_steps():
         for buffer in inner.reads:
@@ -184,7 +185,7 @@ def _inside(step: Step) -> dict[Buffer, bool]:
 
 
 def assign(buffers: list[Buffer], steps: list[Step]) -> int:
-    """Offsets for temporaries, the largest first, each in the lowest gap; returns the bytes they take."""
+    """Assign offsets to temporaries, the largest first, each in the lowest gap; return the total bytes."""
     life = lives(steps)
     temporaries = [b for b in buffers if b.kind == "temporary" and b.root is b and b in life]
     temporaries.sort(key=lambda b: -b.bytes)

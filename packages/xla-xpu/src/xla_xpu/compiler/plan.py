@@ -1,4 +1,4 @@
-"""What a program becomes: buffers, and steps that read and write views of them."""
+"""Plans: buffers, and steps that read and write views of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Buffer:
     kind: str
     bytes: int
     place: int = 0
-    same_as: Buffer | None = None  # set when two turned out to be one
+    same_as: Buffer | None = None  # set when the two were merged
 
     @property
     def root(self) -> Buffer:
         root = self
         while root.same_as:
             root = root.same_as
-        # The way is made short for the next time: a long program may make one of thousands of buffers.
+        # Shortens the path: a long program may merge thousands of buffers into one.
         buffer = self
         while buffer.same_as and buffer.same_as is not root:
             buffer.same_as, buffer = root, buffer.same_as
@@ -50,7 +50,7 @@ class View:
         return Type(self.element, self.shape)
 
     @property
-    def dense(self) -> bool:
+    def contiguous(self) -> bool:
         """Row-major without gaps."""
         expected = row_major(self.shape)
         pairs = zip(self.shape, self.strides, expected, strict=True)
@@ -65,12 +65,12 @@ class View:
         return View(self.buffer, element, self.shape, self.strides, self.offset)
 
     def reshaped(self, shape: tuple[int, ...]) -> View | None:
-        """The same elements in another shape; None when no strides say it."""
+        """Return the same elements in another shape; None if no strides describe them."""
         strides = reshaped_strides(self.shape, self.strides, shape)
         return None if strides is None else self.with_layout(shape, strides)
 
     def slice(self, start: tuple[int, ...], shape: tuple[int, ...]) -> View:
-        """A box of it."""
+        """Return the part of this shape that begins at ``start``."""
         offset = sum(s * t for s, t in zip(start, self.strides, strict=True))
         return self.with_layout(shape, self.strides, offset)
 
@@ -78,7 +78,7 @@ class View:
 def reshaped_strides(
     shape: tuple[int, ...], strides: tuple[int, ...], target: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """Strides that give ``target`` over the same memory, or None."""
+    """Return strides that give the shape ``target`` over the same memory, or None."""
     if 0 in shape:
         return row_major(target)
     old = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
@@ -114,20 +114,20 @@ def reshaped_strides(
     return tuple(result) if at == len(old) else None
 
 
-# Dimensions of an array that the runtime takes.
-MOST_DIMENSIONS = 12
+# The maximum number of dimensions of the runtime's arrays.
+MAX_DIMENSIONS = 12
 
 
-def groups_of(views: list[View], apart: Collection[int] = ()) -> list[list[int]]:
-    """The dimensions of views of one shape, but those of one element; what lies as one in all is together.
+def groups_of(views: list[View], separate: Collection[int] = ()) -> list[list[int]]:
+    """Group the dimensions of views of one shape: those that all views can join. Skip dimensions of size 1.
 
-    What is ``apart`` is not put together with what is not.
+    A group never has both dimensions in ``separate`` and others.
     """
     groups: list[list[int]] = []
     shape = views[0].shape
     for dim in (d for d, size in enumerate(shape) if size != 1):
         last = groups[-1][-1] if groups else -1
-        one = last >= 0 and (last in apart) == (dim in apart)
+        one = last >= 0 and (last in separate) == (dim in separate)
         if one and all(v.strides[last] == v.strides[dim] * shape[dim] for v in views):
             groups[-1].append(dim)
         else:
@@ -136,16 +136,16 @@ def groups_of(views: list[View], apart: Collection[int] = ()) -> list[list[int]]
 
 
 def joined(views: list[View], groups: list[list[int]]) -> list[View]:
-    """The views with each group as one dimension."""
+    """Return the views with each group joined to one dimension."""
     sizes = tuple(prod(views[0].shape[dim] for dim in group) for group in groups)
     return [v.with_layout(sizes, tuple(v.strides[group[-1]] for group in groups)) for v in views]
 
 
 @dataclass(eq=False)
 class Step:
-    """One thing to queue. ``fields`` holds views, which become operands when the plan is final.
+    """An operation to enqueue. ``fields`` holds views, which become operands when the plan is serialized.
 
-    ``in_place``: buffers it may write although it reads them, each element before it is written.
+    ``in_place``: buffers that it may write although it reads them, because it reads each element before.
     """
 
     name: str
@@ -156,7 +156,7 @@ class Step:
     bodies: list[list[Step]] = field(default_factory=list)
 
     def all_steps(self) -> Iterator[Step]:
-        """Itself and those of its bodies, in the order they run."""
+        """Yield this step and those of its bodies, in the order in which they run."""
         yield self
         for body in self.bodies:
             for step in body:
@@ -164,7 +164,7 @@ class Step:
 
 
 def make_step(name: str, reads: dict[str, Any], writes: dict[str, Any], /, **fields: Any) -> Step:
-    """A step whose views are named as its fields; a field may be a list of views."""
+    """Create a step whose views are fields of the same name; a field may be a list of views."""
 
     def buffers(named: dict[str, Any]) -> list[Buffer]:
         flat = (

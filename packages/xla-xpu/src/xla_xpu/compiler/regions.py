@@ -1,4 +1,4 @@
-"""Regions of scalars, such as what reductions combine with, as text."""
+"""C++ text of regions of scalars, such as the reducers of reductions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .views import VIEWS
 
 
 def reducer_of(region: Graph) -> str:
-    """The operation that a region of one value applies to its two arguments; "" for anything else."""
+    """Return the one operation that a region applies to its two arguments; "" for other regions."""
     if len(region.nodes) != 1 or len(region.parameters) != 2:
         return ""
     (node,) = region.nodes
@@ -24,7 +24,7 @@ def reducer_of(region: Graph) -> str:
 def region_text(
     region: Graph, names: list[str], read: Callable[[Value], str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """A region of scalars as statements, and the names of its results. ``names``: of its parameters."""
+    """Return a region's statements and the names of its results; ``names`` are those of its parameters."""
     known = dict(zip(region.parameters, names, strict=True))
     lines = []
     for number, node in enumerate(region.nodes):
@@ -46,7 +46,7 @@ def region_text(
 
 
 def as_expression(lines: list[str], result: str) -> str:
-    """Statements and what they come to as one expression, which may stand outside the library's namespace."""
+    """Return statements and their result as one expression, valid outside the library's namespace."""
     return f"({{ using namespace xpu; {' '.join(lines)} {result}; }})"
 
 

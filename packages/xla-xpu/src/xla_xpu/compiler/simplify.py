@@ -1,4 +1,4 @@
-"""Rewrites of single nodes into what is cheaper, before anything is lowered."""
+"""Rewrite single nodes into cheaper ones, before lowering."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .lowerings.reductions import IDENTITIES, identity_of
 from .regions import reducer_of
 from .splats import splat
 
-# A lane reduces so many elements by itself, where there are results enough for many lanes.
+# One lane reduces up to this many elements, if there are at least this many results.
 _SHORT, _MANY = 16, 4096
 
 
 def simplify(graph: Graph) -> None:
-    """All nodes, those of regions too."""
+    """Simplify all nodes, including those of regions."""
     for node in graph.all_nodes():
         if node.op == "reduce" and len(node.inputs) == 2:
             _reduce(node)
@@ -25,7 +25,7 @@ def simplify(graph: Graph) -> None:
 
 
 def _divide(node: Node) -> None:
-    """By a number: a product with its reciprocal, as XLA's other backends compute it."""
+    """Replace a division by a constant by a product with its reciprocal, as XLA's other backends do."""
     number, type = splat(node.inputs[1]), node.output.type
     if number is None or type.element.name not in ("f32", "f64"):
         return

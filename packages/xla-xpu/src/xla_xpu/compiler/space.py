@@ -1,4 +1,4 @@
-"""The space that a kernel walks, and the positions in it."""
+"""The iteration space of a kernel, and positions in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORT = 16
 
 @dataclass
 class Loops:
-    """The space that is walked: its sizes with what can be joined joined, and each position in it."""
+    """An iteration space: its sizes after joining dimensions, and the positions in terms of its counters."""
 
     sizes: list[int]
     positions: list[Affine]
@@ -21,20 +21,20 @@ class Loops:
 
 
 def counters(shape: tuple[int, ...]) -> Coordinates:
-    """A coordinate for each dimension; none where there is but one element."""
+    """Return a counter for each dimension, and 0 for dimensions of size 1."""
     return tuple(Affine() if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))
 
 
-def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loops:
-    """Join neighbouring dimensions that every position walks as if they were one.
+def join(shape: tuple[int, ...], positions: list[Affine], boundary: int = 0) -> Loops:
+    """Join neighbouring dimensions that every position can iterate over as one.
 
-    Those before dimension ``apart`` stay apart from those after it; ``Loops.leading`` says how many they are.
+    Dimensions before ``boundary`` are not joined with later ones; ``Loops.leading`` counts them.
     """
     dims = [dim for dim, size in enumerate(shape) if size != 1]
     groups: list[list[int]] = []
     for dim in dims:
-        beside = groups and (groups[-1][-1] < apart) == (dim < apart)
-        if beside and all(
+        joinable = groups and (groups[-1][-1] < boundary) == (dim < boundary)
+        if joinable and all(
             p.factor(groups[-1][-1]) == p.factor(dim) * shape[dim] for p in positions
         ):
             groups[-1].append(dim)
@@ -51,4 +51,4 @@ def join(shape: tuple[int, ...], positions: list[Affine], apart: int = 0) -> Loo
         for counter, factor in terms.items():
             constant = constant + Affine.of(counter) * factor
         joined.append(constant)
-    return Loops(sizes or [1], joined, sum(group[0] < apart for group in groups))
+    return Loops(sizes or [1], joined, sum(group[0] < boundary for group in groups))

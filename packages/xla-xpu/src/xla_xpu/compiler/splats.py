@@ -1,4 +1,4 @@
-"""Constants with one number everywhere."""
+"""Splats: constants with one number in all elements."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .graph import Value
 
 
 def is_splat(value: Value) -> bool:
-    """A constant with one number everywhere, which needs no memory."""
+    """Return True for a constant with one number in all elements, which needs no memory."""
     return value.op == "constant" and value.node.attributes["value"].size == 1  # type: ignore[union-attr]
 
 
 def splat(value: Value) -> np.generic | None:
-    """That number, also through views; None for other values."""
+    """Return the number of a splat, also through views; None for other values."""
     while value.node and value.node.op in views.VIEWS - {"slice"}:
         value = value.node.inputs[0]
     if not is_splat(value):
@@ -24,7 +24,7 @@ def splat(value: Value) -> np.generic | None:
 
 
 def counted_dimension(value: Value) -> int | None:
-    """The dimension along which the value counts from zero, as one of argmax's inputs; None for others."""
+    """Return the dimension along which a value counts from 0, as an input of argmax does; otherwise None."""
     along = None
     while value.node and value.op == "broadcast_in_dim" and value.node.inputs[0].op == "iota":
         along = value.node.attributes["broadcast_dimensions"]

@@ -1,4 +1,4 @@
-"""Element types and array types, as StableHLO, PJRT, the runtime and kernels call them."""
+"""Element and array types, with their names in StableHLO, PJRT, the runtime and kernels."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import numpy as np
 class Element:
     """An element type.
 
-    ``runtime``: the runtime's dtype, as which it lies in memory. ``math``: the type kernels compute in.
-    ``stored``: the type kernels load and store. ``kind``: "bool", "int", "uint", "float", "complex".
+    ``runtime``: the runtime's dtype of the stored element. ``math``: the C++ type in which kernels compute.
+    ``stored``: the C++ type that kernels load and store. ``kind``: "bool", "int", "uint", "float", "complex".
     """
 
     name: str
@@ -33,7 +33,7 @@ class Element:
 
     @property
     def math_size(self) -> int:
-        """The bytes of what kernels compute in."""
+        """The bytes of the type in which kernels compute."""
         return 4 if self.narrow else self.size
 
     @property
@@ -51,7 +51,7 @@ class Element:
         return self.kind == "float" and self.runtime == "u8"
 
 
-# Of those that do not fill their bytes.
+# Bits of types that do not fill their byte.
 _BITS = {"i1": 1, "i2": 2, "ui2": 2, "i4": 4, "ui4": 4, "f4E2M1FN": 4}
 
 
@@ -104,7 +104,7 @@ TOKEN = Element("token", 23, np.dtype(np.bool_), "bool", "bool", "u8", "token")
 
 
 def unknown(name: str) -> Element:
-    """An element type that nothing can be done with; operations that meet it are refused by name."""
+    """Return an element type that no operation supports; each use is rejected with its name."""
     return _element(name, 0, np.uint8, "u8", "u8", "unknown")
 
 
@@ -133,7 +133,7 @@ class Type:
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of a dense array, in elements."""
+    """Return the strides of a contiguous array, in elements."""
     strides, step = [], 1
     for size in reversed(shape):
         strides.append(step)

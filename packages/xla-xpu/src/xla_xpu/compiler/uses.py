@@ -1,4 +1,4 @@
-"""Which steps of a plan touch which buffers."""
+"""Index of the steps that access each buffer of a plan."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .plan import Buffer, Step
 
 
 class Uses:
-    """Steps by their number in the order they run, a loop before its body; buffers that are one count as one.
+    """The steps that read, write or access each buffer, as ascending numbers in execution order.
 
-    Every list is in that order.
+    A loop comes before its body. Merged buffers count as one.
     """
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps: list[Step] = []
         self.number: dict[Step, int] = {}
         self.end: dict[Step, int] = {}
-        """The number after those of a step and of its bodies."""
+        """For each step, the number after its own and those of its bodies."""
         self.read: dict[Buffer, list[int]] = {}
         self.written: dict[Buffer, list[int]] = {}
         self.touched: dict[Buffer, list[int]] = {}
@@ -43,14 +43,14 @@ class Uses:
         self.end[step] = len(self.steps)
 
     def join(self, one: Buffer, into: Buffer) -> None:
-        """Makes one buffer of two that are their own roots."""
+        """Merge ``one`` into ``into``; both must be roots."""
         one.same_as = into
         for lists in (self.read, self.written, self.touched):
             if one in lists:
                 lists[into] = sorted({*lists.get(into, ()), *lists.pop(one)})
 
     def forget(self, step: Step) -> None:
-        """A step that is left out."""
+        """Remove a step that the plan leaves out."""
         number = self.number[step]
         for buffer in {buffer.root for buffer in (*step.reads, *step.writes)}:
             for lists in (self.read, self.written, self.touched):
@@ -61,6 +61,6 @@ class Uses:
 
 
 def any_between(numbers: list[int], first: int, end: float = math.inf) -> bool:
-    """Whether one is ``first`` or later, and before ``end``."""
+    """Return True if one of the ascending numbers is in [first, end)."""
     at = bisect_left(numbers, first)
     return at < len(numbers) and numbers[at] < end

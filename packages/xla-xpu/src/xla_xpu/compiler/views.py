@@ -1,4 +1,4 @@
-"""Operations that only say where elements are: they cost nothing where memory can be read in strides."""
+"""View operations, which only change positions: they cost nothing if strides describe the result."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ VIEWS = frozenset(["broadcast_in_dim", "transpose", "slice", "reverse", "reshape
 
 
 def view_of(node: Node, source: View) -> View | None:
-    """What a view operation makes of an array in memory; None when no strides say it."""
+    """Apply a view operation to an array in memory; return None if no strides describe the result."""
     shape = node.output.shape
     if node.op == "reshape":
         return source.reshaped(shape)
     if node.op == "broadcast_in_dim":
-        spread = [0] * len(shape)
+        result_strides = [0] * len(shape)
         for at, size, stride in zip(
             node.attributes["broadcast_dimensions"], source.shape, source.strides, strict=True
         ):
-            spread[at] = stride if size == shape[at] else 0
-        return source.with_layout(shape, tuple(spread))
+            result_strides[at] = stride if size == shape[at] else 0
+        return source.with_layout(shape, tuple(result_strides))
     if node.op == "transpose":
         return source.with_layout(
             shape, tuple(source.strides[dim] for dim in node.attributes["permutation"])
@@ -31,14 +31,16 @@ def view_of(node: Node, source: View) -> View | None:
         offset = sum(s * t for s, t in zip(start, source.strides, strict=True))
         strides = tuple(s * t for s, t in zip(step, source.strides, strict=True))
         return source.with_layout(shape, strides, offset if 0 not in shape else 0)
-    turned = node.attributes["dimensions"]
-    offset = sum((source.shape[dim] - 1) * source.strides[dim] for dim in turned if 0 not in shape)
-    strides = tuple(-s if dim in turned else s for dim, s in enumerate(source.strides))
+    reversed_dims = node.attributes["dimensions"]
+    offset = sum(
+        (source.shape[dim] - 1) * source.strides[dim] for dim in reversed_dims if 0 not in shape
+    )
+    strides = tuple(-s if dim in reversed_dims else s for dim, s in enumerate(source.strides))
     return source.with_layout(shape, strides, offset)
 
 
 def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
-    """Where the element at ``at`` of a view operation's result is in its input; None when no sum says it."""
+    """Return the input coordinates of the result's element at ``at``; None if they are not affine."""
     source = node.inputs[0].shape
     if node.op == "reshape":
         return _through_reshape(source, node.output.shape, at)
@@ -53,9 +55,9 @@ def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
     if node.op == "slice":
         start, step = node.attributes["start_indices"], node.attributes["strides"]
         return tuple(c * k + s for c, s, k in zip(at, start, step, strict=True))
-    turned = node.attributes["dimensions"]
+    reversed_dims = node.attributes["dimensions"]
     return tuple(
-        c * -1 + (size - 1) if dim in turned else c
+        c * -1 + (size - 1) if dim in reversed_dims else c
         for dim, (c, size) in enumerate(zip(at, source, strict=True))
     )
 
@@ -63,7 +65,7 @@ def coordinates_in(node: Node, at: Coordinates) -> Coordinates | None:
 def _through_reshape(
     source: tuple[int, ...], shape: tuple[int, ...], at: Coordinates
 ) -> Coordinates | None:
-    """Dimensions of the input that were divided are sums; those that were joined are not."""
+    """Return input coordinates through a reshape: affine for split dimensions, None for joined ones."""
     old = [size for size in source if size != 1]
     new = [(size, coordinate) for size, coordinate in zip(shape, at, strict=True) if size != 1]
     found: list[Affine] = []

@@ -1,6 +1,6 @@
-"""Small floats that the runtime has no type of: its kernels get their values as wider ones.
+"""Widen minifloats for the runtime's kernels, which have no such type.
 
-What is computed in loops of this package reads and writes them itself.
+Kernels that this package generates load and store minifloats themselves.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from .graph import Graph, Node, Value
 from .types import ELEMENTS, Element, Type
 
-# What kernels of the runtime compute, not only move.
+# Operations in which kernels of the runtime compute with elements.
 _PRODUCTS = ("dot_general", "convolution")
 _COMPUTED = (
     *_PRODUCTS,
@@ -24,7 +24,7 @@ _F32, _BF16 = ELEMENTS["f32"], ELEMENTS["bf16"]
 
 
 def widen(graph: Graph) -> None:
-    """All nodes, those of regions too."""
+    """Widen minifloats around all nodes that need it, including those of regions."""
     nodes: list[Node] = []
     for node in graph.nodes:
         small = any(value.type.element.foreign for value in (*node.inputs, *node.outputs))
@@ -38,12 +38,12 @@ def widen(graph: Graph) -> None:
 
 
 def _replaces(node: Node) -> bool:
-    """Whether it is a scatter that only moves."""
+    """Return True for a scatter that only copies elements."""
     return node.op == "scatter" and node.regions[0].results == node.regions[0].parameters[1:]
 
 
 def _widened(node: Node) -> list[Node]:
-    """The node with wider inputs and results, between their conversions."""
+    """Return the node with wider inputs and results, between conversions."""
     wider = _operand_of(node)
     before: list[Node] = []
     after: list[Node] = []
@@ -64,7 +64,7 @@ def _widened(node: Node) -> list[Node]:
 
 
 def _operand_of(node: Node) -> Element:
-    """The narrowest that holds all operands: products of bf16 are the fastest."""
+    """Return the narrowest type that holds all operands: products of bf16 are the fastest."""
     elements = [value.type.element for value in node.inputs]
     narrow = all(element.size == 1 or element is _BF16 for element in elements)
     return _BF16 if node.op in _PRODUCTS and narrow else _F32

@@ -1,4 +1,4 @@
-"""How JAX lowers for xpu what it knows no rule for, or a better one is at hand."""
+"""JAX lowering rules for primitives that have none for xpu, or a slower one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from . import buffer_callbacks, callbacks, collectives, foreign, inspection, lin
 
 
 def apply() -> None:
-    """Registers all of them; the platform must be registered already."""
+    """Register all rules; the platform must be registered already."""
     callbacks.apply()
     buffer_callbacks.apply()
     collectives.apply()

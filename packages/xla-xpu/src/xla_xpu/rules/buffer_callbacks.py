@@ -1,7 +1,7 @@
-"""``jax.experimental.buffer_callback``: Python functions that are given the device's own memory.
+"""Rule of ``jax.experimental.buffer_callback``: Python functions of arrays in device memory.
 
-Nothing waits for them to be called, nor after it: what a function queues through DLPack, on the stream that
-is current, comes in its turn. Only what it asks for as a NumPy array is copied.
+The host waits neither before nor after a call: work that the function enqueues on the current stream keeps
+its place in the program. Only arrays that it converts to NumPy are copied.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from jax._src.interpreters import mlir
 
 from .. import _plugin
 from .._dlpack import CPU, ONEAPI, type_of
-from .later import when_imported
+from .import_hook import call_on_import
 
 TARGET = "xpu_buffer_callback"
-"""The custom call; its configuration is the callback's number, and ``input:output`` of those that are one."""
+"""The custom call; its configuration is the callback's number, and ``input:output`` pairs."""
 
 Aval = tuple[tuple[int, ...], np.dtype]
 _numbers = itertools.count()
@@ -29,14 +29,14 @@ _callbacks: WeakValueDictionary[int, BufferCallback] = WeakValueDictionary()
 
 
 class Buffer:
-    """An array in the device's memory, for as long as the function that was given it runs."""
+    """An array in device memory, valid until the callback that got it returns."""
 
     def __init__(self, address: int, aval: Aval, device: int, writeable: bool) -> None:
         self.shape, self.dtype = aval
         self.writeable = writeable
         self._address, self._device = address, device
         self._copy: np.ndarray | None = None
-        self._lent = self._ended = False
+        self._is_exported = self._is_expired = False
 
     @property
     def ndim(self) -> int:
@@ -46,14 +46,16 @@ class Buffer:
         return f"Buffer({self.dtype.name}{list(self.shape)} on xpu:{self._device})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """A copy; what is written to that of a result goes to the device when the function returns."""
+        """Return a copy in host memory; a result's copy goes to the device when the callback returns."""
         self._check()
         if copy is False:
             raise ValueError(
-                f"{self} is no memory of the host, so there is no array without a copy"
+                f"{self} is in device memory: no NumPy array of it exists without a copy"
             )
-        if self._lent and self.writeable:
-            raise BufferError(f"{self} was exported by DLPack: it cannot be a NumPy array as well")
+        if self._is_exported and self.writeable:
+            raise BufferError(
+                f"{self} was exported by DLPack, so it cannot become a NumPy array too"
+            )
         if self._copy is None:
             self._copy = np.empty(self.shape, self.dtype)
             if self._copy.nbytes:
@@ -73,26 +75,28 @@ class Buffer:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """The memory itself. ``stream`` is not needed: see ``xla_xpu._dlpack.export``."""
+        """Return a capsule of the memory itself. ``stream`` is not needed: see ``xla_xpu._dlpack.export``."""
         self._check()
         here = self.__dlpack_device__()
         if dl_device is not None and tuple(dl_device) == (CPU, 0) and copy is not False:
             return self.__array__().__dlpack__(max_version=max_version)
         if copy or (dl_device is not None and tuple(dl_device) != here):
-            raise BufferError(f"{self} is exported where it is only, and not copied")
+            raise BufferError(f"{self} can only be exported on its own device and without a copy")
         if self._copy is not None and self.writeable:
-            raise BufferError(f"{self} is a NumPy array already: it cannot be exported as well")
-        self._lent = True
-        return _plugin.borrowed_dlpack(
+            raise BufferError(
+                f"{self} was already converted to a NumPy array and cannot be exported too"
+            )
+        self._is_exported = True
+        return _plugin.to_unowned_dlpack(
             self._address, self.shape, *type_of(self.dtype), self._device
         )
 
     def _check(self) -> None:
-        if self._ended:
+        if self._is_expired:
             raise RuntimeError(f"{self}: the callback that it was given to has ended")
 
-    def _end(self) -> None:
-        self._ended = True
+    def _expire(self) -> None:
+        self._is_expired = True
 
     def _write_back(self) -> None:
         if self.writeable and self._copy is not None and self._copy.nbytes:
@@ -100,7 +104,7 @@ class Buffer:
 
 
 class ExecutionContext:
-    """What a function is told of where it is called."""
+    """The stage and the stream that a callback gets as its first argument."""
 
     def __init__(self, stage: Any, device: int) -> None:
         self.stage = stage
@@ -108,12 +112,12 @@ class ExecutionContext:
 
     @property
     def stream(self) -> int:
-        """The address of the ``sycl::queue`` that the program's work goes to."""
+        """The address of the ``sycl::queue`` on which the program runs."""
         return xpu_runtime.current_stream(self._device).queue_pointer
 
 
 class BufferCallback:
-    """A function of buffers. Programs find it by its number, and keep it as long as they can run."""
+    """A function of buffers. Programs find it by its number, and keep it alive."""
 
     def __init__(
         self, function: Callable[..., Any], stage: Any, given: list[Aval], taken: list[Aval]
@@ -123,7 +127,7 @@ class BufferCallback:
         _callbacks[self.number] = self
 
     def __call__(self, device: int, given: list[int], taken: list[int]) -> None:
-        """Calls it with the buffers at these addresses."""
+        """Call the function with buffers at these addresses."""
         inputs = [Buffer(a, aval, device, False) for a, aval in zip(given, self.given, strict=True)]
         results = [Buffer(a, aval, device, True) for a, aval in zip(taken, self.taken, strict=True)]
         try:
@@ -132,17 +136,17 @@ class BufferCallback:
                 buffer._write_back()
         finally:
             for buffer in (*inputs, *results):
-                buffer._end()
+                buffer._expire()
 
 
 def buffer_callback_of(number: int) -> BufferCallback | None:
-    """The callback of this number, if a program of this process has it."""
+    """Return the callback of this number, or None if no program of this process has it."""
     return _callbacks.get(number)
 
 
 def apply() -> None:
-    """Registers the primitive, where JAX has it."""
-    when_imported("jax._src.buffer_callback", _register)
+    """Register the primitive once JAX imports it."""
+    call_on_import("jax._src.buffer_callback", _register)
 
 
 def _register(module: Any) -> None:

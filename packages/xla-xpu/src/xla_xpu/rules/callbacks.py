@@ -1,4 +1,4 @@
-"""Python functions that programs call: ``pure_callback``, ``io_callback``, ``jax.debug``, ``checkify``."""
+"""Rules of Python callbacks: ``pure_callback``, ``io_callback``, ``jax.debug``, ``checkify``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from jax._src.lib.mlir.dialects import hlo
 from jax._src.sharding_impls import SdyArray, SdyArrayList
 
 TARGET = "xpu_python_callback"
-"""The custom call; its configuration is the callback's number, and ``PARTS`` when it is for those."""
+"""The custom call; its configuration is the callback's number, then ``PARTS`` if it takes parts of arrays."""
 
 PARTS = "parts"
-"""Of several devices each calls it with the parts of arrays that it has."""
+"""In the configuration: each device of the program calls the function with its parts of the arrays."""
 
 _numbers = itertools.count()
 _callbacks: WeakValueDictionary[int, Callback] = WeakValueDictionary()
 
 
 class Callback:
-    """A function of arrays. Programs find it by its number, and keep it as long as they can run."""
+    """A function of arrays. Programs find it by its number, and keep it alive."""
 
     def __init__(
         self, function: Callable[..., Any], results: Sequence[tuple[tuple[int, ...], Any]]
@@ -36,7 +36,7 @@ class Callback:
         _callbacks[self.number] = self
 
     def __call__(self, *arguments: np.ndarray) -> list[np.ndarray]:
-        """Its results, which must have the shapes and dtypes that it was said to give."""
+        """Return the function's results; raise RuntimeError if shapes or dtypes are not as declared."""
         values = self.function(*arguments)
         if len(values) != len(self.results):
             raise RuntimeError(
@@ -58,12 +58,12 @@ class Callback:
 
 
 def callback_of(number: int) -> Callback | None:
-    """The callback of this number, if a program of this process has it."""
+    """Return the callback of this number, or None if no program of this process has it."""
     return _callbacks.get(number)
 
 
 def apply() -> None:
-    """Makes JAX's one way to emit a callback know xpu, and registers what uses it by platform."""
+    """Make ``emit_python_callback`` support xpu, and register the primitives that need a rule by platform."""
     original = jax_callback.emit_python_callback
     if hasattr(original, "__wrapped__"):
         return
@@ -96,7 +96,7 @@ def _emit(
     partitioned: bool = False,
     sharding: Any | None = None,
 ) -> tuple[Sequence[Any], Any, None]:
-    """What ``emit_python_callback`` does, by a custom call of our own."""
+    """Emit a custom call of our own, as ``emit_python_callback`` does for other platforms."""
     results = [core.physical_aval(aval) for aval in result_avals]
     wrapped = Callback(callback, [(aval.shape, np.dtype(aval.dtype)) for aval in results])
     ctx.module_context.add_keepalive(wrapped)
@@ -110,7 +110,7 @@ def _emit(
     )
     if sharding is not None and not partitioned:
         if token and types and isinstance(sharding, SdyArrayList):
-            # One for each result; the token is where they are.
+            # The list needs a sharding per result; the token is on the same device.
             of_token = SdyArray(
                 mesh_shape=(),
                 dim_shardings=(),

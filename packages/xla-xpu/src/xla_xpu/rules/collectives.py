@@ -1,4 +1,4 @@
-"""Collectives that JAX lowers for the platforms it lists only."""
+"""Rules of collectives that JAX lowers only for a list of platforms."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from jax._src.lax import parallel
 
 
 def apply() -> None:
-    """Registers JAX's own rule for them, which is of no platform."""
+    """Register JAX's own rule for them, which fits every platform."""
     rule = parallel._pbroadcast_lowering
     mlir.register_lowering(parallel.pbroadcast_p, rule, platform="xpu")
-    # Not every JAX can begin it in one place and wait for it in another.
+    # Older versions of JAX have no asynchronous form.
     if hasattr(parallel, "pbroadcast_start_p"):
         start = parallel._start_lowering(rule)
         mlir.register_lowering(parallel.pbroadcast_start_p, start, platform="xpu")

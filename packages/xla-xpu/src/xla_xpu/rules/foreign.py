@@ -1,6 +1,6 @@
-"""Functions of the XLA FFI that users register for xpu: they are run on the host, by JAX's CPU backend.
+"""XLA FFI functions that users register for xpu, which JAX's CPU backend runs on the host.
 
-Programs call them as on every platform, by JAX's own rule; the compiler asks here which there are.
+Programs call them by JAX's own rule, as on every platform; the compiler looks them up here.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from typing import Any
 
 from jaxlib import xla_client
 
-# As which a function is known to the CPU backend, which may have one of the same name.
+# Prefix of a function's name in the CPU backend, which may have a function of the same name.
 _PREFIX = "xpu."
 _registered: set[str] = set()
 
 
 def apply() -> None:
-    """Takes what ``jax.ffi.register_ffi_target(..., platform="xpu")`` registers, before or from now on."""
-    xla_client.register_custom_call_handler("xpu", _take)
+    """Handle past and future calls of ``jax.ffi.register_ffi_target(..., platform="xpu")``."""
+    xla_client.register_custom_call_handler("xpu", _register)
 
 
 def name_on_host(name: str) -> str | None:
-    """A function's name in programs for the CPU backend; None when nobody has registered it."""
+    """Return a function's name in programs for the CPU backend; None if it is not registered."""
     return _PREFIX + name if name in _registered else None
 
 
-def _take(name: str, function: Any, platform: str, api_version: int, traits: Any) -> None:
+def _register(name: str, function: Any, platform: str, api_version: int, traits: Any) -> None:
     xla_client._xla.register_custom_call_target(
         _PREFIX + name, function, xla_client.xla_platform_names["cpu"], api_version, traits
     )

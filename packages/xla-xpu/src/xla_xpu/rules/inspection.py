@@ -1,4 +1,4 @@
-"""``jax.debug.inspect_array_sharding``: what a function hears, as a program is compiled, of its arrays."""
+"""``jax.debug.inspect_array_sharding``: calls a function with an array's sharding during compilation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _listeners: WeakValueDictionary[int, Listener] = WeakValueDictionary()
 
 
 class Listener:
-    """A function of a sharding, on the devices of the program that it is called from."""
+    """A function of a sharding, with the devices of the program that calls it."""
 
     def __init__(self, function: Callable[[Any], None], context: Any) -> None:
         self.function = function
@@ -51,7 +51,7 @@ class Listener:
         _listeners[self.number] = self
 
     def __call__(self, sharding: HloSharding) -> None:
-        """Tells it, in terms of the mesh where there is one."""
+        """Call the function with a sharding, in terms of the mesh if there is one."""
         if self.mesh.empty:
             self.function(GSPMDSharding(self.devices, sharding))
         elif sharding.is_manual():
@@ -61,14 +61,14 @@ class Listener:
             self.function(NamedSharding(self.mesh, spec))
 
 
-def tell(number: int, sharding: HloSharding) -> None:
-    """Calls a listener that a program of this process has."""
+def notify(number: int, sharding: HloSharding) -> None:
+    """Call the listener of this number, if a program of this process has it."""
     if number in _listeners:
         _listeners[number](sharding)
 
 
 def apply() -> None:
-    """Registers the primitive."""
+    """Register the primitive."""
     mlir.register_lowering(debugging.inspect_sharding_p, _rule, platform="xpu", cacheable=False)
 
 

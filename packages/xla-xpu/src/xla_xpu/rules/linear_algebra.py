@@ -1,4 +1,4 @@
-"""Decompositions: LU on the device, what has no device algorithm by LAPACK on the host."""
+"""Rules of decompositions: LU runs on the device, the others in LAPACK on the host."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from jax._src.interpreters import mlir
 from jax._src.lax import linalg
 from jax._src.lib.mlir.dialects import hlo
 
-from .later import when_imported
-from .on_host import register
+from .host_primitives import register
+from .import_hook import call_on_import
 
 _ON_HOST = {
     "eig": linalg.eig_p,
@@ -27,11 +27,11 @@ _ON_HOST = {
 
 
 def apply() -> None:
-    """Registers each, and the sparse solver, which is SciPy's."""
+    """Register each, and the sparse solver, which is SciPy's."""
     for name, primitive in _ON_HOST.items():
         register(primitive, f"lapack {name} (host)")
     mlir.register_lowering(linalg.lu_p, _lu, platform="xpu")
-    when_imported("jax.experimental.sparse.linalg", _solve_sparse)
+    call_on_import("jax.experimental.sparse.linalg", _solve_sparse)
 
 
 def _lu(ctx: mlir.LoweringRuleContext, matrix: Any) -> Sequence[Any]:

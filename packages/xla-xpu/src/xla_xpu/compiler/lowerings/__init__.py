@@ -1,16 +1,16 @@
-"""How operations that are no elementwise ones become steps: a file for each family."""
+"""Lowerings of all operations that are not elementwise, one file per family."""
 
 from . import (  # noqa: F401
     annotations,
     control,
     convolution,
     custom,
+    dot_general,
     exchange,
     indexing,
     linear_algebra,
-    order,
-    products,
     random,
     reductions,
+    sort_fft,
     windows,
 )

@@ -1,4 +1,4 @@
-"""Calls that say something of an array and compute nothing."""
+"""Lowerings of annotations, which compute nothing."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..lower import Lowerer, lowering
     "custom_call@annotate_device_placement",
 )
 def annotation(lowerer: Lowerer, node: Node) -> None:
-    """Says where an array should be, or how it should lie."""
+    """Forward the operand: placement and layout have been handled already."""
     if node.inputs[0].type != node.output.type:
         raise Unsupported(f"{node.op} over several devices is not supported on xpu")
     for value, output in zip(node.inputs, node.outputs, strict=True):
-        lowerer.copy(lowerer.result(output), lowerer.place(value))
+        lowerer.copy(lowerer.result(output), lowerer.materialize(value))

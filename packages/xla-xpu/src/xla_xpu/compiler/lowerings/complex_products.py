@@ -1,4 +1,4 @@
-"""Products of complex numbers, of products of their parts."""
+"""Bilinear operations of complex numbers, by those of real and imaginary parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Lower = Callable[[Lowerer, Node], None]
 
 
 def of_parts(lowerer: Lowerer, node: Node, lower: Lower) -> None:
-    """What is linear in both operands, such as a matrix product, by ``lower``, which does real ones."""
+    """Lower an operation that is linear in both operands with ``lower``, which lowers real ones."""
     part = part_of(node.output.type.element)
     left, right = (_parts(value, part) for value in node.inputs)
 
@@ -26,11 +26,11 @@ def of_parts(lowerer: Lowerer, node: Node, lower: Lower) -> None:
     real = _sum("subtract", product(left[0], right[0]), product(left[1], right[1]))
     imaginary = _sum("add", product(left[0], right[1]), product(left[1], right[0]))
     whole = Node("complex", [real, imaginary], [node.output.type]).output
-    lowerer.views[node.output] = lowerer.place(whole)
+    lowerer.views[node.output] = lowerer.materialize(whole)
 
 
 def part_of(element: Element) -> Element:
-    """The type of a complex number's parts."""
+    """Return the type of a complex number's parts."""
     return ELEMENTS["f32" if element.size == 8 else "f64"]
 
 

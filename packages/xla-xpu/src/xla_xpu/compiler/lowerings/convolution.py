@@ -1,4 +1,4 @@
-"""Convolutions: the runtime's where it has one, forward or as a gradient, otherwise loops."""
+"""Lowering of convolutions: to the runtime's, forward or as a gradient, otherwise to a loop kernel."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..types import ELEMENTS, Element, Type
 from .complex_products import of_parts
 from .convolution_loops import add_loops
 
-# What the runtime convolves, and along how many dimensions.
+# Element types and numbers of spatial dimensions that the runtime supports.
 _FLOATS = ("f16", "bf16", "f32", "f64")
-_MOST_DIMENSIONS = 3
+_MAX_DIMENSIONS = 3
 
 
 @dataclass(frozen=True)
 class Convolution:
-    """Views in the order N C spatial, O I spatial and N O spatial; lists are of the spatial dimensions."""
+    """Views in the order N C spatial, O I spatial and N O spatial; lists are by spatial dimension."""
 
     source: View
     weights: View
@@ -36,7 +36,7 @@ class Convolution:
 
 @lowering("convolution")
 def convolution(lowerer: Lowerer, node: Node) -> None:
-    """By what the operands are; then by what is dilated."""
+    """Choose a form by the types of the operands, then by what is dilated."""
     out = node.output.type
     if not out.count:
         lowerer.result(node.output)
@@ -44,7 +44,7 @@ def convolution(lowerer: Lowerer, node: Node) -> None:
         _zero(lowerer, lowerer.result(node.output))
     elif out.element.kind == "complex":
         of_parts(lowerer, node, convolution)
-    elif out.element.kind != "float" or len(out.shape) - 2 > _MOST_DIMENSIONS:
+    elif out.element.kind != "float" or len(out.shape) - 2 > _MAX_DIMENSIONS:
         add_loops(lowerer, node)
     else:
         element = out.element if out.element.name in _FLOATS else ELEMENTS["f32"]
@@ -53,7 +53,7 @@ def convolution(lowerer: Lowerer, node: Node) -> None:
         _add(lowerer, _read(lowerer, node, element, view))
         if element != out.element:
             rounded = Node("convert", [result], [out]).output
-            lowerer.views[node.output] = lowerer.place(rounded)
+            lowerer.views[node.output] = lowerer.materialize(rounded)
 
 
 def _read(lowerer: Lowerer, node: Node, element: Element, out: View) -> Convolution:
@@ -63,23 +63,23 @@ def _read(lowerer: Lowerer, node: Node, element: Element, out: View) -> Convolut
     def ordered(view: View, *names: str) -> View:
         dims = [numbers[names[0]], numbers[names[1]], *numbers[names[2]]]
         shape, strides = ([of[d] for d in dims] for of in (view.shape, view.strides))
-        if not spatial:  # the runtime wants one
+        if not spatial:  # the runtime needs one
             shape, strides = [*shape, 1], [*strides, 1]
         return view.with_layout(tuple(shape), tuple(strides))
 
     def listed(name: str, default: Any) -> list:
         return list(a.get(name) or [default] * spatial) or [default]
 
-    source, weights = (_as(lowerer, lowerer.place(value), element) for value in node.inputs)
+    source, weights = (_as(lowerer, lowerer.materialize(value), element) for value in node.inputs)
     weights = ordered(
         weights,
         "kernel_output_feature_dimension",
         "kernel_input_feature_dimension",
         "kernel_spatial_dimensions",
     )
-    for dim, turned in enumerate(listed("window_reversal", False)):
-        if turned:
-            weights = _turned(weights, dim + 2)
+    for dim, is_reversed in enumerate(listed("window_reversal", False)):
+        if is_reversed:
+            weights = _reverse(weights, dim + 2)
     padding = listed("padding", (0, 0))
     return Convolution(
         ordered(
@@ -100,23 +100,23 @@ def _read(lowerer: Lowerer, node: Node, element: Element, out: View) -> Convolut
 
 
 def _add(lowerer: Lowerer, c: Convolution) -> None:
-    spread = any(step != 1 for step in c.base)
+    dilated = any(step != 1 for step in c.base)
     large = math.prod(c.weights.shape[2:]) > math.prod(c.result.shape[2:])
-    if not spread and c.groups == 1 and large:
+    if not dilated and c.groups == 1 and large:
         _add_weights_gradient(lowerer, c)
         return
     if c.batch_groups != 1:
-        c = _grouped_by_features(lowerer, c)
-    if not spread:
+        c = _group_by_features(lowerer, c)
+    if not dilated:
         _add_forward(lowerer, c)
     elif all(step == 1 for step in c.stride):
         _add_data_gradient(lowerer, c)
     else:
-        _add_forward(lowerer, _spread(lowerer, c))
+        _add_forward(lowerer, _dilate(lowerer, c))
 
 
 def _add_forward(lowerer: Lowerer, c: Convolution) -> None:
-    cropped = _cropped(c)
+    cropped = _crop(c)
     if cropped is None:
         _zero(lowerer, c.result)
         return
@@ -126,8 +126,8 @@ def _add_forward(lowerer: Lowerer, c: Convolution) -> None:
     )
 
 
-def _cropped(c: Convolution) -> tuple[View, list[int], list[int]] | None:
-    """The source without what negative padding takes away; None when nothing is left."""
+def _crop(c: Convolution) -> tuple[View, list[int], list[int]] | None:
+    """Return the source without the elements that negative padding removes; None if none is left."""
     start, shape = [0, 0], list(c.source.shape[:2])
     for size, low, high in zip(c.source.shape[2:], c.low, c.high, strict=True):
         start.append(max(0, -low))
@@ -139,7 +139,7 @@ def _cropped(c: Convolution) -> tuple[View, list[int], list[int]] | None:
 
 
 def _add_weights_gradient(lowerer: Lowerer, c: Convolution) -> None:
-    """A small result of large weights is the gradient of small weights: batch and features change places."""
+    """Lower a small result of large weights as a gradient of weights: exchange batch and features."""
     source, grad = _swapped(c.source), _swapped(c.weights)
     start, shape, high = [0, 0], list(source.shape[:2]), []
     for size, low, count, step, window, dilation in zip(
@@ -173,11 +173,11 @@ def _add_weights_gradient(lowerer: Lowerer, c: Convolution) -> None:
     )
 
 
-def _grouped_by_features(lowerer: Lowerer, c: Convolution) -> Convolution:
-    """Groups of the batch as groups of features."""
+def _group_by_features(lowerer: Lowerer, c: Convolution) -> Convolution:
+    """Turn groups of the batch into groups of features."""
     groups = c.batch_groups
     batch, features, *sizes = c.source.shape
-    apart = c.source.with_layout(
+    split = c.source.with_layout(
         (batch // groups, groups, features, *sizes),
         (
             c.source.strides[0],
@@ -185,8 +185,8 @@ def _grouped_by_features(lowerer: Lowerer, c: Convolution) -> Convolution:
             *c.source.strides[1:],
         ),
     )
-    copy = lowerer.new(apart.type)
-    lowerer.copy(copy, apart)
+    copy = lowerer.new(split.type)
+    lowerer.copy(copy, split)
     joined = Type(copy.element, (batch // groups, groups * features, *sizes))
     return replace(
         c,
@@ -197,11 +197,11 @@ def _grouped_by_features(lowerer: Lowerer, c: Convolution) -> Convolution:
 
 
 def _add_data_gradient(lowerer: Lowerer, c: Convolution) -> None:
-    """A convolution of a dilated source is the gradient of one that has strides."""
+    """Lower a convolution of a dilated source as the data gradient of a strided one."""
     weights = c.weights
     for dim in range(2, len(weights.shape)):
-        weights = _turned(weights, dim)
-    weights = _exchanged(lowerer, weights, c.groups)
+        weights = _reverse(weights, dim)
+    weights = _exchange_features(lowerer, weights, c.groups)
     start, shape, low, high = [0, 0], list(c.result.shape[:2]), [], []
     for size, step, before, count, window, dilation in zip(
         c.source.shape[2:],
@@ -213,7 +213,7 @@ def _add_data_gradient(lowerer: Lowerer, c: Convolution) -> None:
         strict=True,
     ):
         extent = (window - 1) * dilation + 1
-        room = extent - 1 - before  # of padding; below 0, so many elements get nothing
+        room = extent - 1 - before  # of padding; if negative, this many elements get no gradient
         start.append(max(0, -room))
         low.append(max(0, room))
         reach = (size - 1) * step + extent - low[-1]
@@ -230,24 +230,24 @@ def _add_data_gradient(lowerer: Lowerer, c: Convolution) -> None:
     )
 
 
-def _exchanged(lowerer: Lowerer, weights: View, groups: int) -> View:
-    """Inputs and outputs change places within each group."""
+def _exchange_features(lowerer: Lowerer, weights: View, groups: int) -> View:
+    """Exchange inputs and outputs within each group."""
     if groups == 1:
         return _swapped(weights)
     outputs, inputs, *sizes = weights.shape
     each = outputs // groups
-    apart = weights.with_layout(
+    split = weights.with_layout(
         (groups, inputs, each, *sizes),
         (weights.strides[0] * each, weights.strides[1], weights.strides[0], *weights.strides[2:]),
     )
-    copy = lowerer.new(apart.type)
-    lowerer.copy(copy, apart)
+    copy = lowerer.new(split.type)
+    lowerer.copy(copy, split)
     joined = Type(copy.element, (groups * inputs, each, *sizes))
     return copy.with_layout(joined.shape, joined.strides)
 
 
-def _spread(lowerer: Lowerer, c: Convolution) -> Convolution:
-    """The source with zeros between its elements in memory."""
+def _dilate(lowerer: Lowerer, c: Convolution) -> Convolution:
+    """Copy the source with zeros between its elements."""
     shape = c.source.shape
     interior = [0, 0, *(step - 1 for step in c.base)]
     sizes = tuple((n - 1) * (gap + 1) + 1 for n, gap in zip(shape, interior, strict=True))
@@ -271,12 +271,12 @@ def _step(
     groups: int,
 ) -> None:
     views = {"source": source, "weights": weights, "result": result}
-    made = {"forward": "result", "backward_data": "source", "backward_weights": "weights"}[kind]
+    target = {"forward": "result", "backward_data": "source", "backward_weights": "weights"}[kind]
     for name, view in views.items():
-        if name != made and any(s < 0 for s in view.strides):
+        if name != target and any(s < 0 for s in view.strides):
             views[name] = lowerer.new(view.type)
             lowerer.copy(views[name], view)
-    written = {made: views.pop(made)}
+    written = {target: views.pop(target)}
     lowerer.add(
         make_step(
             "convolution",
@@ -311,6 +311,6 @@ def _swapped(view: View) -> View:
     return view.with_layout(swap(view.shape), swap(view.strides))
 
 
-def _turned(view: View, dim: int) -> View:
+def _reverse(view: View, dim: int) -> View:
     strides = tuple(-s if d == dim else s for d, s in enumerate(view.strides))
     return view.with_layout(view.shape, strides, (view.shape[dim] - 1) * view.strides[dim])

@@ -1,4 +1,4 @@
-"""Convolutions of any numbers along any number of dimensions, as loops around each element of the result."""
+"""Convolutions of any type and number of dimensions, as a kernel that loops for each result element."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from ..affine import Affine, Coordinates
 from ..conversions import convert
 from ..emit import Emitter
 from ..graph import Node
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer
 from ..space import counters
 from .window_loops import Window, walk
 
 
 def add_loops(lowerer: Lowerer, node: Node) -> None:
-    """Queue the kernel; integers wrap."""
+    """Add the kernel; integers wrap."""
     source, weights = node.inputs
     numbers, a = node.attributes["dimension_numbers"], node.attributes
     out, element = node.output, node.output.type.element
@@ -66,14 +66,14 @@ def add_loops(lowerer: Lowerer, node: Node) -> None:
             where[numbers["kernel_input_feature_dimension"]] = within[
                 numbers["input_feature_dimension"]
             ]
-            for dim, kernel, turned in zip(
+            for dim, kernel, is_reversed in zip(
                 numbers["input_spatial_dimensions"],
                 numbers["kernel_spatial_dimensions"],
                 listed("window_reversal", False),
                 strict=True,
             ):
                 offset = within[dim]
-                where[kernel] = offset * -1 + (weights.shape[kernel] - 1) if turned else offset
+                where[kernel] = offset * -1 + (weights.shape[kernel] - 1) if is_reversed else offset
             pairs = ((source, inside), (weights, tuple(where)))
             x, w = (
                 convert(value.type.element, element, emitter.value(value, place))

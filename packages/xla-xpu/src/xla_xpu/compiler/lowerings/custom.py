@@ -1,4 +1,4 @@
-"""Calls of the host, and the tokens that keep them in order."""
+"""Lowerings of host calls, and of the tokens that order them."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from ..types import TOKEN
 
 @lowering("create_token", "after_all")
 def token(lowerer: Lowerer, node: Node) -> None:
-    """Nothing: steps run in the order of the program."""
+    """Add no step: steps run in the order of the program."""
     lowerer.result(node.output)
 
 
 @lowering("custom_call@dce_sink")
 def dce_sink(lowerer: Lowerer, node: Node) -> None:
-    """Computes its operands, which nothing else may need, and does nothing with them."""
+    """Compute the operands, even if nothing else needs them."""
     for value in node.inputs:
-        lowerer.place(value)
+        lowerer.materialize(value)
 
 
 @lowering("custom_call@xpu_host_program")
 def host_program(lowerer: Lowerer, node: Node) -> None:
-    """A program for JAX's CPU backend."""
+    """Call a program for JAX's CPU backend."""
     name, text = node.attributes["backend_config"].split("\n", 1)
     _host_call(lowerer, node, name, program=text)
 
 
 @lowering("custom_call@xpu_python_callback")
 def python_callback(lowerer: Lowerer, node: Node) -> None:
-    """A function of the user's."""
+    """Call a Python function with copies in host memory."""
     number = int(node.attributes["backend_config"].split()[0])
     _host_call(
         lowerer,
@@ -44,9 +44,9 @@ def python_callback(lowerer: Lowerer, node: Node) -> None:
 
 @lowering("custom_call@xpu_buffer_callback")
 def buffer_callback(lowerer: Lowerer, node: Node) -> None:
-    """A function of the user's that is given the arrays where they lie."""
+    """Call a Python function with the arrays in device memory."""
     number, *same = node.attributes["backend_config"].split()
-    views = [lowerer.dense(value) for value in node.inputs]
+    views = [lowerer.contiguous(value) for value in node.inputs]
     outs = [lowerer.result(value) for value in node.outputs]
     step = make_step(
         "buffer_call",
@@ -56,7 +56,7 @@ def buffer_callback(lowerer: Lowerer, node: Node) -> None:
         callback=int(number),
     )
     for given, taken in (map(int, pair.split(":")) for pair in same):
-        # The result is what the argument was until the function changes it.
+        # The result has the argument's values until the function changes them.
         lowerer.copy(outs[taken], views[given])
         step.reads.append(outs[taken].buffer)
     lowerer.add(step)
@@ -64,18 +64,18 @@ def buffer_callback(lowerer: Lowerer, node: Node) -> None:
 
 @lowering("custom_call")
 def foreign_function(lowerer: Lowerer, node: Node) -> None:
-    """A function of the XLA FFI: the call is a program for JAX's CPU backend."""
+    """Call an XLA FFI function, by a program for JAX's CPU backend."""
     target = node.attributes["call_target_name"]
     name = foreign.name_of(target)
     program = foreign.program_of(node, name)
     _host_call(lowerer, node, f"ffi {target} (host)", program=program, foreign=target)
 
 
-def _host_call(lowerer: Lowerer, node: Node, name: str, **what: object) -> None:
-    views = [lowerer.dense(v) for v in node.inputs if v.type.element is not TOKEN]
+def _host_call(lowerer: Lowerer, node: Node, name: str, **fields: object) -> None:
+    views = [lowerer.contiguous(v) for v in node.inputs if v.type.element is not TOKEN]
     results = [(lowerer.result(v), v.type.element is TOKEN) for v in node.outputs]
     outs = [view for view, is_token in results if not is_token]
-    step = make_step("host_call", {"in": views}, {"out": outs}, name=name, **what)
+    step = make_step("host_call", {"in": views}, {"out": outs}, name=name, **fields)
     for side, all in (("inputs", views), ("results", outs)):
         step.fields[side] = [[view.element.name, list(view.shape)] for view in all]
     lowerer.add(step)

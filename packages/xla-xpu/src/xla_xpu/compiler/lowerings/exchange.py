@@ -1,4 +1,4 @@
-"""What the devices of a program have of each other; see ``xla_xpu.compiler.collectives``."""
+"""Lowerings of the exchange and of device ids; see ``xla_xpu.compiler.collectives``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..plan import make_step
 
 @lowering("exchange")
 def exchange(lowerer: Lowerer, node: Node) -> None:
-    """Rows of the devices' arrays go to rows of others'."""
+    """Copy rows between the arrays of devices."""
     (value,) = node.inputs
-    source = lowerer.dense(value)
+    source = lowerer.contiguous(value)
     out = lowerer.result(node.output)
     if not out.type.count:
         return
@@ -23,9 +23,9 @@ def exchange(lowerer: Lowerer, node: Node) -> None:
     lowerer.add(make_step("exchange", {"in": source}, {"out": out}, pieces=pieces))
 
 
-@lowering("device_number")
-def device_number(lowerer: Lowerer, node: Node) -> None:
-    """A number of the device's own."""
+@lowering("device_id")
+def device_id(lowerer: Lowerer, node: Node) -> None:
+    """Write the device's replica or partition."""
     out = lowerer.result(node.output)
     fields = {key: node.attributes[key] for key in ("divisor", "count")}
-    lowerer.add(make_step("number", {}, {"out": out}, **fields))
+    lowerer.add(make_step("device_id", {}, {"out": out}, **fields))

@@ -1,4 +1,4 @@
-"""Reads and writes at places that the program computes."""
+"""Lowerings of gather, scatter and dynamic_update_slice."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..affine import Affine, Coordinates
 from ..elementwise import headers_of
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
+from ..fusion import OutputSpec
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
-from ..plan import MOST_DIMENSIONS, View, make_step
+from ..plan import MAX_DIMENSIONS, View, make_step
 from ..regions import as_expression, reducer_of, region_text
 from ..space import counters
-from ..tasks import Goal
 from ..types import ELEMENTS, Element, Type, row_major
 
-# Components of an index that the runtime takes.
-_MOST_COMPONENTS = 8
+# The maximum number of an index's components in the runtime.
+_MAX_COMPONENTS = 8
 
 
 @lowering("dynamic_update_slice", absorbs=True)
 def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
-    """A copy, into which the update is written as it is computed; the copy goes where it can be spared."""
+    """Copy the operand and write the update into it; a needless copy is removed later."""
     operand, update, *starts = node.inputs
-    source = lowerer.place(operand)
+    source = lowerer.materialize(operand)
     out = lowerer.result(node.output)
     lowerer.copy(out, source)
     if not update.type.count:
@@ -48,37 +48,37 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
         return Output(emitter.value(update, counters(update.shape)), window, shift)
 
     emitter, output = lowerer.emit(write, [update])
-    lowerer.add_kernel(emitter, [output], [Goal(write, update.shape, lowerer.clock)])
+    lowerer.add_kernel(emitter, [output], [OutputSpec(write, update.shape, lowerer.clock)])
 
 
 def _too_many(arrays: Iterable[Value | View], components: int) -> bool:
-    """Whether the runtime takes fewer dimensions than these, or fewer components of an index."""
-    # Where there is no component it gives the array a dimension more.
-    most = MOST_DIMENSIONS if components else MOST_DIMENSIONS - 1
-    return components > _MOST_COMPONENTS or any(len(array.shape) > most for array in arrays)
+    """Return True if arrays or indices have too many dimensions or components for the runtime."""
+    # The runtime adds a dimension to the array if indices have no component.
+    max_dims = MAX_DIMENSIONS if components else MAX_DIMENSIONS - 1
+    return components > _MAX_COMPONENTS or any(len(array.shape) > max_dims for array in arrays)
 
 
 @lowering("gather")
 def gather(lowerer: Lowerer, node: Node) -> None:
-    """Windows of an array."""
+    """Gather windows of an array."""
     operand, indices = node.inputs
     numbers = dict(node.attributes["dimension_numbers"])
     many = _too_many((operand, indices, node.output), len(numbers["start_index_map"]))
     if many or indices.type.element.name == "ui64":
-        _gather_in_a_kernel(lowerer, node)
+        _add_gather_kernel(lowerer, node)
         return
-    reads = {"in": lowerer.place(operand), "indices": lowerer.place(indices)}
+    reads = {"in": lowerer.materialize(operand), "indices": lowerer.materialize(indices)}
     out = lowerer.result(node.output)
     if out.type.count:
         sizes = list(node.attributes["slice_sizes"])
         lowerer.add(make_step("gather", reads, {"out": out}, slice_sizes=sizes, **numbers))
 
 
-def _gather_in_a_kernel(lowerer: Lowerer, node: Node) -> None:
-    """For each element of the result, where it is from: any number of dimensions and of components."""
+def _add_gather_kernel(lowerer: Lowerer, node: Node) -> None:
+    """Add a kernel that computes each result element's position; it has no limits of dimensions."""
     operand, indices = node.inputs
     numbers, sizes = node.attributes["dimension_numbers"], node.attributes["slice_sizes"]
-    walk = _Walk(
+    walk = _Elements(
         counters(node.output.shape),
         len(operand.shape),
         indices,
@@ -105,13 +105,13 @@ def _gather_in_a_kernel(lowerer: Lowerer, node: Node) -> None:
 
     out = lowerer.result(node.output)
     if out.type.count:
-        lowerer.place(operand)
+        lowerer.materialize(operand)
         emitter, name = lowerer.emit(write, [node.output])
         lowerer.add_kernel(emitter, [Output(name, out)])
 
 
 @dataclass(frozen=True)
-class _Walk:
+class _Elements:
     """The windows' elements, and where each is in the array of ``rank`` dimensions that indices choose from.
 
     ``windows``: the dimensions of the walk that are in a window; ``missing``: those of the array that are in
@@ -128,18 +128,18 @@ class _Walk:
 
     @property
     def batch(self) -> list[Affine]:
-        """Which index it is."""
+        """The coordinates of the index."""
         return [place for dim, place in enumerate(self.at) if dim not in self.windows]
 
     @property
     def window(self) -> dict[int, int]:
-        """For each dimension of the array that windows have, the one of the walk."""
-        gone = {*self.missing, *self.batching}
-        kept = [dim for dim in range(self.rank) if dim not in gone]
-        return dict(zip(kept, self.windows, strict=True))
+        """The window dimension for each dimension of the array that windows have."""
+        excluded = {*self.missing, *self.batching}
+        window_dims = [dim for dim in range(self.rank) if dim not in excluded]
+        return dict(zip(window_dims, self.windows, strict=True))
 
     def inside(self) -> list[Affine]:
-        """Where an element is if its index is zero."""
+        """The coordinates of an element in the array if its index is 0."""
         inside, batch = [Affine()] * self.rank, self.batch
         for dim, own in self.window.items():
             inside[dim] = self.at[own]
@@ -148,7 +148,7 @@ class _Walk:
         return inside
 
     def component(self, emitter: Emitter, number: int) -> str:
-        """The name of a component of an element's index."""
+        """Return the name of a component of an element's index."""
         batch, vector = self.batch, self.vector
         place = [*batch[:vector], Affine(number), *batch[vector:]][: len(self.indices.shape)]
         return emitter.value(self.indices, tuple(place))
@@ -156,11 +156,11 @@ class _Walk:
 
 @lowering("scatter")
 def scatter(lowerer: Lowerer, node: Node) -> None:
-    """Windows brought to an array's copy, which goes where it can be spared."""
+    """Copy the operand and scatter windows into it; a needless copy is removed later."""
     if len(node.inputs) != 3:
         raise Unsupported("a scatter of several arrays at once is not supported on xpu")
     operand, indices, updates = node.inputs
-    source, values = lowerer.place(operand), lowerer.place(updates)
+    source, values = lowerer.materialize(operand), lowerer.materialize(updates)
     places = _signed(lowerer, indices)
     out = lowerer.result(node.output)
     lowerer.copy(out, source)
@@ -170,12 +170,13 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
     numbers["scatter_dims_to_operand_dims"] = numbers.pop("scattered_dims_to_operand_dims")
     target, components = out, len(numbers["scatter_dims_to_operand_dims"])
     if _too_many([target, values], 1):
-        values = lowerer.dense(updates)
+        values = lowerer.contiguous(updates)
         target, values, numbers = _with_whole_windows(target, values, numbers)
     if _too_many([target, values, places], components):
         places, numbers = _places_of_elements(lowerer, node)
         target, values = (
-            view.with_layout((view.type.count,), (1,)) for view in (out, lowerer.dense(updates))
+            view.with_layout((view.type.count,), (1,))
+            for view in (out, lowerer.contiguous(updates))
         )
     step = make_step(
         "scatter",
@@ -190,11 +191,11 @@ def scatter(lowerer: Lowerer, node: Node) -> None:
 
 
 def _signed(lowerer: Lowerer, indices: Value) -> View:
-    """Indices in a type that the runtime takes; what is too large for it is out of range in any."""
+    """Convert indices to a type of the runtime; an index that overflows is out of range anyway."""
     if indices.type.element.name == "ui64":
         wide = Type(ELEMENTS["i64"], indices.shape)
         indices = Node("convert", [indices], [wide]).output
-    return lowerer.place(indices)
+    return lowerer.materialize(indices)
 
 
 def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, Any]]:
@@ -204,7 +205,7 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
     """
     operand, indices, updates = node.inputs
     numbers = node.attributes["scatter_dimension_numbers"]
-    walk = _Walk(
+    walk = _Elements(
         counters(updates.shape),
         len(operand.shape),
         indices,
@@ -224,7 +225,7 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
 
     def write(emitter: Emitter) -> str:
         emitter.irregular = True
-        # Not one position: it may be further than the counters, which are as wide as this kernel needs.
+        # Computed in i64, because it may exceed the type of the kernel's positions.
         place = [
             f"(i64)({emitter.position(at)}) * {stride}l"
             for at, stride in zip(walk.inside(), strides, strict=True)
@@ -254,10 +255,10 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
 def _with_whole_windows(
     out: View, updates: View, numbers: dict[str, Any]
 ) -> tuple[View, View, dict[str, Any]]:
-    """Of dense arrays: neighbouring dimensions of which windows have all become one, for the runtime."""
-    gone = {*numbers["inserted_window_dims"], *numbers["input_batching_dims"]}
-    kept = [dim for dim in range(len(out.shape)) if dim not in gone]
-    window = dict(zip(kept, numbers["update_window_dims"], strict=True))
+    """Join neighbouring dimensions of contiguous arrays that windows have completely, for the runtime."""
+    excluded = {*numbers["inserted_window_dims"], *numbers["input_batching_dims"]}
+    window_dims = [dim for dim in range(len(out.shape)) if dim not in excluded]
+    window = dict(zip(window_dims, numbers["update_window_dims"], strict=True))
     fixed = numbers["scatter_dims_to_operand_dims"]
 
     def whole(dim: int) -> bool:
@@ -287,12 +288,12 @@ def _with_whole_windows(
     )
 
 
-# Reducers that the runtime has a combiner of.
+# Reducers for which the runtime has a combiner.
 _COMMON = ("add", "multiply", "minimum", "maximum")
 
 
 def _combiner(region: Graph, element: Element) -> dict[str, Any]:
-    """One of the runtime's, whose kernel may be there already, or an expression."""
+    """Return a combiner of the runtime, whose kernel may be built already, or an expression."""
     if region.results == region.parameters[1:]:
         return {"name": "replace"}
     if element.kind == "float" and reducer_of(region) in _COMMON:

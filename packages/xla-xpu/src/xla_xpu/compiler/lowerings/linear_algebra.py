@@ -1,4 +1,4 @@
-"""Factorisations and triangular systems, in place on copies."""
+"""Lowerings of factorizations and triangular systems, in place on copies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _F32 = ELEMENTS["f32"]
 
 @lowering("cholesky")
 def cholesky(lowerer: Lowerer, node: Node) -> None:
-    """The factor below; the one above is that of the same matrix read, and written, from above."""
+    """Compute the lower factor; the upper one is that of the transposed view."""
     with _changed(lowerer, node.output, node.inputs[0]) as matrices:
         if matrices is None:
             return
@@ -28,7 +28,7 @@ def cholesky(lowerer: Lowerer, node: Node) -> None:
 
 @lowering("triangular_solve")
 def triangular_solve(lowerer: Lowerer, node: Node) -> None:
-    """X A = B is A^T X^T = B^T; other forms are views of the matrix too."""
+    """Solve A X = B; X A = B is A^T X^T = B^T, and other forms are views of the matrix too."""
     given = node.attributes
     left, transposed = given["left_side"], given["transpose_a"] != "NO_TRANSPOSE"
     with _changed(lowerer, node.output, node.inputs[1]) as unknowns:
@@ -50,7 +50,7 @@ def triangular_solve(lowerer: Lowerer, node: Node) -> None:
 
 @lowering("custom_call@xpu_lu")
 def lu(lowerer: Lowerer, node: Node) -> None:
-    """L and U in one matrix, LAPACK's pivots, and the order of rows that they lead to."""
+    """Compute L and U in one matrix, LAPACK's pivots, and the permutation of rows."""
     result, *counts = node.outputs
     numbers = [lowerer.result(value) for value in counts]
     with _changed(lowerer, result, node.inputs[0]) as matrices:
@@ -67,11 +67,11 @@ def lu(lowerer: Lowerer, node: Node) -> None:
 
 @contextmanager
 def _changed(lowerer: Lowerer, result: Value, source: Value) -> Iterator[View | None]:
-    """The result, which holds a copy of the source, as one batch; None when it is empty.
+    """Yield the result, which holds a copy of the source, as one batch; None if it is empty.
 
     Floats too narrow for factorisations are f32 meanwhile.
     """
-    view = lowerer.place(source)
+    view = lowerer.materialize(source)
     out = lowerer.result(result)
     work = lowerer.new(Type(_F32, out.shape)) if out.element.narrow else out
     lowerer.copy(work, view)
@@ -81,13 +81,13 @@ def _changed(lowerer: Lowerer, result: Value, source: Value) -> Iterator[View | 
 
 
 def _batch(lowerer: Lowerer, value: Value) -> View:
-    view = lowerer.place(value)
+    view = lowerer.materialize(value)
     if view.element.narrow:
         wide = lowerer.new(Type(_F32, view.shape))
         lowerer.copy(wide, view)
         return _one_batch(wide)
     joined = view.reshaped((math.prod(view.shape[:-2]), *view.shape[-2:]))
-    return joined or _one_batch(lowerer.dense(value))
+    return joined or _one_batch(lowerer.contiguous(value))
 
 
 def _one_batch(view: View) -> View:
@@ -109,7 +109,7 @@ def _zeros(lowerer: Lowerer, count: int) -> View:
 def _add(
     lowerer: Lowerer, name: str, reads: dict[str, View], writes: dict[str, View], **fields: object
 ) -> None:
-    """Queue a step that reads what it changes."""
+    """Add a step that reads the arrays that it changes."""
     step = make_step(name, reads, writes, **fields)
     step.reads.extend(view.buffer for view in writes.values())
     lowerer.add(step)

@@ -1,4 +1,4 @@
-"""Random bits from counters: the same ones, bit for bit, as XLA's on other platforms."""
+"""Lowering of counter-based random bits, equal to XLA's on other platforms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..affine import Affine, dot
 from ..emit import Emitter
 from ..failures import Unsupported
 from ..graph import Node
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import View
 from ..space import counters
@@ -19,7 +19,7 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 @lowering("rng_bit_generator")
 def rng_bit_generator(lowerer: Lowerer, node: Node) -> None:
-    """The state is the key and a counter of 64 or 128 bits; two or four numbers come of each count."""
+    """Generate bits from the state, a key and a counter, each value of which gives 2 or 4 words."""
     state, bits = node.inputs[0], node.outputs[1]
     if bits.type.element.kind not in ("int", "uint"):
         raise Unsupported(f"random bits of type {bits.type} are not supported on xpu")
@@ -43,7 +43,7 @@ def rng_bit_generator(lowerer: Lowerer, node: Node) -> None:
 
 
 def _threefry_bits(lowerer: Lowerer, node: Node) -> int:
-    """Two halves of 64 bits, or neighbours along a dimension; returns how many counts were used."""
+    """Add the kernel of Threefry; return by how much the counter advances."""
     state, bits = node.inputs[0], node.outputs[1]
     out = lowerer.result(bits)
     element, shape = bits.type.element, bits.shape or (1,)
@@ -105,7 +105,7 @@ def _threefry(emitter: Emitter, key: str, count: str) -> tuple[str, str]:
 
 
 def _philox_bits(lowerer: Lowerer, node: Node) -> int:
-    """Four words in a row; returns how many counts were used."""
+    """Add the kernel of Philox; return by how much the counter advances."""
     state, bits = node.inputs[0], node.outputs[1]
     out = lowerer.result(bits)
     element = bits.type.element
@@ -118,7 +118,7 @@ def _philox_bits(lowerer: Lowerer, node: Node) -> int:
 
     def write(emitter: Emitter) -> list[str]:
         values = [emitter.value(state, (Affine(k),)) for k in range(state.shape[0])]
-        # A short state has the key for the counter's upper half.
+        # A short state uses the key as the counter's upper half.
         key, low, high = values if len(values) == 3 else (*values, values[0])
         emitter.irregular = True
         wide = ELEMENTS["ui64"]

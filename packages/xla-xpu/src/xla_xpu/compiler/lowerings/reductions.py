@@ -1,4 +1,4 @@
-"""Reductions, with what makes their inputs computed on the way."""
+"""Lowering of reductions, fused with the computation of their inputs."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import numpy as np
 from ..conversions import of_bits
 from ..elementwise import headers_of, literal, load
 from ..emit import Emitter, NeedsMemory, TooLarge
+from ..fusion import LocateValue
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
-from ..plan import MOST_DIMENSIONS, View, groups_of, joined, make_step
+from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
 from ..regions import reducer_of, region_text
-from ..rows import Fold, task_of_fold
+from ..row_fusion import RowReduction, make_row_reduction
 from ..space import counters
 from ..splats import counted_dimension, splat
-from ..tasks import Known
 from ..types import Element, Type, row_major
 from .window_loops import Window, add_loops
 
-# The most arrays that a reduction reads; the runtime's limit counts what it writes too.
-_MOST_OPERANDS = 8
-# The most values it carries.
-_MOST_ACCUMULATORS = 4
+# The maximum number of arrays that a reduction reads; the runtime's limit includes outputs.
+_MAX_OPERANDS = 8
+# The maximum number of accumulated values.
+_MAX_ACCUMULATORS = 4
 
-# Reducers that the runtime has a reduction of: PyTorch's, so that its kernel is there already.
+# Reducers for which the runtime has a reduction, whose kernel PyTorch may have built already.
 _COMMON = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 IDENTITIES = {
     "add": lambda element: 0,
     "multiply": lambda element: 1,
-    "maximum": lambda element: _least(element),
-    "minimum": lambda element: _greatest(element),
+    "maximum": lambda element: _min_value(element),
+    "minimum": lambda element: _max_value(element),
     "and": lambda element: (
         True if element.kind == "bool" else -1 if element.kind == "int" else 2**element.bits - 1
     ),
@@ -45,11 +45,11 @@ IDENTITIES = {
 
 
 def identity_of(reducer: str, element: Element) -> object:
-    """The number that a reducer leaves the other one alone with."""
+    """Return the identity of a reducer."""
     return IDENTITIES[reducer](element)
 
 
-def _least(element: Element) -> object:
+def _min_value(element: Element) -> object:
     if element.kind == "float":
         return -np.inf
     return (
@@ -61,7 +61,7 @@ def _least(element: Element) -> object:
     )
 
 
-def _greatest(element: Element) -> object:
+def _max_value(element: Element) -> object:
     if element.kind == "float":
         return np.inf
     if element.kind == "bool":
@@ -71,7 +71,7 @@ def _greatest(element: Element) -> object:
 
 @lowering("reduce", absorbs=True)
 def reduce(lowerer: Lowerer, node: Node) -> None:
-    """One kernel of the runtime's, over views of what its inputs are computed from."""
+    """Add a reduction of the runtime over views of the arrays from which its inputs are computed."""
     count = len(node.inputs) // 2
     inputs, starts = node.inputs[:count], node.inputs[count:]
     outs = [lowerer.result(value) for value in node.outputs]
@@ -80,9 +80,9 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     region = node.regions[0]
     elements = [value.type.element for value in inputs]
     reducer = reducer_of(region) if count == 1 else ""
-    odd = count > _MOST_ACCUMULATORS or any(splat(value) is None for value in region.captured())
+    odd = count > _MAX_ACCUMULATORS or any(splat(value) is None for value in region.captured())
     if odd or (not reducer and any(splat(start) is None for start in starts)):
-        _in_loops(lowerer, node)
+        _add_loops(lowerer, node)
         return
     if (reducer in IDENTITIES and elements[0].kind != "complex") or reducer in ("add", "multiply"):
         identities = (
@@ -103,7 +103,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     if all(splat(start) is not None for start in starts) and _suits_rows(lowerer, node):
         rows = len(outs[0].shape)
         shape = inputs[0].shape
-        fold = Fold(
+        fold = RowReduction(
             time=lowerer.clock,
             inputs=inputs,
             outs=list(node.outputs),
@@ -116,26 +116,26 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         )
         try:
             known = _without(lowerer, node)
-            lowerer.add(task_of_fold(fold, shape[:rows], shape[rows:], known, lowerer.target))
+            lowerer.add(make_row_reduction(fold, shape[:rows], shape[rows:], known, lowerer.target))
             return
         except (NeedsMemory, TooLarge):
-            pass  # the runtime's reads views
+            pass  # the runtime's reduction reads views
     dims, results = list(node.attributes["dimensions"]), outs
     places = _places(inputs, dims)
     lines, names, views = _inputs(lowerer, inputs, places)
-    if len(views[0].shape) > MOST_DIMENSIONS:
+    if len(views[0].shape) > MAX_DIMENSIONS:
         groups = groups_of(views, dims)
         dims = [
             number
             for number, group in enumerate(groups)
             if group[0] in node.attributes["dimensions"]
         ]
-        if len(groups) > MOST_DIMENSIONS or not dims:
-            _in_loops(lowerer, node)
+        if len(groups) > MAX_DIMENSIONS or not dims:
+            _add_loops(lowerer, node)
             return
         views = joined(views, groups)
-        kept = tuple(size for dim, size in enumerate(views[0].shape) if dim not in dims)
-        results = [out.with_layout(kept, row_major(kept)) for out in outs]
+        remaining = tuple(size for dim, size in enumerate(views[0].shape) if dim not in dims)
+        results = [out.with_layout(remaining, row_major(remaining)) for out in outs]
     complex = any(e.kind == "complex" for e in (*elements, *(v.element for v in views)))
     fields: dict[str, Any] = {"name": _COMMON.get(reducer)}
     as_it_is = [line.partition(" = ")[2] for line in lines] in ([], ["a0;"])
@@ -159,42 +159,42 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     _start(lowerer, node, starts, reducer, outs)
 
 
-def _in_loops(lowerer: Lowerer, node: Node) -> None:
-    """One loop for each element of the result: nothing is known of the start, or of the order."""
+def _add_loops(lowerer: Lowerer, node: Node) -> None:
+    """Add a kernel that loops for each result element, for any initial value and any reducer."""
     count = len(node.inputs) // 2
     inputs, starts = node.inputs[:count], node.inputs[count:]
     dims, shape = node.attributes["dimensions"], inputs[0].shape
     windows = [Window(n if d in dims else 1) for d, n in enumerate(shape)]
-    kept = tuple(1 if d in dims else n for d, n in enumerate(shape))
-    wholes = [Value(Type(value.type.element, kept), None, 0) for value in node.outputs]
+    remaining = tuple(1 if d in dims else n for d, n in enumerate(shape))
+    wholes = [Value(Type(value.type.element, remaining), None, 0) for value in node.outputs]
     if 0 in shape:
         for value, start in zip(node.outputs, starts, strict=True):
             nowhere: dict[str, Any] = {"broadcast_dimensions": []}
             wide = Node("broadcast_in_dim", [start], [value.type], nowhere).output
-            lowerer.copy(lowerer.views[value], lowerer.place(wide))
+            lowerer.copy(lowerer.views[value], lowerer.materialize(wide))
         return
     for whole, value in zip(wholes, node.outputs, strict=True):
         out = lowerer.views[value]
-        lowerer.views[whole] = out.with_layout(kept, row_major(kept))
+        lowerer.views[whole] = out.with_layout(remaining, row_major(remaining))
     add_loops(lowerer, inputs, starts, node.regions[0], windows, wholes)
 
 
-# Shorter rows leave lanes idle.
-_SHORTEST_ROW = 8
+# The minimum length of rows: shorter ones leave lanes idle.
+_MIN_ROW = 8
 
 
 def _suits_rows(lowerer: Lowerer, node: Node) -> bool:
-    """Whether it is along rows of which there are enough to keep the device busy."""
+    """Return True if the reduction is along rows, and there are enough of them for the device."""
     shape, dims = node.inputs[0].shape, sorted(node.attributes["dimensions"])
     if dims != list(range(len(shape) - len(dims), len(shape))):
         return False
     rows, columns = node.output.type.count, math.prod(shape[dim] for dim in dims)
-    return columns >= _SHORTEST_ROW and rows >= 4 * lowerer.target.units
+    return columns >= _MIN_ROW and rows >= 4 * lowerer.target.units
 
 
-def _without(lowerer: Lowerer, node: Node) -> Known:
-    """Where values lie, but not the results of the reduction that is being written."""
-    return lambda value, time: None if value in node.outputs else lowerer.known_at(value, time)
+def _without(lowerer: Lowerer, node: Node) -> LocateValue:
+    """Return a function that finds views of values, except of the reduction's own results."""
+    return lambda value, time: None if value in node.outputs else lowerer.find_view_at(value, time)
 
 
 def _assignments(
@@ -208,9 +208,9 @@ def _assignments(
 
 
 def _places(inputs: list[Value], dims: list[int]) -> dict[Value, str]:
-    """The inputs that count along what is reduced, as those of argmax do: from an element's place there."""
+    """Return expressions of inputs that count along the reduced dimensions, as those of argmax do."""
     shape = inputs[0].shape
-    if len(shape) > MOST_DIMENSIONS:
+    if len(shape) > MAX_DIMENSIONS:
         return {}
     places = {}
     for value in inputs:
@@ -227,39 +227,45 @@ def _places(inputs: list[Value], dims: list[int]) -> dict[Value, str]:
 def _inputs(
     lowerer: Lowerer, inputs: list[Value], places: dict[Value, str]
 ) -> tuple[list[str], list[str], list[View]]:
-    """Statements that compute an element of each input from elements a0, a1, ... of views."""
+    """Return statements that compute an element of each input from elements a0, a1, ... of views."""
     shape = inputs[0].shape
     while True:
-        emitter = Emitter(lowerer.known, _MOST_OPERANDS - len(inputs))
+        emitter = Emitter(lowerer.find_view, _MAX_OPERANDS - len(inputs))
         try:
             names = [places.get(v) or emitter.value(v, counters(shape)) for v in inputs]
         except NeedsMemory as missing:
-            lowerer.place(missing.value)
+            lowerer.materialize(missing.value)
             continue
         except TooLarge:
-            return _as_they_are(lowerer, inputs)
+            return _unfused_inputs(lowerer, inputs)
         break
-    if emitter.irregular or not 0 < len(emitter.loads) <= _MOST_OPERANDS - len(inputs):
-        return _as_they_are(lowerer, inputs)
+    if emitter.irregular or not 0 < len(emitter.loads) <= _MAX_OPERANDS - len(inputs):
+        return _unfused_inputs(lowerer, inputs)
     views = []
     lines = list(emitter.lines)
     for number, (argument, view, place) in enumerate(emitter.loads):
         text = f"x{argument}[{emitter.position(place)}]"
         strides = tuple(place.factor(dim) for dim in range(len(shape)))
         views.append(View(view.buffer, view.element, shape, strides, place.constant))
-        # The reduction has loaded it, if only as bytes.
+        # The reduction has loaded the element, maybe as bytes.
         loaded = of_bits(view.element, f"a{number}") if view.element.foreign else f"a{number}"
         lines = [line.replace(load(view.element, text), loaded) for line in lines]
-    # Every view has the shape of the whole.
+    # Every view has the shape of the reduced array.
     return lines, names, views
 
 
-def _as_they_are(lowerer: Lowerer, inputs: list[Value]) -> tuple[list[str], list[str], list[View]]:
-    return [], [f"a{k}" for k in range(len(inputs))], [lowerer.place(value) for value in inputs]
+def _unfused_inputs(
+    lowerer: Lowerer, inputs: list[Value]
+) -> tuple[list[str], list[str], list[View]]:
+    return (
+        [],
+        [f"a{k}" for k in range(len(inputs))],
+        [lowerer.materialize(value) for value in inputs],
+    )
 
 
 def _compute(elements: list[Element]) -> str:
-    """The runtime's dtype of the arithmetic."""
+    """Return the runtime's dtype of the arithmetic."""
     element = elements[0]
     if element.narrow:
         return "f32"
@@ -267,7 +273,7 @@ def _compute(elements: list[Element]) -> str:
 
 
 def _finish(region: Graph, start: Value, element: Element, reducer: str) -> str:
-    """The accumulator with a start that is a known number; see _start for one that is not."""
+    """Combine the accumulator with a constant initial value; see _start for other ones."""
     number = splat(start)
     if number is None or number == identity_of(reducer, element):
         return "s0"
@@ -280,7 +286,7 @@ def _finish(region: Graph, start: Value, element: Element, reducer: str) -> str:
 def _start(
     lowerer: Lowerer, node: Node, starts: list[Value], reducer: str, outs: list[View]
 ) -> None:
-    """Combines a result with a start that only the device knows."""
+    """Combine a result with an initial value that is computed on the device."""
     for start, value, out in zip(starts, node.outputs, outs, strict=False):
         if splat(start) is not None:
             continue

@@ -1,4 +1,4 @@
-"""Statements that walk a window of an array around one element of a result."""
+"""Loops over the elements of a window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..affine import Affine, Coordinates
 from ..emit import Emitter
 from ..graph import Graph, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer
 from ..regions import region_text
 from ..space import counters
@@ -16,7 +16,7 @@ from ..space import counters
 
 @dataclass(frozen=True)
 class Window:
-    """A dimension's window; ``base`` and ``dilation`` are distances in the source and in the window."""
+    """The window of a dimension; ``base`` and ``dilation`` are the dilations of source and window."""
 
     size: int = 1
     stride: int = 1
@@ -31,17 +31,17 @@ class Window:
 
     @property
     def extent(self) -> int:
-        """The elements from its first to its last."""
+        """The distance from its first to its last element, plus 1."""
         return (self.size - 1) * self.dilation + 1
 
     def result(self, size: int) -> int:
-        """How many windows a dimension of this size has."""
+        """Return the number of windows in a dimension of this size."""
         room = self.low + self.high + (max(0, (size - 1) * self.base + 1) if size else 0)
         return max(0, (room - self.extent) // self.stride + 1)
 
 
 def windows_of(attributes: dict, rank: int) -> list[Window]:
-    """The windows that an operation's attributes describe."""
+    """Return the windows that an operation's attributes describe."""
 
     def numbers(name: str) -> Sequence[int]:
         return attributes.get(name) or [1] * rank
@@ -67,7 +67,7 @@ def walk(
     at: Coordinates,
     visit: Callable[[Coordinates, Coordinates], None],
 ) -> None:
-    """Writes loops over the elements in the window of the result's element at ``at``, in row-major order.
+    """Emit loops over the window of the result's element at ``at``, in row-major order.
 
     ``visit`` writes what is done with an element, given its place in the source and in the window; it runs
     for those that are no padding.
@@ -79,7 +79,7 @@ def walk(
     for _dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
         start = place * window.stride + -window.low
         if window.size > 1:
-            counter = emitter.fresh("w")
+            counter = emitter.new_name("w")
             emitter.lines.append(
                 f"for (i32 {counter} = 0; {counter} < {window.size}; ++{counter}) {{"
             )
@@ -89,7 +89,7 @@ def walk(
         if not _guarded(window, size):
             inside.append(start)
             continue
-        name = emitter.fresh("p")
+        name = emitter.new_name("p")
         emitter.lines.append(f"{{ i64 {name} = {emitter.position(start)};")
         condition = f"(u64){name} < {(size - 1) * window.base + 1 if size else 0}ul"
         if window.base > 1:
@@ -118,7 +118,7 @@ def add_loops(
     windows: list[Window],
     outputs: list[Value],
 ) -> None:
-    """Queue the kernel that combines each window's elements one after the other; outputs may have memory."""
+    """Add a kernel that combines each window's elements in order; outputs may have memory."""
     shape = outputs[0].shape
     outside = list(dict.fromkeys(region.captured()))
 

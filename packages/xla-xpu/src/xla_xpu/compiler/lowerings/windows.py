@@ -1,4 +1,4 @@
-"""Reductions of windows, and what gives each window's result back to one of its elements."""
+"""Lowerings of reduce_window and select_and_scatter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..affine import Affine, Coordinates, dot
 from ..elementwise import headers_of, literal
 from ..emit import Emitter
 from ..graph import Graph, Node, Value
-from ..loops import Output
+from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
 from ..regions import as_expression, reducer_of, region_text
@@ -20,15 +20,15 @@ from ..types import ELEMENTS, Type, row_major
 from .reductions import IDENTITIES, identity_of
 from .window_loops import Window, add_loops, walk, windows_of
 
-# Windows of more elements are walked dimension by dimension, where the order does not matter, ...
+# Larger windows are reduced dimension by dimension, if the order does not matter, ...
 _MANY = 32
-# ... and one dimension's by what is common to neighbours.
+# ... and larger ones of one dimension by scans that neighbouring windows share.
 _LONG = 64
 
 
 @lowering("reduce_window")
 def reduce_window(lowerer: Lowerer, node: Node) -> None:
-    """A loop over the window for each element of the result, unless the window is large."""
+    """Loop over the window of each result element, unless the window is large."""
     count = len(node.inputs) // 2
     inputs, starts, region = node.inputs[:count], node.inputs[count:], node.regions[0]
     if not node.output.type.count:
@@ -42,14 +42,14 @@ def reduce_window(lowerer: Lowerer, node: Node) -> None:
             lowerer.views[node.output] = result
             return
         size = math.prod(window.size for window in windows)
-        if size > _MANY and _plain(region, starts[0]):
+        if size > _MANY and _is_order_free(region, starts[0]):
             lowerer.views[node.output] = _by_dimensions(lowerer, node, windows)
             return
     add_loops(lowerer, inputs, starts, region, windows, node.outputs)
 
 
-def _plain(region: Graph, start: Value) -> bool:
-    """Whether windows may be taken apart: the start changes nothing, nor does the order."""
+def _is_order_free(region: Graph, start: Value) -> bool:
+    """Return True if the order does not matter and the initial value is the identity."""
     reducer, element = reducer_of(region), start.type.element
     known = reducer in IDENTITIES and (element.kind != "complex" or reducer in ("add", "multiply"))
     number = splat(start)
@@ -57,11 +57,11 @@ def _plain(region: Graph, start: Value) -> bool:
 
 
 def _scans(region: Graph, start: Value) -> bool:
-    return _plain(region, start) or (not reducer_of(region) and splat(start) is not None)
+    return _is_order_free(region, start) or (not reducer_of(region) and splat(start) is not None)
 
 
 def _cumulative(windows: list[Window], shape: tuple[int, ...]) -> int | None:
-    """The dimension along which every window reaches to an end of the array."""
+    """Return the dimension along which every window reaches to an end of the array."""
     dims = [dim for dim, window in enumerate(windows) if not window.trivial]
     if len(dims) != 1:
         return None
@@ -83,7 +83,7 @@ def _scan(
     element = source.type.element
     lines, (result,) = region_text(region, ["a", "b"])
     number = splat(start)
-    view = lowerer.few(source)
+    view = lowerer.with_max_dims(source)
     out, combine = lowerer.new(source.type), as_expression(lines, result)
     lowerer.add(
         make_step(
@@ -105,7 +105,7 @@ def _by_dimensions(lowerer: Lowerer, node: Node, windows: list[Window]) -> View:
     source, start = node.inputs
     region, type = node.regions[0], source.type
     rounds = type.element.narrow and reducer_of(region) in ("add", "multiply")
-    if rounds:  # once only, at the end
+    if rounds:  # once, after the last dimension
         wide = Type(ELEMENTS["f32"], source.shape)
         source = Node("convert", [source], [wide]).output
         number = np.array([splat(start)]).astype(np.float32)
@@ -115,15 +115,15 @@ def _by_dimensions(lowerer: Lowerer, node: Node, windows: list[Window]) -> View:
             source = _along(lowerer, source, start, region, dim, window)
     if rounds:
         source = Node("convert", [source], [Type(type.element, source.shape)]).output
-    return lowerer.place(source)
+    return lowerer.materialize(source)
 
 
 def _along(
     lowerer: Lowerer, source: Value, start: Value, region: Graph, dim: int, window: Window
 ) -> Value:
-    """Windows along one dimension."""
+    """Reduce windows along one dimension."""
     shape = source.shape
-    lowerer.place(source)
+    lowerer.materialize(source)
     sizes = tuple(window.result(n) if d == dim else n for d, n in enumerate(shape))
     result = Value(Type(source.type.element, sizes), None, 0)
     windows = [window if d == dim else Window() for d in range(len(shape))]
@@ -145,15 +145,15 @@ def _of_two_parts(
     window: Window,
     type: Type,
 ) -> Value:
-    """Of blocks as long as the window, each window takes the end of one and the start of the next."""
+    """Combine, for each window, the end of one block of the window's length and the start of the next."""
     shape, size = source.shape, window.size
     blocks = -(-((type.shape[dim] - 1) * window.stride + size) // size) + 1
     length = blocks * size
-    spread = (shape[dim] - 1) * window.base + 1
+    extent = (shape[dim] - 1) * window.base + 1
     low, interior = [0] * len(shape), [0] * len(shape)
     high = [0] * len(shape)
     low[dim], interior[dim] = window.low, window.base - 1
-    high[dim] = length - window.low - spread
+    high[dim] = length - window.low - extent
     attributes = {
         "edge_padding_low": low,
         "edge_padding_high": high,
@@ -163,10 +163,10 @@ def _of_two_parts(
     divided = (*shape[:dim], blocks, size, *shape[dim + 1 :])
     element = source.type.element
     padded = Node("pad", [source, start], [Type(element, whole)], attributes).output
-    lowerer.place(padded)
-    apart = Node("reshape", [padded], [Type(element, divided)]).output
-    ends = _scan(lowerer, apart, start, region, dim + 1, reverse=True)
-    starts = _scan(lowerer, apart, start, region, dim + 1, reverse=False, exclusive=True)
+    lowerer.materialize(padded)
+    in_blocks = Node("reshape", [padded], [Type(element, divided)]).output
+    ends = _scan(lowerer, in_blocks, start, region, dim + 1, reverse=True)
+    starts = _scan(lowerer, in_blocks, start, region, dim + 1, reverse=False, exclusive=True)
     parts = []
     for view, offset in ((ends, 0), (starts, size)):
         strides = list(row_major(whole))
@@ -180,7 +180,7 @@ def _of_two_parts(
 
 @lowering("select_and_scatter")
 def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
-    """First where each window's chosen element is; then each element looks at the windows it is in."""
+    """Find each window's selected element; then combine, for each element, the windows that selected it."""
     operand, source, start = node.inputs
     select, scatter = node.regions
     windows = windows_of(node.attributes, len(operand.shape))
@@ -217,7 +217,7 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
             if window.trivial:
                 inside.append(place)
                 continue
-            name, end = emitter.fresh("o"), emitter.fresh("p")
+            name, end = emitter.new_name("o"), emitter.new_name("p")
             emitter.lines.append(
                 f"{{ i64 {end} = {emitter.position(place + window.low)}; "
                 f"for (i64 {name} = {end} < {window.size} ? 0 : "

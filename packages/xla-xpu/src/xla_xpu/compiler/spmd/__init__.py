@@ -1,1 +1,1 @@
-"""One program over several devices: from arrays of the whole to the part that each device has."""
+"""Partitioning of a program over several devices: each device runs it on its parts of the arrays."""

@@ -1,4 +1,4 @@
-"""Functions of Python that a program calls, or that are called while it is compiled."""
+"""Partition rules of Python functions, which run in the program or during its compilation."""
 
 from __future__ import annotations
 
@@ -9,56 +9,62 @@ from ...rules.callbacks import PARTS
 from ..graph import Graph, Node, Value
 from ..types import TOKEN
 from . import custom
-from .layout import Layout, count, proto_of
-from .spread import Located, Spreader, spreads
+from .partitioner import Located, Partitioner, partition_rule
+from .sharding import DimShardings, count, proto_of
 
 
-@spreads("custom_call@xpu_python_callback", "custom_call@xpu_buffer_callback")
-def callback(spreader: Spreader, node: Node) -> None:
-    """A function of the host: for the parts of every device, or once, for all of them."""
+@partition_rule("custom_call@xpu_python_callback", "custom_call@xpu_buffer_callback")
+def callback(partitioner: Partitioner, node: Node) -> None:
+    """Partition a callback: every device calls it with its parts, or with whole arrays."""
     attribute = node.attributes.get("sdy.sharding")
-    one = None if attribute is None else spreader.meshes.only_device(attribute)
+    one = None if attribute is None else partitioner.meshes.only_device(attribute)
     if PARTS in node.attributes["backend_config"]:
-        inputs = [spreader.held(value, spreader.at[value].layout) for value in node.inputs]
+        inputs = [
+            partitioner.reshard(value, partitioner.at[value].sharding) for value in node.inputs
+        ]
     else:
-        inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
+        inputs = [
+            partitioner.reshard(value, partitioner.replicated(value)) for value in node.inputs
+        ]
     types = [value.type for value in node.outputs]
     call = Node(node.op, inputs, types, dict(node.attributes), where=node.where)
     call.mlir = node.mlir
-    spreader.nodes.append(call)
+    partitioner.nodes.append(call)
     results = call.outputs
     if one is not None:
         call.attributes["device"] = one
-        others = [number for number in range(spreader.meshes.partitions) if number != one]
+        others = [number for number in range(partitioner.meshes.partitions) if number != one]
         results = [
             value
             if value.type.element is TOKEN
-            else spreader.add("collective_broadcast", [value], value.type, groups=[[one, *others]])
+            else partitioner.add(
+                "collective_broadcast", [value], value.type, groups=[[one, *others]]
+            )
             for value in call.outputs
         ]
     for value, result in zip(node.outputs, results, strict=True):
-        spreader.at[value] = Located(result, spreader.nothing(value), spreader.reduced)
+        partitioner.at[value] = Located(result, partitioner.replicated(value), partitioner.reduced)
 
 
-@spreads(f"custom_call@{custom.TARGET}")
-def by_its_own_rule(spreader: Spreader, node: Node) -> None:
-    """A function of the user's that brings the program of each device with it."""
+@partition_rule(f"custom_call@{custom.TARGET}")
+def by_its_own_rule(partitioner: Partitioner, node: Node) -> None:
+    """Insert the program of each device, which the user's function supplies."""
     graph, given, taken = custom.partitioned(
         node,
-        [spreader.at[value].layout for value in node.inputs],
-        spreader.wanted(node),
-        spreader.meshes.partitions,
+        [partitioner.at[value].sharding for value in node.inputs],
+        partitioner.requested_shardings(node),
+        partitioner.meshes.partitions,
     )
-    parts = [spreader.held(value, to) for value, to in zip(node.inputs, given, strict=True)]
+    parts = [partitioner.reshard(value, to) for value, to in zip(node.inputs, given, strict=True)]
     known = dict(zip(graph.parameters, parts, strict=True))
     _replace(graph, known)
-    spreader.nodes += graph.nodes
-    for value, result, layout in zip(node.outputs, graph.results, taken, strict=True):
-        spreader.at[value] = Located(result, layout, spreader.reduced)
+    partitioner.nodes += graph.nodes
+    for value, result, sharding in zip(node.outputs, graph.results, taken, strict=True):
+        partitioner.at[value] = Located(result, sharding, partitioner.reduced)
 
 
 def _replace(graph: Graph, known: dict[Value, Value]) -> None:
-    """Other values in place of what a graph reads."""
+    """Replace values that a graph reads."""
     for node in graph.nodes:
         node.inputs = [known.get(value, value) for value in node.inputs]
         for region in node.regions:
@@ -66,19 +72,19 @@ def _replace(graph: Graph, known: dict[Value, Value]) -> None:
     graph.results = [known.get(value, value) for value in graph.results]
 
 
-@spreads(f"custom_call@{inspection.TARGET}")
-def inspect(spreader: Spreader, node: Node) -> None:
-    """Tells a function how an array is spread; of the device's program nothing is left."""
+@partition_rule(f"custom_call@{inspection.TARGET}")
+def inspect(partitioner: Partitioner, node: Node) -> None:
+    """Call a function with the sharding of an array; add nothing to the program."""
     (value,) = node.inputs
-    if count(spreader.scope) > 1:
+    if count(partitioner.scope) > 1:
         sharding = HloSharding.manual()
     else:
-        sharding = HloSharding.from_proto(proto_of(_chosen_layout(spreader, value)))
-    inspection.tell(int(node.attributes["backend_config"]), sharding)
+        sharding = HloSharding.from_proto(proto_of(_chosen_sharding(partitioner, value)))
+    inspection.notify(int(node.attributes["backend_config"]), sharding)
 
 
-def _chosen_layout(spreader: Spreader, value: Value) -> Layout:
-    """What Shardy chose; where a device computes more than its part of that, nobody else sees it."""
+def _chosen_sharding(partitioner: Partitioner, value: Value) -> DimShardings:
+    """Return the sharding that Shardy chose, even if devices compute more than their part."""
     if value.node and "sdy.sharding" in value.node.attributes:
-        return spreader.wanted(value.node)[value.index]
-    return spreader.at[value].layout
+        return partitioner.requested_shardings(value.node)[value.index]
+    return partitioner.at[value].sharding

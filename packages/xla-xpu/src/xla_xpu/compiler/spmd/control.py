@@ -1,4 +1,4 @@
-"""Loops, branches and shard_maps: operations with programs of their own."""
+"""Partition rules of loops, branches and shard_maps."""
 
 from __future__ import annotations
 
@@ -8,84 +8,94 @@ from jaxlib.mlir.dialects import sdy
 
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
-from .layout import Layout, Parts
-from .spread import Located, Spreader, spreads
+from .partitioner import Located, Partitioner, partition_rule
+from .sharding import DimShardings, Parts
 
 
-@spreads("while")
-def loop(spreader: Spreader, node: Node) -> None:
-    """What goes round it lies as its results are wanted."""
-    layouts, unreduced = spreader.wanted(node), spreader.wanted_unreduced(node)
-    inputs = [spreader.held(*each) for each in zip(node.inputs, layouts, unreduced, strict=True)]
-    condition, body = node.regions
-    whether = [spreader.nothing(value) for value in condition.results]
-    regions = [
-        spreader.program(condition, layouts, whether, unreduced),
-        spreader.program(body, layouts, layouts, unreduced, unreduced),
+@partition_rule("while")
+def loop(partitioner: Partitioner, node: Node) -> None:
+    """Partition a loop; its states have the shardings of its results."""
+    shardings, unreduced = (
+        partitioner.requested_shardings(node),
+        partitioner.requested_summands(node),
+    )
+    inputs = [
+        partitioner.reshard(*each) for each in zip(node.inputs, shardings, unreduced, strict=True)
     ]
-    _control(spreader, node, inputs, layouts, unreduced, regions)
+    condition, body = node.regions
+    whether = [partitioner.replicated(value) for value in condition.results]
+    regions = [
+        partitioner.program(condition, shardings, whether, unreduced),
+        partitioner.program(body, shardings, shardings, unreduced, unreduced),
+    ]
+    _control(partitioner, node, inputs, shardings, unreduced, regions)
 
 
-@spreads("case", "if")
-def branch(spreader: Spreader, node: Node) -> None:
-    """All give their results as they are wanted."""
-    layouts, unreduced = spreader.wanted(node), spreader.wanted_unreduced(node)
-    inputs = [spreader.held(value, spreader.nothing(value)) for value in node.inputs]
-    regions = [spreader.program(region, [], layouts, [], unreduced) for region in node.regions]
-    _control(spreader, node, inputs, layouts, unreduced, regions)
+@partition_rule("case", "if")
+def branch(partitioner: Partitioner, node: Node) -> None:
+    """Partition a branch; all regions return the requested shardings."""
+    shardings, unreduced = (
+        partitioner.requested_shardings(node),
+        partitioner.requested_summands(node),
+    )
+    inputs = [partitioner.reshard(value, partitioner.replicated(value)) for value in node.inputs]
+    regions = [partitioner.program(region, [], shardings, [], unreduced) for region in node.regions]
+    _control(partitioner, node, inputs, shardings, unreduced, regions)
 
 
 def _control(
-    spreader: Spreader,
+    partitioner: Partitioner,
     node: Node,
     inputs: list[Value],
-    layouts: list[Layout],
+    shardings: list[DimShardings],
     unreduced: list[Parts],
     regions: list[Graph],
 ) -> None:
-    types = [spreader.type(v, layout) for v, layout in zip(node.outputs, layouts, strict=True)]
+    types = [
+        partitioner.type(v, sharding) for v, sharding in zip(node.outputs, shardings, strict=True)
+    ]
     local = Node(node.op, inputs, types, {}, regions, node.where)
-    spreader.nodes.append(local)
-    located = zip(local.outputs, layouts, unreduced, strict=True)
-    spreader.at.update(zip(node.outputs, starmap(Located, located), strict=True))
+    partitioner.nodes.append(local)
+    located = zip(local.outputs, shardings, unreduced, strict=True)
+    partitioner.at.update(zip(node.outputs, starmap(Located, located), strict=True))
 
 
-@spreads("sdy.manual_computation")
-def manual(spreader: Spreader, node: Node) -> None:
-    """A shard_map: a region whose arrays are parts already, over the axes that it has to itself.
+@partition_rule("sdy.manual_computation")
+def manual(partitioner: Partitioner, node: Node) -> None:
+    """Inline a shard_map: a region whose arrays are parts already, over its manual axes.
 
-    A summand over those axes is an array like any other in the region.
+    In the region, a summand over those axes is an ordinary array.
     """
     given, taken = node.attributes["in_shardings"], node.attributes["out_shardings"]
     manual = frozenset(sdy.ManualAxesAttr(node.attributes["manual_axes"]))
     (region,) = node.regions
-    meshes = spreader.meshes
+    meshes = partitioner.meshes
     for value, inner, outside, inside, unreduced, unreduced_inside in zip(
         node.inputs,
         region.parameters,
-        meshes.layouts(given),
-        meshes.layouts(given, manual),
+        meshes.value_shardings(given),
+        meshes.value_shardings(given, manual),
         meshes.summands(given),
         meshes.summands(given, manual),
         strict=True,
     ):
-        local = spreader.held(value, outside, unreduced)
-        fitting = spreader.type(inner, inside).shape == local.shape
+        local = partitioner.reshard(value, outside, unreduced)
+        fitting = partitioner.type(inner, inside).shape == local.shape
         if not fitting:
             raise Unsupported(f"shard_map over an array {value.type} that its mesh does not divide")
-        spreader.at[inner] = Located(local, inside, unreduced_inside)
-    outer = spreader.scope
-    spreader.scope = meshes.scope([given, taken], manual, outer)
-    spreader.run(region)
+        partitioner.at[inner] = Located(local, inside, unreduced_inside)
+    outer = partitioner.scope
+    partitioner.scope = meshes.scope([given, taken], manual, outer)
+    partitioner.run(region)
     results = [
-        spreader.held(*each)
+        partitioner.reshard(*each)
         for each in zip(
             region.results,
-            meshes.layouts(taken, manual),
+            meshes.value_shardings(taken, manual),
             meshes.summands(taken, manual),
             strict=True,
         )
     ]
-    spreader.scope = outer
-    located = zip(results, meshes.layouts(taken), meshes.summands(taken), strict=True)
-    spreader.at.update(zip(node.outputs, starmap(Located, located), strict=True))
+    partitioner.scope = outer
+    located = zip(results, meshes.value_shardings(taken), meshes.summands(taken), strict=True)
+    partitioner.at.update(zip(node.outputs, starmap(Located, located), strict=True))

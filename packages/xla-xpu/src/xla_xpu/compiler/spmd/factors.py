@@ -1,7 +1,6 @@
-"""Which dimensions of an operation's operands go with which of its results'.
+"""Factors: names for the dimensions of operands and results that must have the same sharding.
 
-A dimension may be spread over devices when all it goes with are spread alike; one that goes with nothing
-(None) must be whole. What is summed over has names of its own.
+A dimension without a name (None) must not be sharded. A dimension that is summed over has a name of its own.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from ..lowerings.reductions import IDENTITIES, identity_of, reducer_of
 from ..splats import splat
 
 Names = list[Any]
-# What may shift an array although it keeps its size.
+# Attributes that may shift an array although it keeps its size.
 _PADS = ("edge_padding_low", "interior_padding", "padding")
 
 
 @dataclass
 class Factors:
-    """Names of the dimensions, by operand and by result. ``reducer``: how parts of a result combine."""
+    """Names of the dimensions, by operand and by result; ``reducer`` combines partial results."""
 
     operands: list[Names]
     results: list[Names]
@@ -36,7 +35,7 @@ RULES: dict[str, Callable[[Node], Factors]] = {}
 
 
 def rule(*names: str) -> Callable[[Callable[[Node], Factors]], Callable[[Node], Factors]]:
-    """Makes a function the rule of operations."""
+    """Register a function as the rule of these operations."""
 
     def register(function: Callable[[Node], Factors]) -> Callable[[Node], Factors]:
         RULES.update(dict.fromkeys(names, function))
@@ -46,7 +45,7 @@ def rule(*names: str) -> Callable[[Callable[[Node], Factors]], Callable[[Node], 
 
 
 def factors_of(node: Node) -> Factors:
-    """Of an operation; one without a rule needs whole arrays."""
+    """Return the factors of an operation; one without a rule needs unsharded arrays."""
     rule = _foreign if node.op.startswith("custom_call@") else _nothing
     return RULES.get(node.op, rule)(node)
 
@@ -58,7 +57,7 @@ def _nothing(node: Node) -> Factors:
 
 
 def _foreign(node: Node) -> Factors:
-    """Dimensions that a user's function says it has only to repeat what it does; it has them first."""
+    """Return the factors of a user's function, whose leading batch dimensions may be sharded."""
     batch = int(node.attributes.get("mhlo.frontend_attributes", {}).get("num_batch_dims", 0))
 
     def names(shape: tuple[int, ...]) -> Names:
@@ -67,14 +66,14 @@ def _foreign(node: Node) -> Factors:
     return Factors([names(v.shape) for v in node.inputs], [names(v.shape) for v in node.outputs])
 
 
-def _through(node: Node, kept: Callable[[int], bool]) -> Factors:
-    """Dimensions that pass unchanged, of all operands and results of full rank."""
+def _through(node: Node, is_unchanged: Callable[[int], bool]) -> Factors:
+    """Return factors for dimensions that do not change, of all operands and results of full rank."""
     rank = len(node.output.shape)
 
     def names(shape: tuple[int, ...]) -> Names:
         if len(shape) != rank:
             return [None] * len(shape)
-        return [d if kept(d) else None for d in range(rank)]
+        return [d if is_unchanged(d) else None for d in range(rank)]
 
     return Factors([names(v.shape) for v in node.inputs], [names(v.shape) for v in node.outputs])
 
@@ -120,13 +119,13 @@ def _same_size(node: Node) -> Factors:
     window = node.attributes.get("window_dimensions")
     pads = [node.attributes[name] for name in _PADS if name in node.attributes]
 
-    def kept(dim: int) -> bool:
+    def is_unchanged(dim: int) -> bool:
         if window is not None and window[dim] != 1:
             return False
         same = len({v.shape[dim] for v in arrays}) == 1
         return same and not any(np.any(pad[dim]) for pad in pads)
 
-    return _through(node, kept)
+    return _through(node, is_unchanged)
 
 
 @rule("reverse")
@@ -153,7 +152,7 @@ def _broadcast(node: Node) -> Factors:
 
 @rule("reshape")
 def _reshape(node: Node) -> Factors:
-    """Of dimensions that are joined or divided, the outermost ones go together."""
+    """Name the outermost ones of dimensions that are joined or split."""
     source, shape = node.inputs[0].shape, node.output.shape
     old: Names = [None] * len(source)
     new: Names = [None] * len(shape)
@@ -212,45 +211,45 @@ def _reduce(node: Node) -> Factors:
     ):
         reducer = ""
     names: Names = []
-    kept = 0
+    result_dim = 0
     for dim in range(len(node.inputs[0].shape)):
         if dim in node.attributes["dimensions"]:
             names.append(("sum", dim) if reducer else None)
         else:
-            names.append(kept)
-            kept += 1
+            names.append(result_dim)
+            result_dim += 1
     return Factors(
-        [*([list(names)] * count), *([[]] * count)], [list(range(kept))] * count, reducer
+        [*([list(names)] * count), *([[]] * count)], [list(range(result_dim))] * count, reducer
     )
 
 
 @rule("convolution")
 def _convolution(node: Node) -> Factors:
     numbers = node.attributes["dimension_numbers"]
-    made = _nothing(node)
+    factors = _nothing(node)
     if node.attributes["batch_group_count"] != 1:
-        return made
-    made.operands[0][numbers["input_batch_dimension"]] = "batch"
-    made.results[0][numbers["output_batch_dimension"]] = "batch"
+        return factors
+    factors.operands[0][numbers["input_batch_dimension"]] = "batch"
+    factors.results[0][numbers["output_batch_dimension"]] = "batch"
     if node.attributes["feature_group_count"] == 1:
-        made.operands[1][numbers["kernel_output_feature_dimension"]] = "feature"
-        made.results[0][numbers["output_feature_dimension"]] = "feature"
-        made.operands[0][numbers["input_feature_dimension"]] = ("sum", 0)
-        made.operands[1][numbers["kernel_input_feature_dimension"]] = ("sum", 0)
-        made.reducer = "add"
-    return made
+        factors.operands[1][numbers["kernel_output_feature_dimension"]] = "feature"
+        factors.results[0][numbers["output_feature_dimension"]] = "feature"
+        factors.operands[0][numbers["input_feature_dimension"]] = ("sum", 0)
+        factors.operands[1][numbers["kernel_input_feature_dimension"]] = ("sum", 0)
+        factors.reducer = "add"
+    return factors
 
 
 @rule("gather")
 def _gather(node: Node) -> Factors:
-    """Places to look at, and what is taken whole of the array."""
+    """Name the dimensions of indices, and those of the array that windows have completely."""
     numbers = node.attributes["dimension_numbers"]
-    made = _nothing(node)
-    operand, indices = made.operands
-    (result,) = made.results
+    factors = _nothing(node)
+    operand, indices = factors.operands
+    (result,) = factors.results
     offset, vector = list(numbers["offset_dims"]), numbers["index_vector_dim"]
-    gone = {*numbers["collapsed_slice_dims"], *numbers["operand_batching_dims"]}
-    taken = [dim for dim in range(len(operand)) if dim not in gone]
+    excluded = {*numbers["collapsed_slice_dims"], *numbers["operand_batching_dims"]}
+    taken = [dim for dim in range(len(operand)) if dim not in excluded]
     for dim, out in zip(taken, offset, strict=True):
         if node.attributes["slice_sizes"][dim] == node.inputs[0].shape[dim]:
             operand[dim] = result[out] = out
@@ -260,4 +259,4 @@ def _gather(node: Node) -> Factors:
     for dim, out in zip(places, outs, strict=True):
         if dim not in batching:
             indices[dim] = result[out] = out
-    return made
+    return factors

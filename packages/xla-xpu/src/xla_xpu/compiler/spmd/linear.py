@@ -1,4 +1,4 @@
-"""Operations that may be applied to each summand of an array instead of to their sum."""
+"""Linear operations, which apply to each summand of an array instead of to the sum."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..graph import Node
 from ..lowerings.reductions import reducer_of
 from ..splats import splat
 
-# Of these the first operands, as many as said, are summed with each other or only moved.
+# Operations that add or move their first operands; the number of these.
 _ADDITIVE = {
     "add": 2,
     "broadcast_in_dim": 1,
@@ -27,9 +27,9 @@ _ROUNDED = ("float", "complex")
 
 
 def summed_operands(node: Node, summands: list[int]) -> list[int]:
-    """The operands that are to be summands for the result to be one; none where the sums are needed.
+    """Return the operands that must be summands for the result to be one; none if it needs sums.
 
-    ``summands``: the operands that are.
+    ``summands``: the operands that are summands.
     """
     if node.op in _MULTIPLICATIVE:
         return summands if len(summands) == 1 else []
@@ -43,7 +43,7 @@ def _additive(node: Node) -> list[int]:
             return list(range(len(node.inputs)))
         case "select":
             return [1, 2]
-        case "divide":  # of integers the quotients' sum is another one
+        case "divide":  # the sum of rounded integer quotients differs
             return [0] if node.output.type.element.kind in _ROUNDED else []
         case "convert":
             kinds = (node.inputs[0].type.element.kind, node.output.type.element.kind)

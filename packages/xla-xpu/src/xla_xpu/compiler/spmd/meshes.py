@@ -1,4 +1,4 @@
-"""Reads Shardy's meshes and shardings."""
+"""Reads meshes and shardings of Shardy and StableHLO."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy, stablehlo
 
 from ..failures import Unsupported
-from .layout import Layout, Parts, count, groups, independent, whole
+from .sharding import DimShardings, Parts, are_independent, count, groups, unsharded
 
-# An axis of a mesh: its size, and where each partition is on it.
+# An axis of a mesh: its size, and the coordinate of each partition.
 Axis = tuple[int, Parts]
 
 
@@ -20,7 +20,7 @@ class Meshes:
     def __init__(self, module: ir.Module, partitions: int) -> None:
         self.partitions = partitions
         self.axes: dict[str, dict[str, Axis]] = {}
-        self.single: dict[str, int] = {}  # the one partition of a mesh that has no axes
+        self.single: dict[str, int] = {}  # the only partition of a mesh without axes
         for op in module.body.operations:
             if op.operation.name == "sdy.mesh":
                 name = ir.StringAttr(op.attributes["sym_name"]).value
@@ -34,7 +34,7 @@ class Meshes:
         mesh = dialect.MeshAttr(attribute)
         named = [(axis.name, axis.size) for axis in map(dialect.MeshAxisAttr, mesh.axes)]
         ids = list(mesh.device_ids or range(self.partitions))
-        if not named:  # all on one device: every partition computes it
+        if not named:  # a mesh of one device: every partition computes the array
             return {}
         axes, stride = {}, 1
         for name, size in reversed(named):
@@ -44,44 +44,44 @@ class Meshes:
             axes[name] = (size, tuple(places))
             stride *= size
         if stride != self.partitions or len(ids) != stride:
-            raise Unsupported(
-                f"a mesh of {stride} devices in a program over {self.partitions} devices"
-            )
+            raise Unsupported(f"a mesh has {stride} devices, but the program has {self.partitions}")
         return axes
 
-    def layout(self, attribute: Any, without: frozenset[str] = frozenset()) -> Layout:
-        """Of a sharding; ``without`` some of its axes."""
+    def dim_shardings(self, attribute: Any, without: frozenset[str] = frozenset()) -> DimShardings:
+        """Return the sharding of an array, ignoring the axes in ``without``."""
         sharding = sdy.TensorShardingAttr(attribute)
         axes = self._mesh(sharding.mesh_or_ref)
-        layout = []
+        dims = []
         for dim in sharding.dimension_shardings:
-            parts = whole(self.partitions)
+            parts = unsharded(self.partitions)
             for axis in map(sdy.AxisRefAttr, sdy.DimensionShardingAttr(dim).axes):
                 if axis.name in without:
                     continue
                 size, _, places = _part_of(axes[axis.name], axis.sub_axis_info)
                 parts = tuple(p * size + place for p, place in zip(parts, places, strict=True))
-            layout.append(parts)
-        return tuple(layout)
+            dims.append(parts)
+        return tuple(dims)
 
     def only_device(self, attribute: Any) -> int | None:
-        """The partition that has all of the values of such a sharding to itself."""
+        """Return the only partition that has values of this sharding, or None."""
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
         mesh: Any = sdy.TensorShardingAttr(each[0]).mesh_or_ref if len(each) else None
         if isinstance(mesh, ir.FlatSymbolRefAttr):
             return self.single.get(mesh.value)
         return None if mesh is None else _single(mesh)
 
-    def layouts(self, attribute: Any, without: frozenset[str] = frozenset()) -> list[Layout]:
-        """Of shardings of several values."""
+    def value_shardings(
+        self, attribute: Any, without: frozenset[str] = frozenset()
+    ) -> list[DimShardings]:
+        """Return the shardings of several values."""
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
-        return [self.layout(sharding, without) for sharding in each]
+        return [self.dim_shardings(sharding, without) for sharding in each]
 
     def unreduced(self, attribute: Any, without: frozenset[str] = frozenset()) -> Parts:
-        """Which of the arrays still to be summed each partition has; one for all when there is one."""
+        """Return which summand each partition has; all 0 if the array is not unreduced."""
         sharding = sdy.TensorShardingAttr(attribute)
         axes = self._mesh(sharding.mesh_or_ref)
-        along = whole(self.partitions)
+        along = unsharded(self.partitions)
         for axis in map(sdy.AxisRefAttr, sharding.unreduced_axes):
             if axis.name in without:
                 continue
@@ -90,12 +90,12 @@ class Meshes:
         return along
 
     def summands(self, attribute: Any, without: frozenset[str] = frozenset()) -> list[Parts]:
-        """The same of several values."""
+        """Return the result of unreduced() for several values."""
         each = sdy.TensorShardingPerValueAttr(attribute).shardings
         return [self.unreduced(sharding, without) for sharding in each]
 
     def scope(self, shardings: list[Any], manual: frozenset[str], outer: Parts) -> Parts:
-        """A number for each place on the manual axes, within that of an outer scope."""
+        """Number the positions on the manual axes, within those of an outer scope."""
         each = [s for many in shardings for s in sdy.TensorShardingPerValueAttr(many).shardings]
         if not each:
             return outer
@@ -107,17 +107,20 @@ class Meshes:
         return numbers
 
     def groups(self, attribute: Any) -> list[list[int]]:
-        """The partitions among which a collective is that goes over axes of a mesh."""
+        """Return the groups of partitions of a collective over axes of a mesh."""
         over = stablehlo.ReplicaGroupMeshAxesAttr(attribute)
         axes = self._mesh(over.mesh)
-        # Where a partition is on the axes gone over, and where on all that is left of the mesh.
-        along, apart = whole(self.partitions), {name: places for name, (_, places) in axes.items()}
+        # The partitions' coordinates on the axes of the collective, and on the rest of the mesh.
+        along, other_axes = (
+            unsharded(self.partitions),
+            {name: places for name, (_, places) in axes.items()},
+        )
         for axis in map(stablehlo.AxisRefAttr, over.axes):
             size, stride, places = _part_of(axes[axis.name], axis.sub_axis_info)
             along = tuple(a * size + place for a, place in zip(along, places, strict=True))
-            rest = zip(apart[axis.name], places, strict=True)
-            apart[axis.name] = tuple(all_of_it - place * stride for all_of_it, place in rest)
-        return groups(tuple(apart.values()), along)
+            rest = zip(other_axes[axis.name], places, strict=True)
+            other_axes[axis.name] = tuple(all_of_it - place * stride for all_of_it, place in rest)
+        return groups(tuple(other_axes.values()), along)
 
     def _mesh(self, reference: Any) -> dict[str, Axis]:
         if isinstance(reference, ir.FlatSymbolRefAttr):
@@ -131,7 +134,7 @@ def _single(mesh: ir.Attribute) -> int | None:
 
 
 def _part_of(axis: Axis, info: Any) -> tuple[int, int, Parts]:
-    """An axis, or what a split of it in three has in the middle: size, stride and places."""
+    """Return size, stride and coordinates of an axis, or of a sub-axis of it."""
     size, places = axis
     if info is None:
         return size, 1, places
@@ -141,11 +144,11 @@ def _part_of(axis: Axis, info: Any) -> tuple[int, int, Parts]:
     return info.size, stride, tuple(place // stride % info.size for place in places)
 
 
-def usable(layout: Layout, shape: tuple[int, ...], scope: Parts) -> Layout:
-    """A layout without what does not divide an array evenly."""
-    nothing = whole(len(scope))
-    kept = tuple(
+def usable(sharding: DimShardings, shape: tuple[int, ...], scope: Parts) -> DimShardings:
+    """Return the sharding without the dimensions that it does not divide evenly."""
+    nothing = unsharded(len(scope))
+    dims = tuple(
         parts if size % count(parts) == 0 else nothing
-        for size, parts in zip(shape, layout, strict=True)
+        for size, parts in zip(shape, sharding, strict=True)
     )
-    return kept if independent(kept, scope) else (nothing,) * len(shape)
+    return dims if are_independent(dims, scope) else (nothing,) * len(shape)

@@ -1,4 +1,4 @@
-"""Programs over several devices: the one program that each of them runs."""
+"""Partition a program over several devices."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from jaxlib.mlir import ir, passmanager
 
 from ..failures import Unsupported
 from ..graph import Graph
-from ..read import graph_of, main_of
-from . import alike, calls, control, moves  # noqa: F401
-from .layout import Layout, Parts, count, op_sharding, whole, words_of
+from ..import_stablehlo import graph_of, main_of
+from . import calls, control, local_ops, resharding  # noqa: F401
 from .meshes import Meshes, usable
-from .spread import Spreader
+from .partitioner import Partitioner
+from .sharding import DimShardings, Parts, count, hlo_text_of, op_sharding, unsharded
 
 _PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
 
 
 @dataclass
 class Partitioned:
-    """A local graph, with serialized xla.OpSharding of what goes in and comes out.
+    """The graph of each device, with the serialized xla.OpSharding of parameters and outputs.
 
-    ``words``: those of the parameters as HLO writes them, empty for summands.
+    ``hlo_shardings``: HLO's text of the parameters' shardings, empty for unreduced ones.
     """
 
     graph: Graph
     parameters: list[bytes]
     outputs: list[bytes]
-    words: list[str]
+    hlo_shardings: list[str]
 
 
 def needs_partition(module: ir.Module, partitions: int) -> bool:
-    """Whether a program has arrays that are spread, if only over one device."""
+    """Return True if a program has sharded arrays, even over one device only."""
     return partitions > 1 or "sdy.manual_computation" in str(module)
 
 
 def partition(module: ir.Module, partitions: int) -> Partitioned:
-    """The program of each device."""
+    """Return the program of each device."""
     text = str(module)
     if "@Sharding" in text or "@SPMDFullToShardShape" in text or "mhlo.sharding" in text:
         raise Unsupported(
@@ -47,59 +47,63 @@ def partition(module: ir.Module, partitions: int) -> Partitioned:
     with module.context:
         passmanager.PassManager.parse(_PROPAGATE).run(module.operation)
     meshes = Meshes(module, partitions)
-    graph = graph_of(module, spread=True)
+    graph = graph_of(module, with_shardings=True)
     for node in graph.all_nodes():
         among = node.attributes.get("replica_groups")
-        if isinstance(among, ir.Attribute):  # by the axes of a mesh, as JAX says it from 0.12 on
+        if isinstance(among, ir.Attribute):  # axes of a mesh, from JAX 0.12 on
             node.attributes["replica_groups"] = meshes.groups(among)
     main = main_of(module)
-    spreader = Spreader(meshes)
+    partitioner = Partitioner(meshes)
     given, wanted = (
         [
-            usable(layout, value.shape, spreader.scope)
-            for layout, value in zip(layouts, values, strict=True)
+            usable(sharding, value.shape, partitioner.scope)
+            for sharding, value in zip(shardings, values, strict=True)
         ]
-        for layouts, values in (
-            (_layouts(main, "arg_attrs", graph.parameters, spreader), graph.parameters),
-            (_layouts(main, "res_attrs", graph.results, spreader), graph.results),
+        for shardings, values in (
+            (_shardings(main, "arg_attrs", graph.parameters, partitioner), graph.parameters),
+            (_shardings(main, "res_attrs", graph.results, partitioner), graph.results),
         )
     )
     summands = [
-        _unreduced(main, name, values, spreader)
+        _unreduced(main, name, values, partitioner)
         for name, values in (("arg_attrs", graph.parameters), ("res_attrs", graph.results))
     ]
-    local = spreader.program(graph, given, wanted, *summands)
+    local = partitioner.program(graph, given, wanted, *summands)
     parameters, outputs = (
-        list(map(op_sharding, layouts, along))
-        for layouts, along in zip((given, wanted), summands, strict=True)
+        list(map(op_sharding, shardings, along))
+        for shardings, along in zip((given, wanted), summands, strict=True)
     )
-    words = [
-        "" if count(along) > 1 else words_of(layout)
-        for layout, along in zip(given, summands[0], strict=True)
+    hlo_shardings = [
+        "" if count(along) > 1 else hlo_text_of(sharding)
+        for sharding, along in zip(given, summands[0], strict=True)
     ]
-    return Partitioned(local, parameters, outputs, words)
+    return Partitioned(local, parameters, outputs, hlo_shardings)
 
 
-def _unreduced(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Parts]:
-    """Of each value, which of the arrays that it is the sum of a partition has."""
+def _unreduced(
+    main: ir.Operation, name: str, values: list[Any], partitioner: Partitioner
+) -> list[Parts]:
+    """Return which summand of each value a partition has."""
     if name not in main.attributes:
-        return [whole(spreader.meshes.partitions)] * len(values)
+        return [unsharded(partitioner.meshes.partitions)] * len(values)
     return [
-        spreader.meshes.unreduced(names["sdy.sharding"])
+        partitioner.meshes.unreduced(names["sdy.sharding"])
         if "sdy.sharding" in names
-        else whole(spreader.meshes.partitions)
+        else unsharded(partitioner.meshes.partitions)
         for names in map(ir.DictAttr, ir.ArrayAttr(main.attributes[name]))
     ]
 
 
-def _layouts(main: ir.Operation, name: str, values: list[Any], spreader: Spreader) -> list[Layout]:
+def _shardings(
+    main: ir.Operation, name: str, values: list[Any], partitioner: Partitioner
+) -> list[DimShardings]:
     attributes: Any = [None] * len(values)
     if name in main.attributes:
         attributes = [ir.DictAttr(each) for each in ir.ArrayAttr(main.attributes[name])]
-    layouts = []
+    shardings = []
     for value, names in zip(values, attributes, strict=True):
         if names is None or "sdy.sharding" not in names:
-            layouts.append(spreader.nothing(value))
+            shardings.append(partitioner.replicated(value))
         else:
-            layouts.append(spreader.meshes.layout(names["sdy.sharding"]))
-    return layouts
+            shardings.append(partitioner.meshes.dim_shardings(names["sdy.sharding"]))
+    return shardings

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 BYTES = ("int8", "uint8")
@@ -21,13 +21,13 @@ def numbers(dtype, *shape):
 @pytest.mark.parametrize("dtype", NARROW)
 def test_products_of_one_type(dtype):
     x, y = numbers(dtype, 3, 5, 70), numbers(dtype, 3, 70, 9)
-    beside_cpu(lambda x, y: (x @ y, x[0] @ y[0, :, 0], jnp.vdot(x, x)), x, y)
+    compare_with_cpu(lambda x, y: (x @ y, x[0] @ y[0, :, 0], jnp.vdot(x, x)), x, y)
 
 
 @pytest.mark.parametrize("dtype", [*BYTES, "int16", "uint16"])
 def test_convolutions_of_one_type(dtype):
     x, w = numbers(dtype, 2, 7, 30), numbers(dtype, 4, 7, 3)
-    beside_cpu(lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"), x, w)
+    compare_with_cpu(lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"), x, w)
 
 
 @pytest.mark.parametrize("result", [*BYTES, "int16", "int32"])
@@ -36,7 +36,7 @@ def test_convolutions_of_one_type(dtype):
 def test_products_of_two_types(left, right, result):
     x = numbers("int8", 5, 70) > 0 if left == "bool" else numbers(left, 5, 70)
     contracted = (((1,), (0,)), ((), ()))
-    beside_cpu(
+    compare_with_cpu(
         lambda x, y: lax.dot_general(x, y, contracted, preferred_element_type=result),
         x,
         numbers(right, 70, 9),
@@ -45,7 +45,7 @@ def test_products_of_two_types(left, right, result):
 
 def test_what_fits_is_kept():
     x, y = np.full((3, 40), -128, np.int8), np.full((40, 3), 127, np.int8)
-    beside_cpu(lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32), x, y)
+    compare_with_cpu(lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32), x, y)
 
 
 @pytest.mark.parametrize("dtype", ["int2", "uint2", "int4", "uint4"])

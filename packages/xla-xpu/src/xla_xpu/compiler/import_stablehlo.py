@@ -1,4 +1,4 @@
-"""From PJRT's bytes to a graph: the portable artifact, calls inlined, canonical."""
+"""Import StableHLO: parse PJRT's bytes, inline calls, canonicalize, and build a graph."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import elementwise, futures
+from . import async_collectives, elementwise
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .literals import array_of
 from .types import ELEMENTS, TOKEN, Type, unknown
 
-# Composites that are lowered as they are; others are what they are composed of.
+# Composites that have a lowering; others are inlined.
 _COMPOSITES = {op for op in elementwise.OPERATIONS if "@" in op} | {"composite@chlo.top_k"}
 
-# What has no effect on one device, nor on single numbers.
+# Operations that have no effect on one device, or on scalars.
 _SHARDING = ("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
 
 
 def parse(code: bytes) -> ir.Module:
-    """The module, with one function left."""
+    """Parse a module and inline all calls, so that one function remains."""
     context = jax_mlir.make_ir_context()
     context.allow_unregistered_dialects = True
     if b"StableHLO" in code[:32]:
@@ -53,7 +53,7 @@ def inline(module: ir.Module) -> None:
             for old, new in zip(call.results, results, strict=True):
                 old.replace_all_uses_with(new)
             call.operation.erase()
-    futures.resolve(functions["main"].operation)
+    async_collectives.inline_async_ops(functions["main"].operation)
     with module.context:
         passes = passmanager.PassManager.parse("builtin.module(symbol-dce,canonicalize,cse)")
         passes.run(module.operation)
@@ -70,14 +70,14 @@ def _calls(op: ir.Operation) -> Any:
 
 
 def _is_foreign(op: ir.Operation) -> bool:
-    """Whether it is a composite that has no lowering as a whole."""
+    """Return True for a composite that has no lowering."""
     if op.name != "stablehlo.composite":
         return False
     return f"composite@{ir.StringAttr(op.attributes['name']).value}" not in _COMPOSITES
 
 
 def main_of(module: ir.Module) -> ir.Operation:
-    """The function that is the program."""
+    """Return the function ``main``."""
     return next(
         op.operation
         for op in module.body.operations
@@ -86,15 +86,15 @@ def main_of(module: ir.Module) -> ir.Operation:
     )
 
 
-def graph_of(module: ir.Module, spread: bool = False) -> Graph:
-    """The program's graph; ``spread``: with what says how arrays lie on several devices."""
+def graph_of(module: ir.Module, with_shardings: bool = False) -> Graph:
+    """Build the program's graph; ``with_shardings`` keeps operations that describe shardings."""
     main = main_of(module)
-    if not spread:
-        _forget_shardings(main)
+    if not with_shardings:
+        _erase_shardings(main)
     return _block(main.regions[0].blocks[0], {})
 
 
-def _forget_shardings(op: ir.Operation) -> None:
+def _erase_shardings(op: ir.Operation) -> None:
     for region in op.regions:
         for block in region:
             for inner in list(block):
@@ -104,11 +104,11 @@ def _forget_shardings(op: ir.Operation) -> None:
                     inner.operation.result.replace_all_uses_with(inner.operation.operands[0])
                     inner.operation.erase()
                 else:
-                    _forget_shardings(inner.operation)
+                    _erase_shardings(inner.operation)
 
 
 def type_of(mlir: ir.Type) -> Type:
-    """An array's type, or a token's."""
+    """Return the type of an array or a token."""
     if not isinstance(mlir, ir.RankedTensorType):
         if "token" in str(mlir):
             return Type(TOKEN, ())
@@ -143,7 +143,7 @@ def _is_transparent(op: ir.Operation) -> bool:
 
 
 def _is_placement(op: ir.Operation) -> bool:
-    """Where a value lies is said by the function's parameters and results; within it lies on the device."""
+    """Return True for a placement, which has no effect: only parameters and results have a memory kind."""
     if op.name != "stablehlo.custom_call":
         return False
     return ir.StringAttr(op.attributes["call_target_name"]).value == "annotate_device_placement"
@@ -257,7 +257,7 @@ _STRUCTURES = (
 
 
 def _where(location: ir.Location) -> str:
-    """JAX's name of an operation and the user's line, such as "jit(step)/sin, model.py:12"."""
+    """Return JAX's name of an operation and the user's line, such as "jit(step)/sin, model.py:12"."""
     text = str(location)
     name = re.search(r'"([^"]*)"', text)
     line = re.search(r'"([^"]+)":(\d+)', text)

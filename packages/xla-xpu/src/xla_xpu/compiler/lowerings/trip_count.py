@@ -1,4 +1,4 @@
-"""Loops that run a known number of times."""
+"""Trip counts of loops that count from one constant to another."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..splats import splat
 
 
 @dataclass(frozen=True)
-class Count:
-    """``state``: which of the loop's states counts, from ``first`` in steps of ``step``."""
+class TripCount:
+    """A loop whose state number ``state`` counts from ``first`` in steps of ``step``."""
 
     state: int
     first: int
@@ -19,12 +19,12 @@ class Count:
 
     @property
     def last(self) -> int:
-        """What the counter ends as."""
+        """The counter after the loop."""
         return self.first + self.trips * self.step
 
 
-def count_of(node: Node) -> Count | None:
-    """How a loop counts, when it does so from a number to a number."""
+def trip_count_of(node: Node) -> TripCount | None:
+    """Return the trip count of a loop, or None if data decide it."""
     condition, body = node.regions
     test = condition.results[0].node
     if test is None or test.op != "compare" or test.attributes["comparison_direction"] != "LT":
@@ -36,7 +36,7 @@ def count_of(node: Node) -> Count | None:
     first, end, step = splat(node.inputs[state]), splat(limit), _step(body, state)
     if first is None or end is None or step is None:
         return None
-    return Count(state, int(first), step, max(0, -(-(int(end) - int(first)) // step)))
+    return TripCount(state, int(first), step, max(0, -(-(int(end) - int(first)) // step)))
 
 
 def _step(body: Graph, state: int) -> int | None:

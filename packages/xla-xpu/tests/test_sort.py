@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 from jax import lax
 
 
@@ -14,25 +14,25 @@ def numbers(shape, dtype=np.float32):
 
 @pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16, np.int8, np.uint32])
 def test_top_k(dtype):
-    beside_cpu(lambda x: lax.top_k(x, 5), numbers((4, 60), dtype))
+    compare_with_cpu(lambda x: lax.top_k(x, 5), numbers((4, 60), dtype))
 
 
 @pytest.mark.parametrize("function", [lax.approx_max_k, lax.approx_min_k])
 def test_approximate_top_k(function):
-    beside_cpu(lambda x: function(x, 4), numbers((3, 40)))
-    beside_cpu(lambda x: function(x, 4, reduction_dimension=0), numbers((40, 3)))
+    compare_with_cpu(lambda x: function(x, 4), numbers((3, 40)))
+    compare_with_cpu(lambda x: function(x, 4, reduction_dimension=0), numbers((40, 3)))
 
 
 def test_several_keys():
     keys = [np.random.default_rng(k).integers(0, 3, (5, 40)).astype(np.int32) for k in range(3)]
-    beside_cpu(lambda *keys: lax.sort(keys, dimension=1, num_keys=2), *keys)
-    beside_cpu(lambda *keys: lax.sort(keys, dimension=0, num_keys=3), *keys)
+    compare_with_cpu(lambda *keys: lax.sort(keys, dimension=1, num_keys=2), *keys)
+    compare_with_cpu(lambda *keys: lax.sort(keys, dimension=0, num_keys=3), *keys)
 
 
 def test_not_a_number():
     x = np.array([1, np.nan, -0.0, 0.0, -np.inf, np.inf, -np.nan, 2], np.float32)
-    beside_cpu(jnp.sort, x)
-    beside_cpu(jnp.argsort, x)
+    compare_with_cpu(jnp.sort, x)
+    compare_with_cpu(jnp.argsort, x)
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.float32, np.int16, np.bool_, jnp.bfloat16])
@@ -40,8 +40,8 @@ def test_sorts(dtype):
     x = numbers((5, 40)).astype(dtype)
     if dtype == np.complex64:
         x = x.round() + np.complex64(1j) * numbers((5, 40))[::-1]
-    beside_cpu(lambda x: (jnp.sort(x, 1), jnp.argsort(x, 0), lax.sort((x, x), num_keys=1)), x)
+    compare_with_cpu(lambda x: (jnp.sort(x, 1), jnp.argsort(x, 0), lax.sort((x, x), num_keys=1)), x)
 
 
 def test_gradient():
-    beside_cpu(jax.grad(lambda x: (lax.top_k(x, 5)[0] ** 2).sum()), numbers((4, 60)))
+    compare_with_cpu(jax.grad(lambda x: (lax.top_k(x, 5)[0] ** 2).sum()), numbers((4, 60)))

@@ -1,4 +1,4 @@
-"""Waits for modules of JAX that programs seldom import, and that take long to."""
+"""Calls a function when a module of JAX is imported, for modules that are slow and seldom imported."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 
-def when_imported(name: str, call: Callable[[Any], None]) -> None:
-    """Calls ``call`` with the module: now, or when it is imported."""
+def call_on_import(name: str, call: Callable[[Any], None]) -> None:
+    """Call ``call`` with the module: now if it is imported already, otherwise after its import."""
     if name in sys.modules:
         call(sys.modules[name])
     else:
@@ -19,7 +19,7 @@ def when_imported(name: str, call: Callable[[Any], None]) -> None:
 
 
 class _Finder:
-    """Sees the import, and has the module's own loader call."""
+    """A finder that makes the module's own loader call the function."""
 
     def __init__(self, name: str, call: Callable[[Any], None]) -> None:
         self.name, self.call = name, call

@@ -1,4 +1,4 @@
-"""A plan as plain lists and numbers: what the plugin takes, and what is saved."""
+"""Serialize a plan to plain lists and numbers, which the plugin reads and the cache saves."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from . import loops, memory, tasks
+from . import fusion, kernel_writer, memory
+from .deduplicate import deduplicate
 from .lower import Lowerer
-from .one_text import share
-from .plan import MOST_DIMENSIONS, Buffer, Step, View, groups_of, joined
-from .row_loops import row_kernel
-from .rows import RowTask
+from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, joined
+from .row_fusion import PendingRowKernel
+from .row_kernel_writer import write_row_kernel
 from .types import row_major
 
-# Kernels that are compiled together: most of what a compilation costs does not depend on how many there are.
-TOGETHER = 8
+# Kernels per module: most of a compilation's cost does not depend on their number.
+MODULE_KERNELS = 8
 
 
-def finish(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
-    """The final form of what was lowered; see memory.reuse_donated for ``donated``."""
-    if not lowerer.apart:
-        tasks.merge_tasks(lowerer.steps, lowerer.known_at)
-    tasks.drop_unread(lowerer.steps, lowerer.known_at)
+def serialize_plan(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
+    """Fuse, assign memory and serialize a lowered program; see memory.reuse_donated for ``donated``."""
+    if not lowerer.unfused:
+        fusion.fuse_kernels(lowerer.steps, lowerer.find_view_at)
+    fusion.drop_unread(lowerer.steps, lowerer.find_view_at)
     kernels = Kernels(lowerer)
     memory.merge_copies(lowerer.steps)
-    reused = memory.reuse_donated(lowerer.buffers, lowerer.steps, donated)
+    output_aliases = memory.reuse_donated(lowerer.buffers, lowerer.steps, donated)
     total = memory.assign(lowerer.buffers, lowerer.steps)
     constants = _constants(lowerer)
     numbers = {
@@ -35,7 +35,7 @@ def finish(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
     }
     return {
         "buffers": [[buffer.kind, buffer.place] for buffer in numbers],
-        "reused": reused,
+        "output_aliases": output_aliases,
         "temporary_bytes": total,
         "constants": base64.b64encode(constants).decode(),
         "sources": kernels.sources,
@@ -53,51 +53,53 @@ def _constants(lowerer: Lowerer) -> bytes:
 
 
 class Kernels:
-    """The kernels of all tasks, the same ones once, in modules."""
+    """The kernels of all pending kernels, equal ones once, in modules."""
 
     def __init__(self, lowerer: Lowerer) -> None:
-        made: dict[Step, loops.Kernel] = {}
+        written: dict[Step, kernel_writer.Kernel] = {}
         complex: set[Step] = set()
         for step in (inner for top in lowerer.steps for inner in top.all_steps()):
-            if isinstance(step, tasks.Task):
-                if isinstance(step, RowTask):
-                    made[step] = row_kernel(step, lowerer.target)
+            if isinstance(step, fusion.PendingKernel):
+                if isinstance(step, PendingRowKernel):
+                    written[step] = write_row_kernel(step, lowerer.target)
                 else:
-                    made[step] = loops.kernel(step.emitter, step.outputs, lowerer.target)
-                step.in_place = made[step].in_place
+                    written[step] = kernel_writer.write_kernel(
+                        step.emitter, step.outputs, lowerer.target
+                    )
+                step.in_place = written[step].in_place
                 if step.emitter.complex:
                     complex.add(step)
-        self.of = share(made)
+        self.of = deduplicate(written)
         self.names: dict[str, str] = {}
         for kernel in self.of.values():
             self.names.setdefault(kernel.text, f"fused_{len(self.names)}")
         of_complex = {self.of[step].text for step in complex}
-        self.modules: dict[str, str] = {}  # of each text
+        self.modules: dict[str, str] = {}  # source text to module source
         for kind in (False, True):
             texts = [text for text in self.names if (text in of_complex) == kind]
-            for begin in range(0, len(texts), TOGETHER):
-                group = texts[begin : begin + TOGETHER]
+            for begin in range(0, len(texts), MODULE_KERNELS):
+                group = texts[begin : begin + MODULE_KERNELS]
                 named = [text.replace("NAME", self.names[text], 1) for text in group]
-                self.modules |= dict.fromkeys(group, loops.source(named, kind))
+                self.modules |= dict.fromkeys(group, kernel_writer.module_source(named, kind))
         self.sources = list(dict.fromkeys(self.modules.values()))
         self.numbers = {source: number for number, source in enumerate(self.sources)}
 
     def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
-        """What the plugin needs to launch a task's kernel."""
-        made = self.of[step]
+        """Return the fields with which the plugin launches a kernel."""
+        kernel = self.of[step]
         return {
-            "source": self.numbers[self.modules[made.text]],
-            "name": self.names[made.text],
-            "groups": made.groups,
-            "group": made.group,
-            "bytes": made.bytes,
-            "arguments": [numbers[buffer.root] for buffer in made.arguments],
-            "sizes": made.sizes,
+            "source": self.numbers[self.modules[kernel.text]],
+            "name": self.names[kernel.text],
+            "groups": kernel.groups,
+            "group": kernel.group,
+            "bytes": kernel.bytes,
+            "arguments": [numbers[buffer.root] for buffer in kernel.arguments],
+            "sizes": kernel.sizes,
         }
 
 
 def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str, Any]:
-    fields = {key: _field(value, numbers) for key, value in _few_dimensions(step).items()}
+    fields = {key: _field(value, numbers) for key, value in _with_min_dims(step).items()}
     if step in kernels.of:
         fields |= kernels.fields(step, numbers)
     if step.bodies:
@@ -111,26 +113,26 @@ def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str,
     return {"step": step.name, **fields}
 
 
-# Steps whose views all have one shape, and those that take arrays that lie in order.
-_OF_ONE_SHAPE, _DENSE = ("copy", "fill"), ("exchange", "host_call", "buffer_call")
+# Steps whose views all have one shape, and steps that take contiguous arrays.
+_OF_ONE_SHAPE, _CONTIGUOUS = ("copy", "fill"), ("exchange", "host_call", "buffer_call")
 
 
-def _few_dimensions(step: Step) -> dict[str, Any]:
-    """A step's fields, with no more dimensions than the runtime needs to know of."""
+def _with_min_dims(step: Step) -> dict[str, Any]:
+    """Return a step's fields, with views of as few dimensions as the step allows."""
     found = {key: value for key, value in step.fields.items() if isinstance(value, View)}
     if step.name in _OF_ONE_SHAPE:
         views = list(found.values())
         return step.fields | dict(zip(found, joined(views, groups_of(views)), strict=True))
     views = [*found.values(), *(v for key in _LISTS for v in _listed(step.fields.get(key)))]
-    if step.name in _DENSE:
+    if step.name in _CONTIGUOUS:
         return {key: _each(value, _flat) for key, value in step.fields.items()}
-    if step.name in _ALONG and any(len(view.shape) > MOST_DIMENSIONS for view in views):
+    if step.name in _ALONG and any(len(view.shape) > MAX_DIMENSIONS for view in views):
         around = partial(_around, step.fields["dim"])
         return {key: _each(value, around) for key, value in step.fields.items()} | {"dim": 1}
     return step.fields
 
 
-# Steps along a dimension; arrays of very many dimensions they get row-major.
+# Steps along one dimension; their arrays of more than MAX_DIMENSIONS are row-major.
 _ALONG = ("sort", "comparison_sort", "scan", "topk", "fft")
 _LISTS = ("in", "out")
 
@@ -150,7 +152,7 @@ def _flat(view: View) -> View:
 
 
 def _around(dim: int, view: View) -> View:
-    """What is before a dimension, the dimension, and what is after it."""
+    """Return a view of three dimensions: those before ``dim`` joined, ``dim``, and those after it joined."""
     shape = (prod(view.shape[:dim]), view.shape[dim], prod(view.shape[dim + 1 :]))
     return view.with_layout(shape, row_major(shape))
 

@@ -1,7 +1,4 @@
-"""Collectives that a program begins in one place and waits for in another, as one operation each.
-
-The steps of a plan are queued, and nothing waits for any of them: what is between the two need not know.
-"""
+"""Inline async collectives. Steps only enqueue, so a start/done pair needs no wait."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ from jaxlib.mlir import ir
 _START, _DONE = "stablehlo.async_start", "stablehlo.async_done"
 
 
-def resolve(op: ir.Operation) -> None:
-    """Puts what begins where it begins, and its results where they are waited for.
+def inline_async_ops(op: ir.Operation) -> None:
+    """Replace each start/done pair by the collective, at the place of the start.
 
-    A future that goes elsewhere, such as round a loop, stays, and is refused as a type when it is read.
+    A future with other uses, such as a loop state, stays; the import then rejects its type.
     """
     for region in op.regions:
         for block in region:
@@ -21,7 +18,7 @@ def resolve(op: ir.Operation) -> None:
                 if inner.operation.name == _START:
                     _start(inner.operation)
                 elif inner.operation.name != _DONE:
-                    resolve(inner.operation)
+                    inline_async_ops(inner.operation)
 
 
 def _start(op: ir.Operation) -> None:

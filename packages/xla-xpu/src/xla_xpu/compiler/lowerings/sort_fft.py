@@ -1,4 +1,4 @@
-"""Sorts and Fourier transforms."""
+"""Lowerings of sorts, top-k and Fourier transforms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .complex_products import part_of
 
 @lowering("sort")
 def sort(lowerer: Lowerer, node: Node) -> None:
-    """By keys where the comparison is an ordinary one, otherwise by the comparison."""
+    """Sort by keys if the comparison is an ordinary one, otherwise with the comparison."""
     dim = node.attributes["dimension"]
     if not node.output.type.count:
         for value in node.outputs:
@@ -36,7 +36,7 @@ def sort(lowerer: Lowerer, node: Node) -> None:
     more = {"indices": outs[1]} if positions else {}
     step = make_step(
         "sort",
-        {"in": lowerer.few(node.inputs[0])},
+        {"in": lowerer.with_max_dims(node.inputs[0])},
         {"values": outs[0], **more},
         dim=dim,
         descending=order == "GT",
@@ -46,7 +46,7 @@ def sort(lowerer: Lowerer, node: Node) -> None:
 
 
 def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
-    """Complex numbers are sorted as two operands."""
+    """Add a sort with the program's comparison; complex numbers are sorted as two operands."""
     operands: list[Value] = []
     results: list[Value] = []
     names = []
@@ -62,7 +62,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
         results += [Value(part, None, 0) for _ in range(2)]
         names += [f"{element.math}({side}{at}, {side}{at + 1})" for side in "ab"]
     lines, (result,) = region_text(node.regions[0], names)
-    views = [lowerer.few(value) for value in operands]
+    views = [lowerer.with_max_dims(value) for value in operands]
     outs = [lowerer.result(value) for value in results]
     less, complex = as_expression(lines, result), len(operands) > len(node.inputs)
     lowerer.add(
@@ -81,11 +81,11 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
             next(parts)
             continue
         whole = Node("complex", [next(parts), next(parts)], [output.type]).output
-        lowerer.copy(lowerer.result(output), lowerer.place(whole))
+        lowerer.copy(lowerer.result(output), lowerer.materialize(whole))
 
 
 def _plain_order(region: Graph) -> str:
-    """ "LT" or "GT" when the first operand's values are compared as numbers are; otherwise ""."""
+    """Return "LT" or "GT" if the comparison is that of the first operand's numbers; otherwise ""."""
     test = region.results[0].node
     if test is None or test.op != "compare":
         return ""
@@ -96,7 +96,7 @@ def _plain_order(region: Graph) -> str:
     element = first.type.element
     if element.kind in ("int", "uint", "bool") and test.inputs == [first, second]:
         return direction
-    # JAX makes zeros one, and NaNs one and the greatest, before it compares by bits.
+    # JAX makes all zeros equal, and all NaNs equal and greatest, before it compares by bits.
     if element.kind != "float" or test.attributes.get("compare_type") != "TOTALORDER":
         return ""
     reads = [_canonical(value) for value in test.inputs]
@@ -104,7 +104,7 @@ def _plain_order(region: Graph) -> str:
 
 
 def _canonical(value: Value) -> Value | None:
-    """The parameter that selects of constants were applied to."""
+    """Return the parameter to which selects with constants were applied."""
     while value.node is not None:
         if value.op != "select":
             return None
@@ -114,24 +114,22 @@ def _canonical(value: Value) -> Value | None:
 
 @lowering("composite@chlo.top_k")
 def top_k(lowerer: Lowerer, node: Node) -> None:
-    """The largest, along the last dimension."""
+    """Lower the largest elements along the last dimension."""
     _add_topk(lowerer, node, len(node.inputs[0].shape) - 1, largest=True)
 
 
 @lowering("custom_call@ApproxTopK")
 def approximate_top_k(lowerer: Lowerer, node: Node) -> None:
-    """Exactly: no device has a faster way that is less exact."""
+    """Lower to the exact top-k: no device has a faster approximation."""
     dim = node.attributes["mhlo.backend_config"]["reduction_dim"]
     (comparator,) = node.attributes["called_computations"]
     if len(node.inputs) != 4 or counted_dimension(node.inputs[1]) != dim:
-        raise Unsupported(
-            "ApproxTopK of anything but numbers and their positions is not supported on xpu"
-        )
+        raise Unsupported("ApproxTopK is supported on xpu only for numbers with their positions")
     _add_topk(lowerer, node, dim, largest="_gt_" in comparator)
 
 
 def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
-    source = lowerer.few(node.inputs[0])
+    source = lowerer.with_max_dims(node.inputs[0])
     values, indices = (lowerer.result(value) for value in node.outputs)
     if values.type.count:
         views = {"values": values, "indices": indices}
@@ -141,9 +139,9 @@ def _add_topk(lowerer: Lowerer, node: Node, dim: int, largest: bool) -> None:
 
 @lowering("fft")
 def fft(lowerer: Lowerer, node: Node) -> None:
-    """One dimension after the other, the last one first where it is real."""
+    """Transform one dimension after the other, a real one first, or last in an inverse."""
     kind, lengths = node.attributes["fft_type"], node.attributes["fft_length"]
-    source = lowerer.few(node.inputs[0])
+    source = lowerer.with_max_dims(node.inputs[0])
     out = lowerer.result(node.output)
     if not out.type.count:
         return
@@ -151,7 +149,7 @@ def fft(lowerer: Lowerer, node: Node) -> None:
     dims = list(range(rank - len(lengths), rank))
     inverse = kind in ("IFFT", "IRFFT")
     scale = 1 / math.prod(lengths) if inverse else 1.0
-    # The real side is the last transform of an inverse, and the first of a forward one.
+    # The transform with a real side is the last of an inverse, and the first of a forward one.
     order = dims if kind == "IRFFT" else dims[::-1]
     for number, dim in enumerate(order):
         last = number == len(order) - 1

@@ -1,4 +1,4 @@
-"""Results too large to be found in a cache again: gathered in blocks that are stored past the caches."""
+"""Streaming stores for large results: a loop collects blocks, which bypass the caches when stored."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from .plan import View
 
-# Of all results of a kernel in bytes, as the runtime's kernels have it; and elements of a loop.
-_LARGE, _LONG = 16 << 20, 512
+# The least bytes of a kernel's results, as in the runtime's kernels, and elements of a loop, for streaming.
+_MIN_BYTES, _MIN_COUNT = 16 << 20, 512
 
 
 @dataclass(frozen=True)
 class Store:
-    """An element's: the kernel's array of which type, what stands for the position in it, and the value."""
+    """A store of an element: the number and type of the array, the position's placeholder, and the value."""
 
     array: int
     stored: str
@@ -21,34 +21,34 @@ class Store:
     value: str
 
     @property
-    def text(self) -> str:
+    def statement(self) -> str:
         return f"x{self.array}[{self.position}] = {self.value};"
 
     @property
-    def into_block(self) -> str:
+    def block_statement(self) -> str:
         return f"b{self.array}[0].data[at] = {self.value};"
 
 
 class Blocks:
-    """The stores of a loop that go past the caches, and ``text``: the statements of the others and theirs."""
+    """The streaming stores of a loop; ``statements`` are those of all stores, in order."""
 
     def __init__(self, stores: Sequence[Store], chosen: Sequence[Store] = ()) -> None:
         self.chosen = chosen
-        self.text = [s.into_block if s in chosen else s.text for s in stores]
+        self.statements = [s.block_statement if s in chosen else s.statement for s in stores]
 
     def __bool__(self) -> bool:
         return bool(self.chosen)
 
     @property
-    def declared(self) -> list[str]:
+    def declarations(self) -> list[str]:
         return [f"  static Local<Block<{s.stored}>, 1> b{s.array};" for s in self.chosen]
 
     @property
-    def finished(self) -> list[str]:
+    def final_statements(self) -> list[str]:
         return ["  streaming_fence();"] if self else []
 
-    def walk(self, index: str, first: str, end: str, each: str) -> list[str]:
-        """The loop from ``first`` to ``end``, where every position is that of element ``e``."""
+    def loop(self, index: str, first: str, end: str, each: str) -> list[str]:
+        """Return the loop from ``first`` to ``end``; every position must be that of element ``e``."""
         send = [
             f"streaming_store(x{s.array} + ({s.position}), b{s.array}[0]);" for s in self.chosen
         ]
@@ -73,8 +73,11 @@ class Blocks:
 def blocks_of(
     stores: Sequence[Store], views: Sequence[View], count: int, fits: Callable[[str], bool]
 ) -> Blocks:
-    """For a loop of ``count`` elements; ``fits``: whether the elements of a position then lie in a row."""
-    if sum(view.type.bytes for view in views) < _LARGE or count < _LONG:
+    """Choose the streaming stores of a loop of ``count`` elements.
+
+    ``fits`` returns True if the elements at a position are contiguous along the loop.
+    """
+    if sum(view.type.bytes for view in views) < _MIN_BYTES or count < _MIN_COUNT:
         return Blocks(stores)
     arrays = [store.array for store in stores]
     return Blocks(stores, [s for s in stores if fits(s.position) and arrays.count(s.array) == 1])

@@ -1,4 +1,4 @@
-"""Writes the kernel of a fused computation: loops over its elements around the statements of one of them."""
+"""Write the source of a fused kernel: loops around the statements of one element."""
 
 from __future__ import annotations
 
@@ -8,64 +8,64 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .affine import Affine, dot
-from .byte_loads import by_words
+from .byte_loads import load_words
 from .elementwise import headers_of, store
 from .emit import Emitter
-from .past_caches import Blocks, Store, blocks_of
 from .plan import Buffer, View
 from .space import SHORT, Loops, counters, join
+from .streaming_stores import Blocks, Store, blocks_of
 from .types import row_major
 
 
 @dataclass(frozen=True)
 class Target:
-    """The device a kernel is shaped for."""
+    """The properties of the device for which a kernel is written."""
 
     lanes: int
     units: int
     gpu: bool
-    most_items: int
+    max_items: int
     local_memory: int
 
     @property
     def sub_groups(self) -> int:
-        """In a work-group. On the CPU device a group is a task of a core, a sub-group its vector."""
-        return max(1, min(self.most_items, 256) // self.lanes) if self.gpu else 1
+        """Sub-groups per work-group. On the CPU device a work-group is one sub-group."""
+        return max(1, min(self.max_items, 256) // self.lanes) if self.gpu else 1
 
     @property
-    def each(self) -> str:
-        """How a loop over vectors begins. A CPU's driver unrolls it, which takes longer than it saves."""
+    def vector_loop(self) -> str:
+        """The keyword of vector loops, on CPUs with a pragma: compiling unrolled loops takes too long."""
         return "for" if self.gpu else '_Pragma("clang loop unroll(disable)") for'
 
     def cache_bytes(self, columns: int) -> int:
-        """Bytes of local memory for each element of a row; a GPU's other groups want theirs."""
+        """Return the bytes of local memory per element of a row; on GPUs a group uses a quarter of it."""
         rows = self.sub_groups if columns < self.lanes * self.sub_groups else 1
         room = self.local_memory // 4 if self.gpu else self.local_memory * 15 // 16
         return room // (rows * columns)
 
     def tile(self, vectors: int) -> int:
-        """Vectors that one sub-group walks."""
-        shortest, longest, tiles = (
+        """Return the number of vectors that one sub-group processes."""
+        min_tile, max_tile, tiles = (
             (1, 16, self.units * 16) if self.gpu else (32, 2048, self.units * 8)
         )
-        return min(max(-(-vectors // tiles), shortest), longest)
+        return min(max(-(-vectors // tiles), min_tile), max_tile)
 
 
-NOWHERE = Affine()
+NO_SHIFT = Affine()
 
 
 @dataclass(frozen=True)
 class Output:
-    """The name of an element, and the view whose element it becomes, ``shift`` further on."""
+    """An output: the name of the computed element, and its view, offset by ``shift``."""
 
     name: str
     view: View
-    shift: Affine = NOWHERE
+    shift: Affine = NO_SHIFT
 
 
 @dataclass(frozen=True)
-class Walk:
-    """A kernel's body and how far it goes: sizes are arguments, so that one text does for many shapes."""
+class KernelBody:
+    """A kernel's body with its size arguments, which let one source serve many shapes."""
 
     lines: list[str]
     names: list[str]
@@ -75,7 +75,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel's text, in which NAME stands for its name, and how it is launched."""
+    """A kernel's source, in which NAME is a placeholder for its name, and its launch parameters."""
 
     text: str
     groups: int
@@ -86,8 +86,8 @@ class Kernel:
     in_place: list[Buffer]
 
 
-def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
-    """The kernel that computes ``outputs``, which have one shape."""
+def write_kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
+    """Write the kernel that computes ``outputs``, which have one shape."""
     shape = outputs[0].view.shape
     views = [output.view for output in outputs]
     stores = []
@@ -101,44 +101,44 @@ def kernel(emitter: Emitter, outputs: list[Output], target: Target) -> Kernel:
     index = index_type(emitter, math.prod(shape))
     lines = emitter.lines
     if not target.gpu:
-        loops, lines, stores = by_words(emitter, stores, loops, index)
-    large = [] if target.gpu or emitter.stores else views
-    walk = _walk(_Body(loops, lines, stores, large), index, target)
-    return written(emitter, walk, views, target, _in_place(emitter, views))
+        loops, lines, stores = load_words(emitter, stores, loops, index)
+    streamed = [] if target.gpu or emitter.stores else views
+    body = _write_rows(_Body(loops, lines, stores, streamed), index, target)
+    return assemble_kernel(emitter, body, views, target, _in_place(emitter, views))
 
 
-def written(
-    emitter: Emitter, walk: Walk, outputs: list[View], target: Target, in_place: list[Buffer]
+def assemble_kernel(
+    emitter: Emitter, body: KernelBody, outputs: list[View], target: Target, in_place: list[Buffer]
 ) -> Kernel:
-    """The kernel of a body."""
+    """Complete a body to a kernel."""
     writes = {number for number, _ in emitter.stores}
     writes |= {emitter.argument(view.buffer, view.element) for view in outputs}
     arrays = [
         f"global<{'' if number in writes else 'const '}{element.stored}> x{number}"
         for number, (_, element) in enumerate(emitter.buffers)
     ]
-    parameters = ", ".join(arrays + [f"i64 {name}" for name in walk.names])
+    parameters = ", ".join(arrays + [f"i64 {name}" for name in body.names])
     views = [view for _, view, _ in emitter.loads] + outputs
     return Kernel(
-        text="\n".join([f"XPU_KERNEL(1) NAME({parameters}) {{", *walk.lines, "}", ""]),
-        groups=-(-walk.tiles // target.sub_groups),
+        text="\n".join([f"XPU_KERNEL(1) NAME({parameters}) {{", *body.lines, "}", ""]),
+        groups=-(-body.tiles // target.sub_groups),
         group=target.lanes * target.sub_groups,
         bytes=sum(view.type.bytes for view in views),
         arguments=[buffer for buffer, _ in emitter.buffers],
-        sizes=walk.sizes,
+        sizes=body.sizes,
         in_place=in_place,
     )
 
 
 def index_type(emitter: Emitter, count: int) -> str:
-    """What holds every position, and those of a last tile beyond the end."""
+    """Return the type of positions, including those of a last tile that end beyond the array."""
     widest = max([count, *(buffer.bytes for buffer, _ in emitter.buffers)])
     return "i32" if widest < 2**31 - 2**24 else "i64"
 
 
 def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
-    """Buffers of which each element is read only where, and before, an output of its size is written."""
-    own = {dot(counters(view.shape), view.strides) for view in outputs if view.dense}
+    """Return the buffers that the outputs may overwrite: each element is read only where it is written."""
+    own = {dot(counters(view.shape), view.strides) for view in outputs if view.contiguous}
     sizes = {view.element.size for view in outputs}
     buffers = []
     for number, (buffer, element) in enumerate(emitter.buffers):
@@ -150,33 +150,33 @@ def _in_place(emitter: Emitter, outputs: list[View]) -> list[Buffer]:
 
 @dataclass(frozen=True)
 class _Body:
-    """The statements of an element, and its stores; ``large``: results that the caches may not hold."""
+    """The statements and stores of an element; ``streamed``: results that may use streaming stores."""
 
     loops: Loops
     lines: list[str]
     stores: list[Store]
-    large: list[View]
+    streamed: list[View]
 
     def blocks(self, count: int, fits: Callable[[Affine], bool]) -> Blocks:
         positions = self.loops.positions
         return blocks_of(
             self.stores,
-            self.large,
+            self.streamed,
             count,
             lambda position: fits(positions[int(position.strip("@"))]),
         )
 
-    def placed(self, lines: list[str], names: dict[int | str, str]) -> list[str]:
-        return placed(lines, self.loops.positions, names)
+    def substitute_positions(self, lines: list[str], names: dict[int | str, str]) -> list[str]:
+        return substitute_positions(lines, self.loops.positions, names)
 
 
-def _walk(body: _Body, index: str, target: Target) -> Walk:
-    """Tiles of rows, or of a part of a row; the outermost size is an argument."""
+def _write_rows(body: _Body, index: str, target: Target) -> KernelBody:
+    """Write tiles of rows, or of parts of a row; the outermost size is an argument."""
     sizes = body.loops.sizes
     columns, rows = sizes[-1], math.prod(sizes[:-1])
     last = len(sizes) - 1
     if rows == 1 or columns < SHORT:
-        return _line(body, columns * rows, index, target)
+        return _write_line(body, columns * rows, index, target)
     row_vectors = -(-columns // target.lanes)
     length = target.tile(row_vectors * rows)
     column_tiles = -(-row_vectors // min(length, row_vectors))
@@ -196,50 +196,54 @@ def _walk(body: _Body, index: str, target: Target) -> Walk:
         f"  for ({index} row = {tile_row} * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
-    text += divided(sizes[:-1], "row", index)
-    blocks = body.blocks(columns, lambda position: position.beside(last))
-    text += _element(body.placed(body.lines + blocks.text, names), index, blocks)
+    text += declare_coordinates(sizes[:-1], "row", index)
+    blocks = body.blocks(columns, lambda position: position.is_unit_stride(last))
+    text += _element(
+        body.substitute_positions(body.lines + blocks.statements, names), index, blocks
+    )
     if blocks:
-        text += body.placed(blocks.walk(index, first, end, target.each), names)
+        text += body.substitute_positions(blocks.loop(index, first, end, target.vector_loop), names)
     else:
-        text += along("element(e + lane());", index, columns, target, first, end)
+        text += loop_over("element(e + lane());", index, columns, target, first, end)
     text.append("  }")
-    return Walk(
-        [*blocks.declared, tile_number(target, index), *text, *blocks.finished],
+    return KernelBody(
+        [*blocks.declarations, tile_number(target, index), *text, *blocks.final_statements],
         ["rows", "height"],
         [rows, height],
         column_tiles * -(-rows // height),
     )
 
 
-def _line(body: _Body, count: int, index: str, target: Target) -> Walk:
-    """All elements as one row, in which each lane finds its own place when there are several dimensions."""
+def _write_line(body: _Body, count: int, index: str, target: Target) -> KernelBody:
+    """Write all elements as one row; lanes compute their coordinates if there are several dimensions."""
     sizes = body.loops.sizes
     several = len(sizes) > 1
-    own = divided(sizes, "e", index) if several else []
+    own = declare_coordinates(sizes, "e", index) if several else []
     names: dict[int | str, str] = {dim: f"d{dim}" if several else "e" for dim in range(len(sizes))}
     line = dot(counters(tuple(sizes)), row_major(tuple(sizes)))
     blocks = body.blocks(count, lambda position: position.terms == line.terms)
     vectors = -(-count // target.lanes)
     width = target.tile(vectors) * target.lanes
     text = [
-        *blocks.declared,
+        *blocks.declarations,
         tile_number(target, index),
         f"  const {index} first = tile * ({index})width, "
         f"end = min_of(first + ({index})width, ({index})count);",
-        *_element(own + body.placed(body.lines + blocks.text, names), index, blocks),
+        *_element(
+            own + body.substitute_positions(body.lines + blocks.statements, names), index, blocks
+        ),
     ]
     if blocks:
         constants = [Affine.of("e") + position.constant for position in body.loops.positions]
-        walk = blocks.walk(index, "first", "end", target.each)
-        text += [*placed(walk, constants, {}), *blocks.finished]
+        loop = blocks.loop(index, "first", "end", target.vector_loop)
+        text += [*substitute_positions(loop, constants, {}), *blocks.final_statements]
     else:
-        text += along("element(e + lane());", index, count, target, "first", "end")
-    return Walk(text, ["count", "width"], [count, width], -(-count // width))
+        text += loop_over("element(e + lane());", index, count, target, "first", "end")
+    return KernelBody(text, ["count", "width"], [count, width], -(-count // width))
 
 
 def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
-    """What is done for an element."""
+    """Return the lambda that computes one element."""
     taken = f"{index} e, i32 at" if blocks else f"{index} e"
     head = f"  auto element = [&]({taken}) __attribute__((always_inline)) {{"
     return [head, *(f"    {line}" for line in lines), "  };"]
@@ -247,14 +251,14 @@ def _element(lines: list[str], index: str, blocks: Blocks) -> list[str]:
 
 @dataclass(frozen=True)
 class Team:
-    """The items that walk a row, or a tile, together: how many; as text that number and an item's own."""
+    """The work-items that share a row or a tile: their number, and C++ text of it and of an item's index."""
 
     items: int
     count: str = "XPU_SUB_GROUP"
     own: str = "lane()"
 
 
-def along(
+def loop_over(
     call: str,
     index: str,
     count: int,
@@ -263,26 +267,28 @@ def along(
     end: str,
     team: Team | None = None,
 ) -> list[str]:
-    """Calls for the elements from ``first`` to ``end`` of ``count``, with no text for what does not occur."""
+    """Return a loop of calls for the elements from ``first`` to ``end``, without a tail if none occurs."""
     team = team or Team(target.lanes)
     text = [f"  {{ {index} e = {first};"]
     if count >= team.items:
-        text.append(f"  {target.each} (; e + {team.count} <= {end}; e += {team.count}) {call}")
+        text.append(
+            f"  {target.vector_loop} (; e + {team.count} <= {end}; e += {team.count}) {call}"
+        )
     if count % team.items:
         text.append(f"  if (e + {team.own} < {end}) {call}")
     return [*text, "  }"]
 
 
 def tile_number(target: Target, index: str) -> str:
-    """The statement that says which tile a sub-group walks. Those behind the last one find nothing to do."""
+    """Return the declaration of a sub-group's tile number. A tile beyond the last one has no elements."""
     number = f"({index})group_id()"
     if target.sub_groups > 1:
         number += f" * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
     return f"  const {index} tile = {number};"
 
 
-def divided(sizes: list[int], counter: str, index: str) -> list[str]:
-    """Declares the coordinate of each dimension, d0 and on."""
+def declare_coordinates(sizes: list[int], counter: str, index: str) -> list[str]:
+    """Return declarations of the coordinates d0, d1, ..., computed from ``counter``."""
     strides = row_major(tuple(sizes))
     lines = []
     for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
@@ -293,12 +299,14 @@ def divided(sizes: list[int], counter: str, index: str) -> list[str]:
     return lines
 
 
-def placed(lines: list[str], positions: list[Affine], names: dict[int | str, str]) -> list[str]:
+def substitute_positions(
+    lines: list[str], positions: list[Affine], names: dict[int | str, str]
+) -> list[str]:
     return [re.sub(r"@(\d+)@", lambda m: positions[int(m[1])].text(names), line) for line in lines]
 
 
-def source(kernels: list[str], complex: bool) -> str:
-    """The text of a module of kernels."""
+def module_source(kernels: list[str], complex: bool) -> str:
+    """Return the source of a module of kernels."""
     body = "".join(kernels)
     headers = ["group", *headers_of(body, complex)]
     if "streaming_store" in body:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from beside import beside_cpu
+from cpu_comparison import compare_with_cpu
 
 ROWS = (4099, 1040)  # of floats: more than 16 MB, and rows of whole cache lines
 UNEVEN = (4099, 1031)
@@ -39,7 +39,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_element_is_stored(name):
     function, arguments = PROGRAMS[name]
-    beside_cpu(function, *arguments, exact=True)
+    compare_with_cpu(function, *arguments, exact=True)
 
 
 def test_in_the_memory_of_an_argument():

@@ -1,4 +1,4 @@
-// Reads a plan as Python gives it: dictionaries, lists and numbers.
+// Reads the fields of a plan's step from a Python dictionary. Needs the GIL.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,22 +13,22 @@ namespace xla_xpu {
 
 namespace py = pybind11;
 
-class Fields {
+class PlanFields {
  public:
-  explicit Fields(py::dict fields) : fields_(std::move(fields)) {}
+  explicit PlanFields(py::dict fields) : fields_(std::move(fields)) {}
 
   template <class T>
   T get(const char* name) const {
     return py::cast<T>(fields_[name]);
   }
   template <class T>
-  T get(const char* name, T otherwise) const {
-    return fields_.contains(name) ? py::cast<T>(fields_[name]) : std::move(otherwise);
+  T get(const char* name, T fallback) const {
+    return fields_.contains(name) ? py::cast<T>(fields_[name]) : std::move(fallback);
   }
   bool has(const char* name) const { return fields_.contains(name); }
-  std::vector<std::string> texts(const char* name) const { return get<std::vector<std::string>>(name); }
-  std::vector<std::int64_t> numbers(const char* name) const { return get<std::vector<std::int64_t>>(name); }
-  std::vector<int> small_numbers(const char* name) const { return get<std::vector<int>>(name); }
+  std::vector<std::string> strings(const char* name) const { return get<std::vector<std::string>>(name); }
+  std::vector<std::int64_t> int64s(const char* name) const { return get<std::vector<std::int64_t>>(name); }
+  std::vector<int> ints(const char* name) const { return get<std::vector<int>>(name); }
 
   /// An operand is [buffer, offset in bytes, dtype, shape, strides].
   Operand operand(const char* name) const { return operand_of(fields_[name]); }

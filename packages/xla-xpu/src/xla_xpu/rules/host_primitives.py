@@ -1,4 +1,4 @@
-"""Primitives that JAX's own CPU backend computes: their program for it travels inside the custom call."""
+"""Rules of primitives that JAX's CPU backend computes; the custom call contains their program for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jax._src import core
 from jax._src.interpreters import mlir
 
 TARGET = "xpu_host_program"
-"""The custom call; its configuration is the step's name, a line's end, and the program's text."""
+"""The custom call; its configuration is the step's name, a newline, and the program's text."""
 
 
 def lower_on_host(
@@ -20,7 +20,7 @@ def lower_on_host(
     operands: Sequence[Any],
     has_side_effect: bool = False,
 ) -> Sequence[Any]:
-    """A custom call of what ``function`` is on JAX's CPU backend; ``name`` tells users that it is there."""
+    """Emit a custom call that runs ``function`` on JAX's CPU backend; ``host_calls()`` counts ``name``."""
     avals = [core.physical_aval(aval) for aval in ctx.avals_in]
     arguments = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
     program = jax.jit(function, keep_unused=True).trace(*arguments)
@@ -36,7 +36,7 @@ def lower_on_host(
 
 
 def register(primitive: core.Primitive, name: str) -> None:
-    """Makes ``primitive`` a call of the host on xpu."""
+    """Make JAX's CPU backend compute ``primitive`` on xpu."""
 
     def rule(ctx: mlir.LoweringRuleContext, *operands: Any, **parameters: Any) -> Sequence[Any]:
         return lower_on_host(ctx, name, lambda *x: primitive.bind(*x, **parameters), operands)

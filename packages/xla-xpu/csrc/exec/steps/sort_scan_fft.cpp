@@ -1,4 +1,4 @@
-// Sorts, the largest elements, scans and Fourier transforms: the runtime's kernels along one dimension.
+// Sorts, top-k, scans and Fourier transforms: the runtime's kernels along one dimension.
 #include "exec/steps.h"
 #include "xpu/kernels/fft.h"
 #include "xpu/kernels/scan.h"
@@ -9,10 +9,10 @@ namespace {
 
 namespace kernels = xpu::kernels;
 
-// Keys alone, or keys and their positions.
+// Sorts keys, optionally with their positions.
 class SortStep final : public Step {
  public:
-  explicit SortStep(const Fields& fields)
+  explicit SortStep(const PlanFields& fields)
       : values_(fields.operand("values")), in_(fields.operand("in")), dim_(fields.get<int>("dim")) {
     if (fields.has("indices")) indices_ = fields.operand("indices");
     options_.descending = fields.get<bool>("descending");
@@ -32,7 +32,7 @@ class SortStep final : public Step {
 
 class TopKStep final : public Step {
  public:
-  explicit TopKStep(const Fields& fields)
+  explicit TopKStep(const PlanFields& fields)
       : values_(fields.operand("values")),
         indices_(fields.operand("indices")),
         in_(fields.operand("in")),
@@ -52,8 +52,8 @@ class TopKStep final : public Step {
 
 class ComparisonSortStep final : public Step {
  public:
-  explicit ComparisonSortStep(const Fields& fields)
-      : sort_({"xla", fields.get<std::string>("less"), fields.texts("headers")}),
+  explicit ComparisonSortStep(const PlanFields& fields)
+      : sort_({"xla", fields.get<std::string>("less"), fields.strings("headers")}),
         out_(fields.operands("out")),
         in_(fields.operands("in")),
         dim_(fields.get<int>("dim")) {}
@@ -67,9 +67,9 @@ class ComparisonSortStep final : public Step {
 
 class ScanStep final : public Step {
  public:
-  explicit ScanStep(const Fields& fields)
+  explicit ScanStep(const PlanFields& fields)
       : scan_({"xla", fields.get<std::string>("combine"), fields.get<std::string>("identity"), false,
-               fields.texts("headers")}),
+               fields.strings("headers")}),
         out_(fields.operand("out")),
         in_(fields.operand("in")),
         dim_(fields.get<int>("dim")) {
@@ -89,7 +89,7 @@ class ScanStep final : public Step {
 
 class FftStep final : public Step {
  public:
-  explicit FftStep(const Fields& fields)
+  explicit FftStep(const PlanFields& fields)
       : out_(fields.operand("out")), in_(fields.operand("in")), dim_(fields.get<int>("dim")) {
     options_.inverse = fields.get<bool>("inverse");
     options_.scale = fields.get<double>("scale");
@@ -106,19 +106,19 @@ class FftStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_sort(const Fields& fields) {
+std::unique_ptr<Step> make_sort(const PlanFields& fields) {
   return std::make_unique<SortStep>(fields);
 }
-std::unique_ptr<Step> make_topk(const Fields& fields) {
+std::unique_ptr<Step> make_topk(const PlanFields& fields) {
   return std::make_unique<TopKStep>(fields);
 }
-std::unique_ptr<Step> make_comparison_sort(const Fields& fields) {
+std::unique_ptr<Step> make_comparison_sort(const PlanFields& fields) {
   return std::make_unique<ComparisonSortStep>(fields);
 }
-std::unique_ptr<Step> make_scan(const Fields& fields) {
+std::unique_ptr<Step> make_scan(const PlanFields& fields) {
   return std::make_unique<ScanStep>(fields);
 }
-std::unique_ptr<Step> make_fft(const Fields& fields) {
+std::unique_ptr<Step> make_fft(const PlanFields& fields) {
   return std::make_unique<FftStep>(fields);
 }
 

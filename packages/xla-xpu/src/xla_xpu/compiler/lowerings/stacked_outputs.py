@@ -1,4 +1,4 @@
-"""States of a loop into which every round writes a part, as those that a scan stacks up."""
+"""Stacked outputs: loop states of which every iteration writes a part, as in lax.scan."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 
 from ..graph import Graph, Value
 from ..splats import splat
-from .counted import Count
+from .trip_count import TripCount
 
 
 @dataclass
-class Series:
-    """A state of which every round writes a part: ``update`` at ``starts``."""
+class StackedOutput:
+    """A state of which every iteration writes the part ``update`` at ``starts``."""
 
     state: int
     update: Value
     starts: list[Value]
 
 
-def series_of(body: Graph, states: list[int]) -> dict[int, Series]:
-    """Those of the states that are only ever written into."""
+def stacked_outputs_of(body: Graph, states: list[int]) -> dict[int, StackedOutput]:
+    """Return the stacked outputs among the states: those that the body only writes to."""
     users = body.users()
     found = {}
     for k in states:
@@ -32,13 +32,13 @@ def series_of(body: Graph, states: list[int]) -> dict[int, Series]:
         if node is None or node.op != "dynamic_update_slice" or node.inputs[0] is not parameter:
             continue
         if users[parameter] == [node] and node.output not in users:
-            found[k] = Series(k, node.inputs[1], node.inputs[2:])
+            found[k] = StackedOutput(k, node.inputs[1], node.inputs[2:])
     return found
 
 
-def is_covered(series: Series, body: Graph, count: Count) -> bool:
-    """Whether the rounds together write all of it, so that what it held before is of no use."""
-    whole, part = body.parameters[series.state].shape, series.update.shape
+def is_covered(stacked: StackedOutput, body: Graph, count: TripCount) -> bool:
+    """Return True if the iterations together write every element, so that the initial value is unused."""
+    whole, part = body.parameters[stacked.state].shape, stacked.update.shape
     partial = [dim for dim, size in enumerate(whole) if part[dim] != size]
     if not partial:
         return count.trips > 0
@@ -46,7 +46,7 @@ def is_covered(series: Series, body: Graph, count: Count) -> bool:
         return False
     (dim,) = partial
     trips = count.first + count.step * np.arange(count.trips)
-    places = _over_trips(series.starts[dim], {body.parameters[count.state]: trips})
+    places = _over_trips(stacked.starts[dim], {body.parameters[count.state]: trips})
     return places is not None and set(np.ravel(places)) >= set(range(whole[dim]))
 
 
@@ -68,7 +68,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 
 
 def _over_trips(value: Value, known: dict[Value, np.ndarray]) -> np.ndarray | None:
-    """What a scalar that only depends on the counter is in each round."""
+    """Return a scalar's value in each iteration, if it depends only on the counter; otherwise None."""
     waiting = [value]
     while waiting:
         missing = [] if waiting[-1] in known else _operands(waiting[-1], known)
@@ -82,7 +82,7 @@ def _over_trips(value: Value, known: dict[Value, np.ndarray]) -> np.ndarray | No
 
 
 def _operands(value: Value, known: dict[Value, np.ndarray]) -> list[Value] | None:
-    """What is to be known before a scalar, which is if there is nothing; None when it never can be."""
+    """Return the operands to evaluate before a scalar; evaluate it if there are none; None if impossible."""
     if value.shape or value.node is None or value.type.element.kind not in ("int", "uint", "bool"):
         return None
     if (number := splat(value)) is not None:

@@ -1,4 +1,4 @@
-"""What the JAX benchmarks share: the same function on xpu and on JAX's own CPU backend, in turn.
+"""The peer of all JAX benchmarks: the same function on JAX's CPU backend, in turn with xpu.
 
 JAX's CPU backend makes a thread for each core that the process may use, so both have the two of the harness.
 """
@@ -53,15 +53,15 @@ def check(ours: Any, peer: Any) -> None:
         a, b = np.asarray(a), np.asarray(b)
         if jnp.issubdtype(b.dtype, jnp.floating):
             a, b = a.astype(np.float32), b.astype(np.float32)
-            apart = np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-30)
+            difference = np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-30)
         else:
-            apart = np.mean(a != b)
-        if not apart <= tolerance:
+            difference = np.mean(a != b)
+        if not difference <= tolerance:
             where = jax.tree_util.keystr(path)
-            raise AssertionError(f"result{where} of {b.dtype}{b.shape}: {apart:.2g} apart")
+            raise AssertionError(f"result{where} of {b.dtype}{b.shape}: off by {difference:.2g}")
 
 
-def beside_cpu(function: Callable, make: Callable[[Inputs], tuple]) -> Callable[[], Pair]:
+def call_pair(function: Callable, make: Callable[[Inputs], tuple]) -> Callable[[], Pair]:
     """Setup of a jitted function on the same inputs on both; each call is waited for.
 
     Not the calls of a sample together: JAX's CPU backend would hold the results of all of them.
@@ -80,7 +80,7 @@ def beside_cpu(function: Callable, make: Callable[[Inputs], tuple]) -> Callable[
 
 
 def case(name: str, function: Callable, make: Callable, bar: str | None, **how: Any) -> Case:
-    return Case(name, beside_cpu(function, make), PEER, bar, **how)
+    return Case(name, call_pair(function, make), PEER, bar, **how)
 
 
 class Steps:
@@ -98,7 +98,7 @@ class Steps:
         jax.block_until_ready(self.state)
 
 
-def steps_beside_cpu(step: Callable, make: Callable[[Inputs], tuple]) -> Callable[[], Pair]:
+def steps_pair(step: Callable, make: Callable[[Inputs], tuple]) -> Callable[[], Pair]:
     """Setup of steps from the same state on both; ``make`` gives the state and the other inputs."""
 
     def setup() -> Pair:
