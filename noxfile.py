@@ -13,14 +13,13 @@ import nox
 
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
-from gate import cuda_wheel as cuda_wheel_check
-from gate import isa as isa_check
-from gate import sanitizers, stand_ins, validation
-from gate.environments import Environment, in_turn
-from gate.interpreters import newest
-from gate.packages import KITS, PACKAGES, ROOT
-from gate.suites import run_suite, run_suites
-from gate.wheels import DIST, build_wheels
+from ci import cuda_wheel as cuda_wheel_check
+from ci import gpu_checks, offline_compile, sanitizers, validation
+from ci.environments import Environment, preparation_lock
+from ci.interpreters import newest
+from ci.packages import SHARED_PACKAGES, PACKAGES, ROOT
+from ci.suites import run_suite, run_suites
+from ci.wheels import DIST, build_wheels
 
 nox.needs_version = ">=2024.10.9"
 nox.options.default_venv_backend = "virtualenv"
@@ -37,7 +36,7 @@ def device_environment(session: nox.Session) -> Environment:
     """The environment in which the suites run: every wheel of ours with what its tests ask for."""
     environment = Environment("device")
     groups = [line for package in PACKAGES for line in package.group("test")]
-    with in_turn():
+    with preparation_lock():
         environment.install_wheels(session, build_wheels(session), groups)
     return environment
 
@@ -54,36 +53,36 @@ def demo(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
     """Every package's test suite on this machine's own devices. Arguments go to pytest."""
-    run_suites(session, device_environment(session), variables=isa_check.fresh_dump("tests"))
+    run_suites(session, device_environment(session), variables=offline_compile.dump_variables("tests"))
 
 
 @nox.session(venv_backend="none", default=False)
 def strict(session: nox.Session) -> None:
     """The suites with device memory that host code cannot touch, as on a GPU."""
-    run_suites(session, device_environment(session), variables=stand_ins.STRICT)
+    run_suites(session, device_environment(session), variables=gpu_checks.STRICT)
 
 
 @nox.session(name="virtual-gpu", venv_backend="none", default=False)
 def virtual_gpu(session: nox.Session) -> None:
     """The suites on Intel's GPU driver with no GPU behind it (dg2, pvc); values not compared."""
-    stand_ins.require_gpu_driver(session)
+    gpu_checks.require_gpu_driver(session)
     environment = device_environment(session)
-    for product, variables in stand_ins.VIRTUAL_GPUS.items():
+    for product, variables in gpu_checks.VIRTUAL_GPUS.items():
         session.log(f"as {product}")
-        run_suites(session, environment, variables | isa_check.fresh_dump(product))
+        run_suites(session, environment, variables | offline_compile.dump_variables(product))
 
 
 @nox.session(venv_backend="none", default=False)
 def isa(session: nox.Session) -> None:
     """Build every kernel for real Intel GPUs (dg2, pvc) and report SIMD width, spills and fp64."""
-    stand_ins.require_gpu_driver(session)
-    isa_check.run(session, device_environment(session))
+    gpu_checks.require_gpu_driver(session)
+    offline_compile.run(session, device_environment(session))
 
 
 @nox.session(venv_backend="none", default=False)
 def generic(session: nox.Session) -> None:
     """The suites as on a foreign SYCL backend: no oneDNN, sub-group size 32."""
-    run_suites(session, device_environment(session), variables=stand_ins.GENERIC)
+    run_suites(session, device_environment(session), variables=gpu_checks.GENERIC)
 
 
 @nox.session(name="cuda-wheel", venv_backend="none", default=False)
@@ -99,7 +98,7 @@ def jax_current(session: nox.Session) -> None:
     if interpreter is None:
         session.skip("no Python here is newer than the one that runs nox")
     environment = Environment("jax-current", interpreter)
-    packages = [p for p in PACKAGES + KITS if p.wheel in ("xpu-runtime", "xla-xpu", "xpu-testing")]
+    packages = [p for p in PACKAGES + SHARED_PACKAGES if p.wheel in ("xpu-runtime", "xla-xpu", "xpu-testing")]
     (package,) = (package for package in packages if package.wheel == "xla-xpu")
     wheels = build_wheels(session, packages, interpreter)
     environment.install_wheels(session, wheels, package.group("test"))
@@ -165,7 +164,7 @@ def lint(session: nox.Session) -> None:
     fix = "--fix" in session.posargs
     session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
     session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
-    for package in PACKAGES + KITS:
+    for package in PACKAGES + SHARED_PACKAGES:
         session.run("mypy", str(package.path / "src"))
     sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()
     if sources:
@@ -177,7 +176,7 @@ def docs(session: nox.Session) -> None:
     """Build the documentation into docs/_build; a warning is an error."""
     environment = Environment("docs")
     tools = ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
-    with in_turn():
+    with preparation_lock():
         environment.install_wheels(session, build_wheels(session, PACKAGES), tools)
     environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
 

@@ -48,7 +48,7 @@ def test_close_checks_dtype_before_values():
 
 
 def test_values_are_not_compared_where_nothing_is_computed(monkeypatch):
-    monkeypatch.setenv("XPU_VALUES", "0")
+    monkeypatch.setenv("XPU_TEST_VALUES", "0")
     assert_close(np.float32([1]), np.float32([2]))
     with pytest.raises(AssertionError, match="shape"):
         assert_close(np.float32([1]), np.float32([1, 2]))
@@ -175,7 +175,7 @@ def test_of_any():
 def test_a_test_of_the_cpu_device_runs_there_only(tmp_path, monkeypatch, type, count, values, says):
     (tmp_path / "xpu_runtime.py").write_text(RUNTIME.format(type=type, count=count))
     (tmp_path / "test_it.py").write_text(OF_THE_CPU_DEVICE)
-    monkeypatch.setenv("XPU_VALUES", values)
+    monkeypatch.setenv("XPU_TEST_VALUES", values)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False

@@ -58,14 +58,14 @@ def jax_function(function: Callable) -> Callable:
         with torch.no_grad():
             return to_jax(function(*to_torch(arguments)))
 
-    def forward(*arguments: Any) -> tuple[Any, _Kept]:
+    def forward(*arguments: Any) -> tuple[Any, _Residuals]:
         tensors = jax.tree.map(_differentiable, to_torch(arguments))
         with torch.enable_grad():
             results = function(*tensors)
-        return to_jax(results), _Kept((tensors, results))
+        return to_jax(results), _Residuals(tensors, results)
 
-    def backward(kept: _Kept, gradients: Any) -> Any:
-        tensors, results = kept.content
+    def backward(residuals: _Residuals, gradients: Any) -> Any:
+        tensors, results = residuals.tensors, residuals.results
         wanted = [leaf for leaf in jax.tree.leaves(tensors) if _needs_gradient(leaf)]
         both = zip(jax.tree.leaves(results), jax.tree.leaves(gradients), strict=True)
         pairs = [(result, to_torch(g)) for result, g in both if _needs_gradient(result)]
@@ -121,18 +121,18 @@ def _pulled(pull: Any, given: list[jax.Array], shapes: tuple, outputs: Any) -> l
 
 
 @jax.tree_util.register_pytree_node_class
-class _Kept:
-    """Something that JAX carries from forward to backward without looking into it."""
+class _Residuals:
+    """Tensors that JAX passes from forward to backward as an opaque tree without leaves."""
 
-    def __init__(self, content: Any) -> None:
-        self.content = content
+    def __init__(self, tensors: Any, results: Any) -> None:
+        self.tensors, self.results = tensors, results
 
-    def tree_flatten(self) -> tuple[tuple, _Kept]:
+    def tree_flatten(self) -> tuple[tuple, _Residuals]:
         return (), self
 
     @classmethod
-    def tree_unflatten(cls, kept: _Kept, _: Any) -> _Kept:
-        return kept
+    def tree_unflatten(cls, residuals: _Residuals, _: Any) -> _Residuals:
+        return residuals
 
 
 def _mapped(kind: type, change: Callable, tree: Any) -> Any:

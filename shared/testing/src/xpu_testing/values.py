@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 
 def values_checked() -> bool:
-    """False on the virtual GPU (``XPU_VALUES=0``): kernels are submitted there but not executed."""
-    return os.environ.get("XPU_VALUES", "1") != "0"
+    """False on the virtual GPU (``XPU_TEST_VALUES=0``): kernels are submitted there but not executed."""
+    return os.environ.get("XPU_TEST_VALUES", "1") != "0"
 
 
 def assert_close(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .. import show
+from .. import printing
 
 HELP = "measure this machine's devices"
 
@@ -74,17 +74,17 @@ def run(options: argparse.Namespace) -> int:
 
     rows = [row for index in range(xr.device_count()) for row in measure_device(index)]
     if options.json:
-        show.as_json(rows)
+        printing.print_json(rows)
         return 0
     for device in xr.devices():
         cells = [
             (
                 row["name"],
-                show.duration(row["seconds"]),
+                printing.format_duration(row["seconds"]),
                 f"{row['rate']:.4g} {row['unit']}" if row["unit"] else "-",
             )
             for row in rows
             if row["device"] == device.index
         ]
-        show.table(f"xpu:{device.index} {device.name}", ("what", "time", "rate"), cells)
+        printing.print_table(f"xpu:{device.index} {device.name}", ("what", "time", "rate"), cells)
     return 0

@@ -7,7 +7,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from .. import show
+from .. import printing
 
 HELP = "run a Python program and write its trace"
 
@@ -40,5 +40,5 @@ def run(options: argparse.Namespace) -> int:
     finally:
         records = xr.trace.stop()
         xr.trace.save(options.output, records)
-        show.console.print(f"{len(records)} records in {Path(options.output).resolve()}")
+        printing.console.print(f"{len(records)} records in {Path(options.output).resolve()}")
     return code

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from .. import show
+from .. import printing
 from .finding import Finding
 
 
@@ -28,11 +28,15 @@ def check() -> Iterator[Finding]:
     if not folder.is_dir():
         return
     taken = _sizes(folder)
-    yield Finding("cached kernels", "ok", f"{len(taken)} files, {show.size(sum(taken))}")
+    yield Finding(
+        "cached kernels", "ok", f"{len(taken)} files, {printing.format_bytes(sum(taken))}"
+    )
     yield _soundness()
     free = shutil.disk_usage(folder).free
     if free < 64 * 2**20:
-        yield Finding("disk", "fail", f"{show.size(free)} free at {folder}", "xpu-sdk cache clear")
+        yield Finding(
+            "disk", "fail", f"{printing.format_bytes(free)} free at {folder}", "xpu-sdk cache clear"
+        )
 
 
 def _sizes(folder: Path) -> list[int]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import facts
+from .. import system_info
 from .finding import Finding
 
 INTEL = "0x8086"
@@ -16,12 +16,12 @@ INTEL = "0x8086"
 
 def check() -> Iterator[Finding]:
     """Every driver a loader would try, the wheel's CPU driver, every render node."""
-    for named_by, library in facts.opencl_drivers().items():
+    for named_by, library in system_info.opencl_drivers().items():
         yield _driver(named_by, library)
     cpu = Path(sys.prefix) / "lib" / "libintelocl.so"
     if cpu.exists():
         yield Finding("CPU driver", "ok", str(cpu))
-    nodes = facts.render_nodes()
+    nodes = system_info.render_nodes()
     if not nodes:
         # Which devices are used is not known from that: drivers of other vendors need none.
         yield Finding("render nodes", "note", "none in /dev/dri, which Intel's GPU drivers need")

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .child import ChildFailed, ask
 from .finding import Finding
+from .probe import ProbeFailed, run_probe
 
 LOADED = """
     import json, xpu_runtime as xr
@@ -21,8 +21,8 @@ def check() -> Iterator[Finding]:
     """Load the runtime in a child and see which libraries came with it."""
     reinstall = f"{sys.executable} -m pip install --force-reinstall xpu-runtime"
     try:
-        loaded = ask(LOADED)
-    except ChildFailed as error:
+        loaded = run_probe(LOADED)
+    except ProbeFailed as error:
         yield Finding("runtime", "fail", f"does not start: {error}", reinstall)
         return
     yield Finding("runtime", "ok", f"loads, ABI {loaded['abi']}")

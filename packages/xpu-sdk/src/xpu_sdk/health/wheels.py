@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 
-from .. import facts
+from .. import system_info
 from .finding import Finding
 
 
@@ -32,7 +32,7 @@ def check() -> Iterator[Finding]:
     for requirement in map(Requirement, needed):
         if requirement.marker and not requirement.marker.evaluate():
             continue
-        layer, version = f"wheel {requirement.name}", facts.version(requirement.name)
+        layer, version = f"wheel {requirement.name}", system_info.version(requirement.name)
         fix = f'{sys.executable} -m pip install "{requirement.name}{requirement.specifier}"'
         if version is None:
             yield Finding(layer, "fail", "not installed", fix)

@@ -4,7 +4,7 @@
 set(CMAKE_UNITY_BUILD ON CACHE BOOL "Compile several files as one")
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
-# compile_alone(FILE...): files whose local names are their own.
-function(compile_alone)
+# exclude_from_unity(FILE...): files whose local names are their own.
+function(exclude_from_unity)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

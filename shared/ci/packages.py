@@ -51,7 +51,7 @@ PACKAGES = (
 )
 
 # Used by the sessions only; never published.
-KITS = (
+SHARED_PACKAGES = (
     Package("shared/testing", "xpu-testing"),
     Package("shared/bench", "xpu-bench"),
 )

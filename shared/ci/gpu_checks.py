@@ -11,8 +11,8 @@ from .packages import ROOT
 # The same stand-ins that `xpu-sdk check` offers to users; that part of it needs no other package.
 sys.path.insert(0, str(ROOT / "packages" / "xpu-sdk" / "src"))
 
-from xpu_sdk.stand_ins import virtual_gpu
-from xpu_sdk.stand_ins.products import PRODUCTS
+from xpu_sdk.gpu_checks import virtual_gpu
+from xpu_sdk.gpu_checks.products import PRODUCTS
 
 STRICT = {"XPU_STRICT_MEMORY": "1"}
 GENERIC = {"XPU_GENERIC_BACKEND": "1"}

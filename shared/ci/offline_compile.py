@@ -14,7 +14,7 @@ from .suites import run_suites
 KERNELS = ROOT / ".nox" / "kernels"
 
 
-def fresh_dump(name: str) -> dict[str, str]:
+def dump_variables(name: str) -> dict[str, str]:
     """The variables under which a run of the suites leaves its kernels behind, in a folder of their own."""
     folder = KERNELS / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -25,7 +25,7 @@ def fresh_dump(name: str) -> dict[str, str]:
 def run(session: nox.Session, environment: Environment) -> None:
     """Build what sessions left for each GPU; run the suites first when none has left anything."""
     if not any(KERNELS.glob("*/*.spv")):
-        run_suites(session, environment, variables=fresh_dump("tests"))
+        run_suites(session, environment, variables=dump_variables("tests"))
     # The suites test f64 on purpose; that nothing else asks for it is what the virtual dg2 shows.
-    options = ["--isa", "--allow-fp64", "--kernels", str(KERNELS), *session.posargs]
+    options = ["--offline-compile", "--allow-fp64", "--kernels", str(KERNELS), *session.posargs]
     environment.python(session, "-m", "xpu_sdk", "check", *options)

@@ -7,7 +7,7 @@ import shutil
 
 import nox
 
-from .environments import Environment, in_turn
+from .environments import Environment, preparation_lock
 from .interpreters import OWN
 from .packages import PACKAGES
 from .wheels import compiler_environment
@@ -19,7 +19,7 @@ def run(session: nox.Session, checks: str) -> None:
     """The C++ tests with these sanitizers; the first finding fails."""
     environment = Environment("wheels")
     runtime = PACKAGES[0]
-    with in_turn():
+    with preparation_lock():
         environment.install(session, "pip", "wheel", *runtime.project["build-system"]["requires"])
     cmake = shutil.which("cmake")
     if not cmake:

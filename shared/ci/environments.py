@@ -17,7 +17,7 @@ from .packages import ROOT
 
 
 @contextmanager
-def in_turn() -> Iterator[None]:
+def preparation_lock() -> Iterator[None]:
     """Sessions that run beside each other prepare wheels and environments one after the other."""
     (ROOT / ".nox").mkdir(exist_ok=True)
     with (ROOT / ".nox" / "lock").open("w") as lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nox
 
-from .environments import Environment, in_turn
+from .environments import Environment, preparation_lock
 from .packages import PACKAGES, ROOT
 from .wheels import build_wheels
 
@@ -27,7 +27,7 @@ def run(session: nox.Session) -> None:
     environment = Environment("cuda-wheel")
     adapter = next(package for package in PACKAGES if package.wheel == "torch-xpu")
     (torch,) = (line for line in adapter.project["project"]["dependencies"] if "torch==" in line)
-    with in_turn():
+    with preparation_lock():
         # Exactly this version: one with a local part, such as +cpu, is another wheel.
         environment.install(session, torch.replace("==", "==="))
         environment.install_wheels(session, build_wheels(session), adapter.group("test"))

@@ -14,7 +14,7 @@ import nox
 
 from .environments import Environment
 from .interpreters import OWN, Interpreter
-from .packages import KITS, PACKAGES, ROOT, Package
+from .packages import SHARED_PACKAGES, PACKAGES, ROOT, Package
 
 DIST = OWN.dist
 
@@ -54,7 +54,7 @@ def source_key(package: Package, interpreter: Interpreter) -> str:
 
 def build_wheels(
     session: nox.Session,
-    packages: Iterable[Package] = PACKAGES + KITS,
+    packages: Iterable[Package] = PACKAGES + SHARED_PACKAGES,
     interpreter: Interpreter = OWN,
 ) -> list[Path]:
     """Wheels of ``packages``, built where dist/ does not hold the right one already."""

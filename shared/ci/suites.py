@@ -8,7 +8,7 @@ from pathlib import Path
 import nox
 
 from .environments import Environment
-from .packages import KITS, PACKAGES, ROOT
+from .packages import SHARED_PACKAGES, PACKAGES, ROOT
 
 
 def run_suites(
@@ -20,7 +20,7 @@ def run_suites(
 
     ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``.
     """
-    suites = {package.area: package.path / "tests" for package in PACKAGES + KITS}
+    suites = {package.area: package.path / "tests" for package in PACKAGES + SHARED_PACKAGES}
     chosen = [word for word in session.posargs if word in suites] or list(suites)
     given = [word for word in session.posargs if word not in suites]
     failed = []
