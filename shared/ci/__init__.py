@@ -1,1 +1,1 @@
-"""What the nox sessions share: the list of packages, their wheels, the environments they run in."""
+"""Parts of the nox sessions: the list of packages, their wheels, the environments they run in."""

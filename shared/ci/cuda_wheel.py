@@ -1,4 +1,4 @@
-"""The PyTorch adapter in PyTorch's wheel for CUDA, on a machine without its driver."""
+"""Test the PyTorch adapter in PyTorch's wheel for CUDA, on a machine without CUDA's driver."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .environments import Environment, preparation_lock
 from .packages import PACKAGES, ROOT
 from .wheels import build_wheels
 
-# What meets the wheel's own devices, accelerator and autograd; operators are the same on both wheels.
+# Suites that use the wheel's own devices, accelerator and autograd; operators are the same on both wheels.
 SUITES = (
     "cuda_wheel",
     "import",
@@ -23,7 +23,7 @@ SUITES = (
 
 
 def run(session: nox.Session) -> None:
-    """Install both wheels and run the suites; the one for CUDA and what it needs take 5 GB."""
+    """Install both wheels and run the suites. The wheel for CUDA and its dependencies take 5 GB."""
     environment = Environment("cuda-wheel")
     adapter = next(package for package in PACKAGES if package.wheel == "torch-xpu")
     (torch,) = (line for line in adapter.project["project"]["dependencies"] if "torch==" in line)

@@ -1,4 +1,4 @@
-"""The variables that make a suite meet what a GPU would do to it, where there is none."""
+"""Variables that run a suite under a GPU check, on a machine without a GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import nox
 
 from .packages import ROOT
 
-# The same stand-ins that `xpu-sdk check` offers to users; that part of it needs no other package.
+# The checks of `xpu-sdk check`; this part of xpu_sdk needs no other package.
 sys.path.insert(0, str(ROOT / "packages" / "xpu-sdk" / "src"))
 
 from xpu_sdk.gpu_checks import virtual_gpu
@@ -20,6 +20,6 @@ VIRTUAL_GPUS = {name: virtual_gpu.variables(product) for name, product in PRODUC
 
 
 def require_gpu_driver(session: nox.Session) -> None:
-    """Stop with the one command that installs the driver and its offline compiler."""
+    """Fail, naming the command that installs the driver and its offline compiler, if it is missing."""
     if not virtual_gpu.DRIVER.exists():
-        session.error(f"Intel's GPU driver is not on this machine. Run: {virtual_gpu.INSTALL}")
+        session.error(f"Intel's GPU driver is not installed. Run: {virtual_gpu.INSTALL}")

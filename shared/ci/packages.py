@@ -50,7 +50,7 @@ PACKAGES = (
     Package("packages/xpu-sdk", "xpu-sdk"),
 )
 
-# Used by the sessions only; never published.
+# Used by the sessions only; not published.
 SHARED_PACKAGES = (
     Package("shared/testing", "xpu-testing"),
     Package("shared/bench", "xpu-bench"),

@@ -1,4 +1,4 @@
-"""Builds the runtime and its C++ tests under the compiler's sanitizers and runs them."""
+"""Build the runtime and its C++ tests under the compiler's sanitizers, and run them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECKS = ("address,undefined", "thread")
 
 
 def run(session: nox.Session, checks: str) -> None:
-    """The C++ tests with these sanitizers; the first finding fails."""
+    """Run the C++ tests with these sanitizers; the first finding fails."""
     environment = Environment("wheels")
     runtime = PACKAGES[0]
     with preparation_lock():

@@ -1,4 +1,4 @@
-"""The kit itself: each helper must fail on the fault that it is there to find."""
+"""The test kit itself: each helper must fail on the fault that it is meant to find."""
 
 import contextlib
 import subprocess
@@ -15,7 +15,7 @@ from xpu_testing import (
     plugin,
     run_child,
 )
-from xpu_testing.plugin import share_of
+from xpu_testing.plugin import choose_sample
 
 
 def test_canary_returns_the_output():
@@ -98,7 +98,7 @@ def test_a_leak_after_a_failure_is_found():
 
 
 def torch_dtype(name):
-    """What looks like one of PyTorch's, which this suite does without."""
+    """Return an object like a dtype of PyTorch, which this suite does not import."""
     return type("dtype", (), {"__str__": lambda self: name, "__repr__": lambda self: name})()
 
 
@@ -131,14 +131,14 @@ class Named:
         self.nodeid = nodeid
 
 
-def test_a_share_does_not_move_with_new_tests():
+def test_a_sample_does_not_change_with_new_tests():
     items = [Named(f"test_{n}.py::test[{n}]") for n in range(400)]
-    quarter = share_of(items, 4)
+    quarter = choose_sample(items, 4)
     assert 60 < len(quarter) < 140
-    assert share_of(items[1:], 4) == quarter - {items[0]}
-    assert share_of(items, 1) == set(items)
-    assert len(share_of(items[:3], 1000)) == 1
-    assert share_of([], 4) == set()
+    assert choose_sample(items[1:], 4) == quarter - {items[0]}
+    assert choose_sample(items, 1) == set(items)
+    assert len(choose_sample(items[:3], 1000)) == 1
+    assert choose_sample([], 4) == set()
 
 
 RUNTIME = """
