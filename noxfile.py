@@ -173,6 +173,7 @@ def lint(session: nox.Session) -> None:
     fix = "--fix" in session.posargs
     session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
     session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
+    session.run("python", str(ROOT / "shared" / "ci" / "check_names.py"))
     for package in PACKAGES + SHARED_PACKAGES:
         session.run("mypy", str(package.path / "src"))
     sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()

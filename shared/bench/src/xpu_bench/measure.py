@@ -83,14 +83,14 @@ def measure(case: Case) -> Row:
         inner = _calls_a_sample(pair, sides)
         times: list[list[float]] = [[] for _ in sides]
         start = time.perf_counter()
-        least = case.repetitions or MIN_REPETITIONS
-        most = case.repetitions or MAX_REPETITIONS
-        for repetition in range(most):
+        min_repetitions = case.repetitions or MIN_REPETITIONS
+        max_repetitions = case.repetitions or MAX_REPETITIONS
+        for repetition in range(max_repetitions):
             order = range(len(sides)) if repetition % 2 == 0 else reversed(range(len(sides)))
             for side in order:
                 call, sync = sides[side]
                 times[side].append(_sample(pair, call, sync, inner))
-            if repetition + 1 >= least and time.perf_counter() - start > CASE_SECONDS:
+            if repetition + 1 >= min_repetitions and time.perf_counter() - start > CASE_SECONDS:
                 break
     finally:
         if pair.close:
