@@ -47,7 +47,7 @@ def train(stage: Any, torch: Any) -> None:
     program = "PyTorch, convolutional net, batch 64"
     cpu, xpu = stage.compare_steps(program, training_step("cpu"), training_step("xpu"))
     close = abs(xpu - cpu) <= 0.02 * abs(cpu) + 1e-3
-    stage.result("last loss of 20 steps", f"xpu {xpu:.5f}, cpu {cpu:.5f}", close)
+    stage.result("loss after 20 steps", f"xpu {xpu:.5f}, cpu {cpu:.5f}", close)
 
 
 def share(stage: Any, torch: Any, xr: Any) -> None:

@@ -54,7 +54,7 @@ def train(stage: Any, jax: Any) -> None:
     program = "JAX with jax.jit, dense net, batch 256"
     cpu, xpu = stage.compare_steps(program, training_step("cpu"), training_step("xpu"))
     close = abs(xpu - cpu) <= 0.01 * abs(cpu)
-    stage.result("last loss of 20 steps", f"xpu {xpu:.5f}, cpu {cpu:.5f}", close)
+    stage.result("loss after 20 steps", f"xpu {xpu:.5f}, cpu {cpu:.5f}", close)
 
 
 def simulate(stage: Any, jax: Any) -> None:

@@ -20,6 +20,8 @@ from .. import printing
 
 HELP = "show the installed packages at work"
 GROUP = "xpu_sdk.demo"
+# Steps of a few milliseconds are repeated for so long, for a median that other programs disturb less.
+MIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,10 @@ class Stage:
     def compare_steps(
         self, program: str, cpu: Callable[[], float], xpu: Callable[[], float], steps: int = 20
     ) -> tuple[float, float]:
-        """Time ``steps`` steps of a program on the framework's own CPU device, then on xpu.
+        """Time at least ``steps`` steps of a program on the framework's own CPU device, then on xpu.
 
-        Each callable runs one step and waits for its result, which it returns. Returns the last ones.
+        Each callable runs one step and waits for its result, which it returns. Returns the results of
+        step number ``steps``.
         """
         cpu_times, cpu_result = time_steps(cpu, steps)
         xpu_times, xpu_result = time_steps(xpu, steps)
@@ -67,19 +70,22 @@ class Stage:
 
 
 def time_steps(step: Callable[[], float], steps: int) -> tuple[StepTimes, float]:
-    """Run a step repeatedly; return the times and the last result."""
-    seconds, result = [], 0.0
-    for _ in range(steps):
+    """Run a step at least ``steps`` times; return the times and the result of the step of this number."""
+    seconds: list[float] = []
+    results: list[float] = []
+    while len(seconds) < steps or sum(seconds[1:]) < MIN_SECONDS:
         begin = time.perf_counter()
-        result = step()
+        results.append(step())
         seconds.append(time.perf_counter() - begin)
     first, *others = seconds
-    return StepTimes(first, statistics.median(others)), result
+    return StepTimes(first, statistics.median(others)), results[steps - 1]
 
 
 def describe_ratio(cpu: float, xpu: float) -> str:
     """Return in words how the time on xpu compares with that on the stock CPU."""
-    if xpu <= cpu:
+    if 0.95 < cpu / xpu < 1.05:
+        return "about as fast"
+    if xpu < cpu:
         return f"{cpu / xpu:.2g} times as fast"
     return f"{xpu / cpu:.2g} times as long"
 
