@@ -46,6 +46,6 @@ def format_bytes(bytes_: float) -> str:
 def format_duration(seconds: float) -> str:
     """Return a time in s, ms or us."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
+        if seconds >= 0.9995 * scale:  # rounds to 1 or more
             return f"{seconds / scale:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} us"
