@@ -39,7 +39,7 @@ def find_areas(root: Path) -> dict[str, list[Path]]:
 
 @contextmanager
 def loaded_cases(path: Path) -> Iterator[list]:
-    """The cases of one file, whose folder is importable until all of them have been measured."""
+    """Yield the cases of one file, whose folder is importable inside the context."""
     spec = importlib.util.spec_from_file_location(f"xpu_bench_{path.stem}", path)
     assert spec
     assert spec.loader

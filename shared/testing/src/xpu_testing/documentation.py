@@ -1,4 +1,4 @@
-"""The code of documentation pages."""
+"""Code of documentation pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ BLOCK = r"^```{}\n(.*?)^```$"
 
 
 def blocks(page: Path, language: str) -> str:
-    """The page's code in one language, as one program."""
+    """Return the page's code in one language, as one program."""
     found = re.findall(BLOCK.format(language), page.read_text(), re.MULTILINE | re.DOTALL)
     return "\n".join(found)
 
 
 def run_example(script: Path, *options: str, cwd: Path) -> str:
-    """What an example prints, started with these options."""
+    """Run an example with these options and return its output."""
     program = f"import runpy, sys; sys.argv = {[str(script), *options]!r}; "
     program += f"sys.path.insert(0, {str(script.parent)!r}); "
     program += f"runpy.run_path({str(script)!r}, run_name='__main__')"

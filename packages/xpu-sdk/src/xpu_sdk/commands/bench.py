@@ -1,4 +1,4 @@
-"""What this machine's devices do: launch cost, memory bandwidth, matrix products."""
+"""Measure launch cost, memory bandwidth and matrix products of this machine's devices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _median_time(action: Callable[[], None], repetitions: int = 15) -> float:
 
 
 def measure_device(index: int) -> list[dict[str, Any]]:
-    """The rows of one device."""
+    """Return the measurements of one device."""
     import numpy as np
     import xpu_runtime as xr
 

@@ -1,4 +1,4 @@
-"""The kernel cache: what is in it, whether it is sound, how to empty it."""
+"""List, measure, verify or clear the kernel cache."""
 
 from __future__ import annotations
 

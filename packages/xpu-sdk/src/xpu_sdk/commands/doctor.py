@@ -1,4 +1,4 @@
-"""Checks every layer in turn, from the wheels to the adapters; a failure comes with cause and cure."""
+"""Check every layer, from the wheels to the adapters. A failure has a cause and a command to fix it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def examine() -> Iterator[Finding]:
-    """Every finding; what is above a runtime that does not start is not looked at."""
+    """Yield every finding. If the runtime does not start, the layers above it are not checked."""
     for layer in LAYERS:
         failed = False
         for finding in layer.check():
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             found = f"[bold]{finding.layer}[/]: {escape(finding.found)}"
             printing.console.print(MARKS[finding.state], found, soft_wrap=True)
             if finding.fix:
-                printing.console.print("     do:", finding.fix, soft_wrap=True, markup=False)
+                printing.console.print("     fix:", finding.fix, soft_wrap=True, markup=False)
     failures = sum(finding.state == "fail" for finding in findings)
     if options.json:
         printing.print_json([asdict(finding) for finding in findings])

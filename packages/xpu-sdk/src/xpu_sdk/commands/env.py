@@ -1,4 +1,4 @@
-"""The environment variables the packages read: type, default, meaning and value."""
+"""List the environment variables that the packages read: type, default, value and meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices, the kernel compiler, and on each device a kernel and a matrix product that compute something."""
+"""Devices, the kernel compiler, and on each device the values of a kernel and a matrix product."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MATMUL = """
 
 
 def check() -> Iterator[Finding]:
-    """List the devices, compile from source, compute on each."""
+    """List the devices, compile a kernel from source, compute on each device."""
     try:
         devices = run_probe(LIST)
     except ProbeFailed as error:

@@ -1,4 +1,4 @@
-"""The wheels: present, and of the versions that the runtime asks for."""
+"""The wheels are installed, in the versions that the runtime requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .finding import Finding
 
 
 def check() -> Iterator[Finding]:
-    """Python and the platform, then each wheel the runtime needs."""
+    """Check Python and the platform, then each wheel that the runtime needs."""
     machine = platform.machine()
     fit = (sys.platform, machine, struct.calcsize("P")) == ("linux", "x86_64", 8)
     found = f"Python {platform.python_version()} on {sys.platform} {machine}"
