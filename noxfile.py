@@ -1,4 +1,4 @@
-"""Every task of this repository. `nox -l` lists them; `nox -s NAME -- ARGUMENTS` runs one."""
+"""The tasks of this repository. `nox -l` lists them; `nox -s NAME -- ARGUMENTS` runs one."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ import nox
 
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
-from gate import cuda_wheel as cuda_wheel_check
-from gate import isa as isa_check
-from gate import sanitizers, stand_ins, validation
-from gate.environments import Environment, in_turn
-from gate.interpreters import newest
-from gate.packages import KITS, PACKAGES, ROOT
-from gate.suites import run_suite, run_suites
-from gate.wheels import DIST, build_wheels
+from ci import cuda_wheel as cuda_wheel_check
+from ci import gpu_checks, sanitizers, validation
+from ci import offline_compile as offline_compile_check
+from ci.environments import Environment, preparation_lock
+from ci.interpreters import newest_interpreter
+from ci.packages import PACKAGES, ROOT, SHARED_PACKAGES
+from ci.suites import run_suite, run_suites
+from ci.wheels import DIST, build_wheels
 
 nox.needs_version = ">=2024.10.9"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 nox.options.sessions = ["tests"]
 
-# A session that is killed ends like one that is interrupted: it tells what it runs, and waits for it.
+# SIGTERM ends a session like Ctrl-C: nox passes the signal to the running command and waits for it.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 PYTHON_CODE = ("noxfile.py", ".ci/parts.py", "packages", "shared", "docs")
 
 
 def device_environment(session: nox.Session) -> Environment:
-    """The environment in which the suites run: every wheel of ours with what its tests ask for."""
+    """Return the environment of the suites: all our wheels and the requirements of their tests."""
     environment = Environment("device")
     groups = [line for package in PACKAGES for line in package.group("test")]
-    with in_turn():
+    with preparation_lock():
         environment.install_wheels(session, build_wheels(session), groups)
     return environment
 
 
 @nox.session(default=False)
 def demo(session: nox.Session) -> None:
-    """Install all of it as a user would and show it at work: ends with a table and a trace."""
+    """Install all packages as a user would and run `xpu-sdk demo`."""
     wheels = build_wheels(session, PACKAGES)
     session.install("--quiet", "--find-links", str(DIST), *map(str, wheels))
     session.install("--quiet", "--force-reinstall", "--no-deps", *map(str, wheels))
@@ -53,53 +53,61 @@ def demo(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
-    """Every package's test suite on this machine's own devices. Arguments go to pytest."""
-    run_suites(session, device_environment(session), variables=isa_check.fresh_dump("tests"))
+    """Run every package's test suite on this machine's devices. Arguments go to pytest."""
+    run_suites(
+        session,
+        device_environment(session),
+        variables=offline_compile_check.dump_variables("tests"),
+    )
 
 
 @nox.session(venv_backend="none", default=False)
 def strict(session: nox.Session) -> None:
-    """The suites with device memory that host code cannot touch, as on a GPU."""
-    run_suites(session, device_environment(session), variables=stand_ins.STRICT)
+    """Run the suites with device memory that host code cannot access, as on a GPU."""
+    run_suites(session, device_environment(session), variables=gpu_checks.STRICT)
 
 
 @nox.session(name="virtual-gpu", venv_backend="none", default=False)
 def virtual_gpu(session: nox.Session) -> None:
-    """The suites on Intel's GPU driver with no GPU behind it (dg2, pvc); values not compared."""
-    stand_ins.require_gpu_driver(session)
+    """Run the suites on Intel's GPU driver without a GPU (dg2, pvc). Values are not compared."""
+    gpu_checks.require_gpu_driver(session)
     environment = device_environment(session)
-    for product, variables in stand_ins.VIRTUAL_GPUS.items():
+    for product, variables in gpu_checks.VIRTUAL_GPUS.items():
         session.log(f"as {product}")
-        run_suites(session, environment, variables | isa_check.fresh_dump(product))
+        run_suites(session, environment, variables | offline_compile_check.dump_variables(product))
 
 
-@nox.session(venv_backend="none", default=False)
-def isa(session: nox.Session) -> None:
+@nox.session(name="offline-compile", venv_backend="none", default=False)
+def offline_compile(session: nox.Session) -> None:
     """Build every kernel for real Intel GPUs (dg2, pvc) and report SIMD width, spills and fp64."""
-    stand_ins.require_gpu_driver(session)
-    isa_check.run(session, device_environment(session))
+    gpu_checks.require_gpu_driver(session)
+    offline_compile_check.run(session, device_environment(session))
 
 
 @nox.session(venv_backend="none", default=False)
 def generic(session: nox.Session) -> None:
-    """The suites as on a foreign SYCL backend: no oneDNN, sub-group size 32."""
-    run_suites(session, device_environment(session), variables=stand_ins.GENERIC)
+    """Run the suites as on another vendor's SYCL backend: no oneDNN, sub-group size 32."""
+    run_suites(session, device_environment(session), variables=gpu_checks.GENERIC)
 
 
 @nox.session(name="cuda-wheel", venv_backend="none", default=False)
 def cuda_wheel(session: nox.Session) -> None:
-    """The adapter in PyTorch's wheel for CUDA, with no NVIDIA driver. 5 GB: not in the gate."""
+    """Test torch-xpu in PyTorch's wheel for CUDA without an NVIDIA driver. 5 GB; not in CI."""
     cuda_wheel_check.run(session)
 
 
 @nox.session(name="jax-current", venv_backend="none", default=False)
 def jax_current(session: nox.Session) -> None:
-    """xla-xpu's suite under the newest Python found here, with the JAX that pip gives it."""
-    interpreter = newest()
+    """Run xla-xpu's suite under the newest Python of this machine, with the newest JAX for it."""
+    interpreter = newest_interpreter()
     if interpreter is None:
-        session.skip("no Python here is newer than the one that runs nox")
+        session.skip("this machine has no Python newer than the one that runs nox")
     environment = Environment("jax-current", interpreter)
-    packages = [p for p in PACKAGES + KITS if p.wheel in ("xpu-runtime", "xla-xpu", "xpu-testing")]
+    packages = [
+        p
+        for p in PACKAGES + SHARED_PACKAGES
+        if p.wheel in ("xpu-runtime", "xla-xpu", "xpu-testing")
+    ]
     (package,) = (package for package in packages if package.wheel == "xla-xpu")
     wheels = build_wheels(session, packages, interpreter)
     environment.install_wheels(session, wheels, package.group("test"))
@@ -109,7 +117,7 @@ def jax_current(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def workloads(session: nox.Session) -> None:
-    """JAX programs of every kind, of flax, diffrax, numpyro and others too. Not in the gate."""
+    """Run JAX programs, also with flax, diffrax, numpyro and others. Not in CI."""
     environment = Environment("workloads")
     (package,) = (package for package in PACKAGES if package.wheel == "xla-xpu")
     groups = package.group("test") + package.group("workloads")
@@ -119,7 +127,7 @@ def workloads(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
-    """Memory over thousands of steps, and arrays of more than 2**31 elements. Not in the gate."""
+    """Watch memory over thousands of steps; test arrays of more than 2**31 elements. Not in CI."""
     (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
     # Twice -v names each test as it begins.
     arguments = ["-s", "-vv", *session.posargs]
@@ -128,7 +136,7 @@ def soak(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
-    """Measure us beside a named peer in one run: nox -s bench -- AREA [--json FILE]."""
+    """Compare our speed with a named peer in one run: nox -s bench -- AREA [--json FILE]."""
     environment = Environment("bench")
     groups = [line for package in PACKAGES for line in package.group("bench")]
     environment.install_wheels(session, build_wheels(session), groups)
@@ -137,17 +145,17 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def fuzz(session: nox.Session) -> None:
-    """Random programs beside a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
+    """Run random programs against a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
     fuzzers = {path.parent.name: path.parent for path in ROOT.glob("packages/*/fuzz/*/__main__.py")}
     if not session.posargs or session.posargs[0] not in fuzzers:
-        session.error(f"name one of the fuzzers: {', '.join(sorted(fuzzers))}")
+        session.error(f"nox -s fuzz needs the name of a fuzzer: {', '.join(sorted(fuzzers))}")
     name, *options = session.posargs
     device_environment(session).python(session, str(fuzzers[name]), *options)
 
 
 @nox.session(venv_backend="none", default=False)
 def sanitize(session: nox.Session) -> None:
-    """The C++ tests under ASan+UBSan and TSan; the suites under UR's validation layer; or what is named."""
+    """Run C++ tests under ASan+UBSan and TSan, and the suites under UR validation, or the named ones."""
     chosen = session.posargs or [*sanitizers.CHECKS, "validation"]
     for checks in sanitizers.CHECKS:
         if checks in chosen:
@@ -158,14 +166,15 @@ def sanitize(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def lint(session: nox.Session) -> None:
-    """Format, style and types of the Python, format of the C++; `-- --fix` mends."""
+    """Check format, style, types and names; `-- --fix` mends format and style."""
     session.install(
         "--quiet", "ruff", "mypy", "clang-format==14.0.6", "numpy", "pytest", "rich", "nox"
     )
     fix = "--fix" in session.posargs
     session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
     session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
-    for package in PACKAGES + KITS:
+    session.run("python", str(ROOT / "shared" / "ci" / "check_names.py"))
+    for package in PACKAGES + SHARED_PACKAGES:
         session.run("mypy", str(package.path / "src"))
     sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()
     if sources:
@@ -174,24 +183,24 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def docs(session: nox.Session) -> None:
-    """Build the documentation into docs/_build; a warning is an error."""
+    """Build the documentation into docs/_build. A warning is an error."""
     environment = Environment("docs")
     tools = ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
-    with in_turn():
+    with preparation_lock():
         environment.install_wheels(session, build_wheels(session, PACKAGES), tools)
     environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
 
 
 @nox.session(venv_backend="none", default=False)
 def wheels(session: nox.Session) -> None:
-    """Build every wheel into dist/, once: only what changed is built again."""
+    """Build the wheels into dist/, but only those whose sources changed."""
     for wheel in build_wheels(session):
         session.log(f"{wheel.relative_to(ROOT)}  {wheel.stat().st_size / 2**20:.1f} MiB")
 
 
 @nox.session(venv_backend="none", default=False)
 def install(session: nox.Session) -> None:
-    """The umbrella with each of its extras in an empty environment, and a smoke run."""
+    """Install xpu-sdk with each of its extras into an empty environment, and run its doctor."""
     build_wheels(session, PACKAGES)
     umbrella = next(package for package in PACKAGES if package.wheel == "xpu-sdk")
     extras = umbrella.project["project"].get("optional-dependencies", {})

@@ -1,7 +1,7 @@
-"""Runs the parts of CI, some beside each other, and says where each stands.
+"""Run the parts of CI, some in parallel, and report the state of each.
 
-Its input has a command a line. An empty line ends a stage: the next begins when all of it has ended, and
-when a part of the first stage fails nothing else is run. Each part has a log of its own and a time limit.
+Each line of the input is a command. An empty line ends a stage: the next one begins when all its commands
+have ended. If a part of the first stage fails, nothing else runs. Each part has its own log and a time limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from processes import ProcessTree, describe
 from stopping import Stopped, stoppable
 
 ROOT = Path(__file__).resolve().parents[1]
-GRACE_SECONDS = 15  # for what is told to end to say where it was
+GRACE_SECONDS = 15  # from SIGTERM to SIGKILL, for a last report
 POLL_SECONDS = 0.2
 TAIL_BYTES = 1 << 14
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -30,7 +30,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 @dataclass
 class Part:
-    """One command, and how far it is: not run, running, passed, FAILED, TIMED OUT or stopped."""
+    """A command and its state: not run, running, passed, FAILED, TIMED OUT or stopped."""
 
     command: str
     log: Path
@@ -40,7 +40,7 @@ class Part:
     _tree: ProcessTree | None = field(default=None, repr=False)
 
     def start(self) -> None:
-        """Run it in the background. It ends with this process."""
+        """Start the command in the background. It dies with this process."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.state, self._began = "running", time.monotonic()
         with self.log.open("wb") as output:
@@ -54,7 +54,7 @@ class Part:
             )
 
     def has_ended(self, limit: float) -> bool:
-        """Look at it once, and end it when it has run for `limit` seconds."""
+        """Return True if the command has ended. Kill it once it has run for `limit` seconds."""
         assert self._tree
         self.seconds = time.monotonic() - self._began
         status = self._tree.process.poll()
@@ -66,7 +66,7 @@ class Part:
         return self.state != "running"
 
     def stop(self) -> None:
-        """End it before its time."""
+        """Kill the command because the run is stopped."""
         self.seconds = time.monotonic() - self._began
         self._end("is stopped")
         self.state = "stopped"
@@ -79,7 +79,7 @@ class Part:
             output.write(f"\n{self.command} {why}; running were:\n{running}\n")
 
     def last_lines(self, count: int) -> list[str]:
-        """Return the ends of what it has written, as a terminal would show them."""
+        """Return the last lines of its output, as a terminal would show them."""
         with self.log.open("rb") as log:
             log.seek(max(0, log.seek(0, 2) - TAIL_BYTES))
             text = _CONTROL.sub("", log.read().decode(errors="replace"))
@@ -135,7 +135,7 @@ class Run:
             self._say_regularly()
 
     def _show(self, part: Part) -> None:
-        """Print all that a part has written, together."""
+        """Print the whole output of a part."""
         print(f"=== {part.command}", flush=True)
         with part.log.open("rb") as log:
             sys.stdout.buffer.write(log.read())
@@ -183,7 +183,7 @@ def read_stages(lines: Sequence[str], logs: Path) -> list[list[Part]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=1, help="parts beside each other")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel parts")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds a part may take")
     parser.add_argument("--interval", type=float, default=30, help="seconds between reports")
     parser.add_argument("--logs", type=Path, default=ROOT / ".nox" / "ci", metavar="FOLDER")

@@ -73,7 +73,7 @@ class DeviceFunctions(FromSource):
     """The headers, and the functions of each by what other systems call them."""
 
     source = FUNCTIONS
-    elsewhere = (("aten", "PyTorch"), ("stablehlo", "StableHLO"), ("libdevice", "libdevice"))
+    foreign_names = (("aten", "PyTorch"), ("stablehlo", "StableHLO"), ("libdevice", "libdevice"))
 
     def markdown(self, text: str) -> list[str]:
         columns = (
@@ -82,7 +82,7 @@ class DeviceFunctions(FromSource):
             "error, ulp",
             "complex",
             "NaN gives",
-            *dict(self.elsewhere).values(),
+            *dict(self.foreign_names).values(),
         )
         lines = [*self.missing(), *RULES.splitlines()]
         for header, functions in tomllib.loads(text).items():
@@ -92,7 +92,7 @@ class DeviceFunctions(FromSource):
 
     def row(self, name: str, function: dict) -> tuple[str, ...]:
         arguments = ", ".join("xyzw"[: function["arity"]])
-        names = (", ".join(map(code, listed(function.get(key)))) for key, _ in self.elsewhere)
+        names = (", ".join(map(code, listed(function.get(key)))) for key, _ in self.foreign_names)
         return (
             code(f"{name}({arguments})"),
             function["rule"],

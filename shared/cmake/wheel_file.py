@@ -1,4 +1,4 @@
-"""Prints the folder of a file that an installed wheel brought: `wheel_file.py DISTRIBUTION PATH_END`."""
+"""Print the folder of a file of an installed wheel: `wheel_file.py DISTRIBUTION PATH_END`."""
 
 import importlib.metadata
 import os
@@ -6,7 +6,7 @@ import sys
 
 
 def folder_of(distribution: str, path_end: str) -> str:
-    """The folder, with links resolved; exits with a message when there is no such file."""
+    """Return the folder, with links resolved; exit with a message if there is no such file."""
     for path in importlib.metadata.files(distribution) or ():
         if f"/{path.as_posix()}".endswith(f"/{path_end}"):
             return os.path.realpath(path.locate().parent)

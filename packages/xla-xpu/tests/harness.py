@@ -1,6 +1,6 @@
 """JAX's own primitive cases, run on xpu beside its CPU backend.
 
-``python harness.py [--x64] [--share N] [--record] [GROUP...]`` lists what fails, by reason.
+``python harness.py [--x64] [--sample N] [--record] [GROUP...]`` lists what fails, by reason.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def record(groups: dict[str, dict[str, Any]], types: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("groups", nargs="*", help="names of groups; all when none is given")
-    parser.add_argument("--share", type=int, default=1, help="every N-th case only")
+    parser.add_argument("--sample", type=int, default=1, help="every N-th case only")
     parser.add_argument("--x64", action="store_true", help="with 64-bit types")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}, too")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -156,7 +156,7 @@ def main() -> None:
         report([case for case in cases if case.fullname in wanted])
         return
     cases = [case for case in cases if not options.groups or case.group_name in options.groups]
-    cases = cases[:: options.share]
+    cases = cases[:: options.sample]
     failures = in_children(cases, options.x64)
     groups: dict[str, dict[str, Any]] = {}
     for case in cases:

@@ -1,4 +1,4 @@
-"""Says what memory the chosen tests need, and runs none where that is not free: the machine would stall."""
+"""Print the memory that the chosen tests need; run none if it is not free, since the machine would stall."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def needed_gib(item: pytest.Item) -> float:
-    """Return what the test's mark says; it is an error to have none."""
+    """Return the argument of the test's mark; a test without one is an error."""
     mark = item.get_closest_marker("memory")
     if mark is None:
         raise pytest.UsageError(f"{item.nodeid}: has no mark memory(gib)")

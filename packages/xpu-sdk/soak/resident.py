@@ -1,4 +1,4 @@
-"""How much memory this process holds."""
+"""Resident memory of this process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resident_megabytes() -> float:
-    """What of this process is in memory, when everything dropped is gone."""
+    """Collect garbage and return the resident memory in MB."""
     gc.collect()
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS"):

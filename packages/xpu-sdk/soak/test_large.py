@@ -18,7 +18,7 @@ TAIL = 2**31 + 5  # past what 32 bits with a sign can index
 
 @pytest.fixture(autouse=True)
 def room():
-    """What one test held is free for the next."""
+    """Free the memory of each test before the next."""
     yield
     gc.collect()
     torch.xpu.synchronize()

@@ -88,16 +88,16 @@ STREAMS = """
 
 
 @pytest.mark.parametrize(
-    ("program", "most"),
+    ("program", "max_growth"),
     [
         pytest.param(TRAINING, 8, id="2,000 training steps"),
         pytest.param(PROGRAMS, 24, id="2,000 different jits"),
         pytest.param(STREAMS, 8, id="10,000 streams and events"),
     ],
 )
-def test_memory_is_level(child, program, most):
+def test_memory_is_level(child, program, max_growth):
     out = child(program, env={"PYTHONPATH": str(Path(__file__).parent)}, timeout=LIMIT).check().out
-    grown, allocated = map(float, out.split())
-    print(f"{grown:.1f} MB, {allocated:.0f} bytes on the device")
-    assert grown < most
+    growth, allocated = map(float, out.split())
+    print(f"{growth:.1f} MB, {allocated:.0f} bytes on the device")
+    assert growth < max_growth
     assert allocated == 0

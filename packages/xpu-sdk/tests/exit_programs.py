@@ -29,7 +29,7 @@ PROGRAMS = {
         graph = torch.xpu.XPUGraph()
         with torch.xpu.graph(graph):
             y = (x @ x).tanh()
-        def step(kept=(x, y)):
+        def step(buffers=(x, y)):  # keeps what the graph reads
             graph.replay()
     """,
     ("torch", "copies"): """

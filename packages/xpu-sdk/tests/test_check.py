@@ -1,12 +1,12 @@
-"""``xpu-sdk check`` names the fault in each of three deliberately wrong programs, and passes a right one."""
+"""``xpu-sdk check`` names the issue of each of three deliberately wrong programs, and passes a right one."""
 
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from xpu_sdk.stand_ins import isa, spirv, virtual_gpu
-from xpu_sdk.stand_ins.products import PRODUCTS
+from xpu_sdk.gpu_checks import offline_compile, spirv, virtual_gpu
+from xpu_sdk.gpu_checks.products import PRODUCTS
 
 WRONG = Path(__file__).parent / "wrong"
 
@@ -28,45 +28,43 @@ x.numpy()
 
 @pytest.fixture
 def check(xpu_sdk, tmp_path):
-    def run(program, *stand_ins):
-        done = xpu_sdk("check", *stand_ins, "--json", "faults.json", "--", "python", str(program))
-        return done, json.loads((tmp_path / "faults.json").read_text())
+    def run(program, *options):
+        done = xpu_sdk("check", *options, "--json", "issues.json", "--", "python", str(program))
+        return done, json.loads((tmp_path / "issues.json").read_text())
 
     return run
 
 
 def test_host_code_that_reads_device_memory(check):
-    done, faults = check(WRONG / "host_touch.py", "--strict")
+    done, issues = check(WRONG / "host_touch.py", "--strict")
     assert done.returncode == 1
-    (fault,) = faults
-    assert "host code read device memory, byte 0 of allocation #0: 4000 bytes" in fault["what"]
-    assert 'host_touch.py", line 9' in fault["detail"]
+    (issue,) = issues
+    assert "host code read device memory, byte 0 of allocation #0: 4000 bytes" in issue["what"]
+    assert 'host_touch.py", line 9' in issue["detail"]
 
 
 @needs_driver
 @pytest.mark.parametrize("gpu", ["dg2", "pvc"])
 def test_a_work_group_over_the_limit(check, gpu):
-    done, faults = check(WRONG / "fp64_and_group.py", "--virtual-gpu", gpu)
+    done, issues = check(WRONG / "fp64_and_group.py", "--virtual-gpu", gpu)
     assert done.returncode == 1
-    (fault,) = faults
-    assert fault["what"].startswith('UsageError: kernel "wide": a group of 4096 work-items is over')
+    (issue,) = issues
+    assert issue["what"].startswith('UsageError: kernel "wide": a group of 4096 work-items is over')
 
 
 @needs_driver
 def test_double_precision(check):
-    done, faults = check(WRONG / "fp64_and_group.py", "--isa")
+    done, issues = check(WRONG / "fp64_and_group.py", "--offline-compile")
     assert done.returncode == 1
-    serious = [fault["what"] for fault in faults if fault["serious"]]
-    assert serious == [
-        "kernel mean_step uses fp64, which dg2 (Arc A-series and Flex) does not have"
-    ]
+    errors = [issue["what"] for issue in issues if issue["is_error"]]
+    assert errors == ["kernel mean_step uses fp64, which dg2 (Arc A-series and Flex) does not have"]
 
 
 @needs_driver
 def test_too_much_local_memory_and_spilled_registers(check):
-    done, faults = check(WRONG / "greedy.py", "--isa")
+    done, issues = check(WRONG / "greedy.py", "--offline-compile")
     assert done.returncode == 1
-    whats = [fault["what"] for fault in faults if fault["stand_in"] == "isa dg2"]
+    whats = [issue["what"] for issue in issues if issue["check"] == "offline-compile dg2"]
     assert "kernel big_tile needs 160000 bytes of local memory; a work-group has 65536" in whats
     assert any(what.startswith("kernel hoarder keeps 1600 bytes in memory") for what in whats)
 
@@ -76,47 +74,49 @@ def test_local_memory_that_was_sized_for_another_device(check, tmp_path):
     source = (WRONG / "greedy.py").read_text()
     sized = "#define XPU_SIZED_FOR_DEVICE\n#include <xpu/local.h>"
     (tmp_path / "sized.py").write_text(source.replace("#include <xpu/local.h>", sized))
-    done, faults = check(tmp_path / "sized.py", "--isa")
+    done, issues = check(tmp_path / "sized.py", "--offline-compile")
     assert done.returncode == 0, done.stdout
-    assert not any("big_tile needs" in fault["what"] for fault in faults)
+    assert not any("big_tile needs" in issue["what"] for issue in issues)
 
 
 @needs_driver
-def test_a_right_program_has_no_fault(check, tmp_path):
+def test_a_right_program_has_no_issue(check, tmp_path):
     (tmp_path / "right.py").write_text(RIGHT)
-    done, faults = check(tmp_path / "right.py")
+    done, issues = check(tmp_path / "right.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert faults == []
-    assert "0 faults, 0 notes" in done.stdout
+    assert issues == []
+    assert "0 errors, 0 notes" in done.stdout
 
 
 def test_a_program_that_fails_by_itself(check, tmp_path):
     (tmp_path / "fails.py").write_text("raise SystemExit(7)")
-    done, faults = check(tmp_path / "fails.py", "--strict")
+    done, issues = check(tmp_path / "fails.py", "--strict")
     assert done.returncode == 1
-    assert faults[0]["what"] == "the command ended with exit code 7"
+    assert issues[0]["what"] == "the command ended with exit code 7"
 
 
 def test_a_program_that_does_not_end(check, tmp_path):
     (tmp_path / "hangs.py").write_text("import time; print('now', flush=True); time.sleep(600)")
-    done, faults = check(tmp_path / "hangs.py", "--strict", "--timeout", "3")
+    done, issues = check(tmp_path / "hangs.py", "--strict", "--timeout", "3")
     assert done.returncode == 1
     assert done.stdout.count("now") == 1
-    assert faults[0]["what"] == "the command did not end within 3 s (--timeout) and was killed"
+    assert issues[0]["what"] == "the command did not end within 3 s (--timeout) and was killed"
 
 
 def test_a_compiler_that_does_not_end(monkeypatch, tmp_path):
-    compiler = tmp_path / isa.COMPILER
+    compiler = tmp_path / offline_compile.COMPILER
     compiler.write_text("#!/bin/sh\nsleep 600\n")
     compiler.chmod(0o700)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(isa, "TIMEOUT", 1)
-    monkeypatch.setattr(isa.spirv, "read", lambda _: spirv.Facts(("hangs",), False))
+    monkeypatch.setattr(offline_compile, "TIMEOUT", 1)
+    monkeypatch.setattr(
+        offline_compile.spirv, "read_module", lambda _: spirv.ModuleInfo(("hangs",), False)
+    )
     file = tmp_path / "kernel.spv"
     file.write_bytes(b"")
-    (built,) = isa.build_batch([(file, PRODUCTS["dg2"])])
-    assert built.name == "hangs"
-    assert built.error == "ocloc did not end within 1 s"
+    (kernel,) = offline_compile.build_batch([(file, PRODUCTS["dg2"])])
+    assert kernel.name == "hangs"
+    assert kernel.error == "ocloc did not end within 1 s"
 
 
 def test_no_command(xpu_sdk):
@@ -125,6 +125,6 @@ def test_no_command(xpu_sdk):
     assert "no command given" in done.stdout
 
 
-def test_what_is_not_spirv_is_refused():
+def test_data_that_is_not_spirv_is_rejected():
     with pytest.raises(ValueError, match="not a little-endian SPIR-V module"):
-        spirv.read(b"\x00" * 64)
+        spirv.read_module(b"\x00" * 64)

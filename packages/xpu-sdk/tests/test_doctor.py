@@ -4,8 +4,8 @@ import json
 import time
 
 import pytest
-from xpu_sdk import facts
-from xpu_sdk.health import child, devices, drivers
+from xpu_sdk import system_info
+from xpu_sdk.health import devices, drivers, probe
 
 
 def findings(done):
@@ -52,14 +52,14 @@ def test_a_misspelt_variable(xpu_sdk):
 
 def test_an_adapter_built_against_another_runtime(monkeypatch):
     from xpu_sdk import adapters
-    from xpu_sdk.health import surroundings
+    from xpu_sdk.health import environment
 
     def installed():
         about = {"version": "1", "framework": "thing 2", "abi": -1}
         return [adapters.Adapter("thing", "thing-xpu", about)]
 
     monkeypatch.setattr(adapters, "installed", installed)
-    (found,) = [f for f in surroundings.check() if f.layer == "adapter thing"]
+    (found,) = [f for f in environment.check() if f.layer == "adapter thing"]
     assert found.state == "fail"
     assert "built against runtime ABI -1" in found.found
     assert "--force-reinstall thing-xpu" in found.fix
@@ -85,8 +85,8 @@ CPU = ["Intel Xeon", "opencl", "2026.0", False]
 )
 def test_the_cpu_device_is_named_only_where_it_is_used(monkeypatch, listed, nodes, says_cpu):
     answers = {devices.LIST: listed}
-    monkeypatch.setattr(devices, "ask", lambda code, *_: answers.get(code, [0.1, True]))
-    monkeypatch.setattr(facts, "render_nodes", lambda: nodes)
+    monkeypatch.setattr(devices, "run_probe", lambda code, *_: answers.get(code, [0.1, True]))
+    monkeypatch.setattr(system_info, "render_nodes", lambda: nodes)
     found = [*drivers.check(), *devices.check()]
     said = [finding for finding in found if "CPU device is used" in finding.found]
     assert len(said) == says_cpu
@@ -95,11 +95,11 @@ def test_the_cpu_device_is_named_only_where_it_is_used(monkeypatch, listed, node
 
 
 def test_a_probe_that_hangs_ends_with_what_it_started(monkeypatch, tmp_path):
-    monkeypatch.setattr(child, "TIMEOUT", 2)
+    monkeypatch.setattr(probe, "TIMEOUT", 2)
     note = tmp_path / "pid"
     begin = time.monotonic()
-    with pytest.raises(child.ChildFailed, match="did not end within 2 s"):
-        child.ask(
+    with pytest.raises(probe.ProbeFailed, match="did not end within 2 s"):
+        probe.run_probe(
             f"""
             import subprocess
             started = subprocess.Popen(["sleep", "600"], start_new_session=True)

@@ -197,7 +197,7 @@ def test_objects_that_wait_as_the_interpreter_ends(child):
         waits.synchronize = torch.xpu.synchronize
         waits.itself = waits  # collected with the interpreter
         x = torch.ones(1000, device="xpu") + 1
-        sys.modules["kept"] = waits
+        sys.modules["waits"] = waits
         """
     )
     assert done.exit_code == 0, done.err

@@ -1,4 +1,4 @@
-"""The kit itself: each helper must fail on the fault that it is there to find."""
+"""The test kit itself: each helper must fail on the fault that it is meant to find."""
 
 import contextlib
 import subprocess
@@ -15,7 +15,7 @@ from xpu_testing import (
     plugin,
     run_child,
 )
-from xpu_testing.plugin import share_of
+from xpu_testing.plugin import choose_sample
 
 
 def test_canary_returns_the_output():
@@ -48,7 +48,7 @@ def test_close_checks_dtype_before_values():
 
 
 def test_values_are_not_compared_where_nothing_is_computed(monkeypatch):
-    monkeypatch.setenv("XPU_VALUES", "0")
+    monkeypatch.setenv("XPU_TEST_VALUES", "0")
     assert_close(np.float32([1]), np.float32([2]))
     with pytest.raises(AssertionError, match="shape"):
         assert_close(np.float32([1]), np.float32([1, 2]))
@@ -98,7 +98,7 @@ def test_a_leak_after_a_failure_is_found():
 
 
 def torch_dtype(name):
-    """What looks like one of PyTorch's, which this suite does without."""
+    """Return an object like a dtype of PyTorch, which this suite does not import."""
     return type("dtype", (), {"__str__": lambda self: name, "__repr__": lambda self: name})()
 
 
@@ -131,14 +131,14 @@ class Named:
         self.nodeid = nodeid
 
 
-def test_a_share_does_not_move_with_new_tests():
+def test_a_sample_does_not_change_with_new_tests():
     items = [Named(f"test_{n}.py::test[{n}]") for n in range(400)]
-    quarter = share_of(items, 4)
+    quarter = choose_sample(items, 4)
     assert 60 < len(quarter) < 140
-    assert share_of(items[1:], 4) == quarter - {items[0]}
-    assert share_of(items, 1) == set(items)
-    assert len(share_of(items[:3], 1000)) == 1
-    assert share_of([], 4) == set()
+    assert choose_sample(items[1:], 4) == quarter - {items[0]}
+    assert choose_sample(items, 1) == set(items)
+    assert len(choose_sample(items[:3], 1000)) == 1
+    assert choose_sample([], 4) == set()
 
 
 RUNTIME = """
@@ -175,7 +175,7 @@ def test_of_any():
 def test_a_test_of_the_cpu_device_runs_there_only(tmp_path, monkeypatch, type, count, values, says):
     (tmp_path / "xpu_runtime.py").write_text(RUNTIME.format(type=type, count=count))
     (tmp_path / "test_it.py").write_text(OF_THE_CPU_DEVICE)
-    monkeypatch.setenv("XPU_VALUES", values)
+    monkeypatch.setenv("XPU_TEST_VALUES", values)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False

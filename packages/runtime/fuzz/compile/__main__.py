@@ -2,7 +2,7 @@
 
 import os
 
-os.environ.setdefault("XPU_VALUES", "1")
+os.environ.setdefault("XPU_TEST_VALUES", "1")
 
 from expression import make
 from xpu_testing import fuzzing

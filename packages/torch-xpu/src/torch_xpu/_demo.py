@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
 def run(stage: Any) -> None:
-    """Training, what it shares with the runtime, a graph."""
+    """Train a network, show the common memory pool, replay a graph."""
     import torch
     import xpu_runtime as xr
 
@@ -17,11 +18,11 @@ def run(stage: Any) -> None:
 
 
 def train(stage: Any, torch: Any) -> None:
-    """The same network on both devices, from the same weights."""
+    """Train the same network on both devices, from the same weights."""
     torch.manual_seed(0)
     inputs, labels = torch.randn(64, 1, 28, 28), torch.randint(0, 10, (64,))
-    losses = {}
-    for device in ("cpu", "xpu"):
+
+    def training_step(device: str) -> Callable[[], float]:
         torch.manual_seed(1)
         net = torch.nn.Sequential(
             torch.nn.Conv2d(1, 16, 3, padding=1),
@@ -33,19 +34,24 @@ def train(stage: Any, torch: Any) -> None:
         ).to(device)
         optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
         x, y = inputs.to(device), labels.to(device)
-        with stage.timed(f"20 training steps on {device}"):
-            for _ in range(20):
-                loss = torch.nn.functional.cross_entropy(net(x), y)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-            losses[device] = loss.item()
-    close = abs(losses["xpu"] - losses["cpu"]) <= 0.02 * abs(losses["cpu"]) + 1e-3
-    stage.result("last loss", f"xpu {losses['xpu']:.5f}, cpu {losses['cpu']:.5f}", close)
+
+        def step() -> float:
+            loss = torch.nn.functional.cross_entropy(net(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss.item()
+
+        return step
+
+    program = "PyTorch, convolutional net, batch 64"
+    cpu, xpu = stage.compare_steps(program, training_step("cpu"), training_step("xpu"))
+    close = abs(xpu - cpu) <= 0.02 * abs(cpu) + 1e-3
+    stage.result("loss after 20 steps", f"xpu {xpu:.5f}, cpu {cpu:.5f}", close)
 
 
 def share(stage: Any, torch: Any, xr: Any) -> None:
-    """One pool: what the runtime allocates, for whomever, shows in PyTorch's own summary."""
+    """Show that PyTorch's memory statistics count what the runtime allocates from the common pool."""
     before = torch.xpu.memory_allocated()
     tensor, array = torch.empty(1 << 20, device="xpu"), xr.empty(1 << 20)
     stage.say(torch.xpu.memory_summary())
@@ -57,7 +63,7 @@ def share(stage: Any, torch: Any, xr: Any) -> None:
 
 
 def replay(stage: Any, torch: Any) -> None:
-    """A captured graph follows its input."""
+    """Replay a captured graph on new input."""
     x = torch.ones(1 << 16, device="xpu")
     (x * 2 + 1).relu()
     graph = torch.xpu.XPUGraph()

@@ -16,7 +16,7 @@ GROUP = "xpu_sdk.adapters"
 
 @dataclass(frozen=True)
 class Adapter:
-    """An installed adapter, or why it cannot be used."""
+    """An installed adapter; ``error`` says why it cannot be used."""
 
     name: str
     wheel: str
@@ -25,7 +25,7 @@ class Adapter:
 
 
 def installed() -> list[Adapter]:
-    """Every adapter that announces itself."""
+    """Return every adapter that has an entry point."""
     found = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         wheel = entry.dist.name if entry.dist else entry.value

@@ -1,4 +1,4 @@
-"""The command ``xpu-sdk``: one module of :mod:`xpu_sdk.commands` for each subcommand.
+"""The command ``xpu-sdk``. Each subcommand is a module of :mod:`xpu_sdk.commands`.
 
 A command module has ``HELP`` (one line), ``add_arguments(parser)`` and ``run(options) -> exit code``.
 """
@@ -16,7 +16,7 @@ COMMANDS = ("doctor", "info", "demo", "check", "bench", "cache", "trace", "env")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser with every command."""
+    """Return the parser with every command."""
     parser = argparse.ArgumentParser(prog="xpu-sdk", description="The xpu device on this machine.")
     parser.add_argument("--version", action="version", version=f"xpu-sdk {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -29,14 +29,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code is the process's."""
+    """Run one command and return its exit code."""
     options = build_parser().parse_args(arguments)
     try:
         return options.run(options)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone: `xpu-sdk env | head`
+        sys.stderr.close()  # the reader of the pipe has ended, as in `xpu-sdk env | head`
         return 0
 
 

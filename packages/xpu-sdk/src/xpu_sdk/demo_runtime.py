@@ -1,11 +1,11 @@
-"""The runtime's act: devices, a kernel compiled here and now, oneDNN, a graph, memory."""
+"""The runtime's act: devices, a kernel compiled from source, oneDNN, memory, a graph."""
 
 from __future__ import annotations
 
 import numpy as np
 import xpu_runtime as xr
 
-from . import show
+from . import printing
 from .commands.demo import Stage
 
 SOURCE = """
@@ -18,10 +18,10 @@ XPU_KERNEL(1) swish(xpu::global<const float> x, xpu::global<float> y, long n) {
 
 
 def run(stage: Stage) -> None:
-    """Everything on the first device."""
+    """Run each part on the first device."""
     for device in xr.devices():
         stage.say(
-            f"{device}: {show.size(device.total_memory)}, sub-groups of {device.sub_group_sizes}"
+            f"{device}: {printing.format_bytes(device.total_memory)}, sub-groups of {device.sub_group_sizes}"
         )
     stage.result("devices", f"{xr.device_count()}, first: {xr.devices()[0].name}")
     elementwise(stage)
@@ -30,7 +30,7 @@ def run(stage: Stage) -> None:
 
 
 def elementwise(stage: Stage) -> None:
-    """A kernel from source, checked against numpy."""
+    """Compile a kernel from source, and check it against numpy."""
     stage.say("A kernel from source, compiled at run time and cached:" + SOURCE)
     with xr.trace.span("compile"), stage.timed("swish: source to kernel"):
         kernel = xr.compile(SOURCE).kernel("swish")
@@ -43,7 +43,7 @@ def elementwise(stage: Stage) -> None:
 
 
 def product(stage: Stage) -> None:
-    """A matrix product in bf16 with bias and relu in one call, checked against numpy."""
+    """Multiply matrices in bf16 with bias and relu in one call, and check it against numpy."""
     stage.say("relu(a @ b + bias) in bf16, one oneDNN primitive:")
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((512, 512), np.float32) for _ in range(2))
@@ -64,7 +64,7 @@ def product(stage: Stage) -> None:
 
 
 def replay(stage: Stage) -> None:
-    """A graph of small launches, replayed with one call."""
+    """Replay a graph of small launches with one call."""
     source = (
         "#include <xpu/core.h>\nXPU_KERNEL(1) inc(xpu::global<int> x) { x[xpu::global_id()] += 1; }"
     )

@@ -8,7 +8,7 @@ from .commands.demo import Stage
 
 
 def run(stage: Stage) -> None:
-    """JAX prepares what a PyTorch network reads; nothing is copied, nothing waits."""
+    """Prepare images with JAX for a PyTorch network, without a copy or a wait."""
     missing = [name for name in ("torch_xpu", "xla_xpu") if find_spec(name) is None]
     if missing:
         stage.say(f"Not installed: {', '.join(missing)}. pip install xpu-sdk[all]")

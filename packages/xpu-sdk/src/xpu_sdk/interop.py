@@ -1,6 +1,6 @@
-"""PyTorch and JAX in one program: functions of the one that the other calls and differentiates.
+"""PyTorch and JAX in one program: each can call and differentiate functions of the other.
 
-Tensors and arrays share memory, and nothing waits; only tensors that are not contiguous are copied. Arguments
+Tensors and arrays share memory, and no call waits; only tensors that are not contiguous are copied. Arguments
 and results are trees: arrays and tensors in tuples, lists and dicts.
 """
 
@@ -17,17 +17,17 @@ import torch
 
 
 def to_jax(tree: Any) -> Any:
-    """The tree with an array in place of each tensor, in the same memory where that is contiguous."""
+    """Return the tree with each tensor as an array in the same memory, or a copy if not contiguous."""
     return _mapped(torch.Tensor, lambda t: jax.dlpack.from_dlpack(t.detach().contiguous()), tree)
 
 
 def to_torch(tree: Any) -> Any:
-    """The tree with a tensor in place of each array, in the same memory."""
+    """Return the tree with each array as a tensor in the same memory."""
     return _mapped(jax.Array, _tensor, tree)
 
 
 def torch_function(function: Callable) -> Callable:
-    """A function of tensors that runs a function of JAX, through which PyTorch differentiates.
+    """Wrap a function of JAX as a function of tensors, through which PyTorch differentiates.
 
     JAX compiles it, and its derivative, once for all tensors of the same shapes.
     """
@@ -47,10 +47,10 @@ def torch_function(function: Callable) -> Callable:
 
 
 def jax_function(function: Callable) -> Callable:
-    """A function of arrays that runs a function of PyTorch, through which JAX differentiates.
+    """Wrap a function of PyTorch as a function of arrays, through which JAX differentiates.
 
-    It runs as it stands, so not inside of ``jit``. Gradients reach its arguments; parameters of a module
-    are among them with ``torch.func.functional_call``.
+    It runs eagerly, so not inside of ``jit``. Gradients are those of its arguments; with
+    ``torch.func.functional_call`` the parameters of a module can be arguments.
     """
 
     @jax.custom_vjp
@@ -58,14 +58,14 @@ def jax_function(function: Callable) -> Callable:
         with torch.no_grad():
             return to_jax(function(*to_torch(arguments)))
 
-    def forward(*arguments: Any) -> tuple[Any, _Kept]:
+    def forward(*arguments: Any) -> tuple[Any, _Residuals]:
         tensors = jax.tree.map(_differentiable, to_torch(arguments))
         with torch.enable_grad():
             results = function(*tensors)
-        return to_jax(results), _Kept((tensors, results))
+        return to_jax(results), _Residuals(tensors, results)
 
-    def backward(kept: _Kept, gradients: Any) -> Any:
-        tensors, results = kept.content
+    def backward(residuals: _Residuals, gradients: Any) -> Any:
+        tensors, results = residuals.tensors, residuals.results
         wanted = [leaf for leaf in jax.tree.leaves(tensors) if _needs_gradient(leaf)]
         both = zip(jax.tree.leaves(results), jax.tree.leaves(gradients), strict=True)
         pairs = [(result, to_torch(g)) for result, g in both if _needs_gradient(result)]
@@ -82,7 +82,7 @@ def jax_function(function: Callable) -> Callable:
 
 
 class _Call:
-    """How the leaves of one call are put together."""
+    """Tree structures of one call's inputs and outputs."""
 
     def __init__(self, forward: Callable, inputs: Any) -> None:
         self.forward, self.inputs = forward, inputs
@@ -113,7 +113,7 @@ class _JaxFunction(torch.autograd.Function):
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def _pulled(pull: Any, given: list[jax.Array], shapes: tuple, outputs: Any) -> list[jax.Array]:
-    """Gradients of what has some; where results have none, ``shapes`` says how they are shaped."""
+    """Return the gradients of inexact inputs. ``shapes`` has the shape of each result without a gradient."""
     rest = iter(given)
     all_given = [next(rest) if s is None else np.zeros(s, jax.dtypes.float0) for s in shapes]
     found = jax.tree.leaves(pull(jax.tree.unflatten(outputs, all_given)))
@@ -121,18 +121,18 @@ def _pulled(pull: Any, given: list[jax.Array], shapes: tuple, outputs: Any) -> l
 
 
 @jax.tree_util.register_pytree_node_class
-class _Kept:
-    """Something that JAX carries from forward to backward without looking into it."""
+class _Residuals:
+    """Tensors that JAX passes from forward to backward as an opaque tree without leaves."""
 
-    def __init__(self, content: Any) -> None:
-        self.content = content
+    def __init__(self, tensors: Any, results: Any) -> None:
+        self.tensors, self.results = tensors, results
 
-    def tree_flatten(self) -> tuple[tuple, _Kept]:
+    def tree_flatten(self) -> tuple[tuple, _Residuals]:
         return (), self
 
     @classmethod
-    def tree_unflatten(cls, kept: _Kept, _: Any) -> _Kept:
-        return kept
+    def tree_unflatten(cls, residuals: _Residuals, _: Any) -> _Residuals:
+        return residuals
 
 
 def _mapped(kind: type, change: Callable, tree: Any) -> Any:
@@ -154,7 +154,7 @@ def _is_inexact(leaf: Any) -> bool:
 
 
 def _role(leaf: Any) -> str:
-    """JAX has a gradient for every inexact leaf, PyTorch takes those of tensors."""
+    """Classify a leaf: JAX has a gradient for each inexact one, PyTorch accepts those of tensors."""
     if not _is_inexact(leaf):
         return "exact"
     return "tensor" if isinstance(leaf, torch.Tensor) else "number"

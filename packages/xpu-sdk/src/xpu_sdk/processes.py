@@ -1,4 +1,4 @@
-"""Children with a time limit: one over it is killed with all that it started."""
+"""Child processes with a time limit, after which a child is killed with all that it started."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def run(command: Sequence[str], timeout: float, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a command and return its status and output; raise TimeoutExpired once it is killed."""
+    """Run a command and return its status and output. After ``timeout`` kill it, raise TimeoutExpired."""
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -31,7 +31,7 @@ def run(command: Sequence[str], timeout: float, **options: Any) -> subprocess.Co
 
 
 def kill_tree(root: int) -> None:
-    """Kill a process and its descendants. They are stopped first, so that none starts another meanwhile."""
+    """Kill a process and its descendants. Stops them first, so that none can start another."""
     stopped: set[int] = set()
     while fresh := _with_descendants(root) - stopped:
         for pid in fresh:
@@ -45,7 +45,7 @@ def _with_descendants(root: int) -> set[int]:
     parents = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
-            with suppress(OSError):  # it has ended
+            with suppress(OSError):  # the process has ended
                 status = Path(entry.path, "stat").read_text(errors="replace")
                 parents[int(entry.name)] = int(status.rpartition(")")[2].split()[1])
     found = fresh = {root}

@@ -39,7 +39,7 @@ def find_areas(root: Path) -> dict[str, list[Path]]:
 
 @contextmanager
 def loaded_cases(path: Path) -> Iterator[list]:
-    """The cases of one file, whose folder is importable until all of them have been measured."""
+    """Yield the cases of one file, whose folder is importable inside the context."""
     spec = importlib.util.spec_from_file_location(f"xpu_bench_{path.stem}", path)
     assert spec
     assert spec.loader
@@ -53,16 +53,16 @@ def loaded_cases(path: Path) -> Iterator[list]:
         sys.path.remove(str(path.parent))
 
 
-def keep(file: Path, measured: Mapping[str, Sequence[Row]], *, whole: bool) -> None:
-    """Brings rows into a file of rows by area; other areas, and other rows unless `whole`, stay."""
-    kept = json.loads(file.read_text()) if file.exists() else {}
+def save_rows(file: Path, measured: Mapping[str, Sequence[Row]], *, whole: bool) -> None:
+    """Write rows into a file of rows by area. Other areas stay, and other rows unless `whole`."""
+    areas = json.loads(file.read_text()) if file.exists() else {}
     for area, rows in measured.items():
-        found = {} if whole else {row["name"]: row for row in kept.get(area, [])}
-        found |= {row.name: row.as_dict() for row in rows}
-        kept[area] = list(found.values())
+        merged = {} if whole else {row["name"]: row for row in areas.get(area, [])}
+        merged |= {row.name: row.as_dict() for row in rows}
+        areas[area] = list(merged.values())
     partial = file.with_name(f"{file.name}.part")
-    partial.write_text(json.dumps(kept, indent=1) + "\n")
-    partial.replace(file)  # at once: a run that is killed leaves the rows it has measured
+    partial.write_text(json.dumps(areas, indent=1) + "\n")
+    partial.replace(file)  # atomic, so that a run that is killed leaves a whole file
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -126,9 +126,9 @@ def measure_area(
                 rows.append(row)
                 progress.print_row(row)
                 if options.json:
-                    keep(options.json, {area: [row]}, whole=False)
+                    save_rows(options.json, {area: [row]}, whole=False)
     if options.json:
-        keep(options.json, {area: rows}, whole=whole)
+        save_rows(options.json, {area: rows}, whole=whole)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What one row of a benchmark is: two callables and the bar that their ratio must clear."""
+"""A benchmark case: two callables and the bar that their ratio must clear."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Bar:
 
     @property
     def absolute(self) -> bool:
-        """True when our time alone is limited, with no peer."""
+        """True if the bar limits our time alone, without a peer."""
         return self._parts[2] is not None
 
     def ratio(self, ours: float, peer: float) -> float:
-        """What is compared with the limit, from the two times in seconds."""
+        """Return the number to compare with the limit, from two times in seconds."""
         sign, _, unit = self._parts
         if unit is not None:
             return ours / self._SECONDS[unit]
@@ -67,7 +67,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Case:
-    """A row: its name, what to run, whom it is measured against and the bar (None: shown, not judged).
+    """A case: its name, its setup, the name of the peer, and the bar (None: shown, not judged).
 
     ``unit`` is ``s`` or, where self-timed callables return bytes instead of seconds, ``B``.
     """
@@ -82,7 +82,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Mean:
-    """A row made of rows measured before it: the geometric mean of the ratios whose names match a pattern."""
+    """A row of the geometric mean of the ratios of earlier rows whose names match a pattern."""
 
     name: str
     pattern: str

@@ -1,4 +1,4 @@
-"""Times a pair in turn: ours, peer, peer, ours, … so that a change of the machine's speed hits both."""
+"""Time a pair alternately: ours, peer, peer, ours, … so that changes of the machine's speed affect both."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from .case import Bar, Case, Mean, Pair
 SAMPLE_SECONDS = 0.02
 CASE_SECONDS = 2.0
 MIN_REPETITIONS, MAX_REPETITIONS = 7, 101
-# Each side runs untimed for this long before a sample. OpenMP's threads spin for some 20 ms after
-# their last work and would take a core from the side that comes next, and a side finds its data in
-# the caches again only after several passes.
+# Each side runs untimed for this long before a sample: threads of OpenMP spin for some 20 ms after
+# their last work and would take a core from the next side, whose data also have to return to the caches.
 WARM_SECONDS = 0.04
 
 
@@ -64,7 +63,7 @@ def _sample(
 
 
 def _calls_a_sample(pair: Pair, sides: list[tuple]) -> int:
-    """Enough calls for the quicker side's sample to be well above the clock; also the warm-up."""
+    """Return how many calls make a sample long enough for the clock. Also warms up both sides."""
     if pair.inner is not None or pair.self_timed:
         for call, sync in sides:
             _sample(pair, call, sync, pair.inner or 1)
@@ -74,7 +73,7 @@ def _calls_a_sample(pair: Pair, sides: list[tuple]) -> int:
 
 
 def measure(case: Case) -> Row:
-    """Run a case and judge it."""
+    """Run a case and compare it with its bar."""
     pair = case.setup()
     try:
         sides: list[tuple] = [(pair.ours, pair.sync)]
@@ -83,14 +82,14 @@ def measure(case: Case) -> Row:
         inner = _calls_a_sample(pair, sides)
         times: list[list[float]] = [[] for _ in sides]
         start = time.perf_counter()
-        least = case.repetitions or MIN_REPETITIONS
-        most = case.repetitions or MAX_REPETITIONS
-        for repetition in range(most):
+        min_repetitions = case.repetitions or MIN_REPETITIONS
+        max_repetitions = case.repetitions or MAX_REPETITIONS
+        for repetition in range(max_repetitions):
             order = range(len(sides)) if repetition % 2 == 0 else reversed(range(len(sides)))
             for side in order:
                 call, sync = sides[side]
                 times[side].append(_sample(pair, call, sync, inner))
-            if repetition + 1 >= least and time.perf_counter() - start > CASE_SECONDS:
+            if repetition + 1 >= min_repetitions and time.perf_counter() - start > CASE_SECONDS:
                 break
     finally:
         if pair.close:
@@ -99,7 +98,7 @@ def measure(case: Case) -> Row:
 
 
 def judge(case: Case, ours: list[float], peer: list[float] | None) -> Row:
-    """The row of a case from its samples; ratios are taken sample by sample, then their median."""
+    """Return the row of a case. Its ratio is the median of the ratios of pairs of samples."""
     bar = Bar(case.bar) if case.bar else None
     if peer is None and not (bar and bar.absolute):
         ratios = None
@@ -125,7 +124,7 @@ def judge(case: Case, ours: list[float], peer: list[float] | None) -> Row:
 
 
 def mean_of(mean: Mean, rows: Iterable[Row]) -> Row:
-    """The row of a mean over rows that have been measured."""
+    """Return the row of a mean over measured rows."""
     ratios = [row.ratio for row in rows if row.ratio and fnmatch.fnmatch(row.name, mean.pattern)]
     ratio = statistics.geometric_mean(ratios) if ratios else None
     ok = ratio is None or Bar(mean.bar).cleared_by(ratio)

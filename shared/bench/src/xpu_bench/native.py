@@ -1,4 +1,4 @@
-"""Compiles the C++ side of a comparison: a peer that must be bare C++ to be a fair one."""
+"""Compile the C++ side of a comparison, for a peer without Python's overhead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def native_library(
     libraries: Sequence[str] = (),
     flags: Sequence[str] = ("-O3", "-march=native", "-fopenmp"),
 ) -> ctypes.CDLL:
-    """The shared library of a C++ file, compiled by ``$CXX`` or g++ unless it was before.
+    """Return the shared library of a C++ file, compiled by ``$CXX`` or g++ unless it is cached.
 
     Headers and ``libraries`` (``sycl``, ``dnnl``, …) are those of the vendor wheels beside this Python.
     """

@@ -1,4 +1,4 @@
-"""What is measured now, and each row as it comes: a run that is killed or hangs has said where it was."""
+"""Progress on stderr: the running case and each row, so that a killed run shows how far it got."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stopped(BaseException):
-    """The run was told to end; the message says during which case."""
+    """Raised by SIGINT or SIGTERM; the message names the running case."""
 
     def __init__(self, number: int) -> None:
         self.signal, self.case = signal.Signals(number), ""
@@ -42,9 +42,9 @@ def raising_signals() -> Iterator[None]:
 
 @contextmanager
 def running(what: str, limit: float, where: str = "") -> Iterator[None]:
-    """Say what begins. If it takes longer than `limit` seconds, show all stacks and end the process."""
+    """Print what begins. If it takes longer than `limit` seconds, show all stacks and end the process."""
     print(f"{where}{what}", file=sys.stderr, flush=True)
-    # The interpreter's lock may be held by what hangs, so that nothing in Python could end it.
+    # A timer in C: a hanging call may hold the interpreter's lock.
     faulthandler.dump_traceback_later(limit, exit=True, file=2)
     began = time.monotonic()
     try:
@@ -57,7 +57,7 @@ def running(what: str, limit: float, where: str = "") -> Iterator[None]:
 
 
 class Progress:
-    """The cases of a file. Prints to stderr, since a table of all rows follows on stdout."""
+    """Progress over the cases of a file. Prints to stderr, since a table of all rows follows on stdout."""
 
     def __init__(self, file: str, cases: int, limit: float) -> None:
         self._file, self._cases, self._limit = file, cases, limit
@@ -65,7 +65,7 @@ class Progress:
 
     @contextmanager
     def of(self, case: str) -> Iterator[None]:
-        """Say which case begins, and how long the rest of the file will take."""
+        """Print the case that begins, and how long the rest of the file will take."""
         seconds = time.monotonic() - self._began
         left = seconds / self._done * (self._cases - self._done) if self._done else None
         about = "" if left is None else f", about {left:.0f} s left"
@@ -75,7 +75,7 @@ class Progress:
         self._done += 1
 
     def print_row(self, row: Row) -> None:
-        """Print a row that has been measured."""
+        """Print a measured row."""
         from .report import COLUMNS, cells
 
         texts = zip(COLUMNS[1:], cells(row)[1:], strict=True)

@@ -1,4 +1,4 @@
-"""Shows rows: as a table on a terminal, as a page of the documentation."""
+"""Show rows as a table on a terminal, or as a page of the documentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALES = {
 
 
 def quantity(value: float | None, of: str) -> str:
-    """A value in seconds (``s``) or bytes (``B``) with the unit that suits its size."""
+    """Return a value in seconds (``s``) or bytes (``B``), with the unit that suits its size."""
     if not value:
         return "-"
     scales = SCALES[of]
@@ -25,7 +25,7 @@ def quantity(value: float | None, of: str) -> str:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """The texts of a row, in the order of :data:`COLUMNS`."""
+    """Return the texts of a row, in the order of :data:`COLUMNS`."""
     return (
         row.name,
         quantity(row.ours, row.unit),

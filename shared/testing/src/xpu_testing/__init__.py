@@ -1,4 +1,4 @@
-"""What the packages' test suites share. The fixtures are in :mod:`xpu_testing.plugin`."""
+"""Helpers of the packages' test suites. The fixtures are in :mod:`xpu_testing.plugin`."""
 
 from .canary import Canary
 from .child import ChildResult, run_child

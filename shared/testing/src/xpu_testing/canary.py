@@ -1,4 +1,4 @@
-"""Buffers with known bytes on both sides, to see a kernel that writes outside its output."""
+"""Buffers with known bytes on both sides, which find a kernel that writes outside its output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Canary:
         self.image = np.full(self.bytes + 2 * margin, PATTERN, np.uint8)
 
     def take(self, image: np.ndarray) -> np.ndarray:
-        """The output inside ``image``, once the bytes around it are found untouched."""
+        """Check the bytes around the output inside ``image``, and return the output."""
         image = np.asarray(image).view(np.uint8).reshape(-1)
         assert image.size == self.image.size, (
             f"canary image of {image.size} bytes, expected {self.image.size}"

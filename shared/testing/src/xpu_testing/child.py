@@ -1,4 +1,4 @@
-"""Runs code in a process of its own, for what may end the process or must start from nothing."""
+"""Run code in a child process, for code that may end its process or needs a fresh one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from . import processes, validation
 
 @dataclass(frozen=True)
 class ChildResult:
-    """How a child ended: its exit code (negative: the signal that killed it), what it printed."""
+    """Exit code of a child (negative: the signal that killed it), and its output."""
 
     exit_code: int
     out: str
     err: str
 
     def check(self) -> ChildResult:
-        """This result, when the child ended with 0; an assertion with its output otherwise."""
+        """Return this result if the exit code is 0; otherwise fail, showing the output."""
         assert self.exit_code == 0, (
             f"child ended with {self.exit_code}\n--- out\n{self.out}\n--- err\n{self.err}"
         )

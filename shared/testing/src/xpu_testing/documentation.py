@@ -1,4 +1,4 @@
-"""The code of documentation pages."""
+"""Code of documentation pages."""
 
 from __future__ import annotations
 

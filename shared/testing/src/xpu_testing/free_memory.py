@@ -1,11 +1,11 @@
-"""How much memory this process may still take, by the machine and by the cgroups that it runs in."""
+"""Memory that this process may still allocate, by the machine and by its cgroups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-# By version of cgroups: the files of a group's limit and usage, and what of the usage is easily given back.
+# By version of cgroups: the files of a group's limit and usage, and the reclaimable field of its statistics.
 _FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
@@ -13,7 +13,7 @@ _FILES = {
 
 
 def free_memory(root: Path = Path("/")) -> int:
-    """Return bytes; `root` holds proc and sys."""
+    """Return free bytes. `root` is the folder of proc and sys."""
     return min([_of_machine(root), *_of_groups(root)])
 
 
@@ -25,7 +25,7 @@ def _of_machine(root: Path) -> int:
 
 
 def _of_groups(root: Path) -> Iterator[int]:
-    """What is free in each group that has a limit, from the process's own to the outermost."""
+    """Yield the free bytes of each group that has a limit, from the process's own to the outermost."""
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, inner = line.split(":", 2)
         if controllers in ("", "memory"):
@@ -41,10 +41,10 @@ def _of_groups(root: Path) -> Iterator[int]:
 def _of_group(group: Path, version: int) -> Iterator[int]:
     limit, usage, reclaimable = _FILES[version]
     if not (group / limit).exists():
-        return  # the outermost group has none; within a container the outer ones are not seen
-    most = (group / limit).read_text().strip()
-    if most == "max":
+        return  # the outermost group has no limit; a container does not see the outer ones
+    limit_text = (group / limit).read_text().strip()
+    if limit_text == "max":
         return
     statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
     used = int((group / usage).read_text()) - int(statistics.get(reclaimable, 0))
-    yield int(most) - used
+    yield int(limit_text) - used

@@ -1,4 +1,4 @@
-"""Runs a fuzzer's cases in children, each with a time limit, and goes on after the case that ended one."""
+"""Run a fuzzer's cases in child processes, each with a time limit; a case may end its child."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from . import validation
 from .processes import ProcessTree
 
 Result = dict[str, Any]
-DEATH_SECONDS = 10  # a killed tree closes its pipes within this
+EXIT_SECONDS = 10  # within which a killed tree closes its pipes
 
 
 @dataclass(frozen=True)
 class Running:
-    """A case that a child has begun and not ended."""
+    """A case that a child is running."""
 
     case: int
     subject: str
@@ -64,7 +64,7 @@ class Batches:
             tree.kill()
 
     def running(self) -> list[Running]:
-        """Return what the children are at, the longest first."""
+        """Return the running cases, the longest first."""
         return sorted(self._running.copy().values(), key=lambda running: running.began)
 
     def results(self, interval: float) -> Iterator[Result | None]:
@@ -174,7 +174,7 @@ class Batches:
         with selectors.DefaultSelector() as selector:
             selector.register(report, selectors.EVENT_READ)
             while True:
-                if not selector.select(DEATH_SECONDS if killed else self._options.limit):
+                if not selector.select(EXIT_SECONDS if killed else self._options.limit):
                     if killed:  # somebody outside the child's tree holds the pipe open
                         return
                     killed = True

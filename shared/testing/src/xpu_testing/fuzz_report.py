@@ -1,4 +1,4 @@
-"""What a fuzzer prints: failures and progress as it goes, and a report at its end."""
+"""Output of a fuzzer: failures and progress during the run, and a report at its end."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Result = dict[str, Any]
-# Seconds after which a run says how it gets on, before it does so regularly.
+# Seconds after which a run prints its first lines of progress; later ones come at intervals.
 FIRST_LINES = (0.0, 1.0, 3.0)
 
 
 class Progress:
-    """Results as they come. Prints failures in full at once, and a line about all at intervals."""
+    """Collects results. Prints each failure in full at once, and a line of progress at intervals."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken."""
+        """Seconds since the run began."""
         return time.monotonic() - self._began
 
     def add(self, result: Result) -> None:
@@ -40,8 +40,8 @@ class Progress:
             where = f"--seed {self._options.seed} --case {result['case']}"
             print(f"FAILED {where}, {result['subject']}", *shown(result), sep="\n", flush=True)
 
-    def say_regularly(self) -> None:
-        """Print the line about all when it is time."""
+    def say_if_due(self) -> None:
+        """Print the line of progress if it is due."""
         if self.seconds >= self._next:
             later = [second for second in FIRST_LINES if second > self.seconds]
             interval = self._options.interval
@@ -49,7 +49,7 @@ class Progress:
             self.say()
 
     def say(self) -> None:
-        """Print how many are done, how fast, the time left, and what is running now."""
+        """Print how many cases are done, their rate, the time left, and the running cases."""
         done, seconds = len(self.results), self.seconds
         rate = done / seconds if seconds else 0.0
         left = clock((self._cases - done) / rate) if rate else "unknown time"
@@ -61,7 +61,7 @@ class Progress:
         )
 
     def running(self) -> str:
-        """Return what is running now."""
+        """Return the running cases."""
         return "running: " + (", ".join(map(str, self._running())) or "nothing")
 
 

@@ -1,4 +1,4 @@
-"""What the fuzzers share: cases from a seed, run by children, differences grouped and counted.
+"""Fuzzing: cases from a seed run in child processes; failures are grouped and counted.
 
 A fuzzer is a folder ``packages/*/fuzz/NAME`` whose ``__main__.py`` ends in :func:`main`.
 """
@@ -23,14 +23,14 @@ from .fuzz_report import Progress, print_failures
 from .stopping import Stopped, stoppable
 
 PASSED = "passed"
-REFUSED = "refused"  # by both sides alike, which is right too
+REFUSED = "refused"  # both sides reject the program, so they agree
 FAILED = "failed"
 KNOWN = "known"
 WORDS = (PASSED, FAILED, KNOWN)
 
 
 class Difference(Exception):
-    """What :meth:`Case.run` raises when the two sides do not agree."""
+    """Raised by :meth:`Case.run` if the two sides do not agree."""
 
 
 class Case(Protocol):
@@ -45,7 +45,7 @@ class Case(Protocol):
 
 @dataclass(frozen=True)
 class Known:
-    """A difference that has a reason. Regular expressions, each must match somewhere."""
+    """An expected difference with its reason. Each of its regular expressions must match somewhere."""
 
     reason: str
     subject: str
@@ -61,12 +61,12 @@ class Known:
 
 
 def case_random(seed: int, case: int) -> random.Random:
-    """The random numbers of a case: of its seed and number alone, in any process."""
+    """Return the random numbers of a case, which depend on its seed and number only."""
     return random.Random(f"{seed}:{case}")
 
 
 def main(make: Callable[[random.Random], Case]) -> None:
-    """The command line of a fuzzer; ``make`` chooses a case, cheaply and without a device."""
+    """Run a fuzzer from its command line. ``make`` returns a case; it must be fast and use no device."""
     script = Path(sys.modules["__main__"].__file__ or "")
     options = _options()
     if options.report is not None:
@@ -92,11 +92,11 @@ def _run(
     try:
         with stoppable(), batches:
             try:
-                progress.say_regularly()
+                progress.say_if_due()
                 for result in batches.results(interval=0.5):
                     if result is not None:
                         _take(result, progress, options, known)
-                    progress.say_regularly()
+                    progress.say_if_due()
             finally:
                 running = progress.running()
     except Stopped as error:
@@ -149,7 +149,7 @@ def _options() -> argparse.Namespace:
 
 
 def _run_cases(make: Callable[[random.Random], Case], options: argparse.Namespace) -> None:
-    """The child: says which case begins before it runs, so that a death has a name."""
+    """Run cases in a child. Prints each case before it runs, so that a crash can be assigned to it."""
     with os.fdopen(options.report, "w", buffering=1) as report:
         for number in options.numbers:
             case = make(case_random(options.seed, number))

@@ -20,12 +20,12 @@ GRACE_SECONDS = 30.0  # from the exception in a test to the end of the process
 
 
 class TimeLimits:
-    """Tells the watchdog what runs, and turns its alarm into a failure of the test."""
+    """Tells the watchdog which test runs, and turns its alarm into a failure of the test."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._seconds = config.getoption("--test-timeout")
         self._what = ""
-        # Before output is captured: the stacks and the watchdog's words must reach the terminal.
+        # Duplicate stderr before pytest captures it, so that stacks and watchdog messages reach the terminal.
         self._stderr = os.dup(sys.stderr.fileno())
         tree = processes.join_new_tree(os.environ)
         reading, self._watchdog = os.pipe()
@@ -40,7 +40,7 @@ class TimeLimits:
         )
         os.close(reading)
         signal.signal(signal.SIGALRM, self._fail)
-        # Prints every thread's stack, even where the interpreter's lock is held, and then fails the test.
+        # Prints every thread's stack, even if a thread holds the interpreter's lock, then fails the test.
         faulthandler.register(signal.SIGALRM, file=self._stderr, all_threads=True, chain=True)
         self._begin("the collection of the tests", self._seconds)
 
@@ -61,7 +61,7 @@ class TimeLimits:
         self._begin(self._what, 0)
 
     def pytest_unconfigure(self) -> None:
-        # A process that only runs pytest must also end: what it waits for then has the same limit.
+        # If the process is pytest's own, its exit has the same limit as a test.
         owns_process = "pytest" in Path(sys.argv[0]).parts[-2:]
         self._begin("", self._seconds if owns_process else 0)
         if not owns_process:

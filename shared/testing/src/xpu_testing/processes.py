@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-# Inherited by whatever a tree starts: it finds helpers that have left their session and their parent.
+# Descendants inherit it, which finds those that have left their session and their parent.
 VARIABLE = "PROCESS_TREES"
 
 
@@ -100,7 +100,7 @@ class ProcessTree:
         kill(self._name, self._root())
 
     def _root(self) -> int:
-        """The child's number, until it has been waited for: then it may be another's."""
+        """Return the child's pid; 0 once it is reaped, since the pid may then belong to another process."""
         return self.process.pid if self.process.returncode is None else 0
 
     def terminate(self, grace: float) -> None:
@@ -148,7 +148,7 @@ def run(
 
 
 def _output_of_killed(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What a killed child wrote; nothing where somebody outside its tree holds its output open."""
+    """Return the output of a killed child; nothing if a process outside its tree holds the pipe open."""
     try:
         return process.communicate(timeout=10)
     except subprocess.TimeoutExpired:
@@ -156,7 +156,7 @@ def _output_of_killed(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 def _parents() -> dict[int, int]:
-    """The parent of every process that has not ended."""
+    """Return the parent of every process that has not ended."""
     found = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -168,7 +168,7 @@ def _parents() -> dict[int, int]:
 
 
 def _status(pid: int) -> list[str]:
-    """What follows the name in a process's line of status: its state, its parent, …"""
+    """Return the fields after the name in /proc/PID/stat: state, parent, …"""
     return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
@@ -181,7 +181,7 @@ def _carries(pid: int, name: str) -> bool:
     try:
         return name.encode() in Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
-        return False  # another user's, or ended
+        return False  # another user's process, or ended
 
 
 def _send(pid: int, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as an exception of the main thread, so that a run that is killed can still report."""
+"""Ctrl-C and SIGTERM raise an exception in the main thread, so that a stopped run can still report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Stopped(BaseException):
-    """The run was told to end."""
+    """Raised by SIGINT or SIGTERM."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"stopped by {signal.Signals(number).name}")
@@ -28,7 +28,7 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except Stopped:
-        raise  # what follows is the report
+        raise  # keep ignoring signals during the report
     except BaseException:
         _restore(before)
         raise

@@ -1,4 +1,4 @@
-"""Unified Runtime's validation layer: each process writes what it finds into a file of its own."""
+"""Unified Runtime's validation layer. Each process writes its findings into its own file."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-# SYCL itself passes the null handle for an optional argument; a program of three lines reports it too.
+# SYCL passes the null handle for an optional argument, also in a program of three lines.
 KNOWN = ("There are no valid references to handle 0",)
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """What turns the layer on in a process about to start, when XPU_VALIDATION_LOGS names a folder."""
+    """Return the variables that enable the layer in a new process, if XPU_VALIDATION_LOGS names a folder."""
     folder = environment.get("XPU_VALIDATION_LOGS")
     if not folder:
         return {}
     if environment.get("XPU_CPU_DEVICES", "1") != "1":
-        # The layer does not follow the parts of a divided device: to it they are unknown handles.
+        # The layer does not know the handles of sub-devices and would report them.
         return {"XPU_RELEASE_AT_EXIT": "1", "UR_ENABLE_LAYERS": ""}
     test = re.sub(r"\W+", "-", environment.get("PYTEST_CURRENT_TEST", "suite"))[-80:]
     return {
@@ -28,7 +28,7 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def findings(folder: Path) -> list[str]:
-    """What the layer reported in all processes, in the order of their files."""
+    """Return the lines that the layer reported in all processes, in the order of their files."""
     lines = []
     for log in sorted(folder.glob("*.log")):
         for line in log.read_text(errors="replace").splitlines():

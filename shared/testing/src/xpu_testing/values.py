@@ -1,4 +1,4 @@
-"""Comparison of results, which a device that builds and submits but does not execute leaves out."""
+"""Comparison of results. On a virtual GPU, which computes nothing, shapes and dtypes only."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 
 
 def values_checked() -> bool:
-    """False on the virtual GPU (``XPU_VALUES=0``): kernels are submitted there but not executed."""
-    return os.environ.get("XPU_VALUES", "1") != "0"
+    """Return False on a virtual GPU (``XPU_TEST_VALUES=0``), which does not execute kernels."""
+    return os.environ.get("XPU_TEST_VALUES", "1") != "0"
 
 
 def assert_close(
     got: ArrayLike, expected: ArrayLike, rtol: float = 0.0, atol: float = 0.0, where: str = ""
 ) -> None:
-    """Shapes and dtypes must be equal everywhere, values where the device computes them.
+    """Assert equal shapes and dtypes and, if the device computes them, equal values.
 
     With no tolerance the values must be equal bit for bit, except that any NaN equals any NaN.
     """
@@ -27,8 +27,8 @@ def assert_close(
         np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol, err_msg=where)
 
 
-def leave_out_comparisons() -> None:
-    """Make numpy's comparisons of whole arrays look at shapes only, for the rest of the process."""
+def disable_value_comparisons() -> None:
+    """Make numpy's comparisons of arrays check shapes only, for the rest of the process."""
 
     def shapes_only(got: ArrayLike, expected: ArrayLike, *_: object, **__: object) -> None:
         got, expected = np.asarray(got), np.asarray(expected)

@@ -1,4 +1,4 @@
-"""A process beside pytest that ends it, with all that it started, when a test takes too long.
+"""A separate process that kills pytest, with all that it started, if a test takes too long.
 
 pytest cannot do that alone: a test may hang in C++ with the interpreter's lock held. Runs as a script,
 without site-packages, so that it starts in 20 ms. Its input says what begins, its arguments whom it watches.
@@ -22,7 +22,7 @@ POLL_SECONDS = 5.0
 
 @dataclass
 class Activity:
-    """What pytest does now. `seconds` of 0: it may take any time."""
+    """The test that pytest runs now. `seconds` is its limit; 0: none."""
 
     what: str
     seconds: float
@@ -30,7 +30,7 @@ class Activity:
     asked: float | None = None
 
     def wait_seconds(self, grace: float) -> float | None:
-        """Return the time until something must be done; None: nothing will."""
+        """Return the time until the next action; None if there is none."""
         if not self.seconds:
             return None
         end = self.began + self.seconds if self.asked is None else self.asked + grace
@@ -59,10 +59,10 @@ class Watchdog:
             pass  # it may have ended before this process looked
         if self._activity and self._activity.what:
             self._say("the process of the tests ended in")
-            kill(self._tree, 0)  # its own number may be another's by now
+            kill(self._tree, 0)  # its pid may belong to another process by now
 
     def _read(self) -> bool:
-        """Take what pytest says; False at the end of its process."""
+        """Read pytest's messages; return False once its process has ended."""
         more = os.read(sys.stdin.fileno(), 1 << 16)
         *lines, self._rest = (self._rest + more).split(b"\n")
         for line in lines:

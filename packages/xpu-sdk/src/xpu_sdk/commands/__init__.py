@@ -1,1 +1,1 @@
-"""The commands of ``xpu-sdk``, one a file."""
+"""Commands of ``xpu-sdk``, one in each file."""

@@ -1,4 +1,4 @@
-"""What this machine's devices do: launch cost, memory bandwidth, matrix products."""
+"""Measure launch cost, memory bandwidth and matrix products of this machine's devices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .. import show
+from .. import printing
 
 HELP = "measure this machine's devices"
 
@@ -36,7 +36,7 @@ def _median_time(action: Callable[[], None], repetitions: int = 15) -> float:
 
 
 def measure_device(index: int) -> list[dict[str, Any]]:
-    """The rows of one device."""
+    """Return the measurements of one device."""
     import numpy as np
     import xpu_runtime as xr
 
@@ -74,17 +74,17 @@ def run(options: argparse.Namespace) -> int:
 
     rows = [row for index in range(xr.device_count()) for row in measure_device(index)]
     if options.json:
-        show.as_json(rows)
+        printing.print_json(rows)
         return 0
     for device in xr.devices():
         cells = [
             (
                 row["name"],
-                show.duration(row["seconds"]),
+                printing.format_duration(row["seconds"]),
                 f"{row['rate']:.4g} {row['unit']}" if row["unit"] else "-",
             )
             for row in rows
             if row["device"] == device.index
         ]
-        show.table(f"xpu:{device.index} {device.name}", ("what", "time", "rate"), cells)
+        printing.print_table(f"xpu:{device.index} {device.name}", ("what", "time", "rate"), cells)
     return 0

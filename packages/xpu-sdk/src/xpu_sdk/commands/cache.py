@@ -1,11 +1,11 @@
-"""The kernel cache: what is in it, whether it is sound, how to empty it."""
+"""List, measure, verify or clear the kernel cache."""
 
 from __future__ import annotations
 
 import argparse
 import time
 
-from .. import show
+from .. import printing
 
 HELP = "list, measure, verify or clear the kernel cache"
 ACTIONS = ("list", "stats", "clear", "verify")
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
 
     folder = cache.folder()
     if folder is None:
-        show.console.print("The kernel cache is off. Run: xpu-sdk doctor")
+        printing.console.print("The kernel cache is off. Run: xpu-sdk doctor")
         return 1
     return globals()[f"_{options.action}"](cache, folder)
 
@@ -31,37 +31,37 @@ def _list(cache, folder) -> int:  # type: ignore[no-untyped-def]
         (
             entry.path.name,
             entry.kind,
-            show.size(entry.size),
+            printing.format_bytes(entry.size),
             f"{(now - entry.used) / 3600:.1f} h ago",
         )
         for entry in cache.list()
     ]
-    show.table(str(folder), ("file", "kind", "size", "used"), rows)
+    printing.print_table(str(folder), ("file", "kind", "size", "used"), rows)
     return 0
 
 
 def _stats(cache, folder) -> int:  # type: ignore[no-untyped-def]
     counts = cache.stats()
     rows = [
-        (kind, counts[f"{kind} files"], show.size(counts[f"{kind} bytes"]))
+        (kind, counts[f"{kind} files"], printing.format_bytes(counts[f"{kind} bytes"]))
         for kind in cache.KINDS.values()
     ]
-    show.table(str(folder), ("kind", "files", "size"), rows)
+    printing.print_table(str(folder), ("kind", "files", "size"), rows)
     return 0
 
 
 def _clear(cache, folder) -> int:  # type: ignore[no-untyped-def]
-    show.console.print(f"{cache.clear()} files removed from {folder}")
+    printing.console.print(f"{cache.clear()} files removed from {folder}")
     return 0
 
 
 def _verify(cache, folder) -> int:  # type: ignore[no-untyped-def]
     damaged = cache.verify()
     for path in damaged:
-        show.console.print(f"damaged: {path}")
-    show.console.print(f"{len(cache.list())} files in {folder}, {len(damaged)} damaged")
+        printing.console.print(f"damaged: {path}")
+    printing.console.print(f"{len(cache.list())} files in {folder}, {len(damaged)} damaged")
     if damaged:
-        show.console.print(
+        printing.console.print(
             "A damaged file is built again when it is needed. Remove all: xpu-sdk cache clear"
         )
     return 1 if damaged else 0

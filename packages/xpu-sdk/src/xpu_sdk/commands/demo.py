@@ -1,46 +1,104 @@
-"""Shows every installed package at work, and ends with a table of results and one trace of all of it.
+"""Show every installed package at work, then print the results, times beside the stock CPU, and a trace.
 
-A package adds its act by an entry point in the group ``xpu_sdk.demo``: a callable that takes a
+A package adds its act with an entry point in the group ``xpu_sdk.demo``: a callable that takes a
 :class:`Stage`. Acts run in the order of their names.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from .. import show
+from .. import printing
 
 HELP = "show the installed packages at work"
 GROUP = "xpu_sdk.demo"
+# Steps of a few milliseconds are repeated for so long, for a median that other programs disturb less.
+MIN_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Seconds of a program's first step, which compiles, and of a steady one: the median of the others."""
+
+    first: float
+    steady: float
 
 
 class Stage:
-    """What an act gets: a way to say what it does and to hand in results."""
+    """The interface of an act: it explains what it does, and hands in results and times."""
 
     def __init__(self) -> None:
         self.results: list[tuple[str, str, str, bool]] = []
+        self.comparisons: list[tuple[str, StepTimes, StepTimes]] = []
         self.act = ""
 
     def say(self, text: str) -> None:
-        """One line of explanation, or a block of text to show as it is."""
-        show.console.print(text, markup=False, soft_wrap=True)
+        """Print a line of explanation, or a block of text as it is."""
+        printing.console.print(text, markup=False, soft_wrap=True)
 
     def result(self, what: str, got: str, right: bool = True) -> None:
-        """One row of the closing table; ``right`` false makes the demo fail."""
+        """Add a row to the closing table; ``right`` false makes the demo fail."""
         self.results.append((self.act, what, got, right))
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
-        """A result that is the time the block took."""
+        """Add the time that the block takes as a result."""
         begin = time.perf_counter()
         yield
-        self.result(what, show.duration(time.perf_counter() - begin))
+        self.result(what, printing.format_duration(time.perf_counter() - begin))
+
+    def compare_steps(
+        self, program: str, cpu: Callable[[], float], xpu: Callable[[], float], steps: int = 20
+    ) -> tuple[float, float]:
+        """Time at least ``steps`` steps of a program on the framework's own CPU device, then on xpu.
+
+        Each callable runs one step and waits for its result, which it returns. Returns the results of
+        step number ``steps``.
+        """
+        cpu_times, cpu_result = time_steps(cpu, steps)
+        xpu_times, xpu_result = time_steps(xpu, steps)
+        self.comparisons.append((program, cpu_times, xpu_times))
+        return cpu_result, xpu_result
+
+
+def time_steps(step: Callable[[], float], steps: int) -> tuple[StepTimes, float]:
+    """Run a step at least ``steps`` times; return the times and the result of the step of this number."""
+    seconds: list[float] = []
+    results: list[float] = []
+    while len(seconds) < steps or sum(seconds[1:]) < MIN_SECONDS:
+        begin = time.perf_counter()
+        results.append(step())
+        seconds.append(time.perf_counter() - begin)
+    first, *others = seconds
+    return StepTimes(first, statistics.median(others)), results[steps - 1]
+
+
+def describe_ratio(cpu: float, xpu: float) -> str:
+    """Return in words how the time on xpu compares with that on the stock CPU."""
+    if 0.95 < cpu / xpu < 1.05:
+        return "about as fast"
+    if xpu < cpu:
+        return f"{cpu / xpu:.2g} times as fast"
+    return f"{xpu / cpu:.2g} times as long"
+
+
+def comparison_rows(stage: Stage) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield a row for the first step and one for a steady step of each program."""
+    for program, cpu, xpu in stage.comparisons:
+        for step, on_cpu, on_xpu in (
+            ("first", cpu.first, xpu.first),
+            ("steady", cpu.steady, xpu.steady),
+        ):
+            times = printing.format_duration(on_cpu), printing.format_duration(on_xpu)
+            yield program, step, *times, describe_ratio(on_cpu, on_xpu)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def play(stage: Stage, name: str, act: Callable[[Stage], None]) -> None:
     """Run one act; an act that fails is a result, and the others go on."""
     stage.act = name
-    show.console.rule(name)
+    printing.console.rule(name)
     try:
         act(stage)
     except Exception as error:  # noqa: BLE001 - acts are other packages' code
@@ -66,8 +124,22 @@ def run(options: argparse.Namespace) -> int:
     with xr.trace.record(file):
         for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
             play(stage, entry.name, entry.load())
-    columns = ("act", "what", "got", "right")
-    rows = [(act, what, got, "yes" if right else "NO") for act, what, got, right in stage.results]
-    show.table("What was shown", columns, rows)
-    show.console.print(f"Trace, for chrome://tracing or ui.perfetto.dev: {file}", soft_wrap=True)
+    report(stage)
+    printing.console.print(
+        f"Trace, for chrome://tracing or ui.perfetto.dev: {file}", soft_wrap=True
+    )
     return 0 if all(right for *_, right in stage.results) else 1
+
+
+def report(stage: Stage) -> None:
+    """Print the results, then the times beside the stock CPU."""
+    rows = [(act, what, got, "yes" if right else "NO") for act, what, got, right in stage.results]
+    printing.print_table("What was shown", ("act", "what", "got", "right"), rows)
+    columns = ("program", "step", "stock CPU", "xpu", "xpu against stock CPU")
+    printing.print_table("Time of one training step", columns, comparison_rows(stage))
+    if stage.comparisons:
+        printing.console.print(
+            "A first step compiles the kernels that are not cached yet; run the demo again to see it with a "
+            "filled cache. A steady step is the median of the others.",
+            soft_wrap=True,
+        )

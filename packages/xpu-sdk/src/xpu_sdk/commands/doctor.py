@@ -1,4 +1,4 @@
-"""Checks every layer in turn, from the wheels to the adapters; a failure comes with cause and cure."""
+"""Check every layer, from the wheels to the adapters. A failure has a cause and a command to fix it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import asdict
 
 from rich.markup import escape
 
-from .. import show
-from ..health import caches, devices, drivers, libraries, surroundings, wheels
+from .. import printing
+from ..health import caches, devices, drivers, environment, libraries, wheels
 from ..health.finding import Finding
 
 HELP = "check every layer; exit code 1 when one fails"
 
-LAYERS = (wheels, libraries, drivers, devices, caches, surroundings)
+LAYERS = (wheels, libraries, drivers, devices, caches, environment)
 MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fail": "[bold red]FAIL[/]"}
 
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def examine() -> Iterator[Finding]:
-    """Every finding; what is above a runtime that does not start is not looked at."""
+    """Yield every finding. If the runtime does not start, the layers above it are not checked."""
     for layer in LAYERS:
         failed = False
         for finding in layer.check():
@@ -39,12 +39,12 @@ def run(options: argparse.Namespace) -> int:
         findings.append(finding)
         if not options.json:
             found = f"[bold]{finding.layer}[/]: {escape(finding.found)}"
-            show.console.print(MARKS[finding.state], found, soft_wrap=True)
+            printing.console.print(MARKS[finding.state], found, soft_wrap=True)
             if finding.fix:
-                show.console.print("     do:", finding.fix, soft_wrap=True, markup=False)
+                printing.console.print("     fix:", finding.fix, soft_wrap=True, markup=False)
     failures = sum(finding.state == "fail" for finding in findings)
     if options.json:
-        show.as_json([asdict(finding) for finding in findings])
+        printing.print_json([asdict(finding) for finding in findings])
     else:
-        show.console.print(f"{len(findings)} checks, {failures} failed")
+        printing.console.print(f"{len(findings)} checks, {failures} failed")
     return 1 if failures else 0

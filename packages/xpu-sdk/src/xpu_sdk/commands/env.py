@@ -1,10 +1,10 @@
-"""The environment variables the packages read: type, default, meaning and value."""
+"""List the environment variables that the packages read: type, default, value and meaning."""
 
 from __future__ import annotations
 
 import argparse
 
-from .. import show
+from .. import printing
 
 HELP = "the environment variables and their values"
 
@@ -19,10 +19,10 @@ def run(options: argparse.Namespace) -> int:
     rows = [(v.name, v.type, v.default, v.value, v.meaning) for v in env.registry()]
     columns = ("name", "type", "default", "value", "meaning")
     if options.json:
-        show.as_json([dict(zip(columns, row, strict=True)) for row in rows])
+        printing.print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return 0
     readable = [tuple("-" if cell in (None, "") else cell for cell in row) for row in rows]
-    show.table("Environment variables", columns, readable)
+    printing.print_table("Environment variables", columns, readable)
     for name in env.unknown():
-        show.console.print(f"{name} is set, but nothing reads it: is it misspelt?")
+        printing.console.print(f"{name} is set, but nothing reads it: is it misspelt?")
     return 0

@@ -1,24 +1,36 @@
-"""Versions, libraries, devices and variables: what to send with a question."""
+"""Versions, devices, libraries and variables: send the output with a question."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .. import facts, show
+from .. import printing, system_info
 
-HELP = "versions, libraries, devices, variables"
+HELP = "versions, devices, libraries, variables"
+# Properties that say what a device can do, and the words for them.
+FEATURES = {
+    "fp64": "fp64",
+    "fp16": "fp16",
+    "bf16_conversions": "bf16",
+    "matrix": "matrix units",
+    "atomic64": "64-bit atomics",
+    "graph": "SYCL graphs",
+    "usm_shared": "shared USM",
+    "usm_system": "system USM",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="all of it, for programs and reports")
 
 
 def collect() -> dict[str, Any]:
-    """All of it; what fails is said in its place."""
+    """Return all of it; if the devices cannot be listed, ``error`` says why."""
     import xpu_runtime as xr
 
-    about = facts.software()
+    about = system_info.software()
     try:
         about["devices"] = [device.properties() for device in xr.devices()]
         about["abi"] = xr.abi_version
@@ -35,26 +47,69 @@ def collect() -> dict[str, Any]:
 def run(options: argparse.Namespace) -> int:
     about = collect()
     if options.json:
-        show.as_json(about)
+        printing.print_json(about)
         return 0
-    software = {"python": about["python"], "platform": about["platform"]}
+    software = {"Python": about["python"], "platform": about["platform"]}
     software |= about["xpu"] | about["vendor"] | about["frameworks"]
-    software |= {f"adapter {name}": text for name, text in about["adapters"].items()}
-    show.table("Software", ("what", "version"), software.items())
+    software |= dict(map(describe_adapter, about["adapters"].values()))
+    printing.print_table("Software", ("what", "version"), software.items())
+    for index, properties in enumerate(about["devices"]):
+        title = f"xpu:{index} {properties['name']}"
+        printing.print_table(title, ("property", "value"), describe_device(properties))
     if "libraries" in about:
         paths = [(name, path) for name, found in about["libraries"].items() for path in found]
-        show.table(
+        printing.print_table(
             f"Libraries in the process (runtime ABI {about['abi']})", ("name", "path"), paths
         )
     drivers = [(name, library or "-") for name, library in about["opencl_drivers"].items()]
-    show.table("OpenCL drivers", ("named by", "library"), drivers)
-    show.table("Render nodes", ("node", "PCI vendor"), about["render_nodes"].items())
-    for index, properties in enumerate(about["devices"]):
-        show.table(f"xpu:{index} {properties['name']}", ("property", "value"), properties.items())
-    show.table("Variables", ("name", "value"), about["variables"].items())
+    printing.print_table("OpenCL drivers", ("named by", "library"), drivers)
+    printing.print_table("Render nodes", ("node", "PCI vendor"), about["render_nodes"].items())
+    printing.print_table("Variables", ("name", "value"), about["variables"].items())
     if "cache" in about:
-        show.console.print(f"Kernel cache: {about['cache']}")
+        printing.console.print(f"Kernel cache: {about['cache']}", soft_wrap=True)
     if "error" in about:
-        show.console.print(f"{about['error']}\nRun: xpu-sdk doctor")
+        printing.console.print(f"{about['error']}\nRun: xpu-sdk doctor")
         return 1
     return 0
+
+
+def describe_adapter(adapter: Mapping[str, Any]) -> tuple[str, str]:
+    """Return an adapter's wheel, and its version with what it adapts or why it cannot be used."""
+    if "error" in adapter:
+        return adapter["wheel"], f"does not load: {adapter['error']}"
+    text = f"{adapter['version']}, adapter of {adapter['framework']}, runtime ABI {adapter['abi']}"
+    return adapter["wheel"], text
+
+
+def describe_device(properties: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield names and values of what a device is and can do; leave out what the driver does not tell."""
+    size = printing.format_bytes
+    kind = "GPU" if properties["is_gpu"] else properties["type"].upper()
+    yield "type", f"{kind}, {properties['vendor']}"
+    yield "backend", f"{properties['backend']} ({properties['platform']}, {properties['version']})"
+    yield "driver", properties["driver_version"]
+    yield "compute units", ", ".join(_compute_units(properties))
+    host = ", shared with the host" if properties["unified_memory"] else ""
+    largest = size(properties["max_allocation"])
+    yield "memory", f"{size(properties['total_memory'])}{host}; {largest} at most in one allocation"
+    if properties["cache_size"]:
+        yield "cache", size(properties["cache_size"])
+    local = size(properties["local_memory"])
+    yield "work-group", f"{properties['max_work_group_size']} work-items, {local} of local memory"
+    sizes = ", ".join(map(str, properties["sub_group_sizes"]))
+    yield "sub-group", f"{properties['sub_group_size']} work-items (offered: {sizes})"
+    yield "supports", ", ".join(word for name, word in FEATURES.items() if properties[name])
+
+
+def _compute_units(properties: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the number of units, and of a GPU those of its parts that the driver tells."""
+    yield str(properties["max_compute_units"])
+    if properties["is_gpu"]:
+        if properties["eu_count"]:
+            yield f"{properties['eu_count']} EUs"
+        if properties["eu_simd_width"]:
+            yield f"SIMD {properties['eu_simd_width']}"
+        if properties["hw_threads_per_eu"]:
+            yield f"{properties['hw_threads_per_eu']} threads in each EU"
+    if properties["max_clock_mhz"]:
+        yield f"{properties['max_clock_mhz']} MHz"

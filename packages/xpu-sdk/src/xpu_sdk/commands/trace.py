@@ -1,4 +1,4 @@
-"""Runs a Python program and writes what the device did, for chrome://tracing or ui.perfetto.dev."""
+"""Run a Python program and write a trace of its device work, for chrome://tracing or ui.perfetto.dev."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from .. import show
+from .. import printing
 
 HELP = "run a Python program and write its trace"
 
@@ -33,12 +33,12 @@ def run(options: argparse.Namespace) -> int:
             sys.path.insert(0, str(Path(options.program).resolve().parent))
             runpy.run_path(options.program, run_name="__main__")
     except SystemExit as end:
-        # A program may end with a message instead of a number, which Python prints and counts as 1.
+        # The code may be a message, which Python prints and counts as 1.
         if end.code is not None and not isinstance(end.code, int):
             print(end.code, file=sys.stderr)
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         records = xr.trace.stop()
         xr.trace.save(options.output, records)
-        show.console.print(f"{len(records)} records in {Path(options.output).resolve()}")
+        printing.console.print(f"{len(records)} records in {Path(options.output).resolve()}")
     return code

@@ -1,1 +1,1 @@
-"""What ``xpu-sdk doctor`` looks at, layer by layer, from the wheels up to the adapters."""
+"""Checks of ``xpu-sdk doctor``, one layer in each file, from the wheels to the adapters."""

@@ -1,4 +1,4 @@
-"""The kernel cache: a folder of the user's own, writable, sound, within its size."""
+"""Kernel cache: the folder belongs to the user, is writable and has no damaged files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from .. import show
+from .. import printing
 from .finding import Finding
 
 
 def check() -> Iterator[Finding]:
-    """The folder, its rights, its files, the room on its disk."""
+    """Check the folder, its permissions, its files and the free space of its disk."""
     folder = chosen_folder()
     if os.environ.get("XPU_CACHE_SIZE") == "0":
         yield Finding(
@@ -22,30 +22,34 @@ def check() -> Iterator[Finding]:
         return
     if folder is None:
         fix = "export XPU_CACHE_DIR=a folder of your own"
-        yield Finding("kernel cache", "fail", "no place for it: HOME is not set", fix)
+        yield Finding("kernel cache", "fail", "no folder for it: HOME is not set", fix)
         return
-    yield _rights(folder)
+    yield _permissions(folder)
     if not folder.is_dir():
         return
     taken = _sizes(folder)
-    yield Finding("cached kernels", "ok", f"{len(taken)} files, {show.size(sum(taken))}")
-    yield _soundness()
+    yield Finding(
+        "cached kernels", "ok", f"{len(taken)} files, {printing.format_bytes(sum(taken))}"
+    )
+    yield _verify()
     free = shutil.disk_usage(folder).free
     if free < 64 * 2**20:
-        yield Finding("disk", "fail", f"{show.size(free)} free at {folder}", "xpu-sdk cache clear")
+        yield Finding(
+            "disk", "fail", f"{printing.format_bytes(free)} free at {folder}", "xpu-sdk cache clear"
+        )
 
 
 def _sizes(folder: Path) -> list[int]:
     sizes = []
     for path in folder.iterdir():
         if path.suffix in (".spv", ".bin", ".plan"):
-            with suppress(FileNotFoundError):  # another process may make room
+            with suppress(FileNotFoundError):  # another process may have evicted it
                 sizes.append(path.stat().st_size)
     return sizes
 
 
 def chosen_folder() -> Path | None:
-    """Where the runtime would keep kernels, without asking it: it says nothing when it refuses."""
+    """Return the cache folder of the runtime, also if the runtime rejects it and so does not report it."""
     if named := os.environ.get("XPU_CACHE_DIR"):
         return Path(named)
     home = os.environ.get("XDG_CACHE_HOME") or (
@@ -54,13 +58,13 @@ def chosen_folder() -> Path | None:
     return Path(home) / "xpu-sdk" / "kernels" if home else None
 
 
-def _rights(folder: Path) -> Finding:
+def _permissions(folder: Path) -> Finding:
     if not folder.exists():
         parent = next(p for p in folder.parents if p.exists())
         if os.access(parent, os.W_OK):
-            return Finding("kernel cache", "ok", f"{folder}, made at the first use")
+            return Finding("kernel cache", "ok", f"{folder}, created at the first use")
         fix = f"sudo chown -R $USER {parent}, or: export XPU_CACHE_DIR=a folder of your own"
-        return Finding("kernel cache", "fail", f"cannot be made: {parent} is not writable", fix)
+        return Finding("kernel cache", "fail", f"cannot be created: {parent} is not writable", fix)
     if not folder.is_dir():
         return Finding("kernel cache", "fail", f"{folder} is not a folder", f"rm {folder}")
     about = folder.stat()
@@ -77,7 +81,7 @@ def _rights(folder: Path) -> Finding:
     return Finding("kernel cache", "ok", str(folder))
 
 
-def _soundness() -> Finding:
+def _verify() -> Finding:
     from xpu_runtime import cache
 
     damaged = cache.verify()

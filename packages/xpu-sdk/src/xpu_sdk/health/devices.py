@@ -1,14 +1,14 @@
-"""Devices, the kernel compiler, and on each device a kernel and a matrix product that compute something."""
+"""Devices, the kernel compiler, and on each device the values of a kernel and a matrix product."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 
-from .. import facts
-from .child import ChildFailed, ask
+from .. import system_info
 from .drivers import INTEL
 from .finding import Finding
+from .probe import ProbeFailed, run_probe
 
 LIST = """
     import json, xpu_runtime as xr
@@ -45,10 +45,10 @@ MATMUL = """
 
 
 def check() -> Iterator[Finding]:
-    """List the devices, compile from source, compute on each."""
+    """List the devices, compile a kernel from source, compute on each device."""
     try:
-        devices = ask(LIST)
-    except ChildFailed as error:
+        devices = run_probe(LIST)
+    except ProbeFailed as error:
         fix = f"{sys.executable} -m pip install --force-reinstall intel-sycl-rt intel-opencl-rt"
         yield Finding("devices", "fail", f"cannot be listed: {error}", fix)
         return
@@ -59,7 +59,7 @@ def check() -> Iterator[Finding]:
     for index, (name, backend, driver, _) in enumerate(devices):
         yield Finding(f"xpu:{index}", "ok", f"{name}, {backend}, driver {driver}")
     has_gpu = any(is_gpu for *_, is_gpu in devices)
-    if not has_gpu and INTEL in facts.render_nodes().values():
+    if not has_gpu and INTEL in system_info.render_nodes().values():
         fix = "sudo apt-get install intel-opencl-icd (or the driver packages of your distribution)"
         yield Finding("GPU driver", "fail", "an Intel GPU is here, but no driver shows it", fix)
     elif not has_gpu:
@@ -72,8 +72,8 @@ def check() -> Iterator[Finding]:
 
 def _compiler() -> Finding:
     try:
-        seconds, _ = ask(KERNEL.replace("INDEX", "0"), {"XPU_CACHE_SIZE": "0"})
-    except ChildFailed as error:
+        seconds, _ = run_probe(KERNEL.replace("INDEX", "0"), {"XPU_CACHE_SIZE": "0"})
+    except ProbeFailed as error:
         fix = f"{sys.executable} -m pip install --force-reinstall intel-sycl-rt"
         return Finding("compiler", "fail", f"cannot compile a kernel: {error}", fix)
     return Finding("compiler", "ok", f"a kernel from source in {seconds * 1e3:.0f} ms")
@@ -81,8 +81,8 @@ def _compiler() -> Finding:
 
 def _computes(layer: str, code: str) -> Finding:
     try:
-        answer = ask(code)
-    except ChildFailed as error:
+        answer = run_probe(code)
+    except ProbeFailed as error:
         fix = "report it with the output of: xpu-sdk info --json"
         return Finding(layer, "fail", f"failed: {error}", fix)
     if answer is True or (isinstance(answer, list) and answer[1]):

@@ -1,4 +1,4 @@
-"""OpenCL drivers and the right to use the GPU's render node."""
+"""OpenCL drivers, and permission to open the GPU's render node."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import facts
+from .. import system_info
 from .finding import Finding
 
 INTEL = "0x8086"
 
 
 def check() -> Iterator[Finding]:
-    """Every driver a loader would try, the wheel's CPU driver, every render node."""
-    for named_by, library in facts.opencl_drivers().items():
+    """Check every driver that a loader would try, the wheel's CPU driver, and every render node."""
+    for named_by, library in system_info.opencl_drivers().items():
         yield _driver(named_by, library)
     cpu = Path(sys.prefix) / "lib" / "libintelocl.so"
     if cpu.exists():
         yield Finding("CPU driver", "ok", str(cpu))
-    nodes = facts.render_nodes()
+    nodes = system_info.render_nodes()
     if not nodes:
-        # Which devices are used is not known from that: drivers of other vendors need none.
+        # This is no failure: drivers of other vendors need no render node.
         yield Finding("render nodes", "note", "none in /dev/dri, which Intel's GPU drivers need")
     for node, vendor in nodes.items():
         yield _node(node, vendor)
@@ -33,8 +33,8 @@ def _driver(named_by: str, library: str | None) -> Finding:
     layer = f"OpenCL driver {Path(named_by).name}"
     if library is None:
         return Finding(layer, "fail", f"{named_by} names no library", f"sudo rm {named_by}")
-    there = Path(library).exists() if "/" in library else _loader_knows(library)
-    if there:
+    exists = Path(library).exists() if "/" in library else _loader_knows(library)
+    if exists:
         return Finding(layer, "ok", library)
     fix = (
         "unset OCL_ICD_FILENAMES"

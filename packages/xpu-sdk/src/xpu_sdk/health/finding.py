@@ -1,4 +1,4 @@
-"""One thing the doctor looked at."""
+"""Result of one check of the doctor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["ok", "note", "fail"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, what was found and, for a failure, the command that mends it."""
+    """The checked layer, what was found and, for a failure, the command that fixes it."""
 
     layer: str
     state: State

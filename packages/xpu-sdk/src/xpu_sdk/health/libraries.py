@@ -1,4 +1,4 @@
-"""The native module, and exactly one SYCL runtime under it."""
+"""The native module loads, with exactly one SYCL runtime."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .child import ChildFailed, ask
 from .finding import Finding
+from .probe import ProbeFailed, run_probe
 
 LOADED = """
     import json, xpu_runtime as xr
@@ -18,16 +18,16 @@ LOADED = """
 
 
 def check() -> Iterator[Finding]:
-    """Load the runtime in a child and see which libraries came with it."""
+    """Load the runtime in a child process and check the libraries that it loaded."""
     reinstall = f"{sys.executable} -m pip install --force-reinstall xpu-runtime"
     try:
-        loaded = ask(LOADED)
-    except ChildFailed as error:
+        loaded = run_probe(LOADED)
+    except ProbeFailed as error:
         yield Finding("runtime", "fail", f"does not start: {error}", reinstall)
         return
     yield Finding("runtime", "ok", f"loads, ABI {loaded['abi']}")
     for name in ("libsycl.so", "libsycl-jit.so", "libdnnl.so"):
-        yield _one(name, loaded["paths"].get(name, []), reinstall)
+        yield _check_library(name, loaded["paths"].get(name, []), reinstall)
     if "ONEAPI_ROOT" in os.environ or "/oneapi/" in os.environ.get("LD_LIBRARY_PATH", ""):
         yield Finding(
             "oneAPI environment",
@@ -37,7 +37,7 @@ def check() -> Iterator[Finding]:
         )
 
 
-def _one(name: str, paths: list[str], reinstall: str) -> Finding:
+def _check_library(name: str, paths: list[str], reinstall: str) -> Finding:
     if len(paths) == 1:
         return Finding(name, "ok", f"{Path(paths[0]).name} in {Path(paths[0]).parent}")
     if paths:

@@ -1,4 +1,4 @@
-"""The wheels: present, and of the versions that the runtime asks for."""
+"""The wheels are installed, in the versions that the runtime requires."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 
-from .. import facts
+from .. import system_info
 from .finding import Finding
 
 
 def check() -> Iterator[Finding]:
-    """Python and the platform, then each wheel the runtime needs."""
+    """Check Python and the platform, then each wheel that the runtime needs."""
     machine = platform.machine()
     fit = (sys.platform, machine, struct.calcsize("P")) == ("linux", "x86_64", 8)
     found = f"Python {platform.python_version()} on {sys.platform} {machine}"
@@ -32,7 +32,7 @@ def check() -> Iterator[Finding]:
     for requirement in map(Requirement, needed):
         if requirement.marker and not requirement.marker.evaluate():
             continue
-        layer, version = f"wheel {requirement.name}", facts.version(requirement.name)
+        layer, version = f"wheel {requirement.name}", system_info.version(requirement.name)
         fix = f'{sys.executable} -m pip install "{requirement.name}{requirement.specifier}"'
         if version is None:
             yield Finding(layer, "fail", "not installed", fix)

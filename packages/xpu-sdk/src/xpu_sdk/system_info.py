@@ -1,4 +1,4 @@
-"""What is installed, loaded and present, gathered for ``info`` and ``doctor``."""
+"""Installed wheels, drivers, render nodes and variables, for ``info`` and ``doctor``. Touches no device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import adapters
 OUR_WHEELS = ("xpu-sdk", "xpu-runtime")
 VENDOR_WHEELS = ("intel-sycl-rt", "intel-opencl-rt", "intel-cmplr-lib-ur", "onednn", "umf", "tbb")
 FRAMEWORKS = ("torch", "triton", "jax", "jaxlib", "torchao", "numpy")
-# Variables of others that change which devices and libraries a process gets.
+# Variables of other projects that affect the devices and libraries of a process.
 FOREIGN_VARIABLES = (
     "ONEAPI_DEVICE_SELECTOR",
     "ZE_AFFINITY_MASK",
@@ -29,7 +29,7 @@ FOREIGN_VARIABLES = (
 
 
 def version(wheel: str) -> str | None:
-    """The installed version, or None."""
+    """Return the installed version, or None."""
     try:
         return importlib.metadata.version(wheel)
     except importlib.metadata.PackageNotFoundError:
@@ -37,12 +37,12 @@ def version(wheel: str) -> str | None:
 
 
 def versions(wheels: tuple[str, ...]) -> dict[str, str]:
-    """Versions of those that are installed."""
+    """Return the versions of the installed ones."""
     return {wheel: found for wheel in wheels if (found := version(wheel))}
 
 
 def variables() -> dict[str, str]:
-    """Variables that are set and that change what a process gets."""
+    """Return the variables that are set and affect the devices or libraries of a process."""
     mine = {name for name in os.environ if name.startswith("XPU_")}
     return {
         name: os.environ[name]
@@ -52,7 +52,7 @@ def variables() -> dict[str, str]:
 
 
 def opencl_drivers() -> dict[str, str | None]:
-    """OpenCL drivers that a loader would try: the file that names each, and its library."""
+    """Return the OpenCL drivers that a loader would try: the file that names each, and its library."""
     drivers: dict[str, str | None] = {}
     vendors = Path(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"))
     for icd in sorted(vendors.glob("*.icd")) if vendors.is_dir() else []:
@@ -65,7 +65,7 @@ def opencl_drivers() -> dict[str, str | None]:
 
 
 def render_nodes() -> dict[str, str]:
-    """Render nodes of the machine and the PCI vendor behind each (0x8086 is Intel)."""
+    """Return the render nodes of the machine and the PCI vendor of each (0x8086 is Intel)."""
     nodes = {}
     for node in sorted(Path("/dev/dri").glob("renderD*")) if Path("/dev/dri").is_dir() else []:
         vendor = Path("/sys/class/drm") / node.name / "device" / "vendor"
@@ -74,14 +74,17 @@ def render_nodes() -> dict[str, str]:
 
 
 def software() -> dict[str, object]:
-    """Everything that can be known without touching a device."""
+    """Return everything that can be known without touching a device."""
     return {
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "xpu": versions(OUR_WHEELS),
         "vendor": versions(VENDOR_WHEELS),
         "frameworks": versions(FRAMEWORKS),
-        "adapters": {a.name: a.about or {"error": a.error} for a in adapters.installed()},
+        "adapters": {
+            a.name: {"wheel": a.wheel, **(a.about or {"error": a.error})}
+            for a in adapters.installed()
+        },
         "opencl_drivers": opencl_drivers(),
         "render_nodes": render_nodes(),
         "variables": variables(),

@@ -1,4 +1,4 @@
-"""The little of SPIR-V that the report needs: kernel names and whether fp64 is used."""
+"""Kernel names of a SPIR-V module, and whether it uses fp64."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _MANGLED = "__sycl_kernel_"
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What a SPIR-V module says about itself."""
+class ModuleInfo:
+    """Names of the kernels of a SPIR-V module, and whether it uses fp64."""
 
     kernels: tuple[str, ...]
     fp64: bool
 
 
-def read(data: bytes) -> Facts:
-    """Facts of a module; raises ValueError for what is not SPIR-V."""
+def read_module(data: bytes) -> ModuleInfo:
+    """Parse a module; raise ValueError if it is not SPIR-V."""
     words = array.array("I", data[: len(data) // 4 * 4])
     if len(words) < 5 or words[0] != _MAGIC or sys.byteorder != "little":
         raise ValueError("not a little-endian SPIR-V module")
@@ -36,4 +36,4 @@ def read(data: bytes) -> Facts:
             name = words[at + 3 : at + count].tobytes().split(b"\0")[0].decode()
             kernels.append(name.removeprefix(_MANGLED))
         at += count
-    return Facts(tuple(dict.fromkeys(kernels)), fp64)
+    return ModuleInfo(tuple(dict.fromkeys(kernels)), fp64)

@@ -1,4 +1,4 @@
-"""Environment variables that nothing reads, and the adapters with the ABI each was built against."""
+"""Environment of the runtime: misspelt variables, and the adapters with the ABI each was built against."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .finding import Finding
 
 
 def check() -> Iterator[Finding]:
-    """Misspelt variables, then every adapter."""
+    """Yield misspelt variables, then every adapter."""
     from xpu_runtime import env
 
     known = [variable.name for variable in env.registry()]

@@ -1,4 +1,4 @@
-"""The Pythons of this machine: the one that runs nox, and the newest one there is."""
+"""The Pythons of this machine: the one that runs nox, and the newest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from .packages import ROOT
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python, and where the things made for it are kept.
+    """A Python, and the folders of its wheels and environments.
 
-    What is made for another Python than nox's own lies beside it, in folders whose names end in
-    its version.
+    For another Python than nox's own, the names of these folders end in its version.
     """
 
     path: str
@@ -26,19 +25,19 @@ class Interpreter:
 
     @property
     def dist(self) -> Path:
-        """The folder of its wheels."""
+        """Folder of its wheels."""
         return ROOT / f"dist{self.suffix}"
 
     def folder(self, name: str) -> Path:
-        """Its folder of a name, under .nox/."""
+        """Return its folder of this name under .nox/."""
         return ROOT / ".nox" / f"{name}{self.suffix}"
 
 
 OWN = Interpreter(sys.executable, sys.version)
 
 
-def newest() -> Interpreter | None:
-    """The newest Python that is newer than nox's own: on the path, or installed beside it."""
+def newest_interpreter() -> Interpreter | None:
+    """Return the newest Python on the path or installed beside nox's own, if it is newer than that."""
     folders = [Path(folder) for folder in os.get_exec_path()]
     folders += sorted(Path(sys.base_prefix).parent.glob("*/bin"))
     found = []
@@ -48,9 +47,9 @@ def newest() -> Interpreter | None:
             if name and int(name[1]) > sys.version_info.minor:
                 found.append((int(name[1]), str(path)))
     for minor, path in sorted(found, reverse=True):
-        # Not everything of that name is one: a shim only says which Pythons it knows.
+        # Run it: a shim of that name may have no Python behind it.
         try:
-            asked = subprocess.run(
+            done = subprocess.run(
                 [path, "-c", "import sys; print(sys.version)"],
                 capture_output=True,
                 text=True,
@@ -59,6 +58,6 @@ def newest() -> Interpreter | None:
             )
         except subprocess.TimeoutExpired:
             continue
-        if asked.returncode == 0:
-            return Interpreter(path, asked.stdout.rstrip("\n"), f"-3.{minor}")
+        if done.returncode == 0:
+            return Interpreter(path, done.stdout.rstrip("\n"), f"-3.{minor}")
     return None

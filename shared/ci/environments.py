@@ -17,8 +17,8 @@ from .packages import ROOT
 
 
 @contextmanager
-def in_turn() -> Iterator[None]:
-    """Sessions that run beside each other prepare wheels and environments one after the other."""
+def preparation_lock() -> Iterator[None]:
+    """Hold the lock for building wheels and filling environments. Blocks while another session has it."""
     (ROOT / ".nox").mkdir(exist_ok=True)
     with (ROOT / ".nox" / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -26,7 +26,7 @@ def in_turn() -> Iterator[None]:
 
 
 class Environment:
-    """A virtualenv under .nox/, filled by pip, that remembers what it was given."""
+    """A virtualenv under .nox/ that pip fills, with a record of what is installed."""
 
     def __init__(self, name: str, interpreter: Interpreter = OWN) -> None:
         self._interpreter = interpreter
@@ -34,19 +34,19 @@ class Environment:
         self.bin = self.path / "bin"
         self._record = self.path / "installed.json"
 
-    def _known(self) -> dict[str, str]:
+    def _installed(self) -> dict[str, str]:
         return json.loads(self._record.read_text()) if self._record.exists() else {}
 
-    def _remember(self, **entries: str) -> None:
-        self._record.write_text(json.dumps(self._known() | entries, indent=1))
+    def _record_installed(self, **entries: str) -> None:
+        self._record.write_text(json.dumps(self._installed() | entries, indent=1))
 
     def create(self, session: nox.Session) -> None:
-        """Make the environment when it is missing or was made for another Python."""
+        """Make the environment if it is missing or was made for another Python."""
         wanted = self._interpreter
-        if self._known().get("python") != wanted.version:
+        if self._installed().get("python") != wanted.version:
             command = ["-m", "virtualenv", "--quiet", "--clear", "--python", wanted.path]
             session.run(OWN.path, *command, str(self.path), external=True)
-            self._remember(python=wanted.version)
+            self._record_installed(python=wanted.version)
 
     def python(self, session: nox.Session, *arguments: str, **options) -> None:
         """Run this environment's interpreter."""
@@ -55,31 +55,31 @@ class Environment:
             "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
         }
         options["env"] = variables | (options.get("env") or {})
-        # Time to report, after Ctrl-C in the terminal and after the signal that nox sends next.
+        # Leave time for a report after Ctrl-C, and after the signal that nox sends next.
         options = {"interrupt_timeout": 5.0, "terminate_timeout": 15.0} | options
         session.run(str(self.bin / "python"), *arguments, external=True, **options)
 
     def install(self, session: nox.Session, *requirements: str) -> None:
-        """Install requirements from the package index, once for each set of them."""
+        """Install requirements from the package index, once for each set."""
         self.create(session)
         wanted = sorted(set(requirements))
         key = hashlib.sha256(repr(wanted).encode()).hexdigest()[:16]
-        if wanted and key not in self._known():
+        if wanted and key not in self._installed():
             self.python(session, "-m", "pip", "install", "--quiet", *wanted)
-            self._remember(**{key: " ".join(wanted)})
+            self._record_installed(**{key: " ".join(wanted)})
 
     def install_wheels(
         self, session: nox.Session, wheels: Sequence[Path], requirements: Sequence[str] = ()
     ) -> None:
         """Install our own wheels with their dependencies, replacing any that changed."""
         self.create(session)
-        known = self._known()
+        installed = self._installed()
         digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
-        changed = [wheel for wheel in wheels if known.get(wheel.name) != digests[wheel.name]]
+        changed = [wheel for wheel in wheels if installed.get(wheel.name) != digests[wheel.name]]
         dist = str(self._interpreter.dist)
         pip = ("-m", "pip", "install", "--quiet", "--find-links", dist)
         if changed:
             self.python(session, *pip, *map(str, changed), *requirements)
             self.python(session, *pip, "--force-reinstall", "--no-deps", *map(str, changed))
-            self._remember(**{wheel.name: digests[wheel.name] for wheel in changed})
+            self._record_installed(**{wheel.name: digests[wheel.name] for wheel in changed})
         self.install(session, *requirements)

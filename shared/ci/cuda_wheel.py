@@ -1,14 +1,14 @@
-"""The PyTorch adapter in PyTorch's wheel for CUDA, on a machine without its driver."""
+"""Test the PyTorch adapter in PyTorch's wheel for CUDA, on a machine without CUDA's driver."""
 
 from __future__ import annotations
 
 import nox
 
-from .environments import Environment, in_turn
+from .environments import Environment, preparation_lock
 from .packages import PACKAGES, ROOT
 from .wheels import build_wheels
 
-# What meets the wheel's own devices, accelerator and autograd; operators are the same on both wheels.
+# Suites that use the wheel's own devices, accelerator and autograd; operators are the same on both wheels.
 SUITES = (
     "cuda_wheel",
     "import",
@@ -23,11 +23,11 @@ SUITES = (
 
 
 def run(session: nox.Session) -> None:
-    """Install both wheels and run the suites; the one for CUDA and what it needs take 5 GB."""
+    """Install both wheels and run the suites. The wheel for CUDA and its dependencies take 5 GB."""
     environment = Environment("cuda-wheel")
     adapter = next(package for package in PACKAGES if package.wheel == "torch-xpu")
     (torch,) = (line for line in adapter.project["project"]["dependencies"] if "torch==" in line)
-    with in_turn():
+    with preparation_lock():
         # Exactly this version: one with a local part, such as +cpu, is another wheel.
         environment.install(session, torch.replace("==", "==="))
         environment.install_wheels(session, build_wheels(session), adapter.group("test"))

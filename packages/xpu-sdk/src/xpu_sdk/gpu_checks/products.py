@@ -1,4 +1,4 @@
-"""The GPUs that can be stood in for, and their limits."""
+"""The GPUs for which programs can be checked, and their limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Product:
-    """An Intel GPU by the name its compiler knows it under."""
+    """An Intel GPU, named as its compiler names it."""
 
     name: str
     meaning: str

@@ -1,4 +1,4 @@
-"""Runs the user's command: its output goes where it always goes, its errors into the report too."""
+"""Run the user's command: its stderr goes to the terminal as usual, and into the report."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..processes import kill_tree
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How the command ended: exit code (negative: killed by that signal) and what it wrote to stderr.
+class ProcessResult:
+    """Exit code of a command (negative: the signal that killed it) and its stderr.
 
-    ``timeout``: the seconds after which it was killed; 0 when it ended by itself.
+    ``timeout``: the seconds after which it was killed; 0 if it ended by itself.
     """
 
     code: int
     errors: str
     timeout: float = 0
 
-    def how(self) -> str:
-        """In words."""
+    def describe(self) -> str:
+        """Return the predicate of a sentence: "ended with exit code 3"."""
         if self.timeout:
             return f"did not end within {self.timeout:g} s (--timeout) and was killed"
         return (
@@ -34,10 +34,12 @@ class Ended:
         )
 
 
-def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> Ended:
-    """Run it to its end under these variables, but for at most ``timeout`` seconds; 0: for any time."""
+def run_command(
+    command: Sequence[str], variables: Mapping[str, str], timeout: float
+) -> ProcessResult:
+    """Run the command with these variables set; kill it after ``timeout`` seconds (0: never)."""
     lines = []
-    late = threading.Event()
+    timed_out = threading.Event()
     with subprocess.Popen(
         command,
         env=os.environ | dict(variables),
@@ -47,11 +49,11 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
     ) as process:
         assert process.stderr
 
-        def end() -> None:
-            late.set()
+        def kill() -> None:
+            timed_out.set()
             kill_tree(process.pid)
 
-        timer = threading.Timer(timeout, end)
+        timer = threading.Timer(timeout, kill)
         if timeout:
             timer.start()
         try:
@@ -60,4 +62,4 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
                 lines.append(line)
         finally:
             timer.cancel()
-    return Ended(process.returncode, "".join(lines), timeout if late.is_set() else 0)
+    return ProcessResult(process.returncode, "".join(lines), timeout if timed_out.is_set() else 0)

@@ -50,8 +50,8 @@ PACKAGES = (
     Package("packages/xpu-sdk", "xpu-sdk"),
 )
 
-# Used by the sessions only; never published.
-KITS = (
+# Used by the sessions only; not published.
+SHARED_PACKAGES = (
     Package("shared/testing", "xpu-testing"),
     Package("shared/bench", "xpu-bench"),
 )

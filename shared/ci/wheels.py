@@ -1,4 +1,4 @@
-"""Builds each package's wheel into dist/, and only when something it is made of changed."""
+"""Build each package's wheel into dist/, but only if its sources changed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import nox
 
 from .environments import Environment
 from .interpreters import OWN, Interpreter
-from .packages import KITS, PACKAGES, ROOT, Package
+from .packages import PACKAGES, ROOT, SHARED_PACKAGES, Package
 
 DIST = OWN.dist
 
-# Folders of a package that never reach its wheel.
+# Folders of a package that are not in its wheel.
 NOT_IN_WHEEL = {
     "tests",
     "benchmarks",
@@ -33,7 +33,7 @@ NOT_IN_WHEEL = {
 
 
 def source_files(folder: Path) -> Iterable[Path]:
-    """Files a wheel is made of, in a fixed order."""
+    """Yield the source files of a wheel in a fixed order."""
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder).parts
         if path.is_file() and not NOT_IN_WHEEL.intersection(inside):
@@ -41,7 +41,7 @@ def source_files(folder: Path) -> Iterable[Path]:
 
 
 def source_key(package: Package, interpreter: Interpreter) -> str:
-    """A digest of everything the package's wheel is made of, with what it is compiled against."""
+    """Return a digest of the package's sources and of the packages that it is compiled against."""
     digest = hashlib.sha256(f"{interpreter.version}{sysconfig.get_platform()}".encode())
     for folder in (package.path, ROOT / "shared" / "cmake"):
         for path in source_files(folder):
@@ -54,10 +54,10 @@ def source_key(package: Package, interpreter: Interpreter) -> str:
 
 def build_wheels(
     session: nox.Session,
-    packages: Iterable[Package] = PACKAGES + KITS,
+    packages: Iterable[Package] = PACKAGES + SHARED_PACKAGES,
     interpreter: Interpreter = OWN,
 ) -> list[Path]:
-    """Wheels of ``packages``, built where dist/ does not hold the right one already."""
+    """Return the wheels of ``packages``; build those that dist/ does not have."""
     dist = interpreter.dist
     known_wheels = dist / "built.json"
     record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
@@ -75,8 +75,8 @@ def build_wheels(
 
 
 def _build(session: nox.Session, package: Package, interpreter: Interpreter) -> Path:
-    # One environment at a fixed path, not pip's temporary one: the compiler then sees the same
-    # include paths every time, so the build folder and ccache stay valid.
+    # An environment at a fixed path, not pip's temporary one, keeps the include paths the same, so that
+    # the build folder and ccache stay valid.
     environment = Environment("wheels", interpreter)
     ours = [needed for needed in PACKAGES if needed.wheel in package.needs]
     requires = package.project["build-system"]["requires"]
@@ -100,7 +100,7 @@ def _build(session: nox.Session, package: Package, interpreter: Interpreter) -> 
 
 
 def compiler_environment() -> dict[str, str]:
-    """Variables for a native build: every core, and ccache when the machine has it."""
+    """Return the variables of a native build: use all cores, and ccache if it is installed."""
     variables = {"CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0)))}
     if shutil.which("ccache"):
         variables |= {

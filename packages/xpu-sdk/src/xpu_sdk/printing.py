@@ -1,4 +1,4 @@
-"""How commands print: tables for people, JSON for programs."""
+"""Output of the commands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.text import Text
 console = Console(highlight=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; nothing when it has no rows."""
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; print nothing if it has no rows."""
     shown = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
         shown.add_column(column, overflow="fold")
@@ -25,17 +25,17 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def to_json(value: Any) -> str:
-    """JSON as every command writes it."""
+    """Return a value as indented JSON."""
     return json.dumps(value, indent=1, default=str)
 
 
-def as_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print JSON and nothing else."""
     print(to_json(value))
 
 
-def size(bytes_: float) -> str:
-    """Bytes in the unit that reads best."""
+def format_bytes(bytes_: float) -> str:
+    """Return a number of bytes in B, KiB, MiB or GiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if bytes_ < 1024 or unit == "GiB":
             return f"{bytes_:.0f} {unit}" if unit == "B" else f"{bytes_:.1f} {unit}"
@@ -43,9 +43,9 @@ def size(bytes_: float) -> str:
     raise AssertionError("unreachable")
 
 
-def duration(seconds: float) -> str:
-    """Seconds in the unit that reads best."""
+def format_duration(seconds: float) -> str:
+    """Return a time in s, ms or us."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
+        if seconds >= 0.9995 * scale:  # rounds to 1 or more
             return f"{seconds / scale:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} us"

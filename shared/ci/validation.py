@@ -1,4 +1,4 @@
-"""Runs the suites under Unified Runtime's validation layer and fails on what it reports."""
+"""Run the suites under Unified Runtime's validation layer, and fail if it reports anything."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from validation import findings
 
 
 def run(session: nox.Session, environment: Environment) -> None:
-    """Every process of the suites under the layer, all it started given back at its end."""
+    """Run every process of the suites under the layer, which also reports leaks at exit."""
     with tempfile.TemporaryDirectory() as logs:
         run_suites(session, environment, variables={"XPU_VALIDATION_LOGS": logs})
         found = findings(Path(logs))

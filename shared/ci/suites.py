@@ -1,4 +1,4 @@
-"""Runs the packages' pytest suites, each in its own process."""
+"""Run the packages' pytest suites, each in its own process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import nox
 
 from .environments import Environment
-from .packages import KITS, PACKAGES, ROOT
+from .packages import PACKAGES, ROOT, SHARED_PACKAGES
 
 
 def run_suites(
@@ -16,19 +16,19 @@ def run_suites(
     environment: Environment,
     variables: Mapping[str, str] | None = None,
 ) -> None:
-    """Run every suite, or those the command line names; fail at the end, naming the bad ones.
+    """Run every suite, or those that the command line names. An error at the end names the failed ones.
 
     ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``.
     """
-    suites = {package.area: package.path / "tests" for package in PACKAGES + KITS}
+    suites = {package.area: package.path / "tests" for package in PACKAGES + SHARED_PACKAGES}
     chosen = [word for word in session.posargs if word in suites] or list(suites)
-    given = [word for word in session.posargs if word not in suites]
+    arguments = [word for word in session.posargs if word not in suites]
     failed = []
     for area in chosen:
         if not suites[area].is_dir():
             continue
         try:
-            run_suite(session, environment, suites[area], given, variables)
+            run_suite(session, environment, suites[area], arguments, variables)
         except nox.command.CommandFailed:
             failed.append(area)
     if failed:
@@ -42,7 +42,7 @@ def run_suite(
     arguments: Sequence[str],
     variables: Mapping[str, str] | None = None,
 ) -> None:
-    """pytest on the tests of a folder."""
+    """Run pytest on the tests of a folder."""
     command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}"]
     command += ["--durations=12", *arguments, str(folder)]
     environment.python(session, *command, env=dict(variables or {}))

@@ -1,4 +1,4 @@
-"""Looks at the device stack from a process of its own: what crashes there leaves the doctor standing."""
+"""Run probes in a child process, so that a driver crash does not end `xpu-sdk doctor`."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from .. import processes
 TIMEOUT = 120
 
 
-class ChildFailed(Exception):
-    """The child ended badly; the message says how."""
+class ProbeFailed(Exception):
+    """A probe crashed, failed or timed out; the message says which."""
 
 
-def ask(code: str, variables: Mapping[str, str] | None = None) -> Any:
-    """Run ``code``, which prints one line of JSON last, and return what that says."""
+def run_probe(code: str, variables: Mapping[str, str] | None = None) -> Any:
+    """Run ``code`` in a child; return the value of the JSON that its last line of output holds."""
     try:
         command = [sys.executable, "-c", textwrap.dedent(code)]
         done = processes.run(command, TIMEOUT, env=os.environ | dict(variables or {}))
     except subprocess.TimeoutExpired as error:
-        raise ChildFailed(f"did not end within {TIMEOUT} s") from error
+        raise ProbeFailed(f"did not end within {TIMEOUT} s") from error
     if done.returncode < 0:
-        raise ChildFailed(f"was killed by signal {-done.returncode}: {_last(done.stderr)}")
+        raise ProbeFailed(f"was killed by signal {-done.returncode}: {_last(done.stderr)}")
     if done.returncode > 0:
-        raise ChildFailed(_last(done.stderr))
+        raise ProbeFailed(_last(done.stderr))
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def _last(text: str) -> str:
-    """The exception of a traceback, or the last line of whatever there is."""
+    """Return the exception of a traceback, otherwise the last line."""
     lines = [line for line in text.splitlines() if line.strip()]
     starts = [
         i for i, line in enumerate(lines) if line[:1].strip() and "Error" in line.split(":")[0]

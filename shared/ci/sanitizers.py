@@ -1,4 +1,4 @@
-"""Builds the runtime and its C++ tests under the compiler's sanitizers and runs them."""
+"""Build the runtime and its C++ tests under the compiler's sanitizers, and run them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 
 import nox
 
-from .environments import Environment, in_turn
+from .environments import Environment, preparation_lock
 from .interpreters import OWN
 from .packages import PACKAGES
 from .wheels import compiler_environment
@@ -16,10 +16,10 @@ CHECKS = ("address,undefined", "thread")
 
 
 def run(session: nox.Session, checks: str) -> None:
-    """The C++ tests with these sanitizers; the first finding fails."""
+    """Run the C++ tests with these sanitizers; the first finding fails."""
     environment = Environment("wheels")
     runtime = PACKAGES[0]
-    with in_turn():
+    with preparation_lock():
         environment.install(session, "pip", "wheel", *runtime.project["build-system"]["requires"])
     cmake = shutil.which("cmake")
     if not cmake:

@@ -1,0 +1,63 @@
+"""``xpu-sdk demo``: results, first and steady steps beside the stock CPU, and a trace with device times."""
+
+import json
+import re
+import time
+
+import pytest
+from xpu_sdk.commands import demo
+
+
+@pytest.mark.values
+def test_the_demo_ends_with_tables_and_a_trace(xpu_sdk, tmp_path):
+    done = xpu_sdk("demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "What was shown" in done.stdout
+    ratio = r"([\d.e+]+ times as (fast|long)|about as fast)"
+    time_and_ratio = rf" +│ [\d.]+ (s|ms|us) +│ [\d.]+ (s|ms|us) +│ {ratio} +│"
+    for program in ("PyTorch", "JAX"):
+        for step in ("first", "steady"):
+            assert re.search(f"│ {program}[^│]*│ {step}{time_and_ratio}", done.stdout), done.stdout
+    file = tmp_path / "xpu-demo.trace.json"
+    assert str(file) in done.stdout.splitlines()[-1]
+    names = {event["name"] for event in json.loads(file.read_text())["traceEvents"]}
+    assert {"swish", "compile"} <= names
+
+
+def test_the_first_step_and_a_steady_one_are_told_apart(monkeypatch):
+    monkeypatch.setattr(demo, "MIN_SECONDS", 0.1)
+    calls = []
+
+    def step():
+        calls.append(None)
+        time.sleep(0.05 if len(calls) == 1 else 0.001)
+        return float(len(calls))
+
+    times, result = demo.time_steps(step, 8)
+    assert result == 8
+    assert len(calls) > 8
+    assert times.first >= 0.05
+    assert 0.001 <= times.steady < times.first
+
+
+@pytest.mark.parametrize(
+    ("cpu", "xpu", "words"),
+    [
+        (0.045, 0.0075, "6 times as fast"),
+        (0.1, 6.5, "65 times as long"),
+        (1, 1.01, "about as fast"),
+    ],
+)
+def test_ratios_in_words(cpu, xpu, words):
+    assert demo.describe_ratio(cpu, xpu) == words
+
+
+def test_each_program_has_a_row_for_each_kind_of_step(monkeypatch):
+    monkeypatch.setattr(demo, "MIN_SECONDS", 0)
+    stage = demo.Stage()
+    assert stage.compare_steps("a program", lambda: 1.0, lambda: 2.0, steps=3) == (1.0, 2.0)
+    stage.comparisons = [("a program", demo.StepTimes(0.1, 0.045), demo.StepTimes(6.5, 0.008))]
+    assert list(demo.comparison_rows(stage)) == [
+        ("a program", "first", "100 ms", "6.5 s", "65 times as long"),
+        ("a program", "steady", "45 ms", "8 ms", "5.6 times as fast"),
+    ]

@@ -1,0 +1,1 @@
+"""Parts of the nox sessions: the list of packages, their wheels, the environments they run in."""

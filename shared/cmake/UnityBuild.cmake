@@ -1,0 +1,10 @@
+# Compile eight files as one: reading the headers takes most of the time of a file.
+# Names in the anonymous namespaces of one package must therefore differ, except in files that are excluded.
+# While you work on one file, -DCMAKE_UNITY_BUILD=OFF is quicker.
+set(CMAKE_UNITY_BUILD ON CACHE BOOL "Compile several files as one")
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
+# exclude_from_unity(FILE...): compile these files one by one, so that their local names may clash.
+function(exclude_from_unity)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
