@@ -199,6 +199,19 @@ def wheels(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def rebuild(session: nox.Session) -> None:
+    """Build the named packages, not those that need them, and install them for the suites."""
+    known = {package.area: package for package in PACKAGES + KITS}
+    if not session.posargs or not known.keys() >= set(session.posargs):
+        session.error(f"name packages to rebuild: {', '.join(known)}")
+    chosen = [known[area] for area in session.posargs]
+    needed = {wheel for package in chosen for wheel in package.needs}
+    packages = [p for p in PACKAGES + KITS if p in chosen or p.wheel in needed]
+    with in_turn():
+        Environment("device").install_wheels(session, build_wheels(session, packages))
+
+
+@nox.session(venv_backend="none", default=False)
 def install(session: nox.Session) -> None:
     """Install xpu-sdk with each of its extras into an empty environment, and run its doctor."""
     build_wheels(session, PACKAGES)
