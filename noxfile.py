@@ -201,13 +201,13 @@ def wheels(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def rebuild(session: nox.Session) -> None:
     """Build the named packages, not those that need them, and install them for the suites."""
-    known = {package.area: package for package in PACKAGES + KITS}
+    known = {package.area: package for package in PACKAGES + SHARED_PACKAGES}
     if not session.posargs or not known.keys() >= set(session.posargs):
         session.error(f"name packages to rebuild: {', '.join(known)}")
     chosen = [known[area] for area in session.posargs]
     needed = {wheel for package in chosen for wheel in package.needs}
-    packages = [p for p in PACKAGES + KITS if p in chosen or p.wheel in needed]
-    with in_turn():
+    packages = [p for p in PACKAGES + SHARED_PACKAGES if p in chosen or p.wheel in needed]
+    with preparation_lock():
         Environment("device").install_wheels(session, build_wheels(session, packages))
 
 
