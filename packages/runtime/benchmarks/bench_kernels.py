@@ -75,13 +75,15 @@ def transpose(shape: tuple[int, ...], axes: tuple[int, ...], dtype: str) -> Pair
         .reshape(shape)
         .astype({"bf16": "u2", "f32": "f4", "u8": "u1"}[dtype])
     )
-    turned = host.transpose(axes)
-    out = np.empty(turned.shape, host.dtype)
+    transposed = host.transpose(axes)
+    out = np.empty(transposed.shape, host.dtype)
     src = xr.from_numpy(host, dtype)
-    dst = xr.empty(turned.shape, dtype)
+    dst = xr.empty(transposed.shape, dtype)
     view = src.transpose(*axes)
     return Pair(
-        ours=lambda: xr.kernels.copy(dst, view), peer=lambda: np.copyto(out, turned), sync=_finish
+        ours=lambda: xr.kernels.copy(dst, view),
+        peer=lambda: np.copyto(out, transposed),
+        sync=_finish,
     )
 
 

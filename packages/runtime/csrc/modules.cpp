@@ -30,7 +30,7 @@ std::shared_ptr<Module> Modules::find(std::string key, int device) {
 
 void Modules::keep(const std::shared_ptr<Module>& module) {
   std::lock_guard lock(mutex_);
-  kept_.try_emplace(module.get(), module);
+  retained_.try_emplace(module.get(), module);
 }
 
 void Modules::forget(const Module& module) {

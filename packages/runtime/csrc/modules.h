@@ -62,7 +62,7 @@ class Modules {
  private:
   std::mutex mutex_;
   std::map<std::string_view, std::weak_ptr<Module>> by_key_;  // the modules own the keys
-  std::map<const Module*, std::shared_ptr<Module>> kept_;
+  std::map<const Module*, std::shared_ptr<Module>> retained_;
 };
 
 Modules& modules();

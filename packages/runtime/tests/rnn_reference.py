@@ -34,11 +34,11 @@ def cell_step(kind, x, h, c, w, u, b):
     return update * h + (1 - update) * inner, c, (update, reset, inner, part)
 
 
-def cell_backward(kind, dh, dc, h, c, after, kept, u):
+def cell_backward(kind, dh, dc, h, c, after, residuals, u):
     """The gradients of the step's forward and hidden parts (G N O), of h and of c before it, and what the
     hidden weights of the last gate multiplied."""
     if kind == "lstm":
-        i, f, fresh, o = kept
+        i, f, fresh, o = residuals
         bent = np.tanh(after)
         dc = dc + dh * o * (1 - bent**2)
         parts = np.stack(
@@ -51,10 +51,10 @@ def cell_backward(kind, dh, dc, h, c, after, kept, u):
         )
         return parts, parts, np.einsum("gno,igo->ni", parts, u), dc * f, h
     if kind in ("tanh", "relu"):
-        v = kept[0]
+        v = residuals[0]
         parts = (dh * (1 - v**2 if kind == "tanh" else v > 0))[None]
         return parts, parts, np.einsum("gno,igo->ni", parts, u), dc, h
-    update, reset, inner, part = kept
+    update, reset, inner, part = residuals
     of_inner = dh * (1 - update) * (1 - inner**2)
     of_update = dh * (h - inner) * update * (1 - update)
     before = dh * update
@@ -75,8 +75,8 @@ def sweep(kind, reverse, x, w, u, b, h, c):
     out, tape = np.zeros((*x.shape[:2], w.shape[-1])), []
     for t in reversed(range(len(x))) if reverse else range(len(x)):
         before = h, c
-        h, c, kept = cell_step(kind, x[t], h, c, w, u, b)
-        tape.append((t, *before, c, kept))
+        h, c, residuals = cell_step(kind, x[t], h, c, w, u, b)
+        tape.append((t, *before, c, residuals))
         out[t] = h
     return out, h, c, tape
 
@@ -112,15 +112,17 @@ def gradients(kind, direction, x, w, u, b, h0, c0, grad, grad_state, grad_cell):
     layers, directions, channels = *w.shape[:2], w.shape[-1]
     for layer in reversed(range(layers)):
         src, of_layer = tapes[layer]
-        below = np.zeros_like(src)
+        grad_input = np.zeros_like(src)
         for d in range(directions):
             at = layer, d
             first = d * channels if direction == "both_concat" else 0
             dh, dc = grad_state[at], grad_cell[at]
-            for t, h, c, after, kept in reversed(of_layer[d]):
+            for t, h, c, after, residuals in reversed(of_layer[d]):
                 dh = dh + grad[t][:, first : first + channels]
-                parts, hidden, dh, dc, last = cell_backward(kind, dh, dc, h, c, after, kept, u[at])
-                below[t] += np.einsum("gno,igo->ni", parts, w[at])
+                parts, hidden, dh, dc, last = cell_backward(
+                    kind, dh, dc, h, c, after, residuals, u[at]
+                )
+                grad_input[t] += np.einsum("gno,igo->ni", parts, w[at])
                 dw[at] += np.einsum("ni,gno->igo", src[t], parts)
                 du[at][:, :2] += np.einsum("ni,gno->igo", h, hidden[:2])
                 du[at][:, 2:3] += np.einsum("ni,gno->igo", last, hidden[2:3])
@@ -129,5 +131,5 @@ def gradients(kind, direction, x, w, u, b, h0, c0, grad, grad_state, grad_cell):
                 if kind == "gru_linear_before_reset":
                     db[at][3] += hidden[2].sum(0)
             dh0[at], dc0[at] = dh, dc
-        grad = below
-    return below, dw, du, db, dh0, dc0
+        grad = grad_input
+    return grad_input, dw, du, db, dh0, dc0

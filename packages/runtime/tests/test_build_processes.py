@@ -47,8 +47,8 @@ def test_they_build_and_end_with_the_process(run, tmp_path):
     print(len(helpers()))
     """)
     assert out.split() == ["2"]
-    kept = [path.suffix for path in (tmp_path / "kernels").iterdir()]
-    assert kept.count(".spv") == kept.count(".bin") >= 9
+    suffixes = [path.suffix for path in (tmp_path / "kernels").iterdir()]
+    assert suffixes.count(".spv") == suffixes.count(".bin") >= 9
     deadline = time.monotonic() + 20
     while helper_processes(str(tmp_path / "kernels")):
         assert time.monotonic() < deadline

@@ -83,8 +83,8 @@ def test_heads_inside_of_positions(xr, rng, dtype):
     check(fetch(out.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3), expected, dtype)
 
 
-def gradients(q, k, v, grad, causal=False, mask=None, kept=1.0):
-    """Of q, k and v; `kept` is what weights are multiplied by."""
+def gradients(q, k, v, grad, causal=False, mask=None, dropout_factor=1.0):
+    """Of q, k and v; `dropout_factor` is what weights are multiplied by."""
     share = q.shape[1] // k.shape[1]
     wide_k, wide_v = (np.repeat(t, share, 1) for t in (k, v))
     _, logsumexp = reference(q, k, v, causal, mask)
@@ -95,11 +95,11 @@ def gradients(q, k, v, grad, causal=False, mask=None, kept=1.0):
     if causal:
         scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
     weights = np.exp(scores - np.where(np.isinf(logsumexp), 0, logsumexp)[..., None])
-    of_weights = np.einsum("nhse,nhte->nhst", grad, wide_v) * kept
+    of_weights = np.einsum("nhse,nhte->nhst", grad, wide_v) * dropout_factor
     of_scores = weights * (of_weights - (weights * of_weights).sum(-1, keepdims=True)) * scale
     of_q = np.einsum("nhst,nhtd->nhsd", of_scores, wide_k)
     of_k = np.einsum("nhst,nhsd->nhtd", of_scores, q)
-    of_v = np.einsum("nhst,nhse->nhte", weights * kept, grad)
+    of_v = np.einsum("nhst,nhse->nhte", weights * dropout_factor, grad)
     groups = (q.shape[0], k.shape[1], share, k.shape[2], -1)
     return of_q, of_k.reshape(groups).sum(2), of_v.reshape(groups).sum(2)
 
@@ -155,7 +155,7 @@ def test_dropout(xr, rng, name, causal):
     shape = (*q.shape[:3], k.shape[2])
     dropped = xr.empty(shape)
     xr.kernels.bernoulli(dropped, share, source=state)
-    kept = np.where(dropped.numpy(), 0, 1 / (1 - share))
+    dropout_factor = np.where(dropped.numpy(), 0, 1 / (1 - share))
     logsumexp = xr.empty(q.shape[:3])
     sent = [xr.from_numpy(t, "f32") for t in (q, k, v)]
     options = {"causal": causal, "dropout": share, "random": state}
@@ -165,12 +165,12 @@ def test_dropout(xr, rng, name, causal):
     if causal:
         scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights = weights / weights.sum(-1, keepdims=True) * kept
+    weights = weights / weights.sum(-1, keepdims=True) * dropout_factor
     expected = np.einsum("nhst,nhte->nhse", weights, np.repeat(v, q.shape[1] // k.shape[1], 1))
     check(out.numpy(), expected, "f32")
     grad = rng.standard_normal(out.shape)
     got = xr.dnn.attention_backward(xr.from_numpy(grad, "f32"), *sent, out, logsumexp, **options)
-    check_gradients(got, gradients(q, k, v, grad, causal, kept=kept), "f32")
+    check_gradients(got, gradients(q, k, v, grad, causal, dropout_factor=dropout_factor), "f32")
 
 
 def test_many_images_and_heads(xr, rng):

@@ -42,20 +42,20 @@ def three(value, spatial, otherwise):
     return [otherwise] * (3 - spatial) + values
 
 
-def taps(w_shape, y_shape, options):
-    """For each tap of the kernel: its index, and the slices of a padded x that meet y."""
+def weight_windows(w_shape, y_shape, options):
+    """For each place_in_kernel of the kernel: its index, and the slices of a padded x that meet y."""
     spatial = len(w_shape) - 2
     s, d = (
         three(options.get("stride", 1), spatial, 1),
         three(options.get("dilation", 1), spatial, 1),
     )
     kernel, out = [1] * (3 - spatial) + list(w_shape[2:]), [1] * (3 - spatial) + list(y_shape[2:])
-    for tap in itertools.product(*map(range, kernel)):
+    for place_in_kernel in itertools.product(*map(range, kernel)):
         window = tuple(
             slice(t * dd, t * dd + (o - 1) * ss + 1, ss)
-            for t, dd, o, ss in zip(tap, d, out, s, strict=True)
+            for t, dd, o, ss in zip(place_in_kernel, d, out, s, strict=True)
         )
-        yield tap, window
+        yield place_in_kernel, window
 
 
 def five(t):
@@ -75,11 +75,11 @@ def reference(x, w, y_shape, options):
     wide, _ = padded(x, options)
     y = np.zeros((y_shape[0], y_shape[1], *[1] * (5 - len(y_shape)), *y_shape[2:]))
     w5 = five(w)
-    for tap, window in taps(w.shape, y_shape, options):
+    for place_in_kernel, window in weight_windows(w.shape, y_shape, options):
         part = wide[(slice(None), slice(None), *window)].reshape(
             x.shape[0], groups, -1, *y.shape[2:]
         )
-        weight = w5[(slice(None), slice(None), *tap)].reshape(groups, -1, w.shape[1])
+        weight = w5[(slice(None), slice(None), *place_in_kernel)].reshape(groups, -1, w.shape[1])
         y += np.einsum("ngcdhw,goc->ngodhw", part, weight).reshape(y.shape)
     return y.reshape(y_shape)
 
@@ -90,8 +90,8 @@ def reference_data(w, y, x_shape, options):
     wide, left = padded(np.zeros(x_shape), options)
     y5, w5 = five(y), five(w)
     grouped = y5.reshape(y.shape[0], groups, -1, *y5.shape[2:])
-    for tap, window in taps(w.shape, y.shape, options):
-        weight = w5[(slice(None), slice(None), *tap)].reshape(groups, -1, w.shape[1])
+    for place_in_kernel, window in weight_windows(w.shape, y.shape, options):
+        weight = w5[(slice(None), slice(None), *place_in_kernel)].reshape(groups, -1, w.shape[1])
         part = np.einsum("ngodhw,goc->ngcdhw", grouped, weight)
         wide[(slice(None), slice(None), *window)] += part.reshape(
             x_shape[0], x_shape[1], *y5.shape[2:]
@@ -108,11 +108,11 @@ def reference_weights(x, y, w_shape, options):
     y5 = five(y)
     grouped = y5.reshape(y.shape[0], groups, -1, *y5.shape[2:])
     w = np.zeros(five(np.empty(w_shape)).shape)
-    for tap, window in taps(w_shape, y.shape, options):
+    for place_in_kernel, window in weight_windows(w_shape, y.shape, options):
         part = wide[(slice(None), slice(None), *window)].reshape(
             x.shape[0], groups, -1, *y5.shape[2:]
         )
-        w[(slice(None), slice(None), *tap)] = np.einsum(
+        w[(slice(None), slice(None), *place_in_kernel)] = np.einsum(
             "ngcdhw,ngodhw->goc", part, grouped
         ).reshape(w_shape[:2])
     return w.reshape(w_shape)

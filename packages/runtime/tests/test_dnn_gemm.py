@@ -25,8 +25,8 @@ def test_the_older_function(xr, rng, layout, dtype, shape):
     m, n, k = shape
     turned_a, turned_b = LAYOUTS[layout]
 
-    def operand(rows, columns, kind, turned):
-        size = (columns, rows + 3) if turned else (rows, columns + 3)
+    def operand(rows, columns, kind, is_transposed):
+        size = (columns, rows + 3) if is_transposed else (rows, columns + 3)
         if whole:
             values = rng.integers(*{"i8": (-128, 128), "u8": (0, 256)}[kind], size).astype(
                 kind[0] + "1"
@@ -34,7 +34,7 @@ def test_the_older_function(xr, rng, layout, dtype, shape):
         else:
             values = rounded(rng.standard_normal(size), kind)
         array = xr.from_numpy(values, kind)
-        if turned:
+        if is_transposed:
             array, values = array.transpose(), values.T
         return array.view((rows, columns), array.strides), values[:rows, :columns].astype(
             np.float64

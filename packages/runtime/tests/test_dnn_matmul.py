@@ -62,19 +62,19 @@ def test_batches_broadcast(xr, rng, candidate, left, right):
     check(out.numpy(), a @ b, "f32")
 
 
-@pytest.mark.parametrize("turned", ["a", "b", "c", "ab", "abc"])
-def test_transposed_operands(xr, rng, candidate, turned):
+@pytest.mark.parametrize("transposed", ["a", "b", "c", "ab", "abc"])
+def test_transposed_operands(xr, rng, candidate, transposed):
     def make(values, name):
         return (
             xr.from_numpy(np.ascontiguousarray(values.T), "f32").transpose()
-            if name in turned
+            if name in transposed
             else xr.from_numpy(values, "f32")
         )
 
     a, b = rng.standard_normal((40, 30)), rng.standard_normal((30, 50))
-    out = xr.zeros((50, 40)).transpose() if "c" in turned else xr.zeros((40, 50))
+    out = xr.zeros((50, 40)).transpose() if "c" in transposed else xr.zeros((40, 50))
     xr.dnn.matmul(make(a, "a"), make(b, "b"), out)
-    got = out.transpose().numpy().T if "c" in turned else out.numpy()
+    got = out.transpose().numpy().T if "c" in transposed else out.numpy()
     check(got, a @ b, "f32")
 
 
@@ -83,13 +83,13 @@ def test_a_batch_of_one_with_the_stride_of_the_rows(xr, rng, candidate, with_bia
     """Heads of attention, [length, heads, size], as a batch of one: its stride is the rows' own."""
     heads, m, n, k = 2, 5, 7, 4
 
-    def turned(length):
+    def transposed_vector(length):
         host = rng.standard_normal((length, heads, k)).astype("f4").astype("f8")
         strides = (heads * k, k, heads * k, 1)
         array = xr.from_numpy(host, "f32")
         return host.transpose(1, 0, 2), array.view((1, heads, length, k), strides)
 
-    (left, a), (right, b) = turned(m), turned(n)
+    (left, a), (right, b) = transposed_vector(m), transposed_vector(n)
     bias = np.arange(n, dtype="f8") if with_bias else np.zeros(n)
     options = {"bias": xr.from_numpy(bias, "f32")} if with_bias else {}
     out = xr.dnn.matmul(a, b.transpose(0, 1, 3, 2), **options)

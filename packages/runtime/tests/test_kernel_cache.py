@@ -25,8 +25,8 @@ def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
     code = BUILD.format(source=sources.SAXPY + f"// {time.time()}\n")
     cold = float(child(code, env=env).check().out)
-    kept = sorted(p.suffix for p in (tmp_path / "kernels").iterdir())
-    assert ".spv" in kept
+    cached = sorted(p.suffix for p in (tmp_path / "kernels").iterdir())
+    assert ".spv" in cached
     warm = float(child(code, env=env).check().out)
     assert warm < cold / 2
 
@@ -195,8 +195,8 @@ def test_adapters_keep_plans_there(child, tmp_path):
     read = "import xpu_runtime as xr; print(xr.cache.read({!r}, 'plan') == bytes(range(256)))"
     assert child(read.format("mine"), env=env).check().out.strip() == "True"
     assert child(read.format("other"), env=env).check().out.strip() == "False"
-    (kept,) = (tmp_path / "kernels").glob("*.plan")
-    kept.write_bytes(kept.read_bytes()[:-1])
+    (cached,) = (tmp_path / "kernels").glob("*.plan")
+    cached.write_bytes(cached.read_bytes()[:-1])
     result = child(read.format("mine"), env=env).check()
     assert result.out.strip() == "False"
     assert "damaged" in result.err

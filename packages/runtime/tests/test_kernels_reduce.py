@@ -373,11 +373,13 @@ def test_bad_calls_say_what_is_wrong(xr):
 def test_many_dimensions(xr, rng, shape):
     x = Placed(shape, "i32" if len(shape) == 26 else "f32", values=rng.integers(-3, 4, shape))
     every_other = tuple(range(0, len(shape), 2))
-    kept = tuple(size for d, size in enumerate(shape) if d % 2)
-    out = Placed(kept, "f32", "transposed")
+    result_shape = tuple(size for d, size in enumerate(shape) if d % 2)
+    out = Placed(result_shape, "f32", "transposed")
     xr.kernels.reduce("sum", out.array, x.array, every_other)
     assert_close(out.result(), x.host.sum(every_other, dtype="f4"))
     place = Placed(tuple(1 if d % 2 == 0 else size for d, size in enumerate(shape)), "i64")
     xr.kernels.reduce("argmax", place.array, x.array, every_other)
-    rows = np.moveaxis(x.host, every_other, range(len(kept), len(shape))).reshape(*kept, -1)
-    assert_close(place.result().reshape(kept), rows.argmax(-1))
+    rows = np.moveaxis(x.host, every_other, range(len(result_shape), len(shape))).reshape(
+        *result_shape, -1
+    )
+    assert_close(place.result().reshape(result_shape), rows.argmax(-1))

@@ -13,13 +13,13 @@ def gather_reference(operand, starts, sizes, *numbers):
     offset, collapsed, batching, index_batching, mapped, vector = numbers
     starts = np.expand_dims(starts, vector) if vector == starts.ndim else starts
     batch_shape = [n for d, n in enumerate(starts.shape) if d != vector]
-    kept = [d for d in range(operand.ndim) if d not in collapsed and d not in batching]
+    window_dims = [d for d in range(operand.ndim) if d not in collapsed and d not in batching]
     out_rank = len(batch_shape) + len(offset)
     batch_dims = [d for d in range(out_rank) if d not in offset]
     shape = [0] * out_rank
     for d, n in zip(batch_dims, batch_shape, strict=True):
         shape[d] = n
-    for d, k in zip(offset, kept, strict=True):
+    for d, k in zip(offset, window_dims, strict=True):
         shape[d] = sizes[k]
     out = np.zeros(shape, operand.dtype)
     for batch in np.ndindex(*batch_shape):
@@ -34,7 +34,7 @@ def gather_reference(operand, starts, sizes, *numbers):
         slot = [slice(None)] * out_rank
         for d, b in zip(batch_dims, batch, strict=True):
             slot[d] = b
-        out[tuple(slot)] = operand[window].reshape([sizes[k] for k in kept])
+        out[tuple(slot)] = operand[window].reshape([sizes[k] for k in window_dims])
     return out
 
 
@@ -81,9 +81,9 @@ def scatter_reference(out, index, updates, *numbers):
     """Adds one window at a time."""
     window, inserted, batching, index_batching, mapped, vector = numbers
     index = np.expand_dims(index, vector) if vector == index.ndim else index
-    kept = [d for d in range(out.ndim) if d not in inserted and d not in batching]
+    window_dims = [d for d in range(out.ndim) if d not in inserted and d not in batching]
     sizes = [1] * out.ndim
-    for d, w in zip(kept, window, strict=True):
+    for d, w in zip(window_dims, window, strict=True):
         sizes[d] = updates.shape[w]
     scatter_dims = [d for d in range(updates.ndim) if d not in window]
     for batch in np.ndindex(*[updates.shape[d] for d in scatter_dims]):

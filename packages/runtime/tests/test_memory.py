@@ -278,16 +278,16 @@ def test_threads(xr, memory):
 
 
 ENDINGS = {
-    "held by a module": "import sys; sys.kept = xr.zeros((1 << 20,))",
+    "held by a module": "import sys; sys.held = xr.zeros((1 << 20,))",
     "held by a cycle": "a = [xr.zeros((1 << 20,))]; a.append(a)",
     "in a thread": """
 import threading
 from pathlib import Path
-kept = []
-thread = threading.Thread(target=lambda: kept.append(xr.zeros((1 << 20,))))
+held = []
+thread = threading.Thread(target=lambda: held.append(xr.zeros((1 << 20,))))
 thread.start(); thread.join()""",
-    "work still running": "kept = xr.zeros((1 << 26,)); more = xr.zeros((1 << 26,))",
-    "freed by atexit": "import atexit; kept = [xr.zeros((8,))]; atexit.register(kept.clear)",
+    "work still running": "held = xr.zeros((1 << 26,)); more = xr.zeros((1 << 26,))",
+    "freed by atexit": "import atexit; held = [xr.zeros((8,))]; atexit.register(held.clear)",
 }
 IMPORTS = ("import numpy, xpu_runtime as xr", "import xpu_runtime as xr, numpy")
 
@@ -306,16 +306,16 @@ def test_forked_child_frees_quietly(child):
         import os, warnings
         warnings.simplefilter("ignore")
         import xpu_runtime as xr
-        kept = xr.zeros((1000,))
+        held = xr.zeros((1000,))
         if os.fork() == 0:
-            del kept
+            del held
             try:
                 xr.zeros((1000,))
             except xr.DeviceError as error:
                 os._exit(0 if "spawn" in str(error) else 3)
             os._exit(4)
         assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
-        assert kept.numpy().sum() == 0
+        assert held.numpy().sum() == 0
         """
     ).check()
 

@@ -93,7 +93,7 @@ def test_compiled_programs_want_the_order_they_were_made_for(xpu):
     np.testing.assert_array_equal(np.asarray(compiled(y)), X + 1)
     with pytest.raises(ValueError, match="disagree with the layouts of arguments"):
         compiled(jax.device_put(X, xpu))
-    # Whoever calls the executable itself has the array turned for it.
+    # Whoever calls the executable itself has the array transposed for it.
     (z,) = compiled.runtime_executable().execute([jax.device_put(X, xpu)])
     np.testing.assert_array_equal(np.asarray(z), X + 1)
 
@@ -143,7 +143,7 @@ def test_several_devices(child):
     mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
     place, other = NamedSharding(mesh, P("x", "y")), NamedSharding(mesh, P("y", "x"))
     x = np.arange(128, dtype="float32").reshape(8, 16)
-    turned = jax.device_put(x, Format(Layout((1, 0)), place))
+    transposed = jax.device_put(x, Format(Layout((1, 0)), place))
     auto = Format(Layout.AUTO)
     compiled = jax.jit(lambda x: x.T, out_shardings=auto).lower(jax.device_put(x, place)).compile()
     assert compiled.output_formats.layout.major_to_minor == (1, 0)
@@ -151,11 +151,11 @@ def test_several_devices(child):
     assert y.sharding.is_equivalent_to(other, 2), y.sharding
     np.testing.assert_array_equal(y, x.T)
     said = jax.jit(lambda x: with_layout_constraint(x * 2, Layout((1, 0))))
-    for given in (x, turned, jax.device_put(x, place)):
+    for given in (x, transposed, jax.device_put(x, place)):
         for program in (lambda x: x @ x.T, lambda x: x.sum(0)):
             np.testing.assert_allclose(jax.jit(program)(given), program(x), rtol=1e-6)
         np.testing.assert_array_equal(said(given), x * 2)
         assert said(given).format.layout.major_to_minor == (1, 0)
-    assert "all-gather" not in said.lower(turned).compile().as_text()
+    assert "all-gather" not in said.lower(transposed).compile().as_text()
     """
     child(code, env={"XPU_CPU_DEVICES": "4"}).check()

@@ -20,7 +20,7 @@ def test_exit_with_callbacks_waiting(child):
 
 
 def test_exit_while_arrays_are_held_by_the_interpreter(child):
-    child(WORK + "    import builtins; builtins.kept = (x, x.__dlpack__())\n").check()
+    child(WORK + "    import builtins; builtins.held = (x, x.__dlpack__())\n").check()
 
 
 def test_exit_by_an_exception(child):

@@ -9,7 +9,7 @@ import steps
 from library import DTYPES, Function, functions
 from xpu_testing import fuzzing
 
-DEPTH, MOST_RESULTS = 4, 3
+DEPTH, MAX_RESULTS = 4, 3
 LAYOUTS = ("packed", "packed", "strided", "broadcast")
 
 
@@ -91,7 +91,7 @@ def make(rng: random.Random) -> Expression:
         dtype,
         inputs,
         tuple(nodes),
-        tuple(unread[-MOST_RESULTS:]),
+        tuple(unread[-MAX_RESULTS:]),
         rng.choice(LAYOUTS),
         shape,
         rng.randrange(1 << 30),

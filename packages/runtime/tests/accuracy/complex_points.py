@@ -30,17 +30,17 @@ def sample(dtype: str, limits: tuple[float, float] = (np.inf, np.inf)) -> np.nda
         """Magnitudes spread over these powers of two, of either sign."""
         return np.exp2(rng.uniform(first, last, count)) * rng.choice([-1.0, 1.0], count)
 
-    def turned(radius: np.ndarray) -> np.ndarray:
+    def rotated(radius: np.ndarray) -> np.ndarray:
         return radius * np.exp(1j * rng.uniform(-np.pi, np.pi, radius.size))
 
     quarter = rng.integers(-8, 9, n) * np.pi / 2
     parts = [
-        turned(signed(low, high)),
+        rotated(signed(low, high)),
         signed(low, high) + 1j * signed(low, high),
-        turned(signed(-4, 8)),
+        rotated(signed(-4, 8)),
         signed(-8, 8) + 1j * signed(-8, 8),
-        turned(1 + signed(eps, -1)),
-        turned(np.ones(n)),
+        rotated(1 + signed(eps, -1)),
+        rotated(np.ones(n)),
         signed(eps - 4, 0) + 1j * quarter,
         quarter + 1j * signed(eps - 4, 0),
         rng.uniform(-1.1, 1.1, n) * top + 1j * signed(-3, 6),
@@ -48,7 +48,7 @@ def sample(dtype: str, limits: tuple[float, float] = (np.inf, np.inf)) -> np.nda
     ]
     for point in (1, -1, 1j, -1j):
         along, across = point * signed(eps, 0), 1j * point * signed(low, 0)
-        parts += [point + turned(signed(eps - 1, 0)), point + along + across]
+        parts += [point + rotated(signed(eps - 1, 0)), point + along + across]
     z = rounded(np.concatenate(parts), dtype)
     return z[(np.abs(z.real) <= limits[0] * top) & (np.abs(z.imag) <= limits[1] * top)]
 

@@ -54,9 +54,9 @@ TEST(a_module_goes_with_the_last_of_its_kernels) {
 
 TEST(a_kept_kernel_stays) {
   auto shared = build_shared_kernel(0, adder(2), "add");
-  auto kept = build_kernel(0, adder(2), "add");
+  auto second = build_kernel(0, adder(2), "add");
   std::weak_ptr<KernelState> seen = shared;
-  CHECK(kept.state() == shared.get());
+  CHECK(second.state() == shared.get());
   shared.reset();
   CHECK(!seen.expired());
 }

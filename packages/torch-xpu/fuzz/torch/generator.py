@@ -18,8 +18,8 @@ NUMBERS = (*FLOATS, *FLOATS, *COMPLEX, *INTEGERS)
 DIFFERENTIABLE = FLOATS + COMPLEX
 
 SIZES = (0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 5, 6, 7, 8, 9, 13, 16, 17, 31, 32, 33, 64, 65)
-MOST_ELEMENTS = 700
-MOST_PLACES = 20_000
+MAX_ELEMENTS = 700
+MAX_POSITIONS = 20_000
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Generator:
         return self.pick(*(size for size in SIZES if least <= size <= most))
 
     def shape(
-        self, least: int = 0, most: int = 13, elements: int = MOST_ELEMENTS, long: bool = True
+        self, least: int = 0, most: int = 13, elements: int = MAX_ELEMENTS, long: bool = True
     ) -> list[int]:
         """Few dimensions mostly, and up to ``most``; seldom one long dimension, if there may be one."""
         ranks = [0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, self.random.randint(7, 13)]
@@ -167,7 +167,7 @@ class Generator:
         strides, step = [0] * rank, 1
         for d in reversed(order):
             if d not in repeated:
-                step *= steps[d] if step < MOST_PLACES else 1
+                step *= steps[d] if step < MAX_POSITIONS else 1
                 strides[d] = step
                 step *= max(shape[d], 1)
         return strides, self.randrange(5) if self.chance(0.25) else 0
