@@ -26,8 +26,8 @@ std::size_t rows_of(const Tensor& t) {
 
 }  // namespace
 
-void AttentionSoftmax::run(Stream stream, const Tensor& scores, const Tensor& weights, const Tensor& inverse_sums,
-                           std::int64_t first_query) const {
+void AttentionSoftmax::run(Stream stream, const Tensor& scores, const Tensor& weights,
+                           const Tensor& inverse_sums, std::int64_t first_query) const {
   int device = stream.device();
   Problem problem(softmax_name, device);
   ExtraOperands extras;
@@ -65,9 +65,9 @@ void normalize_attention(Stream stream, const Tensor& sums, const Tensor& invers
   Problem problem(normalize_name, device);
   for (auto* t : {&sums, &inverse_sums, &out}) problem.add(*t);
   auto make = [&](Plan& plan) {
-    auto source =
-        join("#define XPU_OUT ", kernel_type(out.dtype), "\n",
-             define_step("XPU_OUT_STEP", out.strides[4], "s.out[4]"), kernel_source("attention_normalize.sycl"));
+    auto source = join("#define XPU_OUT ", kernel_type(out.dtype), "\n",
+                       define_step("XPU_OUT_STEP", out.strides[4], "s.out[4]"),
+                       kernel_source("attention_normalize.sycl"));
     NormalizeShape s{out.shape[4], {}, {}};
     std::copy_n(out.shape, 4, s.size);
     std::copy_n(out.strides, 5, s.out);
