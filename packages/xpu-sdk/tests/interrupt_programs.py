@@ -199,8 +199,8 @@ import os, random, signal, sys, threading, time
 def interrupt():
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
-# JAX registers a Python function that runs at each garbage collection. Python drops an interrupt raised in it,
-# with any device, so another one is sent.
+# JAX registers a Python function that runs at each garbage collection. Python drops an interrupt raised
+# in it, with any device, so another one is sent.
 def send_again(dropped):
     if dropped.exc_type is KeyboardInterrupt and dropped.object.__name__ == "_xla_gc_callback":
         threading.Timer(0.05, interrupt).start()
