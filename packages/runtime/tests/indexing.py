@@ -1,4 +1,4 @@
-"""What the tests of gathers and scatters share."""
+"""Dtypes, random data and index helpers for the tests of gathers and scatters."""
 
 import numpy as np
 from layouts import FLOATS, INTEGERS, NUMPY
@@ -13,7 +13,7 @@ COMBINE = {
 
 
 def some(rng, shape, dtype):
-    """Small whole numbers, which every dtype holds, and of which sums are exact."""
+    """Random small whole numbers (or bools): every dtype holds them, and small sums are exact."""
     if dtype == "bool":
         return rng.random(shape) < 0.3
     if dtype in ("c64", "c128"):
@@ -21,8 +21,11 @@ def some(rng, shape, dtype):
     return rng.integers(0 if dtype.startswith("u") else -3, 4, shape).astype(NUMPY[dtype])
 
 
-def along(index, dim, shape):
-    """numpy's index for ``x[.., index, ..]`` along a dimension."""
+def along(index, dim):
+    """Return numpy's index for the elements that ``index`` chooses along ``dim``, as in gather.
+
+    Element ``[i, j, k]`` for ``dim=1`` is ``x[i, index[i, j, k], k]``.
+    """
     grid = list(np.indices(index.shape, sparse=True))
     grid[dim] = index
     return tuple(grid)

@@ -1,4 +1,4 @@
-"""Kernels from source: right results, errors that help."""
+"""Kernels from source and from SPIR-V: right results, and errors that say what is wrong."""
 
 import struct
 import threading
@@ -22,7 +22,8 @@ def test_saxpy(xr, rng):
 
 @pytest.mark.values
 @pytest.mark.parametrize("before", range(4))
-def test_bytes_out_of_words(xr, rng, before):
+def test_byte_at(xr, rng, before):
+    """Reads bytes from aligned words, for arrays that begin ``before`` bytes after a word's start."""
     source = (
         "#include <xpu/core.h>\n"
         "XPU_KERNEL(1) third(xpu::global<const xpu::i8> x, xpu::global<xpu::i8> y) {\n"
@@ -38,7 +39,8 @@ def test_bytes_out_of_words(xr, rng, before):
 @pytest.mark.values
 @pytest.mark.cpu_device
 @pytest.mark.parametrize("size", [4, 5, 66])
-def test_words_end_with_their_array(xr, rng, size):
+def test_word_at(xr, rng, size):
+    """Bytes beyond the end of the array are zeros, though other data follows it in memory."""
     source = (
         "#include <xpu/core.h>\n"
         "XPU_KERNEL(1) words(xpu::global<const xpu::u8> x, xpu::global<xpu::u32> y, int count) {\n"
@@ -68,7 +70,7 @@ def test_struct_arguments_go_by_value(xr):
     np.testing.assert_array_equal(y.numpy(), [3.0] * 32 + [1.0] * 32)
 
 
-def test_log_has_the_lines_of_the_users_source(xr):
+def test_compile_error_has_the_line_of_the_users_source(xr):
     source = (
         "#include <xpu/core.h>\n\nXPU_KERNEL(1) k(xpu::global<float> y) {\n  y[0] = nonsense;\n}\n"
     )
@@ -112,7 +114,7 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
     x, y = xr.from_numpy(np.arange(10, dtype=np.float32)), xr.zeros(16)
     code = C.fault_code("pick", "index {a} is out of range for a dimension of {b}")
 
-    class Record:
+    class Record:  # launch() takes the address from `pointer`
         pointer = C.fault_record(0)
 
     index = np.arange(16) % 10
@@ -122,39 +124,40 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
         xr.KernelFault, match="pick on device 0: index 99 is out of range for a dimension of 10"
     ):
         xr.synchronize()
-    index[7] = -1
+    index[7] = -1  # counts from the end: x[9]
     xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
     assert y.numpy()[7] == 9
 
 
-def test_who_builds_keeps_nobody_from_what_is_built(xr):
+def test_a_slow_build_does_not_block_built_kernels(xr):
+    # The time makes a source that no cache has.
     body = "".join(f"y[{k}] = __spirv_ocl_tan(y[{k}] * {time.time()}f);" for k in range(200))
     slow = f"#include <xpu/core.h>\nXPU_KERNEL(1) slow(xpu::global<float> y) {{ {body} }}"
     known = xr.compile(sources.SAXPY)
     known.kernel("saxpy")
     building = threading.Thread(target=lambda: xr.compile(slow).kernel("slow"))
     building.start()
-    found = 0
+    lookups = 0
     while building.is_alive():
         known.kernel("saxpy")
-        found += 1
+        lookups += 1
     building.join()
-    assert found > 10
+    assert lookups > 10
 
 
-def test_spirv_travels(xr):
+def test_from_spirv_runs_what_spirv_returned(xr):
     spirv = xr.compile(sources.SAXPY).spirv()
-    assert spirv[:4] == bytes([3, 2, 0x23, 7])
+    assert spirv[:4] == bytes([3, 2, 0x23, 7])  # the magic number of SPIR-V, little-endian
     y = xr.from_numpy(np.ones(64, np.float32))
     xr.launch(xr.from_spirv(spirv, "saxpy"), 64, 64, [np.float32(2), y, y, np.int64(64)])
-    y.numpy()
+    y.numpy()  # waits, so that an error in the kernel would be raised
     with pytest.raises(xr.UsageError, match="SPIR-V"):
         xr.from_spirv(b"abc", "saxpy")
 
 
 SPIRV_HEADER = struct.pack("<5I", 0x07230203, 0x00010200, 0, 100, 0)
-# What follows the header, and words of the error.
-NO_MODULES = {
+# What follows the header, and a part of the error message.
+INVALID_MODULES = {
     "nothing": (b"", "no kernels"),
     "zeros": (bytes(64), "begins an instruction of 0 words"),
     "an instruction without an end": (struct.pack("<I", 0xFFFF0011), "and 1 are left"),
@@ -166,10 +169,10 @@ NO_MODULES = {
 }
 
 
-@pytest.mark.parametrize("what", NO_MODULES)
-def test_spirv_that_is_none_is_refused(child, what):
-    """In a process of its own: drivers trust it, and wait for ever or crash."""
-    body, said = NO_MODULES[what]
+@pytest.mark.parametrize("what", INVALID_MODULES)
+def test_invalid_spirv_is_refused(child, what):
+    """In a child process, since a driver that got such SPIR-V would hang or crash."""
+    body, message = INVALID_MODULES[what]
     out = child(f"""
         import xpu_runtime as xr
         try:
@@ -177,9 +180,10 @@ def test_spirv_that_is_none_is_refused(child, what):
         except xr.UsageError as error:
             print(error)
         """).check()
-    assert said in out.out
+    assert message in out.out
 
 
+# Word 2 names the generator and may have any value.
 @pytest.mark.parametrize("word", [0, 1, 3, 4])
 def test_spirv_with_a_wrong_header_is_refused(xr, word):
     spirv = bytearray(xr.compile(sources.SAXPY).spirv())
@@ -188,7 +192,7 @@ def test_spirv_with_a_wrong_header_is_refused(xr, word):
         xr.from_spirv(bytes(spirv), "saxpy")
 
 
-def test_a_character_that_ends_texts_is_refused(xr):
+def test_nul_in_source_name_or_options_is_refused(xr):
     with pytest.raises(
         xr.UsageError, match="the kernel source has a NUL character, after 20 bytes"
     ):
@@ -199,7 +203,7 @@ def test_a_character_that_ends_texts_is_refused(xr):
         xr.compile(sources.SAXPY, options=["-O1\0"]).kernel("saxpy")
 
 
-def test_a_character_that_ends_texts_is_refused_for_spirv_too(xr):
+def test_nul_in_source_for_spirv_is_refused(xr):
     with pytest.raises(xr.UsageError, match="NUL"):
         xr.compile(sources.SAXPY + "\0").spirv()
 
@@ -226,18 +230,19 @@ def test_arguments_of_another_width_are_refused(xr):
     xr.launch(kernel, 1, 1, right)
     if xr.devices()[0].type == "cpu":
         assert float(y.numpy()[0]) == 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 13
-    for index, wrong in enumerate(right):
-        size = 0 if wrong is y else len(wrong if isinstance(wrong, bytes) else wrong.tobytes())
+    for index, argument in enumerate(right):
+        # The array is an address; every other argument has a size in bytes.
+        size = 0 if argument is y else memoryview(argument).nbytes
         expected = f"{size} bytes?" if size else "an address"
-        for other in (bytes(size + 1), bytes(size + 8), y if size else bytes(8)):
+        for wrong in (bytes(size + 1), bytes(size + 8), y if size else bytes(8)):
             with pytest.raises(
                 xr.UsageError, match=f"argument {index}: got .*, expected {expected}"
             ):
-                xr.launch(kernel, 1, 1, [*right[:index], other, *right[index + 1 :]])
+                xr.launch(kernel, 1, 1, [*right[:index], wrong, *right[index + 1 :]])
 
 
 def test_a_forked_child_may_drop_kernels(child):
-    """Where the parent's driver must not be called; the parent's own go on."""
+    """The child must not call the parent's driver, and the parent's kernels still run."""
     child("""
         import os
         import xpu_runtime as xr
@@ -261,12 +266,14 @@ def _instruction(code, *words):
     return struct.pack(f"<{1 + len(words)}I", (1 + len(words)) << 16 | code, *words)
 
 
+# Ids in the modules.
 POINTER, BY_VALUE_PARAMETER, KERNEL, INT, LENGTH = 90, 91, 92, 1, 2
+# Opcodes.
 TYPE_INT, TYPE_ARRAY, TYPE_STRUCT, TYPE_POINTER, TYPE_FORWARD, CONSTANT = 21, 28, 30, 32, 39, 43
 
 
 def module_of(*declarations, value):
-    """A module whose one kernel takes the type `value` by value; it has the types given and an int."""
+    """Return a module that declares INT and ``declarations``; its kernel takes type ``value`` by value."""
     name = int.from_bytes(b"k\0\0\0", "little")
     return SPIRV_HEADER + b"".join([
         _instruction(15, 6, KERNEL, name),  # OpEntryPoint
@@ -280,11 +287,11 @@ def module_of(*declarations, value):
 
 
 def nested_structs(depth):
-    """Each of two of the one before it."""
+    """Return structs with ids from 10 on: the first has two ints, each other two of the one before."""
     return [_instruction(TYPE_STRUCT, 10 + i, *[9 + i if i else INT] * 2) for i in range(depth)]
 
 
-# What a module declares, the type that its kernel takes, and words of the error.
+# What a module declares, the type that its kernel takes, and a part of the error message.
 REFUSED_TYPES = {
     "a struct that contains itself": ([_instruction(TYPE_STRUCT, 10, 10)], 10, "contains itself"),
     "structs that contain each other": (
@@ -303,8 +310,9 @@ REFUSED_TYPES = {
 
 
 @pytest.mark.parametrize("what", REFUSED_TYPES)
-def test_types_that_no_launch_can_give_are_refused(child, what):
-    declarations, value, said = REFUSED_TYPES[what]
+def test_recursive_and_huge_types_are_refused(child, what):
+    """In a child process with a time limit, since a layout could recurse for ever."""
+    declarations, value, message = REFUSED_TYPES[what]
     done = child(
         f"""
         import xpu_runtime as xr
@@ -315,11 +323,11 @@ def test_types_that_no_launch_can_give_are_refused(child, what):
         """,
         timeout=30,
     ).check()
-    assert said in done.out
+    assert message in done.out
 
 
-def test_many_nested_structs_are_laid_out_at_once(child):
-    """Forty deep in SPIR-V of the compiler's, of which each holds two; the kernel takes a pointer to it."""
+def test_layout_of_deeply_nested_structs_is_fast(child):
+    """Each of 39 structs mentions the one before twice, so a layout that repeats work takes 2^39 steps."""
     structs = "\n".join(f"struct S{i} {{ S{i - 1} a; S{i - 1}* b; }};" for i in range(1, 40))
     source = (
         "#include <xpu/core.h>\nstruct S0 { float x; };\n"
@@ -396,7 +404,7 @@ XPU_KERNEL(1) absent(int a, int b) { char text[] = "XPU_KERNEL(1) text(int a) {"
 
 
 def test_parameters_are_those_that_the_compiler_sees(xr):
-    """Also where only the source says what they are."""
+    """Also on backends that have the parameters from the source only, not from the built kernel."""
     module = xr.compile(PARAMETERS)
     y, two = xr.zeros(1), [np.int32(1), np.int32(2)]
     xr.launch(module.kernel("none"), 1, 1, [])

@@ -28,7 +28,7 @@ def test_peak():
     assert torch.xpu.max_memory_allocated() - start == 8 * MB
 
 
-def test_statistics_name_the_framework():
+def test_statistics_count_the_memory_of_each_framework():
     torch.xpu.synchronize()
     tensor = torch.empty(MB, dtype=torch.uint8, device="xpu")
     stats = torch.xpu.memory_stats()
@@ -40,7 +40,7 @@ def test_statistics_name_the_framework():
     del tensor, other
 
 
-def test_the_keys_are_pytorchs():
+def test_statistics_have_pytorchs_keys():
     torch.empty(MB, dtype=torch.uint8, device="xpu")
     ours, generic = torch.xpu.memory_stats(), torch.accelerator.memory_stats()
     assert {key for key in ours if not key.startswith("owner.")} == set(generic)
@@ -67,17 +67,17 @@ def test_empty_cache():
 
 
 @pytest.mark.values
-def test_memory_of_a_pool_goes_back_with_the_pool():
+def test_deleting_a_pool_frees_its_unused_memory():
     torch.xpu.empty_cache()
     before, pool = torch.xpu.memory_reserved(), torch.xpu.MemPool()
     with torch.xpu.use_mem_pool(pool):
-        x = torch.empty(30 << 20, dtype=torch.uint8, device="xpu")
-        y = torch.empty(40 << 20, dtype=torch.uint8, device="xpu")
+        x = torch.empty(30 * MB, dtype=torch.uint8, device="xpu")
+        y = torch.empty(40 * MB, dtype=torch.uint8, device="xpu")
     del x
-    assert torch.xpu.memory_reserved() >= before + (70 << 20)
+    assert torch.xpu.memory_reserved() >= before + 70 * MB
     del pool
     gc.collect()
-    assert before + (40 << 20) <= torch.xpu.memory_reserved() < before + (70 << 20)
+    assert before + 40 * MB <= torch.xpu.memory_reserved() < before + 70 * MB
     assert y.fill_(3)[-1].item() == 3
 
 
@@ -92,7 +92,7 @@ def test_snapshot_lists_the_block():
     assert tensor.data_ptr() in blocks
 
 
-def test_out_of_memory_and_after():
+def test_work_continues_after_out_of_memory():
     child = run_child(
         """
 import torch
@@ -105,7 +105,7 @@ try:
         blocks.append(torch.empty(2**20, dtype=torch.uint8, device="xpu"))
 except torch.OutOfMemoryError as error:
     assert "torch" in str(error), error
-    # What libraries that then try a smaller batch look for.
+    # Libraries that retry with a smaller batch recognize the error by this text, type and single argument.
     assert str(error).startswith("XPU out of memory. Tried to allocate 1.00 MiB."), error
     assert isinstance(error, RuntimeError) and len(error.args) == 1
     assert len(blocks) > 20
@@ -120,7 +120,7 @@ torch.empty(128 * 2**20, dtype=torch.uint8, device="xpu")
     child.check()
 
 
-def test_out_of_memory_in_a_backward_pass_and_after():
+def test_training_continues_after_out_of_memory_in_a_backward_pass():
     child = run_child(
         """
 import torch
@@ -163,7 +163,7 @@ print([loss.item() for loss in losses])
     child.check()
 
 
-def test_no_growth_over_varied_steps():
+def test_memory_does_not_grow_over_steps_of_varied_shapes():
     child = run_child(
         """
 import random, torch

@@ -1,4 +1,4 @@
-"""What people call, of which JAX makes windows, scatters, sorts and random bits."""
+"""Functions of JAX's public API that lower to windows, scatters, sorts and random bits."""
 
 import jax
 import jax.numpy as jnp
@@ -10,11 +10,17 @@ from jax import lax
 X = np.random.default_rng(0).standard_normal((6, 40)).astype(np.float32)
 IMAGE = np.random.default_rng(0).standard_normal((2, 12, 10, 3)).astype(np.float32)
 FILTERS = np.random.default_rng(1).standard_normal((2, 3, 3, 3, 4)).astype(np.float32)
-LAST = ("NHWC", "HWIO", "NHWC")
+CHANNELS_LAST = ("NHWC", "HWIO", "NHWC")
 
 
-def filtered(image, weights):
-    return lax.conv_general_dilated(image[None], weights, (1, 1), "SAME", dimension_numbers=LAST)
+def convolve(image, weights):
+    return lax.conv_general_dilated(
+        image[None], weights, (1, 1), "SAME", dimension_numbers=CHANNELS_LAST
+    )
+
+
+def sum_of_squares(weights, image):
+    return (convolve(image, weights) ** 2).sum()
 
 
 def draws(seed):
@@ -27,6 +33,7 @@ def draws(seed):
     )
 
 
+# Each is a function and its arguments.
 USES = {
     "convolve": (lambda x: (jnp.convolve(x[0], x[1, :5]), jnp.correlate(x[0], x[1], "same")), X),
     "resize": (lambda i: jax.image.resize(i, (2, 24, 7, 3), "cubic"), IMAGE),
@@ -38,15 +45,13 @@ USES = {
     "draws": (draws, np.int32(3)),
     "patches": (
         lambda i: lax.conv_general_dilated_patches(
-            i, (3, 3), (1, 1), "SAME", dimension_numbers=LAST
+            i, (3, 3), (1, 1), "SAME", dimension_numbers=CHANNELS_LAST
         ),
         IMAGE,
     ),
-    "filters for each image": (lambda w, i: jax.vmap(filtered)(i, w), FILTERS, IMAGE),
+    "filters for each image": (lambda w, i: jax.vmap(convolve)(i, w), FILTERS, IMAGE),
     "gradients for each image": (
-        lambda w, i: jax.vmap(jax.grad(lambda w, i: (filtered(i, w) ** 2).sum()), (None, 0))(
-            w[0], i
-        ),
+        lambda w, i: jax.vmap(jax.grad(sum_of_squares), (None, 0))(w[0], i),
         FILTERS,
         IMAGE,
     ),
@@ -59,7 +64,8 @@ USES = {
 }
 
 
-# Random numbers are drawn until the drawn ones decide that they are enough.
+# "draws" is marked: its loops (rejection sampling) end depending on the numbers drawn, so they may never
+# end where no values are computed.
 @pytest.mark.parametrize(
     "use", [pytest.param(use, marks=[pytest.mark.values] * (use == "draws")) for use in USES]
 )

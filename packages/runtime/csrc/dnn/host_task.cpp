@@ -15,13 +15,15 @@ namespace {
 
 using Work = std::function<void()>;
 
-thread_local Work* task_slot = nullptr;  // of the thread's HostTaskInterceptor
+// Where the calling thread's HostTaskInterceptor receives a task; null if none is intercepting.
+thread_local Work* task_slot = nullptr;
 
 struct Task {
   Work work;
   int device;
 
-  // This runs on threads of the driver or of SYCL, through which nothing may be thrown.
+  // Called on threads of the driver or of SYCL, where an exception must not escape: the device keeps it, and
+  // the next wait throws it.
   void run() const {
     try {
       work();
@@ -31,6 +33,7 @@ struct Task {
   }
 };
 
+// `argument` points to OpenCL's copy of the Task's address.
 void run_and_delete(void* argument) {
   std::unique_ptr<Task>(*static_cast<Task**>(argument))->run();
 }
@@ -66,7 +69,7 @@ HostTaskInterceptor::~HostTaskInterceptor() {
 
 bool HostTaskInterceptor::submit(int device, sycl::queue& queue, direct::Submission& submission,
                                  sycl::event* event) {
-  task_slot = nullptr;
+  task_slot = nullptr;  // ends the interception
   if (!task_) return false;
   dnn::submit({std::move(task_), device}, queue, submission, event);
   return true;
@@ -82,12 +85,13 @@ void run_on_host(int device, sycl::queue& queue, sycl::event* event, Work work) 
 
 }  // namespace xpu::dnn
 
-// libdnnl's symbols are looked up in this library before libsycl, so libdnnl calls this function. Host tasks
-// of other libraries, and libdnnl's if a loader bound it to libsycl directly, are passed on to libsycl.
+// Takes the place of libsycl's function of this name for libdnnl, since the loader looks up libdnnl's symbols
+// in this library before libsycl. Any other host task, from whatever library, is passed on to libsycl. If a
+// loader binds libdnnl to libsycl all the same, this is not called, and oneDNN's tasks stay SYCL host tasks.
 void sycl::_V1::handler::SetHostTask(std::function<void()> work) {
   if (xpu::dnn::intercept_host_task(work)) return;
-  using Function =
-      void (*)(sycl::handler*, std::function<void()>*);  // a std::function by value is passed by address
+  // The C++ ABI passes a std::function by value as the address of a copy.
+  using Function = void (*)(sycl::handler*, std::function<void()>*);
   static auto sycl_function =
       reinterpret_cast<Function>(dlsym(RTLD_NEXT, "_ZN4sycl3_V17handler11SetHostTaskESt8functionIFvvEE"));
   xpu::expect<xpu::InternalError>(sycl_function != nullptr, "libsycl has no handler::SetHostTask");

@@ -4,15 +4,16 @@
 
 namespace xpu::dnn {
 
+// Returns the index of the next free word.
 std::size_t Problem::take() {
-  expect<Unsupported>(count_ < max_words, op_, ": too many post-ops or options; split the call");
+  expect<Unsupported>(count_ < max_words, op_, ": too many dimensions, post-ops or options; split the call");
   return count_++;
 }
 
 int Problem::add(const Tensor& tensor) {
   expect<Unsupported>(operands_ < max_operands, op_, ": more than ", max_operands,
                       " tensors; split the call");
-  number(static_cast<std::int64_t>(tensor.dtype) << 8 | tensor.ndim);
+  number(static_cast<std::int64_t>(tensor.dtype) << 8 | tensor.ndim);  // one word for both
   for (int i = 0; i < tensor.ndim; ++i) {
     number(tensor.shape[i]);
     number(tensor.strides[i]);

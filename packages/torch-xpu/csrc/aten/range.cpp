@@ -1,4 +1,4 @@
-// Numbers in a row, computed from their places.
+// arange, range, linspace and logspace: each element is computed from its index.
 #include <ATen/Dispatch.h>
 #include <ATen/Dispatch_v2.h>
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,8 @@ using at::Tensor;
 using xpu::kernels::Elementwise;
 using Complex = std::complex<double>;
 
-// `to[i] = rule(i)`, in a given output of any shape with the right number of elements.
+// Calls `fill` with a contiguous one-dimensional view of `out`, or of a temporary that is then copied to
+// `out`. An empty `out` needs no call.
 template <class Fill>
 void fill_line(const Tensor& out, Fill fill) {
   if (out.numel() == 0) return;
@@ -31,16 +32,17 @@ void fill_line(const Tensor& out, Fill fill) {
   if (!out.is_contiguous()) out.copy_(line.view(out.sizes()));
 }
 
-void steps_from(const Tensor& out, const Scalar& start, const Scalar& step) {
+// out[i] = start + i * step, computed in the dtype of `out`.
+void fill_steps(const Tensor& out, const Scalar& start, const Scalar& step) {
   static const auto& rule = *new Elementwise({.name = "steps",
                                               .outputs = {"p0 + T(index) * p1"},
                                               .inputs = 0,
                                               .scalars = 2,
                                               .headers = {"math", "complex"},
                                               .uses_index = true});
-  const xpu::Scalar numbers[] = {scalar_of(start), scalar_of(step)};
+  const xpu::Scalar scalars[] = {scalar_of(start), scalar_of(step)};
   fill_line(out, [&](const xpu::Tensor& to) {
-    rule(stream_of(out), std::span(&to, 1), {}, numbers, dtype_of(out.scalar_type()));
+    rule(stream_of(out), std::span(&to, 1), {}, scalars, dtype_of(out.scalar_type()));
   });
 }
 
@@ -58,7 +60,7 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step, T
                  size, ",).");
     out.resize_({size});
   }
-  steps_from(out, start, step);
+  fill_steps(out, start, step);
   return out;
 }
 
@@ -67,47 +69,52 @@ Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, Te
   at::native::arange_check_bounds(start, end, step);
   auto size = static_cast<std::int64_t>((end.toDouble() - start.toDouble()) / step.toDouble() + 1);
   if (out.numel() != size) out.resize_({size});
-  steps_from(out, start, step);
+  fill_steps(out, start, step);
   return out;
 }
 
-// An end as the output holds it; numbers below zero wrap where it has none, and what does not fit raises.
-Complex end_in(at::ScalarType type, const Scalar& s) {
+// `limit`, the start or the end, as an output of `type` holds it. For integral types, a fraction is cut off,
+// a negative number wraps if the type is unsigned and holds its magnitude, and any other number that is out
+// of range throws.
+Complex limit_in(at::ScalarType type, const Scalar& limit) {
   if (at::isIntegralType(type, false))
     return AT_DISPATCH_V2(type, "linspace_xpu",
-                          AT_WRAP([&] { return Complex(static_cast<double>(s.to<scalar_t>())); }),
+                          AT_WRAP([&] { return Complex(static_cast<double>(limit.to<scalar_t>())); }),
                           AT_EXPAND(AT_INTEGRAL_TYPES_V2));
-  auto z = s.toComplexDouble();
+  auto z = limit.toComplexDouble();
   return {z.real(), z.imag()};
 }
 
-// Steps between whole numbers want more digits than the numbers have; f32 where the device has no f64.
-xpu::DType step_type(const Tensor& out) {
+// The dtype to compute in. For integral outputs it is f64, since the step has a fraction and i64 more digits
+// than f32; f32 on devices without f64.
+xpu::DType compute_type(const Tensor& out) {
   if (!at::isIntegralType(out.scalar_type(), true)) return dtype_of(out.scalar_type());
   return xpu::device_info(out.get_device()).fp64 ? xpu::DType::f64 : xpu::DType::f32;
 }
 
-// From both ends to the middle, so that the last is `end` exactly.
-void spaced(const Elementwise& rule, const Scalar& start, const Scalar& end, std::int64_t steps, double base,
-            Tensor& out) {
+// Evaluates `rule` at `steps` evenly spaced numbers. The lower half counts up from `start` and the upper half
+// down from `end`, so that the last number is `end` exactly. `base` is the rule's third scalar.
+void fill_spaced(const Elementwise& rule, const Scalar& start, const Scalar& end, std::int64_t steps,
+                 double base, Tensor& out) {
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
   auto guard = guard_for(out);
   if (out.numel() != steps) out.resize_({steps});
   auto type = out.scalar_type();
-  Complex first = end_in(type, start), last = end_in(type, end);
+  Complex first = limit_in(type, start), last = limit_in(type, end);
   Complex step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
-  auto compute = step_type(out);
+  auto compute = compute_type(out);
   fill_line(out, [&](const xpu::Tensor& to) {
     auto stream = stream_of(out);
     auto run = [&](const xpu::Tensor& part, Complex from, Complex by) {
-      const xpu::Scalar numbers[] = {from, by, base};
-      if (part.numel()) rule(stream, std::span(&part, 1), {}, numbers, compute);
+      const xpu::Scalar scalars[] = {from, by, base};
+      if (part.numel()) rule(stream, std::span(&part, 1), {}, scalars, compute);
     };
     auto lower = to, upper = to;
-    // As PyTorch: where the two ways round differently, the middle is the last one's, but one alone the
-    // first's.
+    // As in PyTorch, the middle of an odd number of elements belongs to the upper half, but a single element
+    // to the lower one. They would round differently.
     lower.shape[0] = std::max<std::int64_t>(steps / 2, steps == 1);
     upper.shape[0] = steps - lower.shape[0];
+    // The upper half begins at the last element and goes backwards.
     upper.data = static_cast<char*>(to.data) + (steps - 1) * static_cast<std::int64_t>(out.element_size());
     upper.strides[0] = -1;
     run(lower, first, step);
@@ -116,13 +123,14 @@ void spaced(const Elementwise& rule, const Scalar& start, const Scalar& end, std
 }
 
 Tensor& linspace_out(const Scalar& start, const Scalar& end, std::int64_t steps, Tensor& out) {
+  // The third scalar is logspace's base, which this rule does not use.
   static const auto& rule = *new Elementwise({.name = "linspace",
                                               .outputs = {"p0 + T(index) * p1"},
                                               .inputs = 0,
                                               .scalars = 3,
                                               .headers = {"math", "complex"},
                                               .uses_index = true});
-  spaced(rule, start, end, steps, 0, out);
+  fill_spaced(rule, start, end, steps, 0, out);
   return out;
 }
 
@@ -139,7 +147,7 @@ Tensor& logspace_out(const Scalar& start, const Scalar& end, std::int64_t steps,
                                                  .scalars = 3,
                                                  .headers = {"complex_math"},
                                                  .uses_index = true});
-  spaced(at::isComplexType(out.scalar_type()) ? complex : real, start, end, steps, base, out);
+  fill_spaced(at::isComplexType(out.scalar_type()) ? complex : real, start, end, steps, base, out);
   return out;
 }
 

@@ -11,7 +11,7 @@
 namespace torch_xpu {
 namespace {
 
-// The state's bytes, as CUDA's generator writes them: the seed, then the offset.
+// The state as get_state() returns it, with CUDA's layout: the seed, then the offset.
 using State = std::array<std::uint64_t, 2>;
 
 }  // namespace
@@ -22,7 +22,7 @@ Generator::Generator(int device, xpu::Generator state)
       state_(std::move(state)) {}
 
 std::uint64_t Generator::seed() {
-  auto random = c10::detail::getNonDeterministicRandom(true);
+  auto random = c10::detail::getNonDeterministicRandom(/*is_cuda=*/true);
   set_current_seed(random);
   return random;
 }
@@ -51,21 +51,22 @@ c10::intrusive_ptr<c10::TensorImpl> Generator::get_state() const {
 }
 
 Generator* Generator::clone_impl() const {
+  // Not a copy of `state_`, which would share its seed and offset.
   xpu::Generator copy(state_.seed());
   copy.set_offset(state_.offset());
   return new Generator(device().index(), std::move(copy));
 }
 
 const at::Generator& default_generator(int device) {
-  static const auto* all = [] {
+  static const auto* generators = [] {
     auto* list = new std::vector<at::Generator>;
     for (int i = 0; i < xpu::device_count(); ++i)
       list->push_back(at::make_generator<Generator>(i, xpu::default_generator(i)));
     return list;
   }();
-  TORCH_CHECK(device < static_cast<int>(all->size()), "xpu:", device, " is not a device: the process has ",
-              all->size());
-  return (*all)[static_cast<std::size_t>(device)];
+  TORCH_CHECK(device < static_cast<int>(generators->size()), "xpu:", device,
+              " is not a device: the process has ", generators->size());
+  return (*generators)[static_cast<std::size_t>(device)];
 }
 
 at::Generator new_generator(int device) {

@@ -1,4 +1,4 @@
-// The bridge's interface over the runtime of xpu-sdk.
+// Implements the bridge's Runtime with the runtime of xpu-sdk.
 #include "bridge/runtime.h"
 
 #include <c10/core/ScalarType.h>
@@ -56,6 +56,7 @@ class SyclRuntime final : public Runtime {
   }
   bool query_stream(int device, std::int64_t stream) override {
     return translate_errors([&] {
+      // A query enqueues nothing, so nothing else refuses it in a forked child or during shutdown.
       xpu::require_thread_allowed();
       return stream_numbered(device, stream).query();
     });
@@ -63,6 +64,7 @@ class SyclRuntime final : public Runtime {
   void synchronize_stream(int device, std::int64_t stream) override {
     translate_errors([&] {
       auto waited = stream_numbered(device, stream);
+      // Handles signals during a long wait. May return early, so the second call waits for the rest.
       xpu::wait_interruptibly(waited);
       waited.synchronize();
     });
@@ -84,14 +86,14 @@ class SyclRuntime final : public Runtime {
   }
   bool query_event(void* event) override {
     return translate_errors([&] {
-      xpu::require_thread_allowed();
+      xpu::require_thread_allowed();  // as in query_stream()
       return event_of(event).query();
     });
   }
   void synchronize_event(void* event) override {
     translate_errors([&] {
       auto& waited = event_of(event);
-      xpu::wait_interruptibly(waited);
+      xpu::wait_interruptibly(waited);  // as in synchronize_stream()
       waited.synchronize();
     });
   }
@@ -157,8 +159,8 @@ class SyclRuntime final : public Runtime {
 }  // namespace
 
 Runtime& sycl_runtime() {
-  static auto* one = new SyclRuntime;
-  return *one;
+  static auto* instance = new SyclRuntime;
+  return *instance;
 }
 
 }  // namespace torch_xpu

@@ -55,6 +55,8 @@ const char* math_type(xpu::DType dtype) {
 }
 
 xpu::Kernel kernel_with(int device, const std::string& head, const char* source, const char* name) {
+  // Names are literals and compared by address. The name stands for the source: no two sources have a kernel
+  // of the same name.
   using Key = std::tuple<int, const char*, std::string>;
   static auto& kernels = *new std::map<Key, xpu::Kernel>;
   static auto& mutex = *new std::shared_mutex;
@@ -63,7 +65,8 @@ xpu::Kernel kernel_with(int device, const std::string& head, const char* source,
     std::shared_lock lock(mutex);
     if (auto found = kernels.find(key); found != kernels.end()) return found->second;
   }
-  // Not under the lock: building takes a while, and the runtime builds one source once.
+  // Without the lock, so that other threads need not wait for a slow build. If two threads build the same
+  // source, the runtime compiles it once.
   auto kernel = xpu::build_kernel(device, head + source, name);
   std::unique_lock lock(mutex);
   return kernels.emplace(std::move(key), kernel).first->second;

@@ -1,4 +1,4 @@
-// A Python function that a step calls, on any thread.
+// A Python function that a step of a plan calls, from any thread.
 #pragma once
 
 #include "exec/plan_fields.h"
@@ -6,7 +6,8 @@
 
 namespace xla_xpu {
 
-/// The field "function" of a step. Its field "name" is the name in errors and counts.
+/// Holds the Python function in a step's field "function". The step's field "name" identifies it in errors
+/// and counts.
 class PythonFunction {
  public:
   explicit PythonFunction(const PlanFields& fields)
@@ -15,7 +16,7 @@ class PythonFunction {
   PythonFunction(const PythonFunction&) = delete;
   PythonFunction& operator=(const PythonFunction&) = delete;
   ~PythonFunction() {
-    if (!Py_IsInitialized()) return;
+    if (!Py_IsInitialized()) return;  // the interpreter has ended, and its objects with it
     py::gil_scoped_acquire gil;
     Py_DECREF(function_);
   }
@@ -36,7 +37,7 @@ class PythonFunction {
 
  private:
   std::string name_;
-  PyObject* function_;
+  PyObject* function_;  // owned; a py::object would release it without taking the GIL
 };
 
 }  // namespace xla_xpu

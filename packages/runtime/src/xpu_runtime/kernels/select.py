@@ -1,4 +1,4 @@
-"""Elements chosen by a mask: where they are, bringing them together, putting values in their places."""
+"""Elements that a mask chooses: their indices, gathering them, and replacing them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ..array import Array, empty
 def nonzero(
     x: Array, out: Array | None = None, dtype: str = "i64", stream: Stream | None = None
 ) -> Array:
-    """The indices of the elements that are not zero, a row each, in row-major order.
+    """Return the indices of the elements that are not zero: a row for each, in row-major order.
 
-    Waits to learn how many there are, unless given ``out``, of shape ``[rows, dimensions]``: then
-    elements past its rows are left out, and rows past the elements left alone.
+    Without ``out``, waits for the device to count the elements. With ``out``, of shape
+    ``[rows, dimensions]``, does not wait: elements beyond its rows are dropped, and rows beyond the
+    elements stay unchanged.
     """
     stream = stream or current_stream(x.device)
     selection = C.Selection(stream, x)
@@ -26,10 +27,11 @@ def nonzero(
 def masked_select(
     x: Array, mask: Array, out: Array | None = None, stream: Stream | None = None
 ) -> Array:
-    """The elements of ``x``, which broadcasts, where ``mask`` is not zero, in row-major order.
+    """Return the elements of ``x`` where ``mask`` is not zero, in row-major order.
 
-    Waits to learn how many there are, unless given ``out``, of one dimension, which is filled as
-    far as it goes.
+    ``x`` broadcasts to the shape of ``mask``. Without ``out``, waits for the device to count the
+    elements. With ``out``, of one dimension, does not wait: elements beyond its end are dropped, and
+    the rest of a longer ``out`` stays unchanged.
     """
     stream = stream or current_stream(x.device)
     selection = C.Selection(stream, mask)
@@ -40,5 +42,9 @@ def masked_select(
 
 
 def masked_scatter(out: Array, mask: Array, source: Array, stream: Stream | None = None) -> None:
-    """Queues: where ``mask``, of the shape of ``out``, is not zero, the next element of ``source``."""
+    """Write the elements of ``source``, in row-major order, to where ``mask`` is not zero in ``out``.
+
+    ``mask`` has the shape of ``out``. Does not wait. If ``source`` has too few elements, the next
+    wait raises ``KernelFault``, and elements of ``out`` without a value stay unchanged.
+    """
     C.Selection(stream or current_stream(out.device), mask).scatter(out, source)
