@@ -1,4 +1,4 @@
-"""What a process pays before it computes: importing, the first loss, the first step with empty caches."""
+"""How long a new process takes to import torch, to its first loss, and to a first step with empty caches."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from typing import NamedTuple
 from xpu_bench import Case, Pair
 
 PROGRAM = Path(__file__).with_name("start_program.py")
-# Seconds that each may take beyond its peer.
-IMPORT, LOSS, STEP = 0.060, 1.5, 20.0
+# Seconds that ours may take more than the peer, whose times have them added.
+IMPORT_MARGIN, LOSS_MARGIN, STEP_MARGIN = 0.060, 1.5, 20.0
 
 
 class Marks(NamedTuple):
+    """Seconds from the start of ``import torch`` to three marks, as start_program.py prints them."""
+
     imported: float
     loss: float
     step: float
 
 
 def run(device: str = "", **variables: str) -> Marks:
-    """One process; its device is none when it only imports."""
-    # Memory that the last process freed is quicker to get for a while, on virtual machines above all.
+    """Return the marks of one new process, which only imports torch if ``device`` is empty."""
+    # For a while, memory that the last process freed is quicker to get, above all on virtual machines.
+    # Without the pause a run would depend on the one before it.
     time.sleep(3)
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(PROGRAM), *filter(None, [device])],
         env={**os.environ, "XPU_FALLBACK": "error", **variables},
         check=True,
@@ -36,18 +39,18 @@ def run(device: str = "", **variables: str) -> Marks:
         capture_output=True,
         text=True,
     )
-    return Marks(*map(float, ran.stdout.split()))
+    return Marks(*map(float, process.stdout.split()))
 
 
 def stock(device: str = "") -> Marks:
-    """PyTorch without the adapter."""
+    """Return the marks of a process that uses PyTorch without the adapter."""
     return run(device, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
 
 
 def importing() -> Pair:
     return Pair(
         ours=lambda: run().imported,
-        peer=lambda: stock().imported + IMPORT,
+        peer=lambda: stock().imported + IMPORT_MARGIN,
         self_timed=True,
         inner=5,
     )
@@ -56,7 +59,7 @@ def importing() -> Pair:
 def first_loss() -> Pair:
     return Pair(
         ours=lambda: run("xpu").loss,
-        peer=lambda: stock("cpu").loss + LOSS,
+        peer=lambda: stock("cpu").loss + LOSS_MARGIN,
         self_timed=True,
         inner=1,
     )
@@ -67,8 +70,12 @@ def first_step() -> Pair:
         with tempfile.TemporaryDirectory() as home:
             return run("xpu", XDG_CACHE_HOME=home).step
 
+    # The peer is xpu too, with the caches that earlier runs filled.
     return Pair(
-        ours=with_empty_caches, peer=lambda: run("xpu").step + STEP, self_timed=True, inner=1
+        ours=with_empty_caches,
+        peer=lambda: run("xpu").step + STEP_MARGIN,
+        self_timed=True,
+        inner=1,
     )
 
 

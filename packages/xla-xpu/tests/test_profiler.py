@@ -9,15 +9,19 @@ import pytest
 
 
 def device_events(folder):
-    """The events of the device's own plane in the trace that JAX wrote."""
+    """Return the events of the device in the trace that JAX wrote to ``folder``.
+
+    A plane of the profiler (the device or a group of host threads) is a process of the trace, so that
+    ``pid`` tells to which an event belongs. Events of phase ``X`` are those with a duration.
+    """
     (path,) = folder.glob("**/*.trace.json.gz")
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
-    planes = {e["pid"] for e in events if "XPU:0" in str(e.get("args", {}).get("name"))}
-    return [e for e in events if e.get("pid") in planes and e.get("ph") == "X"]
+    pids = {e["pid"] for e in events if "XPU:0" in str(e.get("args", {}).get("name"))}
+    return [e for e in events if e.get("pid") in pids and e.get("ph") == "X"]
 
 
 @pytest.mark.cpu_device
-def test_trace_has_the_device_s_work(xpu, tmp_path):
+def test_trace_contains_device_events(xpu, tmp_path):
     f = jax.jit(lambda x: x * 2 + 1)
     x = jax.device_put(np.ones(1 << 20, np.float32), xpu)
     f(x).block_until_ready()
@@ -29,7 +33,7 @@ def test_trace_has_the_device_s_work(xpu, tmp_path):
     assert all(event["dur"] >= 0 for event in events)
 
 
-def test_trace_after_trace(xpu, tmp_path):
+def test_second_trace_is_written_too(xpu, tmp_path):
     for i in range(2):
         with jax.profiler.trace(str(tmp_path / str(i))):
             jax.device_put(np.ones(8, np.float32), xpu).block_until_ready()

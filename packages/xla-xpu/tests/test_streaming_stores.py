@@ -1,4 +1,4 @@
-"""Fused computations whose results are too large for the caches, which CPUs store past them."""
+"""Fused computations whose results are too large for the caches, so that CPUs use streaming stores."""
 
 import jax
 import jax.numpy as jnp
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from cpu_comparison import compare_with_cpu
 
-ROWS = (4099, 1040)  # of floats: more than 16 MB, and rows of whole cache lines
-UNEVEN = (4099, 1031)
+ROWS = (4099, 1040)  # more than 16 MB as float32; a row is a whole number of cache lines
+UNEVEN = (4099, 1031)  # as large, but rows end within a cache line
 
 
 def numbers(*shape):
-    """Small whole numbers, so that the order of sums does not matter."""
+    """Whole numbers from 0 to 112, so that results are exact, in bfloat16 and uint8 too."""
     return (np.arange(np.prod(shape)) % 113).astype(np.float32).reshape(shape)
 
 
@@ -21,18 +21,18 @@ PROGRAMS = {
         lambda x: (x + 1, x > 50, x.astype(jnp.bfloat16)),
         [numbers(*UNEVEN)],
     ),
-    "a row beside all": (lambda x, row: x - row, [numbers(*ROWS), numbers(ROWS[1])]),
-    "uneven rows": (lambda x, row: x - row, [numbers(*UNEVEN), numbers(UNEVEN[1])]),
-    "short rows": (lambda x: x + jnp.arange(3.0), [numbers(2 << 20, 3)]),
-    "a part": (lambda x: x[1:, 3:] * 2, [numbers(*UNEVEN)]),
-    "around it": (lambda x: jnp.pad(x * 2, ((1, 2), (3, 4))), [numbers(*UNEVEN)]),
-    "side by side": (lambda x: jnp.concatenate([x, x * 2], 1), [numbers(*ROWS)]),
-    "turned": (lambda x: x.T * 2, [numbers(*UNEVEN)]),
-    "backwards": (lambda x: x[:, ::-1] + 1, [numbers(*ROWS)]),
+    "broadcast row": (lambda x, row: x - row, [numbers(*ROWS), numbers(ROWS[1])]),
+    "broadcast uneven row": (lambda x, row: x - row, [numbers(*UNEVEN), numbers(UNEVEN[1])]),
+    "rows of three": (lambda x: x + jnp.arange(3.0), [numbers(2 << 20, 3)]),
+    "slice": (lambda x: x[1:, 3:] * 2, [numbers(*UNEVEN)]),
+    "pad": (lambda x: jnp.pad(x * 2, ((1, 2), (3, 4))), [numbers(*UNEVEN)]),
+    "concatenate": (lambda x: jnp.concatenate([x, x * 2], 1), [numbers(*ROWS)]),
+    "transpose": (lambda x: x.T * 2, [numbers(*UNEVEN)]),
+    "reverse": (lambda x: x[:, ::-1] + 1, [numbers(*ROWS)]),
     "complex": (lambda x: x * 1j, [numbers(*ROWS)]),
-    "a constant": (lambda: (jnp.full(ROWS, 1.5), jnp.full(ROWS, -2, jnp.int16)), []),
-    "a copy": (lambda x: (x, x.copy()), [numbers(*UNEVEN)]),
-    "bytes": (lambda x: (x * 2).astype(jnp.uint8), [numbers(*UNEVEN).repeat(5, 0)]),
+    "constants": (lambda: (jnp.full(ROWS, 1.5), jnp.full(ROWS, -2, jnp.int16)), []),
+    "copy": (lambda x: (x, x.copy()), [numbers(*UNEVEN)]),
+    "bytes": (lambda x: (x * 2).astype(jnp.uint8), [numbers(*UNEVEN).repeat(5, 0)]),  # 21 MB
 }
 
 
@@ -42,31 +42,32 @@ def test_every_element_is_stored(name):
     compare_with_cpu(function, *arguments, exact=True)
 
 
-def test_in_the_memory_of_an_argument():
+def test_result_in_donated_argument():
     x = jax.device_put(numbers(*ROWS), jax.devices("xpu")[0])
-    more = jax.jit(lambda x: x + 1, donate_argnums=0)
-    np.testing.assert_array_equal(more(more(x)), numbers(*ROWS) + 2)
+    increment = jax.jit(lambda x: x + 1, donate_argnums=0)
+    np.testing.assert_array_equal(increment(increment(x)), numbers(*ROWS) + 2)
 
 
-def test_programs_give_their_kernels_back():
-    """A process that compiles on and on keeps what it uses."""
+def test_cleared_programs_free_their_kernels():
+    """Memory stays bounded in a process that keeps compiling programs and clearing them."""
 
-    def compiled(number):
-        function = jax.jit(lambda x: jnp.sin(x * number).sum(0) + jnp.cos(x + number).T[0])
+    def compile_and_run(factor):
+        function = jax.jit(lambda x: jnp.sin(x * factor).sum(0) + jnp.cos(x + factor).T[0])
         x = jax.device_put(numbers(8, 8), jax.devices("xpu")[0])
         return function(x).block_until_ready()
 
-    def resident():
+    def resident_bytes():
         with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[1]) * 4096
+            return int(statm.read().split()[1]) * 4096  # pages
 
-    numbered = [0.5 + number for number in range(40)]
-    for number in numbered:  # compiled to files, and what is set up once
-        compiled(number)
+    factors = [0.5 + i for i in range(40)]
+    for factor in factors:  # fills the kernel cache on disk, and sets up what is set up only once
+        compile_and_run(factor)
     jax.clear_caches()
-    before = resident()
+    before = resident_bytes()
     for _ in range(3):
-        for number in numbered:
-            compiled(number)
+        for factor in factors:
+            compile_and_run(factor)
         jax.clear_caches()
-    assert resident() - before < 40 << 20  # 120 programs; 0.5 MB each when they are kept
+    # If nothing were freed, 120 programs of 0.5 MB would add 60 MB.
+    assert resident_bytes() - before < 40 << 20

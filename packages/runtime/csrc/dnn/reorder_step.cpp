@@ -31,6 +31,7 @@ PlacedOperand stage_output(Plan& plan, const PlacedOperand& to, const dnnl::memo
 }
 
 void reorder_output(Plan& plan, int device, const PlacedOperand& written, const PlacedOperand& to) {
+  // They are equal if stage_output() returned `to` itself.
   if (written.operand != to.operand) add_reorder(plan, device, written, to);
 }
 

@@ -9,8 +9,8 @@
 
 namespace xpu::kernels {
 
-/// The destructor does not block: the pool is stream-ordered, so only later work on the stream reuses the
-/// memory.
+/// May be destroyed as soon as the kernels are queued: the destructor does not block, and the pool gives the
+/// memory only to later work on the same stream.
 class ScratchBuffer {
  public:
   ScratchBuffer() = default;

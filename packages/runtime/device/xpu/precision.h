@@ -1,11 +1,15 @@
-// Floats rounded to fewer bits of exponent and mantissa (StableHLO's reduce_precision), to nearest even: what is too
-// large becomes infinite, what is too small zero, NaN stays.
+// StableHLO's reduce_precision: floats rounded, to nearest even, to the values of a format with fewer bits of
+// exponent or mantissa. Values too large for that format become infinite. If it has fewer bits of exponent,
+// its subnormals become zero. NaN stays as it is, and so does the sign.
 #ifndef XPU_DEVICE_PRECISION_H
 #define XPU_DEVICE_PRECISION_H
 #include <xpu/core.h>
 
 namespace xpu {
 
+// In both functions `a` is the magnitude, `last` the last bit of the mantissa that stays, `highest` the
+// exponent of the format's largest finite values, and `lowest` the one just below that of its smallest normal
+// values.
 template <int EXPONENT, int MANTISSA> XPU_FN float reduce_precision(float x) {
   u32 b = bits_as<u32>(x), sign = b & 0x80000000u, a = b & 0x7fffffffu;
   if constexpr (MANTISSA < 23) {

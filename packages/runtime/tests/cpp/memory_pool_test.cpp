@@ -1,4 +1,4 @@
-// The pool as users see it: stream order, private pools, statistics, bad frees, pinned host memory.
+// The pool as users see it: stream order, private pools, statistics, invalid frees, pinned host memory.
 #include <cstdlib>
 #include <random>
 #include <thread>
@@ -18,6 +18,7 @@ using namespace xpu;
 
 namespace {
 
+// The statistics must agree with each other.
 void check_consistent(const memory::Stats& stats) {
   auto check = [](const memory::Stat& stat) {
     CHECK_EQUAL(stat.allocated - stat.freed, stat.current);
@@ -39,6 +40,7 @@ void check_consistent(const memory::Stats& stats) {
   CHECK_EQUAL(stats.num_device_alloc - stats.num_device_free, stats.segment[0].current);
 }
 
+// Blocks must fill their segment without gaps, and the sums of all segments must match the statistics.
 void check_snapshot() {
   std::int64_t allocated = 0, active = 0, reserved = 0;
   for (auto& segment : memory::snapshot()) {
@@ -91,9 +93,9 @@ TEST(another_stream_does_not_take_a_free_block) {
   memory::deallocate(second);
 }
 
-// The ABA case: freed and allocated again by its own stream while another one still writes to it.
+// Without record_stream() the block's own stream would reuse it while the other stream still writes to it.
 TEST(recorded_stream_keeps_the_block) {
-  if (strict::enabled()) return;  // work ends inside the call that queues it
+  if (strict::enabled()) return;  // strict memory makes hold() block until its work has completed
   Stream a = stream_from_pool(0), b = stream_from_pool(0);
   auto* shared = static_cast<unsigned*>(memory::allocate(70000, a));
   hold(b, shared, 42, 200);
@@ -104,6 +106,7 @@ TEST(recorded_stream_keeps_the_block) {
   void* other = memory::allocate(70000, a);
   CHECK(other != shared);
   auto stats = memory::stats(0);
+  // A block that is freed but still in use by a stream counts as active.
   CHECK(stats.active[0].current == stats.allocation[0].current + 1);
   check_snapshot();
   b.synchronize();
@@ -121,14 +124,14 @@ TEST(empty_cache_waits_for_recorded_streams) {
   hold(b, shared, 42, 100);
   memory::record_stream(shared, b);
   memory::deallocate(shared);
-  std::size_t given = memory::empty_cache(0);
-  CHECK(strict::enabled() || given >= (40u << 20));
+  std::size_t released = memory::empty_cache(0);
+  CHECK(strict::enabled() || released >= (40u << 20));
   CHECK(b.query());
   check_consistent(memory::stats(0));
   CHECK_EQUAL(memory::stats(0).active[0].current, memory::stats(0).allocation[0].current);
 }
 
-TEST(bad_frees_are_logged) {
+TEST(invalid_frees_are_logged) {
   set_log_sink([](LogLevel level, const std::string&) { errors_logged += level == LogLevel::error; });
   int local = 0;
   memory::deallocate(&local);
@@ -149,7 +152,7 @@ TEST(bad_frees_are_logged) {
   check_consistent(memory::stats(0));
 }
 
-TEST(find_knows_every_address_inside) {
+TEST(find_accepts_any_address_inside_a_block) {
   Stream stream = stream_from_pool(0);
   auto* ptr = static_cast<char*>(memory::allocate(3000, stream, memory::owner("finder")));
   for (char* inside : {ptr, ptr + 1, ptr + 2999}) {
@@ -167,7 +170,7 @@ TEST(find_knows_every_address_inside) {
 }
 
 TEST(private_pool_shares_with_nobody) {
-  if (strict::enabled()) return;
+  if (strict::enabled()) return;  // strict memory never reuses
   Stream stream = stream_from_pool(0);
   auto pool = memory::create_pool();
   memory::open_pool(0, pool);
@@ -185,7 +188,7 @@ TEST(private_pool_shares_with_nobody) {
   CHECK(memory::allocate(70000, stream) == inside);
   memory::close_pool(0, pool);
   memory::release_pool(0, pool);
-  memory::deallocate(inside);  // still private: one use is left
+  memory::deallocate(inside);  // still private: of the two uses, by open_pool(), one is left
   CHECK(memory::allocate(70000, stream) != inside);
   memory::release_pool(0, pool);
   CHECK_THROWS(UsageError, memory::release_pool(0, pool));
@@ -217,7 +220,7 @@ TEST(injected_failure_changes_no_counter) {
   CHECK_EQUAL(after.num_ooms, before.num_ooms);
 }
 
-TEST(out_of_memory_names_every_figure_and_passes) {
+TEST(out_of_memory_reports_figures_and_leaves_pool_usable) {
   constexpr std::size_t mega = 1 << 20;
   Stream stream = default_stream(0);
   memory::empty_cache(0);
@@ -226,17 +229,17 @@ TEST(out_of_memory_names_every_figure_and_passes) {
   std::vector<void*> held;
   auto text = CHECK_THROWS(
       OutOfMemory, for (;;) held.push_back(memory::allocate(30 * mega, stream, memory::owner("greedy"))));
-  for (auto* word : {"asked: 30.00 MiB", "for greedy", "free on the device", "reserved by the pool",
+  for (auto* part : {"asked: 30.00 MiB", "for greedy", "free on the device", "reserved by the pool",
                      "allocated:", "by greedy", "largest free block", "limit: 256.00 MiB", "XPU_MEMORY_LIMIT",
                      "set_limit", "empty_cache"})
-    if (text.find(word) == std::string::npos)
-      harness::fail(__FILE__, __LINE__, std::string(word) + " is not in: " + text);
+    if (text.find(part) == std::string::npos)
+      harness::fail(__FILE__, __LINE__, std::string(part) + " is not in: " + text);
   CHECK_EQUAL(memory::stats(0).num_ooms, ooms + 1);
   for (void* ptr : held) memory::deallocate(ptr);
   void* other = memory::allocate(200 * mega, stream);
   memory::deallocate(other);
   CHECK_EQUAL(memory::set_limit(0, 0), 256 * mega);
-  CHECK_THROWS(OutOfMemory, memory::allocate(~std::size_t{0} - 5, stream));
+  CHECK_THROWS(OutOfMemory, memory::allocate(~std::size_t{0} - 5, stream));  // overflows if rounded up
   CHECK_THROWS(OutOfMemory, memory::allocate(device_info(0).max_allocation + 1, stream));
   check_consistent(memory::stats(0));
 }
@@ -267,7 +270,7 @@ TEST(pinned_memory) {
   CHECK_EQUAL(stats.allocations.allocated - stats.allocations.freed, 0);
 }
 
-// XPU_TEST_OPERATIONS operations in all, on 8 threads over 4 streams.
+// Random allocations and frees by 8 threads on 4 streams: XPU_TEST_OPERATIONS in total.
 TEST(many_threads_leave_exact_statistics) {
   const char* wanted = std::getenv("XPU_TEST_OPERATIONS");
   const long operations = wanted ? std::atol(wanted) : strict::enabled() ? 8000 : 400000;

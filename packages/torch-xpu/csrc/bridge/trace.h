@@ -6,12 +6,13 @@
 
 namespace torch_xpu {
 
-/// Saves the pending Python exception around a callback, which must not see or clear it. Holds the GIL.
+/// Holds the GIL and sets the pending Python exception aside for its scope, so that a callback can neither
+/// see nor clear it.
 class PythonErrorGuard {
  public:
-  PythonErrorGuard() : state_(PyGILState_Ensure()) { PyErr_Fetch(&type_, &value_, &trace_); }
+  PythonErrorGuard() : state_(PyGILState_Ensure()) { PyErr_Fetch(&type_, &value_, &traceback_); }
   ~PythonErrorGuard() {
-    PyErr_Restore(type_, value_, trace_);
+    PyErr_Restore(type_, value_, traceback_);
     PyGILState_Release(state_);
   }
   PythonErrorGuard(const PythonErrorGuard&) = delete;
@@ -19,10 +20,12 @@ class PythonErrorGuard {
 
  private:
   PyGILState_STATE state_;
-  PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
+  PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
 };
 
-/// Calls `report(interpreter)`, which reports one event, if there are callbacks.
+/// Calls `report(functions)` to report one event. `functions` are those of the Python interpreter, such as
+/// trace_gpu_event_record(), which run the callbacks. Does nothing before the first callback is registered,
+/// or once Python has ended.
 template <class F>
 void fire_gpu_trace(F&& report) {
   auto* interpreter = c10::impl::GPUTrace::get_trace();

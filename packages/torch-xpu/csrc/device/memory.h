@@ -8,10 +8,14 @@
 
 namespace torch_xpu {
 
+/// Returns memory usable by work enqueued on `stream` from now on. If the pool has none, tries the pools of
+/// set_use_on_oom() before it throws OutOfMemory.
 void* allocate_block(std::size_t bytes, xpu::Stream stream);
+/// Returns the block to its pool, which reuses it in stream order.
 void deallocate_block(void* ptr) noexcept;
 
-/// Allows or forbids every allocation to use the private pool's free memory when the device has no other.
+/// Chooses whether allocations of any thread that would otherwise fail may use the free memory of this
+/// private pool.
 void set_use_on_oom(std::uint64_t pool, bool enabled);
 
 }  // namespace torch_xpu

@@ -1,6 +1,8 @@
-// Takes CUDA away from a process without an NVIDIA driver, so that the wheel built for CUDA behaves there as
-// the one built for the CPU and xpu can be its accelerator. Loaded between libtorch_cuda, whose hooks these
-// replace, and the first question for them, which keeps the answer for good.
+// Replaces PyTorch's CUDA hooks with those that report no CUDA, for a process without an NVIDIA driver: the
+// wheel built for CUDA then behaves like the one built for the CPU, and xpu can be the accelerator.
+//
+// Must be loaded after libtorch_cuda, whose hooks these override, and before PyTorch first asks for the
+// hooks, because it caches the answer for the life of the process.
 #include <ATen/detail/CUDAHooksInterface.h>
 
 namespace {

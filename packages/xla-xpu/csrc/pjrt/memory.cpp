@@ -9,20 +9,21 @@ namespace xla_xpu {
 namespace {
 
 void* get_user_data(PJRT_Memory* memory, const void* key) {
-  auto& own = memory_of(memory);
-  std::lock_guard lock(own.user_data_mutex);
-  auto found = own.user_data.find(key);
-  return found == own.user_data.end() ? nullptr : found->second.data;
+  auto& self = memory_of(memory);
+  std::lock_guard lock(self.user_data_mutex);
+  auto found = self.user_data.find(key);
+  return found == self.user_data.end() ? nullptr : found->second.data;
 }
 
 void set_user_data(PJRT_Memory* memory, const void* key, void* data, void (*destroy)(void*)) {
-  auto& own = memory_of(memory);
-  Memory::UserData before;
+  auto& self = memory_of(memory);
+  Memory::UserData previous;
   {
-    std::lock_guard lock(own.user_data_mutex);
-    before = std::exchange(own.user_data[key], {data, destroy});
+    std::lock_guard lock(self.user_data_mutex);
+    previous = std::exchange(self.user_data[key], {data, destroy});
   }
-  if (before.data && before.destroy) before.destroy(before.data);
+  // Unlocked, since the caller's function may ask for user data again.
+  if (previous.data && previous.destroy) previous.destroy(previous.data);
 }
 
 const PJRT_Memory_FunctionTable table = {
@@ -65,6 +66,7 @@ const std::string& name_of(MemoryKind kind) {
   return names[static_cast<int>(kind)];
 }
 
+// Ids are unique over all devices: each device has a range of them, one for each kind.
 Memory::Memory(PJRT_Device& device, MemoryKind kind)
     : id(device.id * static_cast<int>(std::size(memory_kinds)) + static_cast<int>(kind)),
       kind(kind),
@@ -83,11 +85,12 @@ Memory& memory_of(const PJRT_Device& device, std::string_view kind) {
   for (auto* memory : device.memories)
     if (name_of(memory_of(memory).kind) == kind) return memory_of(memory);
   fail_with_code(PJRT_Error_Code_INVALID_ARGUMENT, "xpu has no memory kind \"", kind,
-                 "\"; there are device, pinned_host and unpinned_host");
+                 "\"; its memory kinds are device, pinned_host and unpinned_host");
 }
 
 Memory& memory_of(PJRT_Memory* memory, PJRT_Device* device, const PJRT_Client& client) {
   if (memory) return memory_of(memory);
+  // A device's default memory is its first.
   return memory_of((device ? device : client.devices.front())->memories.front());
 }
 

@@ -13,29 +13,32 @@
 namespace xpu::kernels {
 namespace {
 
-// As in kernels/sort_rows.sycl.
+// The kernel's argument; has the layout of Rows in kernels/sort_rows.sycl.
 struct Rows {
-  std::int64_t count, n, keep, each;
-  std::uint64_t flip;
+  std::int64_t count, n, keep;  // as in RowSort
+  std::int64_t each;            // rows that a group sorts
+  std::uint64_t flip;           // as in RowSort
 };
 
+// Elements of a lane, at most and for short rows, and the digits of tile_sort.h.
 constexpr int max_items = 8, few_items = 2, tile_digits = 16;
-// Elements a group of the CPU device should have, so that starting it does not cost more than sorting.
+// Elements that a group of the CPU device should sort, so that starting it costs less than sorting them.
 constexpr std::int64_t min_work = 4096;
 
 }  // namespace
 
 SortShape sort_shape(int device, std::size_t element_bytes) {
   auto& tune = tuning(device);
-  // Two copies of keys and 16-bit positions stay within the 64 KB that every device has.
+  // On the CPU device an item sorts a row alone. Its two copies of keys and 16-bit positions, and its counts,
+  // must fit into 64 KB of local memory, which every device has.
   if (tune.sub_groups == 1) return {1, 1, element_bytes > 4 ? 2048 : 4096};
   int lanes = tune.sub_groups * tune.sub_group, items = max_items;
-  auto bytes = [&] {
+  auto tile_bytes = [&] {
     return static_cast<std::size_t>(lanes) *
            (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_digits * 4);
   };
-  // The scans within a group, the digits of a pass and the padding of tiles need some local memory too.
-  while (items > 1 && bytes() + 6144 > device_info(device).local_memory) items /= 2;
+  // 6144 bytes are for the scans within a group, the digits of a pass and the padding of tiles.
+  while (items > 1 && tile_bytes() + 6144 > device_info(device).local_memory) items /= 2;
   return {lanes, items, static_cast<std::int64_t>(lanes) * items};
 }
 
@@ -54,12 +57,12 @@ KernelKey sort_key(const RowSort& sort, int variant) {
 
 void sort_short_rows(const RowSort& sort, const SortShape& shape) {
   static auto& kernels = immortal<KernelTable>();
-  // The smallest group that holds a row; few or all of a lane's elements, as each number is a kernel of its
-  // own.
+  // Take the smallest group that holds a row, but in coarse steps, because each pair of lanes and items is a
+  // kernel to compile: lanes are divided by 4, and a lane has few_items or all that the shape allows.
   int lanes = shape.lanes, items = shape.items;
   if (lanes > 1) {
-    int narrow = tuning(sort.stream.device()).sub_group;
-    while (lanes / 4 >= narrow && lanes / 4 * shape.items >= sort.n) lanes /= 4;
+    int sub_group = tuning(sort.stream.device()).sub_group;
+    while (lanes / 4 >= sub_group && lanes / 4 * shape.items >= sort.n) lanes /= 4;
     if (lanes * few_items >= sort.n) items = std::min(items, few_items);
   }
   Kernel kernel = kernels.find_or_make(sort_key(sort, lanes * 16 + items), [&] {

@@ -1,4 +1,6 @@
 // Variances and standard deviations.
+//
+// Both are called spreads here; with `root` a spread is the standard deviation, the root of the variance.
 #include <ATen/native/Resize.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/complex.h>
@@ -17,17 +19,19 @@ namespace {
 using at::OptionalIntArrayRef;
 using at::Scalar;
 using at::Tensor;
+// What is subtracted from the number of elements to give the divisor; 1 if absent.
 using Correction = const std::optional<Scalar>&;
 
 struct Moments {
   Tensor spread, mean;
 };
 
-Moments of_real(const Tensor& self, OptionalIntArrayRef dims, double correction, bool keepdim, bool root) {
+Moments real_moments(const Tensor& self, OptionalIntArrayRef dims, double correction, bool keepdim,
+                     bool root) {
   auto type = self.scalar_type();
   Moments m{empty_reduced(self, dims, keepdim, type), empty_reduced(self, dims, keepdim, type)};
-  auto elements = m.spread.numel() ? self.numel() / m.spread.numel() : 1;
-  if (static_cast<double>(elements) <= correction)
+  auto elements_per_result = m.spread.numel() ? self.numel() / m.spread.numel() : 1;
+  if (static_cast<double>(elements_per_result) <= correction)
     TORCH_WARN(root ? "std" : "var",
                "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
                "(input numel divided by output numel).");
@@ -41,13 +45,13 @@ Moments moments(const Tensor& self, OptionalIntArrayRef dims, Correction correct
   auto guard = guard_for(self);
   TORCH_CHECK(at::isFloatingType(self.scalar_type()) || self.is_complex(),
               "std and var only support floating point and complex dtypes");
-  double less = correction ? correction->toDouble() : 1;
+  double subtracted = correction ? correction->toDouble() : 1;
   dims = all_if_empty(dims);
-  if (!self.is_complex()) return of_real(self, dims, less, keepdim, root);
-  // Of complex numbers: the variances of both parts together.
+  if (!self.is_complex()) return real_moments(self, dims, subtracted, keepdim, root);
+  // The variance of complex numbers is the sum of the variances of their parts.
   auto parts = at::view_as_real(self);
-  auto re = of_real(parts.select(-1, 0), dims, less, keepdim, false);
-  auto im = of_real(parts.select(-1, 1), dims, less, keepdim, false);
+  auto re = real_moments(parts.select(-1, 0), dims, subtracted, keepdim, false);
+  auto im = real_moments(parts.select(-1, 1), dims, subtracted, keepdim, false);
   auto spread = at::add(re.spread, im.spread);
   return {root ? at::sqrt(spread) : spread, at::complex(re.mean, im.mean)};
 }
@@ -61,9 +65,9 @@ Tensor& spread_out(const Tensor& self, OptionalIntArrayRef dims, Correction corr
                    Tensor& out) {
   check_one_device(self, out);
   check_holds(out, c10::toRealValueType(self.scalar_type()));
-  auto fresh = spread<root>(self, dims, correction, keepdim);
-  at::native::resize_output(out, fresh.sizes());
-  return out.copy_(fresh);
+  auto result = spread<root>(self, dims, correction, keepdim);
+  at::native::resize_output(out, result.sizes());
+  return out.copy_(result);
 }
 template <bool root>
 std::tuple<Tensor, Tensor> spread_and_mean(const Tensor& self, OptionalIntArrayRef dims,
