@@ -99,7 +99,7 @@ DAMAGE = {
     "emptied": (lambda path: os.truncate(path, 0), 1, "is damaged"),
     "flipped": (flip, 1, "is damaged"),
     "replaced by a folder": (replace_by_folder, 1, "is not a file"),
-    "replaced by a full folder": (replace_by_full_folder, 1, "in the way"),
+    "replaced by a full folder": (replace_by_full_folder, 1, "is not a file"),
     "replaced by a pipe": (replace_by_pipe, 1, "is not a file"),
     "a link to itself": (link("itself"), 1, "is a link to itself"),
     "a link to nothing": (link("/nowhere/at/all"), 0, ""),
@@ -167,7 +167,7 @@ def test_a_home_where_nothing_can_be_made(run):
 
 @pytest.mark.parametrize("helpers", ["0", "2"])
 def test_a_temporary_folder_that_is_none(run, helpers):
-    run(1, "no folder /nowhere", TMPDIR="/nowhere", XPU_BUILD_PROCESSES=helpers)
+    run(1, "temporary files, /nowhere", TMPDIR="/nowhere", XPU_BUILD_PROCESSES=helpers)
 
 
 def test_no_temporary_folder_and_nothing_on_the_path(run):

@@ -168,4 +168,4 @@ else:
 del array
 """,
     )
-    assert "freed memory could not be looked at" in text
+    assert "waiting for work whose memory is to be freed" in text
