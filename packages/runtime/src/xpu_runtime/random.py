@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         offset: int
 
         def __init__(self, seed: int = ...) -> None: ...
-        def take(self, increment: int) -> tuple[int, int]: ...
+        def take(self, increment: int) -> tuple[int, int]:
+            """Return (seed, offset) for a kernel that draws at most ``increment`` numbers per element."""
 else:
     Generator = C.Generator
 

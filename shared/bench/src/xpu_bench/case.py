@@ -29,8 +29,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Bar:
-    """A limit such as ``>= 0.95`` (our speed over the peer's), ``<= 1.15`` (our time over the peer's)
-    or ``<= 0.15 s`` (our time alone; also ``ms``, ``us``)."""
+    """A limit that a case must meet.
+
+    ``>= 0.95`` bounds our speed over the peer's, ``<= 1.15`` our time over it, and ``<= 0.15 s`` (also
+    ``ms``, ``us``) our time alone.
+    """
 
     text: str
 

@@ -184,7 +184,6 @@ def write_outputs(
 
     ``after`` is a kernel to extend; it must not access buffers that these specs write.
     """
-
     time = 0
 
     def locate_outside(value: Value) -> View | None:
