@@ -22,7 +22,7 @@ def some(rng, shape, dtype):
 
 
 def along(index, dim, shape):
-    """numpy's index for ``x[.., index, ..]`` along a dimension."""
+    """Return numpy's index for ``x[.., index, ..]`` along a dimension."""
     grid = list(np.indices(index.shape, sparse=True))
     grid[dim] = index
     return tuple(grid)
