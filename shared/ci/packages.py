@@ -27,6 +27,7 @@ class Package:
 
     @property
     def path(self) -> Path:
+        """Absolute path of the folder, whatever the current directory is."""
         return ROOT / self.folder
 
     @property
@@ -36,6 +37,7 @@ class Package:
 
     @property
     def project(self) -> dict:
+        """Content of the pyproject.toml, read again at each access."""
         return nox.project.load_toml(self.path / "pyproject.toml")
 
     def group(self, name: str) -> list[str]:

@@ -41,7 +41,7 @@ class Device:
         return f"<xpu:{self.index} {self.name} ({self.backend})>"
 
 
-class device:
+class device:  # noqa: N801 - used as a function: `with xr.device(1)`, as in PyTorch
     """Sets the thread's device for the length of a `with` block."""
 
     def __init__(self, index: int | Device) -> None:

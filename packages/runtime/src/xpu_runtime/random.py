@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         offset: int
 
         def __init__(self, seed: int = ...) -> None: ...
-        def take(self, increment: int) -> tuple[int, int]: ...
+        def take(self, increment: int) -> tuple[int, int]:
+            """Reserve ``increment`` numbers: return the seed and the offset at which they begin."""
 else:
     Generator = C.Generator
 

@@ -29,8 +29,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Bar:
-    """A limit such as ``>= 0.95`` (our speed over the peer's), ``<= 1.15`` (our time over the peer's)
-    or ``<= 0.15 s`` (our time alone; also ``ms``, ``us``)."""
+    """A limit of a ratio, or of our time alone.
+
+    Examples: ``>= 0.95`` (our speed over the peer's), ``<= 1.15`` (our time over the peer's), ``<= 0.15 s``
+    (our time alone; also ``ms``, ``us``).
+    """
 
     text: str
 
@@ -61,6 +64,7 @@ class Bar:
         return peer / ours if sign == ">=" else ours / peer
 
     def cleared_by(self, ratio: float) -> bool:
+        """Return True if a number from :meth:`ratio` is within the limit; equal to it is."""
         sign, limit, _ = self._parts
         return ratio >= limit if sign == ">=" else ratio <= limit
 

@@ -53,6 +53,7 @@ class Known:
     difference: str = ""
 
     def explains(self, result: dict[str, Any]) -> bool:
+        """Return True if the subject matches as a whole, and program and difference contain a match."""
         return bool(
             re.fullmatch(self.subject, result["subject"])
             and re.search(self.program, result["program"])

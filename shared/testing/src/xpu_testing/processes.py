@@ -168,7 +168,7 @@ def _parents() -> dict[int, int]:
 
 
 def _status(pid: int) -> list[str]:
-    """Return the fields after the name in /proc/PID/stat: state, parent, …"""
+    """Return the fields after the name in /proc/PID/stat: state, parent and so on."""
     return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
 
 

@@ -42,6 +42,7 @@ class Expander:
 
     @property
     def devices(self) -> int:
+        """Number of devices that run the program: one for each partition of each replica."""
         return self.replicas * self.partitions
 
     def graph(self, graph: Graph) -> None:

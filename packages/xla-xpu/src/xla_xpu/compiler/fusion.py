@@ -46,6 +46,7 @@ class PendingKernel(Step):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape over which the kernel loops, which all its outputs have."""
         return self.outputs[0].view.shape
 
     @property
@@ -184,7 +185,6 @@ def write_outputs(
 
     ``after`` is a kernel to extend; it must not access buffers that these specs write.
     """
-
     time = 0
 
     def locate_outside(value: Value) -> View | None:

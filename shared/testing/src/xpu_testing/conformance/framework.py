@@ -15,9 +15,11 @@ class Framework(Protocol):
     def stream(self) -> Any:
         """A stream that is not the default one."""
 
-    def default_stream(self) -> Any: ...
+    def default_stream(self) -> Any:
+        """Return the stream that is current in a new thread."""
 
-    def current_stream(self) -> Any: ...
+    def current_stream(self) -> Any:
+        """Return the calling thread's stream, set by :meth:`use` or the default one."""
 
     def use(self, stream: Any) -> AbstractContextManager[Any]:
         """Makes the stream this thread's current one."""
@@ -34,17 +36,20 @@ class Framework(Protocol):
     def query(self, stream: Any) -> bool:
         """Whether all the stream's work has ended."""
 
-    def synchronize(self, stream: Any) -> None: ...
+    def synchronize(self, stream: Any) -> None:
+        """Block until all work enqueued on the stream has completed."""
 
     def array(self, nbytes: int) -> Any:
         """New memory, given back when the object dies."""
 
-    def pointer(self, array: Any) -> int: ...
+    def pointer(self, array: Any) -> int:
+        """Return the device address of the array's first byte."""
 
     def keep_busy(self, stream: Any, rounds: int) -> None:
         """Queues work in proportion to the rounds: 20 million take some ten milliseconds or more."""
 
-    def fill(self, array: Any, byte: int, stream: Any) -> None: ...
+    def fill(self, array: Any, byte: int, stream: Any) -> None:
+        """Enqueue on the stream a write of ``byte`` to each byte of the array."""
 
     def read(self, array: Any) -> bytes:
         """Its content, once the current stream has come to it."""
@@ -55,4 +60,5 @@ class Framework(Protocol):
     def set_limit(self, nbytes: int) -> None:
         """The most memory to be reserved; 0: no limit."""
 
-    def empty_cache(self) -> None: ...
+    def empty_cache(self) -> None:
+        """Return to the driver all memory that no array uses."""
