@@ -41,7 +41,7 @@ class Package:
         return nox.project.load_toml(self.path / "pyproject.toml")
 
     def group(self, name: str) -> list[str]:
-        """Requirements of a dependency group (``test``, ``bench``), empty when it has none."""
+        """Return the requirements of a dependency group (``test``, ``bench``), empty if it has none."""
         return list(self.project.get("dependency-groups", {}).get(name, []))
 
 

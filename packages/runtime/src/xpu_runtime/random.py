@@ -22,11 +22,11 @@ else:
 
 
 def default_generator(device: int | None = None) -> Generator:
-    """The generator every framework of the process shares on the device."""
+    """Return the generator every framework of the process shares on the device."""
     return C.default_generator(C.current_device() if device is None else device)
 
 
 def manual_seed(seed: int) -> None:
-    """Seeds the default generator of every device."""
+    """Seed the default generator of every device."""
     for index in range(C.device_count()):
         C.default_generator(index).seed = seed

@@ -39,7 +39,7 @@ class Case(Protocol):
     subject: str
 
     def run(self) -> str:
-        """PASSED, or REFUSED by both sides; raises Difference, and any other error fails too."""
+        """Return PASSED, or REFUSED by both sides; raise Difference. Any other error fails too."""
         ...
 
 

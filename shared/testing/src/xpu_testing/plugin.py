@@ -175,5 +175,5 @@ def canary() -> type[Canary]:
 
 @pytest.fixture
 def child() -> Callable[..., object]:
-    """Runs code in a fresh interpreter: ``child("import xpu_runtime").check()``."""
+    """A function that runs code in a fresh interpreter: ``child("import xpu_runtime").check()``."""
     return run_child

@@ -10,7 +10,7 @@ from ..array import Array, empty
 def nonzero(
     x: Array, out: Array | None = None, dtype: str = "i64", stream: Stream | None = None
 ) -> Array:
-    """The indices of the elements that are not zero, a row each, in row-major order.
+    """Return the indices of the elements that are not zero, a row each, in row-major order.
 
     Waits to learn how many there are, unless given ``out``, of shape ``[rows, dimensions]``: then
     elements past its rows are left out, and rows past the elements left alone.
@@ -26,7 +26,7 @@ def nonzero(
 def masked_select(
     x: Array, mask: Array, out: Array | None = None, stream: Stream | None = None
 ) -> Array:
-    """The elements of ``x``, which broadcasts, where ``mask`` is not zero, in row-major order.
+    """Return the elements of ``x``, which broadcasts, where ``mask`` is not zero, in row-major order.
 
     Waits to learn how many there are, unless given ``out``, of one dimension, which is filled as
     far as it goes.
@@ -40,5 +40,5 @@ def masked_select(
 
 
 def masked_scatter(out: Array, mask: Array, source: Array, stream: Stream | None = None) -> None:
-    """Queues: where ``mask``, of the shape of ``out``, is not zero, the next element of ``source``."""
+    """Enqueue: where ``mask``, of the shape of ``out``, is not zero, take the next element of ``source``."""
     C.Selection(stream or current_stream(out.device), mask).scatter(out, source)

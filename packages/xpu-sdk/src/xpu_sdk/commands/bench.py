@@ -37,7 +37,7 @@ def _median_time(action: Callable[[], None], repetitions: int = 15) -> float:
 
 
 def measure_device(index: int) -> list[dict[str, Any]]:
-    """Return the measurements of one device."""
+    """Measure one device, with medians over calls that wait; compile time is not counted."""
     import numpy as np
     import xpu_runtime as xr
 
