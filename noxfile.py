@@ -167,14 +167,13 @@ def sanitize(session: nox.Session) -> None:
 @nox.session(default=False)
 def lint(session: nox.Session) -> None:
     """Check format, style, spelling, types and names; `-- --fix` mends format and style."""
-    tools = ["ruff", "mypy", "codespell", "clang-format==14.0.6", "numpy", "pytest", "rich", "nox"]
-    session.install("--quiet", *tools)
+    tools = ["ruff", "mypy", "codespell", "clang-format==14.0.6"]
+    session.install("--quiet", *tools, "numpy", "pytest", "rich", "nox")
     fix = "--fix" in session.posargs
     session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
     session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
+    session.run("codespell", *session.run("git", "ls-files", external=True, silent=True).split())
     session.run("python", str(ROOT / "shared" / "ci" / "check_names.py"))
-    texts = session.run("git", "ls-files", external=True, silent=True).split()
-    session.run("codespell", *texts)
     for package in PACKAGES + SHARED_PACKAGES:
         session.run("mypy", str(package.path / "src"))
     sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()

@@ -182,6 +182,7 @@ def read_stages(lines: Sequence[str], logs: Path) -> list[list[Part]]:
 
 
 def main() -> int:
+    """Run the stages that standard input lists; return 1 if a part did not pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=1, help="number of parallel parts")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds a part may take")

@@ -100,6 +100,7 @@ def scattered(gathered: dict) -> dict:
 
 
 def main(package_parent: str, out: str) -> None:
+    """Build the kernels of :func:`calls`; write to ``out`` only those that this run used."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     # Kept beside the results, so that the next build compiles only what changed. The cache renews the time of

@@ -27,6 +27,7 @@ class Package:
 
     @property
     def path(self) -> Path:
+        """Absolute path of the folder, whatever the current directory is."""
         return ROOT / self.folder
 
     @property
@@ -36,10 +37,11 @@ class Package:
 
     @property
     def project(self) -> dict:
+        """Content of the pyproject.toml, read again at each access."""
         return nox.project.load_toml(self.path / "pyproject.toml")
 
     def group(self, name: str) -> list[str]:
-        """Requirements of a dependency group (``test``, ``bench``), empty when it has none."""
+        """Return the requirements of a dependency group (``test``, ``bench``), empty if it has none."""
         return list(self.project.get("dependency-groups", {}).get(name, []))
 
 

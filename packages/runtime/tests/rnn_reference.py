@@ -35,8 +35,11 @@ def cell_step(kind, x, h, c, w, u, b):
 
 
 def cell_backward(kind, dh, dc, h, c, after, residuals, u):
-    """The gradients of the step's forward and hidden parts (G N O), of h and of c before it, and what the
-    hidden weights of the last gate multiplied."""
+    """Return the gradients of a step.
+
+    They are those of its forward and hidden parts (G N O), and of h and c before it. The last result is what
+    the hidden weights of the last gate multiplied.
+    """
     if kind == "lstm":
         i, f, fresh, o = residuals
         bent = np.tanh(after)

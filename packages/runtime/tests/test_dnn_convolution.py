@@ -70,7 +70,7 @@ def padded(x, options, fill=60):
 
 
 def reference(x, w, y_shape, options):
-    """y = x * w."""
+    """Return the convolution x * w, in f64."""
     groups = options.get("groups", 1)
     wide, _ = padded(x, options)
     y = np.zeros((y_shape[0], y_shape[1], *[1] * (5 - len(y_shape)), *y_shape[2:]))

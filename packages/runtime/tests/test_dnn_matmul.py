@@ -217,7 +217,7 @@ def test_binary_post_op(xr, rng, candidate, kind, shape):
 def test_operand_beside_a_result_of_any_layout(
     xr, rng, forced, images, padding, order, operand, what
 ):
-    """oneDNN would read some of these from wrong places, and from beyond the operand's end."""
+    """By itself oneDNN would read some of these from wrong places, and from beyond the operand's end."""
     a, b = rng.standard_normal((images, 20, 10)), rng.standard_normal((images, 10, 24))
     w = rng.standard_normal([min(n, images) if d == 0 else n for d, n in enumerate(operand)])
     shape = [images, 20, 24 + padding]

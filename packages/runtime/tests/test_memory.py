@@ -53,8 +53,8 @@ def test_peaks_and_totals_begin_anew(xr, memory):
 
 def test_owners_are_told_apart(xr, memory):
     stream = xr.current_stream()
-    C = xr._native.C
-    pointer = C.allocate(5 * MB, stream, C.memory_owner("a framework"))
+    native = xr._native.C
+    pointer = native.allocate(5 * MB, stream, native.memory_owner("a framework"))
     try:
         assert memory.owners()["a framework"] == 5 * MB
         found = memory.find(pointer + 4 * MB)
@@ -66,7 +66,7 @@ def test_owners_are_told_apart(xr, memory):
         assert found["device"] == 0
         assert found["stream"] == stream
     finally:
-        C.deallocate(pointer)
+        native.deallocate(pointer)
     assert memory.owners()["a framework"] == 0
     assert memory.find(pointer) is None
 
@@ -229,15 +229,15 @@ def test_private_pool(xr, memory):
 
 
 def test_pinned_memory(xr, memory):
-    C = xr._native.C
-    pointer = C.host_allocate(MB)
-    assert C.is_pinned(pointer)
-    assert C.is_pinned(pointer + MB - 1)
-    assert not C.is_pinned(np.zeros(4).ctypes.data)
+    native = xr._native.C
+    pointer = native.host_allocate(MB)
+    assert native.is_pinned(pointer)
+    assert native.is_pinned(pointer + MB - 1)
+    assert not native.is_pinned(np.zeros(4).ctypes.data)
     assert memory.host_stats()["allocated_bytes.current"] >= MB
-    C.host_deallocate(pointer)
-    assert C.host_allocate(MB) == pointer
-    C.host_deallocate(pointer)
+    native.host_deallocate(pointer)
+    assert native.host_allocate(MB) == pointer
+    native.host_deallocate(pointer)
     assert memory.host_empty_cache() >= MB
 
 
@@ -253,16 +253,16 @@ def test_threads(xr, memory):
     def work(seed):
         rng = np.random.default_rng(seed)
         stream = xr.Stream()
-        C = xr._native.C
+        native = xr._native.C
         held = []
         try:
             for _ in range(500):
                 if held and rng.random() < 0.5:
-                    C.deallocate(held.pop(rng.integers(len(held))))
+                    native.deallocate(held.pop(rng.integers(len(held))))
                 else:
-                    held.append(C.allocate(int(rng.integers(1, 1 << 18)), stream))
+                    held.append(native.allocate(int(rng.integers(1, 1 << 18)), stream))
             for pointer in held:
-                C.deallocate(pointer)
+                native.deallocate(pointer)
         except xr.Error as error:
             failures.append(error)
 

@@ -54,7 +54,7 @@ def test_gradients_of_gradients(name):
 
 @each_net
 def test_a_gradient_for_each_sample(name):
-    """vmap over grad, as in differential privacy."""
+    """The function is vmap over grad, as in differential privacy."""
 
     def of_each(net, x):
         parameters = {k: v.detach() for k, v in net.named_parameters()}

@@ -217,6 +217,7 @@ class Header:
         self.done: set[str] = set()
 
     def text(self) -> str:
+        """Return the whole header, which checks the size of every struct when it is compiled."""
         names = [n for n in self.known if not issubclass(self.structs.get(n, int), ctypes.Union)]
         self.lines += [f"struct {name};" for name in sorted(names)]
         self.lines.append(
@@ -234,6 +235,7 @@ class Header:
         return HEAD + "\n".join(self.lines) + "\n"
 
     def struct(self, name: str, kind: type) -> None:
+        """Append a struct after those it holds by value; do nothing if it was appended before."""
         if name in self.done:
             return
         self.done.add(name)
@@ -249,10 +251,12 @@ class Header:
         self.lines.append(f"static_assert(sizeof({name}) == {ctypes.sizeof(kind)});")
 
     def inline(self, owner: str, union: type) -> str:
+        """Return the anonymous member for a union, whose fields C++ then sees as the owner's."""
         fields = "".join(f"    {self.declare(owner, f, t)};\n" for f, t in union._fields_)
         return f"  union {{\n{fields}  }};\n"
 
     def declare(self, owner: str, field: str, of: type) -> str:
+        """Return the declaration of a field; first append the struct that it holds by value."""
         if issubclass(of, ctypes.Array):
             return self.declare(owner, f"{field}[{of._length_}]", of._type_)
         if issubclass(of, ctypes.Structure | ctypes.Union):
@@ -263,6 +267,7 @@ class Header:
         return f"{SCALARS[of]} {field}"
 
     def pointer(self, owner: str, field: str) -> str:
+        """Return the declaration of a pointer, to ``void`` where no table here knows more."""
         if (owner, field) in FUNCTIONS:
             return FUNCTIONS[owner, field].format(field)
         if (owner, field) in EXCEPTIONS:
@@ -279,6 +284,7 @@ class Header:
         return f"{POINTERS.get(field, 'void*')} {field}"
 
     def profiler_function(self, field: str) -> str:
+        """Return the declaration of an entry of the profiler, whose arguments are found by their name."""
         words = "".join(word.capitalize() for word in field.split("_"))
         for name in (f"Error_{words[5:]}", words, f"{words[:-7]}_Destroy"):
             if f"PLUGIN_Profiler_{name}_Args" in self.structs:
@@ -288,6 +294,7 @@ class Header:
 
 
 def main() -> None:
+    """Write the header to the file that the first argument names."""
     out = Path(sys.argv[1])
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(Header(abi).text())

@@ -64,9 +64,9 @@ def test_double_precision(check):
 def test_too_much_local_memory_and_spilled_registers(check):
     done, issues = check(WRONG / "greedy.py", "--offline-compile")
     assert done.returncode == 1
-    whats = [issue["what"] for issue in issues if issue["check"] == "offline-compile dg2"]
-    assert "kernel big_tile needs 160000 bytes of local memory; a work-group has 65536" in whats
-    assert any(what.startswith("kernel hoarder keeps 1600 bytes in memory") for what in whats)
+    messages = [issue["what"] for issue in issues if issue["check"] == "offline-compile dg2"]
+    assert "kernel big_tile needs 160000 bytes of local memory; a work-group has 65536" in messages
+    assert any(what.startswith("kernel hoarder keeps 1600 bytes in memory") for what in messages)
 
 
 @needs_driver

@@ -124,7 +124,6 @@ def test_a_mean_is_the_geometric_one_of_the_rows_it_names():
 @pytest.fixture
 def slow(tmp_path):
     """Starts the harness on cases of 0.2 s, among them one that hangs with the interpreter's lock."""
-
     trees = []
 
     def start(*arguments):

@@ -20,7 +20,6 @@ SCRIPT = Path(__file__).parents[3] / ".ci" / "parts.py"
 @pytest.fixture
 def start(tmp_path):
     """Starts a run of parts, each a Python program."""
-
     trees = []
 
     def run(*stages, **options):

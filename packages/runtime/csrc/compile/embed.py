@@ -34,6 +34,7 @@ std::string_view kernel_source(std::string_view name) {
 
 
 def name_of(path: Path) -> str:
+    """Return the name under which kernel sources include the file."""
     return f"xpu/{path.name}" if path.parent.name == "xpu" else path.name
 
 

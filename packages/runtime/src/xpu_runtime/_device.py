@@ -23,12 +23,12 @@ class Device:
         return [*super().__dir__(), *self.properties()]
 
     def properties(self) -> dict[str, Any]:
-        """Every property by name."""
+        """Return every property by name."""
         names = (n for n in dir(type(self._info)) if not n.startswith("_"))
         return {n: getattr(self._info, n) for n in names}
 
     def memory(self) -> tuple[int, int]:
-        """Bytes free and in all."""
+        """Return bytes free and in all."""
         return C.memory_info(self.index)
 
     def __eq__(self, other: object) -> bool:
@@ -41,7 +41,7 @@ class Device:
         return f"<xpu:{self.index} {self.name} ({self.backend})>"
 
 
-class device:  # noqa: N801  as torch.cuda.device
+class device:  # noqa: N801 - used as a function: `with xr.device(1)`, as in PyTorch
     """Sets the thread's device for the length of a `with` block."""
 
     def __init__(self, index: int | Device) -> None:
@@ -58,25 +58,25 @@ class device:  # noqa: N801  as torch.cuda.device
 
 
 def device_count() -> int:
-    """How many devices this process may use; 0 when there is none."""
+    """Return how many devices this process may use; 0 when there is none."""
     return C.device_count()
 
 
 def devices() -> list[Device]:
-    """All devices of this process."""
+    """Return all devices of this process."""
     return [Device(i) for i in range(C.device_count())]
 
 
 def current_device() -> int:
-    """The calling thread's device."""
+    """Return the calling thread's device."""
     return C.current_device()
 
 
 def set_device(index: int) -> None:
-    """Makes it the calling thread's device."""
+    """Make it the calling thread's device."""
     C.set_device(index)
 
 
 def synchronize(index: int | None = None) -> None:
-    """Waits for every stream of the device, the current one by default; raises for work that failed."""
+    """Wait for every stream of the device, the current one by default; raise for work that failed."""
     C.synchronize(C.current_device() if index is None else index)

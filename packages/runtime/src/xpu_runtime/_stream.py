@@ -53,7 +53,7 @@ class Event:
         return self._event.elapsed_ms(end._event)
 
 
-class stream:  # noqa: N801  as torch.cuda.stream
+class stream:  # noqa: N801 - used as a function: `with xr.stream(s)`, as in PyTorch
     """A `with` block in which a stream, and its device, is current for the calling thread."""
 
     def __init__(self, to: Stream) -> None:

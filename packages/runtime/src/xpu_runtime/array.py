@@ -51,14 +51,14 @@ class _Buffer:
 
 
 def bf16_bits(values: np.ndarray) -> np.ndarray:
-    """float32 rounded to the nearest bf16, ties to even, as its 16 bits."""
+    """Return the 16 bits of float32 rounded to the nearest bf16, ties to even."""
     bits = np.asarray(values, np.float32, order="C").view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
 
 def bf16_values(bits: np.ndarray) -> np.ndarray:
-    """The float32 that 16 bits of bf16 stand for."""
+    """Return the float32 that 16 bits of bf16 stand for."""
     return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
 
 
@@ -107,7 +107,7 @@ class Array:
         return self.size == 0 or self.strides == _row_major(self.shape)
 
     def view(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Array:
-        """The same memory with another shape and strides, which must stay inside it."""
+        """Return the same memory with another shape and strides, which must stay inside it."""
         shape, strides = tuple(shape), tuple(strides)
         if len(shape) != len(strides) or any(n < 0 for n in shape):
             raise UsageError(
@@ -129,7 +129,7 @@ class Array:
         return Array(self._buffer, self.dtype, shape, strides, self.offset + offset, self.device)
 
     def reinterpret(self, dtype: str) -> Array:
-        """The same bytes as a one-dimensional array of another dtype."""
+        """Return the same bytes as a one-dimensional array of another dtype."""
         size, first = np.dtype(_NUMPY[dtype]).itemsize, self.offset * self.itemsize
         if not self.contiguous or self.nbytes % size or first % size:
             raise UsageError(
@@ -138,12 +138,12 @@ class Array:
         return Array(self._buffer, dtype, (self.nbytes // size,), (1,), first // size, self.device)
 
     def transpose(self, *axes: int) -> Array:
-        """The same memory with its axes in another order, reversed by default."""
+        """Return the same memory with its axes in another order, reversed by default."""
         order = axes or tuple(reversed(range(len(self.shape))))
         return self.view([self.shape[a] for a in order], [self.strides[a] for a in order])
 
     def numpy(self, stream: Stream | None = None) -> np.ndarray:
-        """A copy on the host, after all work queued on the stream. bf16 comes back as float32."""
+        """Return a copy on the host, after all work enqueued on the stream. bf16 comes back as float32."""
         if not self.contiguous:
             raise UsageError(
                 f"numpy() copies contiguous arrays; strides are {self.strides} for shape {self.shape}"
@@ -156,7 +156,7 @@ class Array:
         return bf16_values(host) if self.dtype == "bf16" else host
 
     def copy_from(self, values: np.ndarray, stream: Stream | None = None) -> Array:
-        """Overwrites the elements; waits until the host memory is free again."""
+        """Overwrite the elements; wait until the host memory is free again."""
         host = _host(values, self.dtype)
         if host.shape != self.shape or not self.contiguous:
             raise UsageError(
@@ -182,7 +182,7 @@ def _host(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def empty(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None = None) -> Array:
-    """Uninitialised."""
+    """Return an array with uninitialised elements."""
     if dtype not in _NUMPY:
         raise UsageError(f"dtype: got {dtype!r}, expected one of {', '.join(_NUMPY)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -194,7 +194,7 @@ def empty(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None 
 
 
 def zeros(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None = None) -> Array:
-    """All bits zero."""
+    """Return an array with all bits zero."""
     array = empty(shape, dtype, stream)
     if array.nbytes:
         C.fill_bytes(stream or current_stream(array.device), array.pointer, 0, array.nbytes)
@@ -202,7 +202,7 @@ def zeros(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None 
 
 
 def from_numpy(values: np.ndarray, dtype: str | None = None, stream: Stream | None = None) -> Array:
-    """A copy on the device. `dtype` converts on the host; "bf16" takes floats, or uint16 as bits."""
+    """Return a copy on the device. `dtype` converts on the host; "bf16" takes floats, or uint16 as bits."""
     values = np.asarray(values)
     name = dtype or _NAMES.get(values.dtype)
     if name is None:

@@ -24,17 +24,17 @@ class Variable:
 
 
 def registry() -> list[Variable]:
-    """Every variable, in the order of env.toml."""
+    """Return every variable, in the order of env.toml."""
     table = tomllib.loads(resources.files(__package__).joinpath("env.toml").read_text())
     return [Variable(name, **fields) for name, fields in table.items()]
 
 
 def unknown() -> list[str]:
-    """`XPU_` variables that are set but that nothing reads: most likely misspelt."""
+    """Return `XPU_` variables that are set but that nothing reads: most likely misspelt."""
     known = {variable.name for variable in registry()}
     return sorted(name for name in os.environ if name.startswith("XPU_") and name not in known)
 
 
 def is_set(name: str) -> bool:
-    """True when a switch is on."""
+    """Return True if a switch is on."""
     return os.environ.get(name) == "1"

@@ -27,11 +27,11 @@ class Module:
         self.source, self.options, self.device = source, list(options), device
 
     def kernel(self, name: str) -> Kernel:
-        """The kernel of this name; built at the first call unless a cache has it."""
+        """Return the kernel of this name; built at the first call unless a cache has it."""
         return C.build_kernel(self.device, self.source, name, self.options)
 
     def spirv(self) -> bytes:
-        """The portable SPIR-V."""
+        """Return the portable SPIR-V."""
         return C.build_spirv(self.device, self.source, self.options)
 
 
@@ -41,7 +41,7 @@ def compile(source: str, options: Sequence[str] = (), device: int | None = None)
 
 
 def from_spirv(spirv: bytes, name: str, device: int | None = None) -> Kernel:
-    """A kernel of SPIR-V made elsewhere."""
+    """Return a kernel of SPIR-V made elsewhere."""
     return C.kernel_from_spirv(C.current_device() if device is None else device, spirv, name)
 
 
@@ -52,7 +52,7 @@ def launch(
     args: Sequence[Any],
     stream: Stream | None = None,
 ) -> None:
-    """Queues the kernel. Arguments are Arrays, numpy scalars (whose width is known), or bytes for structs."""
+    """Enqueue the kernel. Arguments are Arrays, numpy scalars (of known width), or bytes for structs."""
     as_tuple = lambda size: (size,) if isinstance(size, int) else tuple(size)  # noqa: E731
     C.launch(
         stream or current_stream(kernel.device),

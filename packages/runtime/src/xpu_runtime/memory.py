@@ -39,7 +39,7 @@ def _index(device: int | None) -> int:
 
 
 def stats(device: int | None = None) -> dict[str, int]:
-    """Every counter by PyTorch's flattened names: "allocated_bytes.all.current", "num_ooms", ...
+    """Return every counter by PyTorch's flattened names: "allocated_bytes.all.current", "num_ooms", ...
 
     `.allocated - .freed == .current` for each. Names of owners follow: "owner.torch.peak".
     """
@@ -47,7 +47,7 @@ def stats(device: int | None = None) -> dict[str, int]:
 
 
 def owners(device: int | None = None) -> dict[str, int]:
-    """Bytes that each framework holds now, for all that ever held any."""
+    """Return bytes that each framework holds now, for all that ever held any."""
     prefix, suffix = "owner.", ".current"
     return {
         name[len(prefix) : -len(suffix)]: value
@@ -57,47 +57,47 @@ def owners(device: int | None = None) -> dict[str, int]:
 
 
 def info(device: int | None = None) -> tuple[int, int]:
-    """Bytes free on the device and in all, for every process."""
+    """Return bytes free on the device and in all, for every process."""
     return C.memory_info(_index(device))
 
 
 def reset_peak(device: int | None = None) -> None:
-    """Lets every `.peak` start again at `.current`."""
+    """Let every `.peak` start again at `.current`."""
     C.memory_reset_peak(_index(device))
 
 
 def reset_accumulated(device: int | None = None) -> None:
-    """Sets every `.allocated` and `.freed`, and the `num_` counters, to 0."""
+    """Set every `.allocated` and `.freed`, and the `num_` counters, to 0."""
     C.memory_reset_accumulated(_index(device))
 
 
 def empty_cache(device: int | None = None) -> int:
-    """Gives unused memory back to the device, after waiting for the work that used it; returns the bytes."""
+    """Give unused memory back to the device, after waiting for the work that used it; return the bytes."""
     return C.empty_cache(_index(device))
 
 
 def set_limit(limit: int, device: int | None = None) -> int:
-    """The most the pool may reserve from now on, 0 for no limit; returns the limit before."""
+    """Set the maximum that the pool may reserve, 0 for no limit; return the previous limit."""
     return C.memory_set_limit(_index(device), limit)
 
 
 def limit(device: int | None = None) -> int:
-    """The most the pool may reserve; 0 when there is no limit but the device's own."""
+    """Return the maximum that the pool may reserve; 0 if there is no limit but the device's own."""
     return C.memory_limit(_index(device))
 
 
 def find(address: int) -> dict[str, Any] | None:
-    """The block in use around an address: address, size, requested, device, stream, owner; or None."""
+    """Return the block in use around an address: address, size, requested, device, stream, owner; or None."""
     return C.memory_find(address)
 
 
 def host_stats() -> dict[str, int]:
-    """The counters of the pool of pinned host memory."""
+    """Return the counters of the pool of pinned host memory."""
     return C.host_memory_stats()
 
 
 def host_empty_cache() -> int:
-    """Gives unused pinned host memory back; returns the bytes."""
+    """Give unused pinned host memory back; return the bytes."""
     return C.host_empty_cache()
 
 
@@ -110,7 +110,7 @@ def _closing_log() -> Iterator[None]:
 
 
 def log(path: str | os.PathLike[str] | None) -> Any:
-    """Writes a line of CSV for each allocate and free of device memory from now on; None stops.
+    """Write a line of CSV for each allocate and free of device memory from now on; None stops.
 
     Also a context manager, which stops at its end.
     """
@@ -148,7 +148,7 @@ class Pool:
 
     @contextmanager
     def use(self, device: int | None = None) -> Iterator[Pool]:
-        """Serves this thread's allocations on the device for the length of the block."""
+        """Serve this thread's allocations on the device for the length of the block."""
         index = _index(device)
         C.memory_open_pool(index, self.id)
         self._opened(index)
@@ -190,7 +190,7 @@ def _frames(owner: str) -> list[dict[str, Any]]:
 
 
 def snapshot(log: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-    """All segments and blocks of all devices, in the form that torch's memory_viz reads.
+    """Return all segments and blocks of all devices, in the form that torch's memory_viz reads.
 
     Owners show as stack frames. With the file that `log()` wrote, the history too, so that memory_viz
     can draw memory over time.
@@ -225,7 +225,7 @@ _ROWS = {
 
 
 def summary(device: int | None = None) -> str:
-    """The counters of one device as a table for people."""
+    """Return the counters of one device as a table for people."""
     index = _index(device)
     counters = stats(index)
     rows = dict(_ROWS)

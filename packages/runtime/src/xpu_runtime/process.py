@@ -15,12 +15,12 @@ abi_version: int = C.abi_version
 
 
 def is_initialized() -> bool:
-    """True once the device stack has been used in this process."""
+    """Return True once the device stack has been used in this process."""
     return C.is_initialized()
 
 
 def generic_backend() -> bool:
-    """True when only plain SYCL is used: XPU_GENERIC_BACKEND=1, or neither Level Zero nor OpenCL."""
+    """Return True if only plain SYCL is used: XPU_GENERIC_BACKEND=1, or neither Level Zero nor OpenCL."""
     return C.generic_backend()
 
 
@@ -62,7 +62,7 @@ def _silence_refused_threads() -> None:
 
 
 def library_paths() -> dict[str, list[str]]:
-    """The vendor libraries in this process, by name, with the paths they were loaded from."""
+    """Return the vendor libraries in this process, by name, with the paths they were loaded from."""
     names = (
         "libsycl.so",
         "libdnnl.so",

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
         def __init__(self, seed: int = ...) -> None: ...
         def take(self, increment: int) -> tuple[int, int]:
-            """Return (seed, offset) for a kernel that draws at most ``increment`` numbers per element."""
+            """Reserve ``increment`` numbers: return the seed and the offset at which they begin."""
 else:
     Generator = C.Generator
 
 
 def default_generator(device: int | None = None) -> Generator:
-    """The generator every framework of the process shares on the device."""
+    """Return the generator every framework of the process shares on the device."""
     return C.default_generator(C.current_device() if device is None else device)
 
 
 def manual_seed(seed: int) -> None:
-    """Seeds the default generator of every device."""
+    """Seed the default generator of every device."""
     for index in range(C.device_count()):
         C.default_generator(index).seed = seed

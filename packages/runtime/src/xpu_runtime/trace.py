@@ -15,23 +15,23 @@ _ON_DEVICE = {"kernel", "copy", "fill", "dnn", "graph", "marker"}
 
 
 def start() -> None:
-    """Starts recording; waits for all streams first."""
+    """Start recording; wait for all streams first."""
     C.trace_start()
 
 
 def stop() -> list[Any]:
-    """Stops and returns the records, ordered by host time. Times are ns of the steady clock."""
+    """Stop, and return the records, ordered by host time. Times are ns of the steady clock."""
     return C.trace_stop()
 
 
 def active() -> bool:
-    """True while recording."""
+    """Return True while recording."""
     return C.trace_active()
 
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Marks a phase of the host in the trace."""
+    """Mark a phase of the host in the trace."""
     mark = C.Span(name)
     try:
         yield
@@ -41,7 +41,7 @@ def span(name: str) -> Iterator[None]:
 
 @contextmanager
 def record(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Records the block and writes a Chrome trace, for chrome://tracing or ui.perfetto.dev."""
+    """Record the block and write a Chrome trace, for chrome://tracing or ui.perfetto.dev."""
     start()
     try:
         yield
@@ -50,7 +50,7 @@ def record(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def save(path: str | os.PathLike[str], records: list[Any]) -> None:
-    """Writes records as a Chrome trace."""
+    """Write records as a Chrome trace."""
     Path(path).write_text(
         json.dumps({"traceEvents": chrome_events(records), "displayTimeUnit": "ns"})
     )

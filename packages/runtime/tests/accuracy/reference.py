@@ -78,27 +78,27 @@ def logit(x):
 
 
 def softplus(x):
-    """log(1 + exp(x))"""
+    """Return log(1 + exp(x))."""
     return np.logaddexp(0.0, x)
 
 
 def gelu(x):
-    """x P(X < x), with its limit at minus infinity."""
+    """Return x P(X < x), with its limit at minus infinity."""
     return where(x == -np.inf, -0.0, x * sp.ndtr(x))
 
 
 def tanh_argument(x):
-    """Twice sqrt(2/pi) (x + 0.044715 x^3)"""
+    """Return twice sqrt(2/pi) (x + 0.044715 x^3)."""
     return 2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
 
 
 def gelu_tanh(x):
-    """x logistic(2u)"""
+    """Return x logistic(2u)."""
     return x * sp.expit(tanh_argument(x))
 
 
 def gelu_derivative(x):
-    """P(X < x) + x p(x)"""
+    """Return P(X < x) + x p(x)."""
     density = np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)
     return sp.ndtr(x) + where(density == 0, 0.0, x * density)
 
@@ -112,12 +112,12 @@ def gelu_tanh_derivative(x):
 
 
 def mish(x):
-    """x tanh(softplus(x))"""
+    """Return x tanh(softplus(x))."""
     return x * where(x < -20, np.exp(x), np.tanh(softplus(x)))
 
 
 def hard(x):
-    """clamp(x + 3, 0, 6) / 6"""
+    """Return clamp(x + 3, 0, 6) / 6."""
     return np.clip(x + 3, 0, 6) / 6
 
 
@@ -225,7 +225,7 @@ UNARY: dict[str, Callable] = {
 
 
 def ordered(pick: Callable) -> Callable:
-    """numpy's maximum or minimum with -0 below +0."""
+    """Return numpy's maximum or minimum, with -0 below +0."""
 
     def function(x, y):
         tie = where(np.signbit(x) == np.signbit(y), x, pick(1.0, -1.0) * 0.0)
@@ -250,7 +250,7 @@ def zero_at_zero(x, product, y):
 
 
 def round_decimals(x, y):
-    """numpy's way, by powers of ten."""
+    """Round as numpy does, by powers of ten."""
     scale = 10.0 ** np.abs(y)
     return where(y < 0, np.rint(x / scale) * scale, np.rint(x * scale) / scale)
 
@@ -299,7 +299,7 @@ BINARY: dict[str, Callable] = {
 
 
 def exact_fma(x: float, y: float, z: float) -> float:
-    """x y + z with one rounding."""
+    """Return x y + z with one rounding."""
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         return x * y + z
     return float(Fraction(x) * Fraction(y) + Fraction(z))

@@ -24,7 +24,7 @@ def expm1(z):
 
 
 def sinc(z):
-    """sin(pi z) / (pi z)"""
+    """Return sin(pi z) / (pi z)."""
     return mp.sin(mp.pi * z) / (mp.pi * z)
 
 

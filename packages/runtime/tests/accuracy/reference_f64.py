@@ -15,12 +15,12 @@ def tail(x):
 
 
 def tanh_argument(x):
-    """Twice sqrt(2/pi) (x + 0.044715 x^3)"""
+    """Return twice sqrt(2/pi) (x + 0.044715 x^3)."""
     return 2 * mp.sqrt(2 / mp.pi) * (x + mp.mpf("0.044715") * x**3)
 
 
 def logistic(x):
-    """1 / (1 + exp(-x))"""
+    """Return 1 / (1 + exp(-x))."""
     return 1 / (1 + mp.exp(-x))
 
 

@@ -21,7 +21,7 @@ def convert(xr, values, source, targets, function="to"):
 
 
 def as_type(values, dtype):
-    """numpy's conversion, to 8 bits by way of f32 as on the device."""
+    """Convert with numpy, to 8 bits by way of f32 as on the device."""
     with np.errstate(all="ignore"):
         if dtype in LARGEST:
             values = values.astype(np.float32)

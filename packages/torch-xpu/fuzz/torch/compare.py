@@ -16,9 +16,9 @@ def differing(
     eps: float = 0.0,
     finer: torch.Tensor | None = None,
 ) -> str:
-    """What differs, or nothing. ``steps`` of the dtype, of size ``eps`` at least, are allowed at
-    ``scale`` or at the element.
+    """Return a description of the difference, or an empty string.
 
+    ``steps`` of the dtype, of size ``eps`` at least, are allowed at ``scale`` or at the element.
     ``finer`` is the expected result of more digits: a result three times as far from it as the
     reference is right too.
     """

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 
 def about() -> dict[str, object]:
-    """Versions, and the runtime ABI this was compiled against; touches no device."""
+    """Return versions, and the runtime ABI this was compiled against; touch no device."""
     from . import _bridge
 
     return {

@@ -20,12 +20,12 @@ _current = XPUAllocator()
 
 
 def change(allocator: XPUAllocator) -> None:
-    """Every tensor's memory comes from it; refused once memory was allocated."""
+    """Let every tensor's memory come from the allocator; raise once memory was allocated."""
     global _current
     _bridge.change_allocator(*allocator.functions)
     _current = allocator
 
 
 def current() -> XPUAllocator:
-    """The process's allocator."""
+    """Return the allocator of the last :func:`change`; before one, that of the runtime's pool."""
     return _current

@@ -23,12 +23,12 @@ def _each(streams: Sequence[torch.Stream | None] | None, count: int) -> list[Any
 
 
 def broadcast(tensor: Tensor, devices: Sequence[int]) -> list[Tensor]:
-    """The tensor on each device: itself where it is."""
+    """Return the tensor on each device; on its own it is not copied."""
     return [tensor.to(_device(index), non_blocking=True) for index in devices]
 
 
 def broadcast_out(tensor: Tensor, out: Sequence[Tensor]) -> list[Tensor]:
-    """The tensor copied into others of its shape."""
+    """Copy the tensor into others of its shape."""
     for i, to in enumerate(out):
         if to.shape != tensor.shape:
             raise RuntimeError(
@@ -43,7 +43,7 @@ def broadcast_out(tensor: Tensor, out: Sequence[Tensor]) -> list[Tensor]:
 def broadcast_coalesced(
     tensors: Sequence[Tensor], devices: Sequence[int], buffer_size: int
 ) -> list[list[Tensor]]:
-    """All tensors on each device; on the first they are already."""
+    """Return all tensors on each device; on the first they are already."""
     for i, tensor in enumerate(tensors):
         if tensor.device != _device(devices[0]):
             raise RuntimeError(
@@ -62,7 +62,7 @@ def scatter(
     dim: int,
     streams: Sequence[torch.Stream | None] | None,
 ) -> list[Tensor]:
-    """Parts of the tensor along a dimension, one for each device."""
+    """Return parts of the tensor along a dimension, one for each device."""
     if chunk_sizes is None:
         chunks = tensor.chunk(len(devices), dim)
     elif len(chunk_sizes) != len(devices):
@@ -82,7 +82,7 @@ def scatter_out(
     dim: int,
     streams: Sequence[torch.Stream | None] | None,
 ) -> list[Tensor]:
-    """Parts of the tensor along a dimension, as long as the outputs are."""
+    """Copy parts of the tensor along a dimension, each as long as its output is."""
     chunks = tensor.split([to.size(dim) for to in out], dim)
     for chunk, to, context in zip(chunks, out, _each(streams, len(out)), strict=True):
         with context:
@@ -91,7 +91,7 @@ def scatter_out(
 
 
 def gather(tensors: Sequence[Tensor], dim: int, destination: int | None) -> Tensor:
-    """One tensor on the destination of those on several devices."""
+    """Return tensors of several devices joined to one on the destination."""
     device = _device(destination)
     # To the host without a wait would be before the copies ended.
     here = [t.to(device, non_blocking=device.type != "cpu") for t in tensors]
@@ -99,7 +99,7 @@ def gather(tensors: Sequence[Tensor], dim: int, destination: int | None) -> Tens
 
 
 def gather_out(tensors: Sequence[Tensor], out: Tensor, dim: int) -> Tensor:
-    """Gather into a tensor."""
+    """Join the tensors in ``out``, whose shape must fit; a copy to the host is waited for."""
     expected = list(tensors[0].shape)
     expected[dim] = sum(t.size(dim) for t in tensors)
     if list(out.shape) != expected:

@@ -25,5 +25,5 @@ def _from_dlpack_or_empty(capsule: Any) -> torch.Tensor:
 
 
 def install() -> None:
-    """``torch.from_dlpack`` takes what has no elements."""
+    """Let ``torch.from_dlpack`` take what has no elements."""
     torch._C._from_dlpack = _from_dlpack_or_empty

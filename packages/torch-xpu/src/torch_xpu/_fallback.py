@@ -13,12 +13,12 @@ def _native():
 
 
 def fallbacks() -> dict[str, int]:
-    """How often each operator ran on the host since the start or the last reset."""
+    """Return how often each operator ran on the host since the start or the last reset."""
     return _native().fallbacks()
 
 
 def reset_fallbacks() -> None:
-    """Starts the counts again."""
+    """Start the counts again."""
     _native().reset_fallbacks()
 
 

@@ -8,7 +8,7 @@ PoolHandle = tuple[int, int]
 
 
 def pool_handle() -> PoolHandle:
-    """A number for a pool that graphs may share."""
+    """Return a number for a pool that graphs may share."""
     import xpu_runtime
 
     return (0, xpu_runtime.memory.Pool().id)

@@ -30,7 +30,7 @@ def record(
     clear_history: bool,
     skip_actions: list[str],
 ) -> None:
-    """Starts or, with None, stops recording what happens to the memory of every framework."""
+    """Start or, with None, stop recording what happens to the memory of every framework."""
     from . import _device
 
     _choice("enabled", enabled, None, "state", "all")
@@ -52,7 +52,7 @@ def record(
 
 
 def add_to(snapshot: dict[str, Any]) -> None:
-    """Adds the events, and the frames that allocated living blocks, to a snapshot of the pool."""
+    """Add the events, and the frames that allocated living blocks, to a snapshot of the pool."""
     from . import _device
 
     snapshot["device_traces"], frames = _device.history()

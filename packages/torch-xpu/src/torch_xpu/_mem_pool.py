@@ -51,7 +51,7 @@ class _XPUMemPool:
         return self._allocator
 
     def use_count(self) -> int:
-        """This object, and each ``with`` block it serves."""
+        """Return 1 for this object, plus 1 for each ``with`` block that the pool serves now."""
         return 1 + sum(len(blocks) for (_, pool), blocks in _open.items() if pool == self._pool.id)
 
 
@@ -65,7 +65,7 @@ def _using(allocator: XPUAllocator, device: int) -> Iterator[None]:
 
 
 def begin_allocate(device: int, pool: PoolHandle) -> None:
-    """This thread's allocations come from the pool."""
+    """Let the pool serve allocations of this thread on the device until end_allocate()."""
     import xpu_runtime
 
     found = _living.get(pool[1])
@@ -78,5 +78,5 @@ def begin_allocate(device: int, pool: PoolHandle) -> None:
 
 
 def end_allocate(device: int, pool: PoolHandle) -> None:
-    """Ends what begin_allocate() began."""
+    """End the latest begin_allocate() of the device and pool."""
     _open[device, pool[1]].pop().__exit__(None, None, None)

@@ -23,7 +23,7 @@ _NEVER: dict[str, Any] = {
 
 
 def stats(device: int) -> dict[str, Any]:
-    """Counters as nested dictionaries, by PyTorch's keys and, under "owner", by framework."""
+    """Return counters as nested dictionaries, by PyTorch's keys and, under "owner", by framework."""
     nested: dict[str, Any] = {}
     for name, value in _runtime().stats(device).items():
         at = nested
@@ -43,12 +43,12 @@ def empty_cache() -> None:
 
 
 def info(device: int) -> tuple[int, int]:
-    """Bytes free on the device and in all."""
+    """Return bytes free on the device and in all."""
     return _runtime().info(device)
 
 
 def used(device: Any = None) -> int:
-    """Bytes in use on the device, by every process: ``torch.xpu.device_memory_used()``."""
+    """Return bytes in use on the device, by every process: ``torch.xpu.device_memory_used()``."""
     import torch
 
     free, total = info(torch.xpu._utils._get_device_index(device, optional=True))
@@ -74,13 +74,13 @@ def set_fraction(fraction: float, device: int) -> None:
 
 
 def fraction(device: int) -> float:
-    """The part of the device's memory that the pool may reserve."""
+    """Return the part of the device's memory that the pool may reserve."""
     limit, (_, total) = _runtime().limit(device), info(device)
     return min(1.0, limit / total) if limit else 1.0
 
 
 def snapshot(pool: tuple[int, int] | None = None) -> dict[str, Any]:
-    """Segments and blocks, as memory_viz reads them; those of one private pool when it is named."""
+    """Return segments and blocks, as memory_viz reads them; those of one private pool when it is named."""
     whole = _runtime().snapshot()
     _history.add_to(whole)
     if pool is not None:
@@ -91,7 +91,7 @@ def snapshot(pool: tuple[int, int] | None = None) -> dict[str, Any]:
 
 
 def summary(device: Any = None, abbreviated: bool = False) -> str:
-    """A table of the pool's counters with what each framework holds: ``torch.xpu.memory_summary()``."""
+    """Return a table of the pool's counters and each framework's memory: ``torch.xpu.memory_summary()``."""
     import torch
 
     index = torch.xpu._utils._get_device_index(device, optional=True)

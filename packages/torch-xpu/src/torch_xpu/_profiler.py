@@ -9,7 +9,7 @@ from torch.autograd import profiler
 
 
 def install() -> None:
-    """Events of the device say XPU; the wheel's profiler knows only CUDA as a device."""
+    """Let events of the device say XPU; the wheel's profiler knows only CUDA as a device."""
     parse = profiler.profile._parse_kineto_results
 
     def parse_kineto_results(self: Any, *args: Any, **named: Any) -> Any:

@@ -61,5 +61,5 @@ class _XpuDeviceProperties:
 
 
 def properties(index: int) -> _XpuDeviceProperties:
-    """The properties of device ``index``."""
+    """Return the properties of a device, read from the driver at each call."""
     return _XpuDeviceProperties(index)

@@ -38,7 +38,7 @@ class _XpuStreamBase(torch.Stream):
 
     @staticmethod
     def priority_range() -> tuple[int, int]:
-        """The lowest priority and the highest."""
+        """Return the lowest priority and the highest."""
         return (1, -1)
 
 
@@ -50,7 +50,7 @@ class _XpuEventBase(torch.Event):
 
     # PyTorch's own takes no object of a class derived from its event.
     def elapsed_time(self, end_event: torch.Event) -> float:
-        """Milliseconds on the device from this event to ``end_event``."""
+        """Return milliseconds on the device from this event to ``end_event``."""
         from . import _device
 
         if not (self.event_id and end_event.event_id):
@@ -66,7 +66,7 @@ class _XpuEventBase(torch.Event):
 
 
 def current_stream(device: int) -> tuple[int, int, int]:
-    """Number, device and device type of the thread's stream."""
+    """Return number, device and device type of the thread's stream."""
     from . import _device
 
     return (_device.current_stream(device), device, XPU)
@@ -81,14 +81,14 @@ def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
 
 
 def raw_stream(device: int) -> int:
-    """The address of the ``sycl::queue`` that the thread's work on the device goes to."""
+    """Return the address of the ``sycl::queue`` that the thread's work on the device goes to."""
     from . import _device
 
     return _device.stream_handle(device, _device.current_stream(device))
 
 
 def external_stream(queue: int, device: int) -> tuple[int, int, int]:
-    """A queue made elsewhere as a stream."""
+    """Return a stream for a queue made elsewhere."""
     from . import _device
 
     index, stream = _device.external_stream(queue)

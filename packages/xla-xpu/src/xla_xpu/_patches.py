@@ -13,7 +13,7 @@ from typing import Any
 
 
 def apply() -> None:
-    """Apply all patches."""
+    """Change JAX where it has no interface for plugins. Called once, when JAX loads the plugin."""
     donate_buffers()
     keep_programs_on_disk()
     compile_ahead_by_topologies()

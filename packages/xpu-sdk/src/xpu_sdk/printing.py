@@ -25,12 +25,12 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def to_json(value: Any) -> str:
-    """Return a value as indented JSON."""
+    """Return indented JSON; objects that JSON does not know become their ``str()``."""
     return json.dumps(value, indent=1, default=str)
 
 
 def print_json(value: Any) -> None:
-    """Print JSON and nothing else."""
+    """Print JSON to stdout, without the console's colors and line breaks."""
     print(to_json(value))
 
 

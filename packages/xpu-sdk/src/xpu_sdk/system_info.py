@@ -29,7 +29,7 @@ FOREIGN_VARIABLES = (
 
 
 def version(wheel: str) -> str | None:
-    """Return the installed version, or None."""
+    """Return the version of an installed wheel, without importing it; None if it is missing."""
     try:
         return importlib.metadata.version(wheel)
     except importlib.metadata.PackageNotFoundError:
@@ -37,7 +37,7 @@ def version(wheel: str) -> str | None:
 
 
 def versions(wheels: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of the installed ones."""
+    """Return the versions by wheel, without those that are not installed."""
     return {wheel: found for wheel in wheels if (found := version(wheel))}
 
 

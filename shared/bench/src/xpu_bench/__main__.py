@@ -66,6 +66,7 @@ def save_rows(file: Path, measured: Mapping[str, Sequence[Row]], *, whole: bool)
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Measure the areas; return 1 if a row missed its bar, or the code of the signal that stopped it."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("areas", nargs="*", help="packages to measure; all when none is named")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository")

@@ -29,10 +29,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Bar:
-    """A limit that a case must meet.
+    """A limit of a ratio, or of our time alone.
 
-    ``>= 0.95`` bounds our speed over the peer's, ``<= 1.15`` our time over it, and ``<= 0.15 s`` (also
-    ``ms``, ``us``) our time alone.
+    Examples: ``>= 0.95`` (our speed over the peer's), ``<= 1.15`` (our time over the peer's), ``<= 0.15 s``
+    (our time alone; also ``ms``, ``us``).
     """
 
     text: str
@@ -64,6 +64,7 @@ class Bar:
         return peer / ours if sign == ">=" else ours / peer
 
     def cleared_by(self, ratio: float) -> bool:
+        """Return True if a number from :meth:`ratio` is within the limit; equal to it is."""
         sign, limit, _ = self._parts
         return ratio >= limit if sign == ">=" else ratio <= limit
 

@@ -33,6 +33,7 @@ class Row:
     unit: str = "s"
 
     def as_dict(self) -> dict[str, object]:
+        """Return the fields by name, all of which JSON can hold."""
         return asdict(self)
 
 

@@ -75,7 +75,7 @@ class Progress:
         self._done += 1
 
     def print_row(self, row: Row) -> None:
-        """Print a measured row."""
+        """Print a row to stderr as soon as it is measured, without empty cells."""
         from .report import COLUMNS, cells
 
         texts = zip(COLUMNS[1:], cells(row)[1:], strict=True)

@@ -42,6 +42,7 @@ COLUMNS = ("case", "ours", "peer", "peer is", "ratio", "middle half", "bar", "cl
 
 
 def print_table(title: str, rows: Iterable[Row]) -> None:
+    """Print the rows to the terminal; those that missed their bar are red."""
     table = Table(title=title, title_justify="left")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column in ("case", "peer is") else "right")
@@ -51,6 +52,7 @@ def print_table(title: str, rows: Iterable[Row]) -> None:
 
 
 def markdown_table(rows: Iterable[Row]) -> str:
+    """Return the rows in Markdown, with the terminal's columns, for a page of the documentation."""
     lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
     lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Failure injection: the k-th allocation fails, for k from 1 on."""
+"""Failure injection: the k-th allocation fails, for k = 1, 2, 3 and so on."""
 
 from __future__ import annotations
 

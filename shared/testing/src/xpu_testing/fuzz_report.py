@@ -34,14 +34,14 @@ class Progress:
         return time.monotonic() - self._began
 
     def add(self, result: Result) -> None:
-        """Take a case's result."""
+        """Add a result; print a failure at once, with the options that repeat its case."""
         self.results.append(result)
         if result["end"] == self._failed:
             where = f"--seed {self._options.seed} --case {result['case']}"
             print(f"FAILED {where}, {result['subject']}", *shown(result), sep="\n", flush=True)
 
     def say_if_due(self) -> None:
-        """Print the line of progress if it is due."""
+        """Print progress at the first seconds of FIRST_LINES, then at each multiple of the interval."""
         if self.seconds >= self._next:
             later = [second for second in FIRST_LINES if second > self.seconds]
             interval = self._options.interval
@@ -61,7 +61,7 @@ class Progress:
         )
 
     def running(self) -> str:
-        """Return the running cases."""
+        """Return the end of a line of progress: the cases that run now."""
         return "running: " + (", ".join(map(str, self._running())) or "nothing")
 
 

@@ -39,7 +39,7 @@ class Case(Protocol):
     subject: str
 
     def run(self) -> str:
-        """PASSED, or REFUSED by both sides; raises Difference, and any other error fails too."""
+        """Return PASSED, or REFUSED by both sides; raise Difference. Any other error fails too."""
         ...
 
 
@@ -53,6 +53,7 @@ class Known:
     difference: str = ""
 
     def explains(self, result: dict[str, Any]) -> bool:
+        """Return True if the subject matches as a whole, and program and difference contain a match."""
         return bool(
             re.fullmatch(self.subject, result["subject"])
             and re.search(self.program, result["program"])

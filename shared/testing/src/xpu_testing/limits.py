@@ -45,10 +45,12 @@ class TimeLimits:
         self._begin("the collection of the tests", self._seconds)
 
     def pytest_collection_finish(self) -> None:
+        """End the limit of the collection, which began with this object."""
         self._begin("", 0)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Limit the test with its fixtures to its mark's seconds; ``--test-timeout 0`` overrides marks."""
         mark = item.get_closest_marker("timeout")
         seconds = float(mark.args[0]) if mark else self._seconds
         self._begin(item.nodeid, seconds if self._seconds else 0)
@@ -58,10 +60,12 @@ class TimeLimits:
             self._begin("", 0)
 
     def pytest_enter_pdb(self) -> None:
+        """End the limit of the running test: a debugger may stop it for any time."""
         self._begin(self._what, 0)
 
     def pytest_unconfigure(self) -> None:
         # If the process is pytest's own, its exit has the same limit as a test.
+        """Limit the exit of a process that pytest owns; in any other, end the watchdog and wait for it."""
         owns_process = "pytest" in Path(sys.argv[0]).parts[-2:]
         self._begin("", self._seconds if owns_process else 0)
         if not owns_process:

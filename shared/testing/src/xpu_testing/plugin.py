@@ -27,6 +27,7 @@ MARKERS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, which every suite has."""
     parser.addoption(
         "--sample",
         type=int,
@@ -45,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Multiply each test by ``--repeat``; each repetition is a test of its own in the report."""
     repetitions = metafunc.config.getoption("--repeat")
     if repetitions > 1:
         metafunc.fixturenames.append("repetition")
@@ -52,6 +54,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Set up the process before test modules import the runtime, which reads variables once."""
     if not values_checked():
         disable_value_comparisons()
         # Results are then whatever was in memory, NaNs included.
@@ -172,5 +175,5 @@ def canary() -> type[Canary]:
 
 @pytest.fixture
 def child() -> Callable[..., object]:
-    """Runs code in a fresh interpreter: ``child("import xpu_runtime").check()``."""
+    """A function that runs code in a fresh interpreter: ``child("import xpu_runtime").check()``."""
     return run_child

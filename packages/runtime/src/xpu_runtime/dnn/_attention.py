@@ -25,7 +25,7 @@ def attention(
     random: tuple[int, int] = (0, 0),
     stream: Stream | None = None,
 ) -> Array:
-    """`softmax(q k^T * scale + mask) v` for q N H S D, k N G T D and v N G T E, where G divides H.
+    """Return `softmax(q k^T * scale + mask) v` for q N H S D, k N G T D and v N G T E, where G divides H.
 
     `scale` is 1 / sqrt(D) unless given. With `causal` query i sees keys up to i. A `mask` broadcasts against
     N H S T: floats are added, a false hides. `logsumexp`, f32 N H S, is written when given. `dropout` is the
@@ -58,7 +58,7 @@ def attention_backward(
     random: tuple[int, int] = (0, 0),
     stream: Stream | None = None,
 ) -> tuple[Array, Array, Array]:
-    """The gradients of q, k and v, from what `attention` with the same arguments gave and wrote."""
+    """Return the gradients of q, k and v, from what `attention` with the same arguments gave and wrote."""
     if len(q.shape) != 4:
         raise UsageError(f"attention_backward: expected q N H S D; got {q.shape}")
     stream = stream or current_stream(q.device)

@@ -82,7 +82,7 @@ class CacheStats(NamedTuple):
 
 
 def explain() -> list[str]:
-    """The candidates of this thread's last call, in order, and what became of each."""
+    """Return the candidates of this thread's last call, in order, and what became of each."""
     return list(C.dnn_explain())
 
 
@@ -92,12 +92,12 @@ def onednn_matmul_unsupported_reason(device: int = 0) -> str:
 
 
 def cache_stats() -> CacheStats:
-    """Entries, hits and misses since the start or the last clear_cache()."""
+    """Return entries, hits and misses since the start or the last clear_cache()."""
     return CacheStats(*C.dnn_cache_stats())
 
 
 def clear_cache() -> None:
-    """Forgets every choice made."""
+    """Forget every choice made."""
     C.dnn_clear_cache()
 
 

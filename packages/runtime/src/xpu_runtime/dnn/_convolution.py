@@ -14,7 +14,7 @@ Sizes = int | Sequence[int]
 
 
 def each(value: Sizes, spatial: int, name: str) -> list[int]:
-    """One number for all spatial dimensions, or one for each."""
+    """Return one number for each spatial dimension, from one for all or one for each."""
     values = [value] * spatial if isinstance(value, int) else list(value)
     if len(values) != spatial:
         raise UsageError(
@@ -24,7 +24,7 @@ def each(value: Sizes, spatial: int, name: str) -> list[int]:
 
 
 def empty_like_layout(shape: Sequence[int], like: Array, dtype: str, stream: Stream) -> Array:
-    """An array whose dimensions lie in memory in the order of `like`'s."""
+    """Return an array whose dimensions lie in memory in the order of `like`'s."""
     order = sorted(range(len(shape)), key=lambda d: (-like.strides[d], d))
     flat = empty([shape[d] for d in order], dtype, stream)
     inverse = [order.index(d) for d in range(len(shape))]
@@ -52,7 +52,7 @@ def convolution(
     allow_tf32: bool = False,
     stream: Stream | None = None,
 ) -> Array:
-    """`post_ops(src * weights + bias)` for shapes N C [D [H]] W.
+    """Return `post_ops(src * weights + bias)` for shapes N C [D [H]] W.
 
     Weights are O I/groups K..., and I O/groups K... when transposed.
 
@@ -100,7 +100,7 @@ def convolution_backward_data(
     allow_tf32: bool = False,
     stream: Stream | None = None,
 ) -> Array:
-    """Writes the gradient by the source into `grad_src`, which gives its shape and layout."""
+    """Write the gradient by the source into `grad_src`, which gives its shape and layout."""
     stream = stream or current_stream(grad_dst.device)
     geometry = _geometry(len(grad_src.shape) - 2, stride, padding, padding_r, dilation)
     C.convolution_backward_data(
@@ -125,7 +125,7 @@ def convolution_backward_weights(
     allow_tf32: bool = False,
     stream: Stream | None = None,
 ) -> Array:
-    """Writes the gradient by the weights into `grad_weights`, and by the bias into `grad_bias` when given."""
+    """Write the gradient by the weights into `grad_weights`, and by the bias into `grad_bias` when given."""
     stream = stream or current_stream(grad_dst.device)
     geometry = _geometry(len(src.shape) - 2, stride, padding, padding_r, dilation)
     C.convolution_backward_weights(

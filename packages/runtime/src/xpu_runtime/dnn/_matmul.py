@@ -28,7 +28,7 @@ def matmul(
     allow_tf32: bool = False,
     stream: Stream | None = None,
 ) -> Array:
-    """`post_ops(a @ b + bias)`; batch dimensions broadcast.
+    """Return `post_ops(a @ b + bias)`; batch dimensions broadcast.
 
     `dtype` is the result's: by default a's, or "i32" for integers.
     """

@@ -20,7 +20,7 @@ def layer_norm(
     variance: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """`(x - mean) / sqrt(variance + epsilon) * weight + bias` over the last dimension.
+    """Return `(x - mean) / sqrt(variance + epsilon) * weight + bias` over the last dimension.
 
     `mean` and `variance`, f32 of the shape of x less its last dimension, are written when given.
     """
@@ -42,7 +42,7 @@ def batch_norm(
     out: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """The same for each channel of N C ...; with `training`, mean and variance are computed and written."""
+    """Normalize each channel of N C ...; with `training`, mean and variance are computed and written."""
     stream = stream or current_stream(x.device)
     out = out or empty_like_layout(x.shape, x, x.dtype, stream)
     C.batch_norm(stream, x, out, weight, bias, mean, variance, epsilon, training)
@@ -57,7 +57,7 @@ def softmax(
     out: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """Softmax along one axis, or its logarithm."""
+    """Return softmax along one axis, or its logarithm."""
     stream = stream or current_stream(x.device)
     out = out or empty_like_layout(x.shape, x, x.dtype, stream)
     C.softmax(stream, x, out, axis, log)
@@ -72,6 +72,6 @@ def reorder(
     dst_quantization: Quantization | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """Copies into another layout or type, dequantising and quantising on the way."""
+    """Copy into another layout or type, dequantising and quantising on the way."""
     C.reorder(stream or current_stream(src.device), src, dst, src_quantization, dst_quantization)
     return dst

@@ -23,7 +23,7 @@ def pool(
     workspace: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """The "max", the "average", or the "average_inside" (padding not counted) of each window.
+    """Return the "max", the "average", or the "average_inside" (padding not counted) of each window.
 
     `workspace`, from pool_workspace(), receives what the backward of max pooling needs.
     """
@@ -36,7 +36,7 @@ def pool(
 
 
 def pool_workspace(dst: Array, stream: Stream | None = None) -> Array:
-    """Memory for the workspace of a max pooling whose result is like `dst`."""
+    """Return memory for the workspace of a max pooling whose result is like `dst`."""
     return empty(dst.shape, "i32", stream)
 
 
@@ -53,7 +53,7 @@ def pool_backward(
     workspace: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """Writes the gradient by the source into `grad_src`, which gives its shape and layout."""
+    """Write the gradient by the source into `grad_src`, which gives its shape and layout."""
     stream = stream or current_stream(grad_dst.device)
     geometry = _geometry(len(grad_src.shape) - 2, kernel, stride, padding, padding_r, dilation)
     C.pool_backward(stream, grad_dst, grad_src, kind, geometry, workspace)

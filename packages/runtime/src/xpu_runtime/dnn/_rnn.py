@@ -23,7 +23,7 @@ def rnn(
     cell: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """All layers and directions of an LSTM, GRU or plain network in one call.
+    """Run all layers and directions of an LSTM, GRU or plain network in one call.
 
     src is T N C; weights are L D I G O; bias L D G O; states L D N O. `kind` is "lstm" (gates i f c o),
     "gru" or "gru_linear_before_reset" (u r o, and a fourth bias), "tanh" or "relu"; `direction` is
@@ -50,7 +50,7 @@ def rnn(
 
 
 def empty_result(src: Array, weights_layer: Array, direction: str, stream: Stream) -> Array:
-    """Memory for the result of a network."""
+    """Return memory for the result of a network."""
     if len(src.shape) != 3 or len(weights_layer.shape) != 5:
         raise UsageError(
             f"rnn: expected a source T N C and weights L D I G O; got {src.shape} and {weights_layer.shape}"

@@ -85,7 +85,7 @@ def rnn_backward(
     *,
     stream: Stream | None = None,
 ) -> RnnGradients:
-    """The gradients of everything the forward read, from those of its results; None is zeros.
+    """Return the gradients of everything the forward read, from those of its results; None is zeros.
 
     By the candidate that did the forward, whose workspace no other can read. It may be called again.
     """

@@ -62,7 +62,7 @@ class Elementwise:
         inputs: Sequence[Array] = (),
         compute: str | None = None,
     ) -> str:
-        """The kernel source such a call would use."""
+        """Return the kernel source such a call would use."""
         written = _listed(outputs)
         return self._op.source(written[0].device, written, inputs, compute)
 
@@ -132,7 +132,7 @@ class Reduction:
         dims: int | Sequence[int] | None = None,
         compute: str | None = None,
     ) -> str:
-        """The kernel source such a call would use."""
+        """Return the kernel source such a call would use."""
         written, read = _listed(outputs), _listed(inputs)
         return self._op.source(written[0].device, written, read, _dims(dims, read[0]), compute)
 
@@ -152,12 +152,12 @@ def _listed(arrays: Array | Sequence[Array]) -> list[Array]:
 
 
 def copy(dst: Array, src: Array, stream: Stream | None = None) -> None:
-    """Queues ``dst = src`` between any strides and dtypes; ``src`` broadcasts."""
+    """Enqueue ``dst = src`` between any strides and dtypes; ``src`` broadcasts."""
     C.copy_strided(stream or current_stream(dst.device), dst, src)
 
 
 def fill(dst: Array, value: Scalar, stream: Stream | None = None) -> None:
-    """Queues ``dst = value``."""
+    """Enqueue ``dst = value``."""
     C.fill(stream or current_stream(dst.device), dst, value)
 
 
@@ -170,15 +170,15 @@ def reduce(
     compute: str | None = None,
     stream: Stream | None = None,
 ) -> None:
-    """Queues one of :func:`reductions`: ``reduce("sum", out, x, dims=[0])``."""
+    """Enqueue one of :func:`reductions`: ``reduce("sum", out, x, dims=[0])``."""
     Reduction._standard(name)(outputs, inputs, dims, scalars, compute, stream)
 
 
 def reductions() -> list[str]:
-    """The names that :func:`reduce` knows."""
+    """Return the names that :func:`reduce` knows."""
     return C.reduction_names()
 
 
 def promote(a: str, b: str) -> str:
-    """The dtype that PyTorch promotes arrays of two dtypes to."""
+    """Return the dtype that PyTorch promotes arrays of two dtypes to."""
     return C.promote(a, b)

@@ -19,7 +19,7 @@ def solve_triangle(
     conjugate: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``x`` becoming the solution of ``a @ solution = x``; the batch of ``a`` may be 1.
+    """Enqueue replacing ``x`` by the solution of ``a @ solution = x``; the batch of ``a`` may be 1.
 
     Only one triangle of ``a`` is read; ``unit`` takes its diagonal as ones.
     """
@@ -29,7 +29,7 @@ def solve_triangle(
 def factorize_lu(
     a: Array, pivots: Array, info: Array, *, pivot: bool = True, stream: Stream | None = None
 ) -> None:
-    """Queues ``a`` becoming L and U, with LAPACK's ``pivots`` (i32, ``[batch, min(rows, columns)]``).
+    """Enqueue replacing ``a`` by L and U, with LAPACK's ``pivots`` (i32, ``[batch, min(rows, columns)]``).
 
     ``info`` (i32, ``[batch]``, zeros before) gets the number of the first pivot that is zero.
     """
@@ -37,7 +37,7 @@ def factorize_lu(
 
 
 def factorize_cholesky(a: Array, info: Array, *, stream: Stream | None = None) -> None:
-    """Queues the lower triangle of ``a`` becoming L; nothing is said of the rest.
+    """Enqueue replacing the lower triangle of ``a`` by L; the rest is undefined.
 
     ``info`` (i32, ``[batch]``, zeros before) gets the first leading minor that is not positive.
     """
@@ -45,7 +45,7 @@ def factorize_cholesky(a: Array, info: Array, *, stream: Stream | None = None) -
 
 
 def swap_rows(x: Array, pivots: Array, *, back: bool = False, stream: Stream | None = None) -> None:
-    """Queues exchanging row ``k`` of ``x`` with row ``pivots[k] - 1``, first to last, or ``back``."""
+    """Enqueue exchanging row ``k`` of ``x`` with row ``pivots[k] - 1``, first to last, or ``back``."""
     C.swap_rows(stream or current_stream(x.device), x, pivots, back)
 
 

@@ -16,7 +16,7 @@ def fft(
     scale: float = 1.0,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the transform of each line of ``x`` along ``dim``, of any length, times ``scale``.
+    """Enqueue the transform of each line of ``x`` along ``dim``, of any length, times ``scale``.
 
     Complex to complex keeps the shape. Real to complex gives the first ``n // 2 + 1`` elements of
     each line; complex to real, with ``inverse``, takes these, ``n`` being the size of ``out``. The

@@ -52,7 +52,7 @@ def gather(
     out_of_range: OutOfRange = "fault",
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``out[i, j] = x[i, index[i, j]]`` (for ``dim=1``)."""
+    """Enqueue ``out[i, j] = x[i, index[i, j]]`` (for ``dim=1``)."""
     stream = stream or current_stream(out.device)
     C.gather(stream, out, x, dim, index, _options(out_of_range))
 
@@ -66,7 +66,7 @@ def index_select(
     out_of_range: OutOfRange = "fault",
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``out`` = ``x`` with ``dim`` replaced by the dimensions of ``index``: rows of an embedding."""
+    """Enqueue ``out`` = ``x`` with ``dim`` replaced by the dimensions of ``index``: rows of an embedding."""
     stream = stream or current_stream(out.device)
     C.index_select(stream, out, x, dim, index, _options(out_of_range))
 
@@ -79,7 +79,7 @@ def index(
     out_of_range: OutOfRange = "fault",
     stream: Stream | None = None,
 ) -> Array:
-    """Queues ``x[indices]`` and returns it; None takes all of a dimension, negative indices wrap."""
+    """Enqueue ``x[indices]`` and return it; None takes all of a dimension, negative indices wrap."""
     stream = stream or current_stream(x.device)
     if out is None:
         out = empty(C.index_shape(x.device, x, indices), x.dtype, stream)
@@ -98,7 +98,7 @@ def scatter(
     deterministic: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``out[i, index[i, j]] = combine(out[i, index[i, j]], src[i, j])`` (for ``dim=1``).
+    """Enqueue ``out[i, index[i, j]] = combine(out[i, index[i, j]], src[i, j])`` (for ``dim=1``).
 
     ``deterministic`` gives the same bits every run, and of several writes the last.
     """
@@ -118,7 +118,7 @@ def scatter_mean(
     deterministic: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the mean of what comes to each element, and of what was there with ``include_self``."""
+    """Enqueue the mean of what comes to each element, and of what was there with ``include_self``."""
     stream = stream or current_stream(out.device)
     options = _options(out_of_range, deterministic)
     C.scatter_mean(stream, out, dim, index, src, include_self, options)
@@ -135,7 +135,7 @@ def index_combine(
     deterministic: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``out[index[i]] = combine(out[index[i]], src[i])`` (for ``dim=0``)."""
+    """Enqueue ``out[index[i]] = combine(out[index[i]], src[i])`` (for ``dim=0``)."""
     stream = stream or current_stream(out.device)
     options = _options(out_of_range, deterministic)
     C.index_combine(stream, out, dim, index, src, _combiner(combine), options)
@@ -150,7 +150,7 @@ def embedding_backward(
     deterministic: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``grad_weight`` = the sum of the rows of ``grad`` at their index, but ``padding_index``."""
+    """Enqueue ``grad_weight`` = the sum of the rows of ``grad`` at their index, but ``padding_index``."""
     stream = stream or current_stream(grad.device)
     options = _options("fault", deterministic)
     C.embedding_backward(stream, grad_weight, grad, index, padding_index, options)
@@ -166,7 +166,7 @@ def index_put(
     deterministic: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues ``x[indices] = combine(x[indices], values)``; ``values`` broadcast."""
+    """Enqueue ``x[indices] = combine(x[indices], values)``; ``values`` broadcast."""
     stream = stream or current_stream(x.device)
     options = _options(out_of_range, deterministic)
     C.index_put(stream, x, indices, values, _combiner(combine), options)
@@ -186,7 +186,7 @@ def gather_slices(
     index_vector_dim: int,
     stream: Stream | None = None,
 ) -> None:
-    """Queues XLA's gather, in StableHLO's words: starts out of range are clamped."""
+    """Enqueue XLA's gather, in StableHLO's words: starts out of range are clamped."""
     C.gather_slices(
         stream or current_stream(out.device), out, operand, start_indices, offset_dims,
         collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims, start_index_map,
@@ -209,7 +209,7 @@ def scatter_slices(
     deterministic: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues XLA's scatter into ``out``, in StableHLO's words: windows out of range are dropped."""
+    """Enqueue XLA's scatter into ``out``, in StableHLO's words: windows out of range are dropped."""
     C.scatter_slices(
         stream or current_stream(out.device), out, scatter_indices, updates, update_window_dims,
         inserted_window_dims, input_batching_dims, scatter_indices_batching_dims,

@@ -21,14 +21,14 @@ def _where(out: Array, source: Source, stream: Stream | None) -> tuple[Stream, o
 
 
 def random_bits(out: Array, source: Source = None, stream: Stream | None = None) -> None:
-    """Queues a fill with the generator's bits as they come, for integer dtypes."""
+    """Enqueue a fill with the generator's bits as they come, for integer dtypes."""
     C.random_bits(*_where(out, source, stream))
 
 
 def integers(
     out: Array, low: int, high: int, source: Source = None, stream: Stream | None = None
 ) -> None:
-    """Queues a fill with integers from ``low`` to below ``high``, as any number dtype."""
+    """Enqueue a fill with integers from ``low`` to below ``high``, as any number dtype."""
     if not -(2**63) <= low < high <= 2**64 or high - low > 2**64:
         raise UsageError(
             f"random integers: got {low} to {high}, expected low < high within 64 bits"
@@ -40,7 +40,7 @@ def integers(
 def bernoulli(
     out: Array, p: float | Array, source: Source = None, stream: Stream | None = None
 ) -> None:
-    """Queues a fill with 1 at probability ``p``, a number or an array of them, otherwise 0."""
+    """Enqueue a fill with 1 at probability ``p``, a number or an array of them, otherwise 0."""
     fill = C.random_bernoulli_each if isinstance(p, Array) else C.random_bernoulli
     fill(*_where(out, source, stream), p)
 
@@ -52,7 +52,7 @@ def uniform(
     source: Source = None,
     stream: Stream | None = None,
 ) -> None:
-    """Queues a fill from the interval ``low`` to below ``high``."""
+    """Enqueue a fill from the interval ``low`` to below ``high``."""
     C.random_uniform(*_where(out, source, stream), low, high)
 
 
@@ -63,7 +63,7 @@ def normal(
     source: Source = None,
     stream: Stream | None = None,
 ) -> None:
-    """Queues a fill from the normal distribution."""
+    """Enqueue a fill from the normal distribution."""
     C.random_normal(*_where(out, source, stream), mean, deviation)
 
 
@@ -74,14 +74,14 @@ def log_normal(
     source: Source = None,
     stream: Stream | None = None,
 ) -> None:
-    """Queues a fill with numbers whose logarithm is normal."""
+    """Enqueue a fill with numbers whose logarithm is normal."""
     C.random_log_normal(*_where(out, source, stream), mean, deviation)
 
 
 def exponential(
     out: Array, rate: float = 1.0, source: Source = None, stream: Stream | None = None
 ) -> None:
-    """Queues a fill from the exponential distribution."""
+    """Enqueue a fill from the exponential distribution."""
     C.random_exponential(*_where(out, source, stream), rate)
 
 
@@ -92,10 +92,10 @@ def cauchy(
     source: Source = None,
     stream: Stream | None = None,
 ) -> None:
-    """Queues a fill from the Cauchy distribution."""
+    """Enqueue a fill from the Cauchy distribution."""
     C.random_cauchy(*_where(out, source, stream), median, scale)
 
 
 def geometric(out: Array, p: float, source: Source = None, stream: Stream | None = None) -> None:
-    """Queues a fill with the number of trials up to the first success of probability ``p``."""
+    """Enqueue a fill with the number of trials up to the first success of probability ``p``."""
     C.random_geometric(*_where(out, source, stream), p)

@@ -53,7 +53,7 @@ def cumsum(
     reverse: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the running sum in the dtype of ``out``; integers wrap."""
+    """Enqueue the running sum in the dtype of ``out``; integers wrap."""
     C.cumsum(stream or current_stream(out.device), out, x, dim, exclusive, reverse)
 
 
@@ -66,7 +66,7 @@ def cumprod(
     reverse: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the running product in the dtype of ``out``; integers wrap."""
+    """Enqueue the running product in the dtype of ``out``; integers wrap."""
     C.cumprod(stream or current_stream(out.device), out, x, dim, exclusive, reverse)
 
 
@@ -79,19 +79,19 @@ def logcumsumexp(
     reverse: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the logarithm of the running sum of exponentials."""
+    """Enqueue the logarithm of the running sum of exponentials."""
     C.logcumsumexp(stream or current_stream(out.device), out, x, dim, exclusive, reverse)
 
 
 def cummax(
     values: Array, indices: Array | None, x: Array, dim: int, stream: Stream | None = None
 ) -> None:
-    """Queues the largest so far and, as i64, where it is: the last one of equals. A NaN stays."""
+    """Enqueue the largest so far and, as i64, where it is: the last one of equals. A NaN stays."""
     C.cummax(stream or current_stream(values.device), values, indices, x, dim)
 
 
 def cummin(
     values: Array, indices: Array | None, x: Array, dim: int, stream: Stream | None = None
 ) -> None:
-    """Queues the smallest so far and, as i64, where it is: the last one of equals. A NaN stays."""
+    """Enqueue the smallest so far and, as i64, where it is: the last one of equals. A NaN stays."""
     C.cummin(stream or current_stream(values.device), values, indices, x, dim)

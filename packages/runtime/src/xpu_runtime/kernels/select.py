@@ -42,9 +42,5 @@ def masked_select(
 
 
 def masked_scatter(out: Array, mask: Array, source: Array, stream: Stream | None = None) -> None:
-    """Write the elements of ``source``, in row-major order, to where ``mask`` is not zero in ``out``.
-
-    ``mask`` has the shape of ``out``. Does not wait. If ``source`` has too few elements, the next
-    wait raises ``KernelFault``, and elements of ``out`` without a value stay unchanged.
-    """
+    """Enqueue: where ``mask``, of the shape of ``out``, is not zero, take the next element of ``source``."""
     C.Selection(stream or current_stream(out.device), mask).scatter(out, source)

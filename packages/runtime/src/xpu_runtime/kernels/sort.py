@@ -19,7 +19,7 @@ def sort(
     total_order: bool = False,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the sorted elements of ``x`` and their positions (i64 or i32); equal elements stay in order.
+    """Enqueue the sorted elements of ``x`` and their positions (i64 or i32); equal elements stay in order.
 
     Either output may be None; ``values`` may be ``x``. NaN is the greatest and equal to NaN, -0 equal
     to 0. With ``total_order`` all bit patterns of floats differ: negative NaNs come first, -0 before 0.
@@ -40,7 +40,7 @@ def topk(
     sorted: bool = True,
     stream: Stream | None = None,
 ) -> None:
-    """Queues the ``k`` largest or smallest elements of ``x`` and their positions (i64 or i32).
+    """Enqueue the ``k`` largest or smallest elements of ``x`` and their positions (i64 or i32).
 
     Either output may be None. NaN is the greatest; of equal elements the first ones are taken. With
     ``sorted`` the best comes first.

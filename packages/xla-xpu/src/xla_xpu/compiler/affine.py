@@ -14,6 +14,7 @@ class Affine:
 
     @classmethod
     def of(cls, counter: int | str) -> Affine:
+        """Return the position that equals the counter."""
         return cls(0, ((counter, 1),))
 
     def __add__(self, other: Affine | int) -> Affine:
@@ -30,10 +31,12 @@ class Affine:
         return Affine(self.constant * factor, tuple((c, f * factor) for c, f in self.terms))
 
     def factor(self, counter: int | str) -> int:
+        """Return by how much the position grows with the counter; 0 if it does not depend on it."""
         return dict(self.terms).get(counter, 0)
 
     @property
     def counters(self) -> set[int | str]:
+        """Loops and variables on which the position depends; none has the factor 0."""
         return {counter for counter, _ in self.terms}
 
     def is_unit_stride(self, counter: int) -> bool:

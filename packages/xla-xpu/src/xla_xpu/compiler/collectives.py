@@ -42,6 +42,7 @@ class Expander:
 
     @property
     def devices(self) -> int:
+        """Number of devices that run the program: one for each partition of each replica."""
         return self.replicas * self.partitions
 
     def graph(self, graph: Graph) -> None:
@@ -391,13 +392,13 @@ def _write_rows(
 
 @expansion("partition_id")
 def partition_id(expander: Expander, node: Node) -> list[Value]:
-    """Return the partition of a device."""
+    """Read the partition from the device's number, in which it varies fastest."""
     return [_number(expander, node, 1, expander.partitions)]
 
 
 @expansion("replica_id")
 def replica_id(expander: Expander, node: Node) -> list[Value]:
-    """Return the replica of a device."""
+    """Read the replica from the device's number, in which it varies slowest."""
     return [_number(expander, node, expander.partitions, expander.replicas)]
 
 

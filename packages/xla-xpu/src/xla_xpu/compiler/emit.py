@@ -71,7 +71,7 @@ class Emitter:
     irregular: bool = False  # uses positions other than in loads: counters as values, conditions
 
     def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
-        """Return a copy to which statements can be added."""
+        """Return an independent emitter with the same statements, which finds values by ``locate``."""
         copied = {
             field.name: copy(getattr(self, field.name))
             for field in fields(self)
@@ -238,7 +238,7 @@ class Emitter:
         self.element_names, self.expression_names = element_names, expression_names
 
     def new_name(self, letter: str = "v") -> str:
-        """Return an unused name."""
+        """Return a name that no other statement of this kernel uses."""
         self.name_count += 1
         return f"{letter}{self.name_count}"
 

@@ -46,6 +46,7 @@ class PendingKernel(Step):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape over which the kernel loops, which all its outputs have."""
         return self.outputs[0].view.shape
 
     @property

@@ -21,10 +21,12 @@ class Value:
 
     @property
     def op(self) -> str:
+        """Name of the operation that computes the value; "parameter" if none does."""
         return self.node.op if self.node else "parameter"
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Sizes of the dimensions, without the element type; empty for a scalar and a token."""
         return self.type.shape
 
     def __repr__(self) -> str:
@@ -58,6 +60,7 @@ class Node:
 
     @property
     def output(self) -> Value:
+        """First result: of most operations the only one. An operation without results has none."""
         return self.outputs[0]
 
     def reads(self) -> Iterator[Value]:

@@ -23,7 +23,7 @@ HostFunction = Callable[[list[memoryview], list[memoryview]], None]
 
 
 def function_of(step: dict[str, Any]) -> Callable[..., None]:
-    """Return the function that a step calls."""
+    """Return the function that a step calls; raise Invalid if this process does not have it."""
     if step["step"] == "buffer_call":
         return _require(buffer_callback_of(step["callback"]))
     if "foreign" in step:
@@ -45,7 +45,7 @@ def _on_host(step: dict[str, Any]) -> HostFunction:
 
 
 def _arrays(types: Sequence[tuple[str, list[int]]], memory: list[memoryview]) -> Arrays:
-    """Return arrays over memory."""
+    """Return arrays that share the memory, in the order of ``types``."""
     pairs = zip(types, memory, strict=True)
     return [
         np.ndarray(shape, ELEMENTS[name].numpy, view if view.nbytes else None)

@@ -77,7 +77,7 @@ def _is_foreign(op: ir.Operation) -> bool:
 
 
 def main_of(module: ir.Module) -> ir.Operation:
-    """Return the function ``main``."""
+    """Return the function ``main``, which every module that JAX emits has."""
     return next(
         op.operation
         for op in module.body.operations
@@ -108,7 +108,7 @@ def _erase_shardings(op: ir.Operation) -> None:
 
 
 def type_of(mlir: ir.Type) -> Type:
-    """Return the type of an array or a token."""
+    """Return the type of an array or a token; raise Unsupported for others, such as tuples."""
     if not isinstance(mlir, ir.RankedTensorType):
         if "token" in str(mlir):
             return Type(TOKEN, ())

@@ -302,6 +302,7 @@ def declare_coordinates(sizes: list[int], counter: str, index: str) -> list[str]
 def substitute_positions(
     lines: list[str], positions: list[Affine], names: dict[int | str, str]
 ) -> list[str]:
+    """Return the lines with each placeholder ``@n@`` replaced by the C++ text of ``positions[n]``."""
     return [re.sub(r"@(\d+)@", lambda m: positions[int(m[1])].text(names), line) for line in lines]
 
 

@@ -94,12 +94,12 @@ class Lowerer:
     # -- memory
 
     def buffer(self, kind: str, bytes: int, place: int = 0) -> Buffer:
-        """Add a buffer."""
+        """Add a buffer to the plan; memory is assigned to it when all steps are known."""
         self.buffers.append(Buffer(kind, bytes, place))
         return self.buffers[-1]
 
     def new(self, type: Type) -> View:
-        """Allocate memory for an array."""
+        """Return a contiguous view of a new temporary buffer."""
         return View.whole(self.buffer("temporary", type.bytes), type)
 
     def result(self, value: Value) -> View:
@@ -204,7 +204,7 @@ class Lowerer:
         )
 
     def copy(self, out: View, source: View) -> None:
-        """Add a copy."""
+        """Add a copy between any strides and element types; add nothing if there are no elements."""
         if not out.type.bytes:
             return
         if len(groups_of([out, source])) <= MAX_DIMENSIONS:
@@ -226,7 +226,7 @@ class Lowerer:
             self.copy(View.whole(buffer, value.type), view)
 
     def add(self, step: Step) -> None:
-        """Append a step."""
+        """Append a step to the block that is being lowered, perhaps the body of a loop or branch."""
         self.steps.append(step)
 
     # -- nodes

@@ -21,6 +21,7 @@ class Buffer:
 
     @property
     def root(self) -> Buffer:
+        """Buffer into which this one was merged, perhaps through others; this one if it was not."""
         root = self
         while root.same_as:
             root = root.same_as
@@ -43,10 +44,12 @@ class View:
 
     @classmethod
     def whole(cls, buffer: Buffer, type: Type) -> View:
+        """Return the contiguous view of the type that begins at the buffer's first byte."""
         return cls(buffer, type.element, type.shape, type.strides)
 
     @property
     def type(self) -> Type:
+        """Element type and shape. The type's strides are row-major, whatever those of the view are."""
         return Type(self.element, self.shape)
 
     @property
@@ -59,10 +62,8 @@ class View:
     def with_layout(
         self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
     ) -> View:
+        """Return a view whose ``offset`` counts from this view's; the bounds are not checked."""
         return View(self.buffer, self.element, shape, strides, self.offset + offset)
-
-    def as_element(self, element: Element) -> View:
-        return View(self.buffer, element, self.shape, self.strides, self.offset)
 
     def reshaped(self, shape: tuple[int, ...]) -> View | None:
         """Return the same elements in another shape; None if no strides describe them."""

@@ -89,13 +89,16 @@ class PendingRowKernel(PendingKernel):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of the inputs of the reductions; stored reductions have only the rows."""
         return (*self.rows, *self.columns)
 
     @property
     def is_fusible(self) -> bool:
+        """Always True: the stages are kept, and a fused kernel is written from them."""
         return True
 
     def produced_buffers(self) -> set[Buffer]:
+        """Return the buffers of all reductions and outputs that go to memory, each written completely."""
         found: set[Buffer] = set()
         for stage in self.stages:
             if isinstance(stage, RowReduction):

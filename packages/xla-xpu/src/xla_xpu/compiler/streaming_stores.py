@@ -22,10 +22,12 @@ class Store:
 
     @property
     def statement(self) -> str:
+        """C++ statement that stores the element directly, through the caches."""
         return f"x{self.array}[{self.position}] = {self.value};"
 
     @property
     def block_statement(self) -> str:
+        """C++ statement that puts the element into the block at ``at``; the block is stored later."""
         return f"b{self.array}[0].data[at] = {self.value};"
 
 
@@ -41,10 +43,12 @@ class Blocks:
 
     @property
     def declarations(self) -> list[str]:
+        """C++ declarations: one block of local memory for each streaming store."""
         return [f"  static Local<Block<{s.stored}>, 1> b{s.array};" for s in self.chosen]
 
     @property
     def final_statements(self) -> list[str]:
+        """C++ statements after the last block, without which later work could miss the stores."""
         return ["  streaming_fence();"] if self else []
 
     def loop(self, index: str, first: str, end: str, each: str) -> list[str]:

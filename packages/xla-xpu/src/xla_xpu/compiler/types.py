@@ -29,6 +29,7 @@ class Element:
 
     @property
     def size(self) -> int:
+        """Bytes of a stored element; one of fewer than 8 bits fills a byte."""
         return self.numpy.itemsize
 
     @property
@@ -38,6 +39,7 @@ class Element:
 
     @property
     def bits(self) -> int:
+        """Bits that carry the value: fewer than the stored ones for bool and types below a byte."""
         return _BITS.get(self.name, 8 * self.size)
 
     @property
@@ -117,10 +119,12 @@ class Type:
 
     @cached_property
     def count(self) -> int:
+        """Number of elements; 1 for a scalar."""
         return math.prod(self.shape)
 
     @property
     def bytes(self) -> int:
+        """Bytes of a contiguous array of the type; 0 for a token, which has no memory."""
         return 0 if self.element is TOKEN else self.count * self.element.size
 
     @cached_property

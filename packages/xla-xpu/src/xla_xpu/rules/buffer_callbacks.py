@@ -40,6 +40,7 @@ class Buffer:
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions; 0 for a scalar."""
         return len(self.shape)
 
     def __repr__(self) -> str:

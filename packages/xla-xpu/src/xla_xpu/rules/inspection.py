@@ -68,7 +68,7 @@ def notify(number: int, sharding: HloSharding) -> None:
 
 
 def apply() -> None:
-    """Register the primitive."""
+    """Register ``inspect_sharding``: over one device the callback runs while the program is traced."""
     mlir.register_lowering(debugging.inspect_sharding_p, _rule, platform="xpu", cacheable=False)
 
 

@@ -22,6 +22,7 @@ XPU_KERNEL(1) triad(xpu::global<float> a, xpu::global<const float> b, xpu::globa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``, which prints one list for all devices instead of tables."""
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -36,7 +37,7 @@ def _median_time(action: Callable[[], None], repetitions: int = 15) -> float:
 
 
 def measure_device(index: int) -> list[dict[str, Any]]:
-    """Return the measurements of one device."""
+    """Measure one device, with medians over calls that wait; compile time is not counted."""
     import numpy as np
     import xpu_runtime as xr
 
@@ -70,6 +71,7 @@ def measure_device(index: int) -> list[dict[str, Any]]:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Measure every device before any is printed. Always returns 0: no result is judged."""
     import xpu_runtime as xr
 
     rows = [row for index in range(xr.device_count()) for row in measure_device(index)]

@@ -12,10 +12,12 @@ ACTIONS = ("list", "stats", "clear", "verify")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the action; without one the command prints the statistics."""
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="stats")
 
 
 def run(options: argparse.Namespace) -> int:
+    """Run the action; return 1 if the cache is off, or if ``verify`` finds a damaged file."""
     from xpu_runtime import cache
 
     folder = cache.folder()

@@ -25,6 +25,7 @@ HELP = "run a program under checks for GPU problems"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the checks. All from the command's first word on belongs to the command."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
         "--strict", action="store_true", help="forbid host code to access device memory"
@@ -91,6 +92,7 @@ def _choose_all(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Run the checks: return 0 without errors, 1 with any, 2 if the checks or the command cannot run."""
     command = _command(options)
     if not (options.strict or options.virtual_gpu or options.offline_compile):
         _choose_all(options)

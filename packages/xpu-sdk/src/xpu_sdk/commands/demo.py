@@ -102,6 +102,7 @@ def comparison_rows(stage: Stage) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--trace``, the file of the trace, which every run writes."""
     parser.add_argument("--trace", default="xpu-demo.trace.json", metavar="FILE")
 
 
@@ -117,6 +118,7 @@ def play(stage: Stage, name: str, act: Callable[[Stage], None]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Play every act under a trace; return 1 if an act failed or showed a wrong result."""
     import xpu_runtime as xr
 
     stage = Stage()

@@ -19,6 +19,7 @@ MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fail": "[bold red]FAI
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``, which prints the findings together, after the last check."""
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -34,6 +35,7 @@ def examine() -> Iterator[Finding]:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print each finding as soon as it is known; return 1 if any check failed."""
     findings = []
     for finding in examine():
         findings.append(finding)

@@ -23,6 +23,7 @@ FEATURES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``, which prints all that :func:`collect` returns."""
     parser.add_argument("--json", action="store_true", help="all of it, for programs and reports")
 
 
@@ -45,6 +46,7 @@ def collect() -> dict[str, Any]:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print the tables; return 1 if the devices cannot be listed. With ``--json`` always return 0."""
     about = collect()
     if options.json:
         printing.print_json(about)

@@ -13,6 +13,7 @@ HELP = "run a Python program and write its trace"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options. All from the program's name on belongs to the program."""
     parser.add_argument("-o", "--output", default="xpu.trace.json", metavar="FILE")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
     parser.add_argument("program", metavar="PROGRAM")
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Run the program in this process and return its exit code; if it raises, write the trace first."""
     import xpu_runtime as xr
 
     sys.argv = [options.program, *options.arguments]

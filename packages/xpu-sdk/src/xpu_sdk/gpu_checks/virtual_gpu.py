@@ -44,7 +44,7 @@ def variables(product: Product) -> dict[str, str]:
 
 
 def check(command: Sequence[str], product: Product, dump: str, timeout: float) -> list[GpuIssue]:
-    """Run the command on the virtual GPU."""
+    """Run the command as on the product, keep its kernels under ``dump``, and return the issues."""
     folder = Path(dump, product.name)
     folder.mkdir(exist_ok=True)
     result = run_command(command, variables(product) | {"XPU_DUMP_KERNELS": str(folder)}, timeout)

@@ -60,7 +60,7 @@ def _too_many(arrays: Iterable[Value | View], components: int) -> bool:
 
 @lowering("gather")
 def gather(lowerer: Lowerer, node: Node) -> None:
-    """Gather windows of an array."""
+    """Add the runtime's gather, or a kernel of its own if that has too many dimensions."""
     operand, indices = node.inputs
     numbers = dict(node.attributes["dimension_numbers"])
     many = _too_many((operand, indices, node.output), len(numbers["start_index_map"]))

@@ -27,6 +27,7 @@ class Window:
 
     @property
     def trivial(self) -> bool:
+        """True if every window is one element of the source: no stride, dilation or padding."""
         return self == Window()
 
     @property

@@ -101,7 +101,7 @@ class Partitioner:
         return Graph(parameters, nodes, results)
 
     def run(self, graph: Graph) -> None:
-        """Partition the nodes of a graph."""
+        """Partition nodes by the rules of their operations; the rule ``ANY`` has those without one."""
         for node in graph.nodes:
             PARTITION_RULES.get(node.op, PARTITION_RULES[ANY])(self, node)
 
