@@ -67,7 +67,7 @@ def reset_peak(device: int | None = None) -> None:
 
 
 def reset_accumulated(device: int | None = None) -> None:
-    """Set every `.allocated` and `.freed`, and the `num_` counters, to 0."""
+    """Reset to 0 the statistics that only grow: `.allocated`, `.freed` and the `num_` counters."""
     C.memory_reset_accumulated(_index(device))
 
 

@@ -1,5 +1,5 @@
 // Kernels that read rows of a tensor in several passes: softmax, normalisations and their derivatives. A row
-// is the elements along one dimension; it stays in the cache from one pass to the next.
+// is the elements along one dimension; the device's cache holds it from one pass to the next.
 #pragma once
 
 #include <ATen/core/Tensor.h>

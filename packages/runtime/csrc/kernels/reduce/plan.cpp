@@ -102,7 +102,7 @@ bool choose_outer(Geometry& results, Geometry& reduced) {
   return false;
 }
 
-/// The length of the code that is executed for one element.
+/// Returns the length of the source that runs for each element: long sources are unrolled less.
 std::size_t text_length(const ReductionExpression& e) {
   std::size_t length = e.helpers.size() + e.update.size() + e.combine.size();
   for (auto& text : e.map) length += text.size();

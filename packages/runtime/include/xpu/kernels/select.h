@@ -23,8 +23,8 @@ class XPU_API Selection {
   /// Blocks until the counting has completed; the others do not. At most the number of the mask's elements.
   std::int64_t count() const;
   /// out[r] = the indices of element r. `out` is i64 or i32 [rows, dimensions of the mask], of any strides.
-  /// Elements beyond its rows are dropped, and rows beyond the elements stay unchanged, so the count is not
-  /// needed.
+  /// If `out` has fewer rows than elements were selected, the last elements are dropped; rows that are left
+  /// over stay unchanged. So the caller need not know count().
   void positions(const Tensor& out) const;
   /// out[r] = x at element r. `x` broadcasts to the mask; `out` has one dimension, and its size need
   /// not be the count.
