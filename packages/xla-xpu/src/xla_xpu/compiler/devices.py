@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 import xpu_runtime
-
-from .kernel_writer import Target
+from xpu_runtime.codegen.target import Target
 
 
 def local_device(device: int) -> int:

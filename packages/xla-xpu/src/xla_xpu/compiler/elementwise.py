@@ -7,8 +7,12 @@ integers wrap.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
+
+from xpu_runtime.codegen.statements import Operand, Term
 
 from .conversions import bits_of, convert, of_bits
 from .failures import Unsupported
@@ -143,35 +147,46 @@ _HEADERS = (
     "precision",
 )
 _COMPLEX_HEADERS = ("complex", "complex_math")
-_FOREIGN = tuple(element.stored for element in ELEMENTS.values() if element.foreign)
 
 
-def headers_of(text: str, complex: bool) -> list[str]:
-    """Return the headers of the device library that a kernel's source needs."""
-    small = any(name in text for name in _FOREIGN)
-    return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["minifloat"] * small)]
+def headers_of(complex: bool, minifloats: bool = False) -> list[str]:
+    """Return the headers of the device library that templates need, perhaps those of certain types."""
+    return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["minifloat"] * minifloats)]
 
 
-def expression(node: Node, arguments: list[str]) -> str:
+def expression(node: Node, arguments: Sequence[Operand]) -> Operand:
     """Return the expression of an operation on one element."""
     first = node.inputs[1 if node.op == "select" else 0].type.element
     result = node.output.type.element
+    given = tuple(arguments)
     match node.op:
         case "compare":
-            return _compare(node.attributes, first, *arguments)
+            return _compare(node.attributes, first, *given)
         case "convert":
-            return convert(first, result, arguments[0])
+            return given[0] if first.name == result.name else Term(_converted(first, result), given)
         case "bitcast_convert":
             same = first == result
-            return arguments[0] if same else of_bits(result, bits_of(first, arguments[0]))
+            return given[0] if same else Term(of_bits(result, bits_of(first, "{0}")), given)
         case "reduce_precision":
-            return _reduced(node.attributes, first, arguments[0])
-    rule = TABLE[node.op]
-    text = rule.kinds.get(first.kind, rule.any)
+            return Term(_reduced(node.attributes, first), given)
+    text = _template(node.op, first.name, result.name)
     if not text:
         raise Unsupported(f"{node.op} of {first.name} is not supported on xpu")
-    names = {"T": result.math, "F": first.math, "U": wrapping_type(first), "S": f"i{first.bits}"}
-    return text.format(*arguments, **names)
+    return Term(text, given)
+
+
+@cache
+def _template(op: str, first: str, result: str) -> str:
+    """Return the template of an operation of the table for elements of these names; "" if it has none."""
+    rule, element = TABLE[op], ELEMENTS[first]
+    text = rule.kinds.get(element.kind, rule.any)
+    names = {"T": ELEMENTS[result].math, "F": element.math, "S": f"i{element.bits}"}
+    return text.format("{0}", "{1}", "{2}", U=wrapping_type(element), **names)
+
+
+@cache
+def _converted(source: Element, target: Element) -> str:
+    return convert(source, target, "{0}")
 
 
 def wrapping_type(element: Element) -> str:
@@ -179,49 +194,36 @@ def wrapping_type(element: Element) -> str:
     return "u64" if element.size == 8 else "u32"
 
 
-def load(element: Element, text: str) -> str:
-    """Convert a stored element to the type in which kernels compute."""
-    if element.kind == "bool":
-        return f"({text} != 0)"
-    return f"(float){text}" if element.narrow else text
-
-
-def store(element: Element, text: str) -> str:
-    """Convert a computed element to the stored type."""
-    if element.kind == "bool":
-        return f"(u8){text}"
-    return f"to<{element.stored}>({text})" if element.narrow else text
-
-
-def _compare(attributes: dict[str, Any], element: Element, a: str, b: str) -> str:
+def _compare(attributes: dict[str, Any], element: Element, a: Operand, b: Operand) -> Term:
     direction = attributes["comparison_direction"]
     operator = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}[direction]
     if attributes.get("compare_type") == "TOTALORDER" and element.kind == "float":
-        return f"total_order({a}) {operator} total_order({b})"
+        return Term(f"total_order({{0}}) {operator} total_order({{1}})", (a, b))
     if element.kind == "complex" and direction in ("LT", "LE", "GT", "GE"):
         strict = operator[0]
-        return f"({a}.re {strict} {b}.re || ({a}.re == {b}.re && {a}.im {operator} {b}.im))"
+        parts = f"{{0}}.re {strict} {{1}}.re || ({{0}}.re == {{1}}.re && {{0}}.im {operator} {{1}}.im)"
+        return Term(f"({parts})", (a, b))
     if operator in ("==", "!=") and (a in _BELOW_INFINITY or b in _BELOW_INFINITY):
         number, infinity = (a, b) if b in _BELOW_INFINITY else (b, a)
-        above = f"{number} > {_BELOW_INFINITY[infinity]}"
-        return above if operator == "==" else f"!({above})"
-    return f"{a} {operator} {b}"
+        above = f"{{0}} > {_BELOW_INFINITY[infinity]}"
+        return Term(above if operator == "==" else f"!({above})", (number,))
+    return Term(f"{{0}} {operator} {{1}}", (a, b))
 
 
 # The infinities as literals, and the largest numbers below them: x == infinity is written x > largest. Beside
 # x == 0 the former becomes one test of the float's class, which Intel's compiler for GPUs cannot build.
-_BELOW_INFINITY = {
+_BELOW_INFINITY: dict[Operand, str] = {
     "bits_as<float>(0x7f800000u)": "0x1.fffffep+127f",
     "bits_as<double>(0x7ff0000000000000ul)": "0x1.fffffffffffffp+1023",
 }
 
 
-def _reduced(attributes: dict[str, Any], element: Element, text: str) -> str:
+def _reduced(attributes: dict[str, Any], element: Element) -> str:
     exponent, mantissa = attributes["exponent_bits"], attributes["mantissa_bits"]
     known = {(5, 10): "half", (8, 7): "bf16", (4, 3): "f8e4m3", (5, 2): "f8e5m2"}
     if (exponent, mantissa) in known and element.math == "float":
-        return f"(float)to<{known[exponent, mantissa]}>({text})"
-    return f"reduce_precision<{exponent}, {mantissa}>({text})"
+        return f"(float)to<{known[exponent, mantissa]}>({{0}})"
+    return f"reduce_precision<{exponent}, {mantissa}>({{0}})"
 
 
 def literal(value: Any, element: Element) -> str:

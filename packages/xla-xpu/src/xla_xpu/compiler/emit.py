@@ -1,22 +1,24 @@
-"""Emit the statements that compute one element of a fused computation, in the device library's language.
+"""Emit the statements that compute one element of a fused computation.
 
-A statement holds the placeholder ``@3@`` for position number 3, because the loops are chosen only when all
-positions are known (see kernel_writer.py).
+Positions are in terms of the dimensions: the loops are chosen when all positions are known (see
+``xpu_runtime.codegen``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from xpu_runtime.codegen.affine import Affine, Coordinates, dot
+from xpu_runtime.codegen.builder import Builder
+from xpu_runtime.codegen.program import Array
+from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 
 from . import elementwise, views
-from .affine import Affine, Coordinates, dot
 from .conversions import bits_of, of_bits
 from .graph import Node, Value
 from .plan import Buffer, View
-from .regions import region_text
+from .regions import region_statements
 from .types import Element
 
 # Operations that can be fused, besides elementwise operations and views.
@@ -24,7 +26,8 @@ STRUCTURAL = frozenset(["constant", "iota", "pad", "concatenate", "dynamic_slice
 FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
 
 Key = tuple[Value, Coordinates]
-
+# Returns an element that is in registers.
+Reader = Callable[["Emitter", Coordinates], Operand]
 
 # The maximum number of arrays that a kernel reads and writes.
 MAX_BUFFERS = 36
@@ -46,41 +49,40 @@ class NeedsMemory(Exception):
         self.value = value
 
 
-@dataclass
-class Emitter:
+class Emitter(Builder):
     """The statements so far. ``locate`` returns the view of a value, or None to compute it here."""
 
-    locate: Callable[[Value], View | None]
-    max_buffers: int = MAX_BUFFERS
-    buffers: list[tuple[Buffer, Element]] = field(default_factory=list)
-    positions: list[Affine] = field(default_factory=list)
-    loads: list[tuple[int, View, Affine]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    element_names: dict[Key, str] = field(default_factory=dict)
-    expression_names: dict[tuple[str, str], str] = field(default_factory=dict)
-    name_count: int = 0
-    depth: int = 0
-    # The number of statements and loads of each value that is computed here.
-    work: dict[Value, int] = field(default_factory=dict)
-    registers: dict[Value, Callable[[Coordinates], str]] = field(default_factory=dict)
-    cached: dict[Key, Callable[[], str]] = field(
-        default_factory=dict
-    )  # readers of elements in local memory
-    stores: list[tuple[int, View]] = field(default_factory=list)  # arrays that statements write
-    complex: bool = False
-    irregular: bool = False  # uses positions other than in loads: counters as values, conditions
+    def __init__(
+        self,
+        locate: Callable[[Value], View | None],
+        max_buffers: int = MAX_BUFFERS,
+        registers: dict[Value, Reader] | None = None,
+    ) -> None:
+        super().__init__()
+        self.locate, self.max_buffers = locate, max_buffers
+        self.buffers: dict[tuple[Buffer, Element], int] = {}  # the number of each argument
+        self.loads: list[tuple[int, View, Affine]] = []
+        self.elements: dict[Key, Operand] = {}
+        self.depth = 0
+        # The number of statements and loads of each value that is computed here.
+        self.work: dict[Value, int] = {}
+        self.registers: dict[Value, Reader] = {} if registers is None else registers
+        self.cached: dict[Key, Callable[[Emitter], str]] = {}  # readers of local memory
+        self.stores: list[tuple[int, View]] = []  # arrays that statements write
+        # Needs the headers of complex numbers, of minifloats.
+        self.complex = self.minifloats = False
 
     def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
         """Return an independent emitter with the same statements, which finds values by ``locate``."""
-        copied = {
-            field.name: copy(getattr(self, field.name))
-            for field in fields(self)
-            if field.name != "locate"
-        }
-        return Emitter(locate, **copied)
+        copied = type(self).__new__(type(self))
+        for name, value in vars(self).items():
+            changes = isinstance(value, (dict, list, set))
+            setattr(copied, name, value.copy() if changes else value)
+        copied.locate = locate
+        return copied
 
-    def value(self, value: Value, at: Coordinates) -> str:
-        """Return the name of a value's element at ``at``; add the statements that compute it."""
+    def value(self, value: Value, at: Coordinates) -> Operand:
+        """Return the operand of a value's element at ``at``; add the statements that compute it."""
         target = (value, at)
         self.depth += 1
         stack: list[Key] = [target]
@@ -89,13 +91,13 @@ class Emitter:
         unwritten = 0
         while stack:
             key = stack[-1]
-            if key in self.element_names:
+            if key in self.elements:
                 stack.pop()
                 continue
             if self.depth > _MAX_DEPTH and self._computes(key[0]):
                 raise NeedsMemory(key[0])
             if key not in begun:
-                begun[key] = len(self.lines) + len(self.loads), self._computes(key[0])
+                begun[key] = self.size + len(self.loads), self._computes(key[0])
                 unwritten += begun[key][1]
                 if unwritten > MAX_LINES:
                     # It is certainly too large, and finding out now is cheaper than after emitting it. Fewer
@@ -103,27 +105,27 @@ class Emitter:
                     path = [
                         k[0]
                         for k, (_, makes) in begun.items()
-                        if makes and k not in self.element_names
+                        if makes and k not in self.elements
                     ]
                     raise NeedsMemory(path[MAX_LINES * 3 // 4])
             needs = self._needs(*key)
-            if len(self.lines) > MAX_LINES:
+            if self.size > MAX_LINES:
                 raise TooLarge
-            missing = [need for need in needs if need not in self.element_names]
+            missing = [need for need in needs if need not in self.elements]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            self.element_names[key] = self._define(
-                *key, [self.element_names[need] for need in needs]
+            self.elements[key] = self._define(
+                *key, [self.elements[need] for need in needs]
             )
             begin, computes = begun[key]
             if computes:
                 unwritten -= 1
-                done = len(self.lines) + len(self.loads) - begin
+                done = self.size + len(self.loads) - begin
                 self.work[key[0]] = max(done, self.work.get(key[0], 0))
         self.depth -= 1
-        return self.element_names[target]
+        return self.elements[target]
 
     def _computes(self, value: Value) -> bool:
         """Return True if statements compute the value."""
@@ -131,20 +133,28 @@ class Emitter:
             return False
         return value.op not in views.VIEWS and self.locate(value) is None
 
-    def position(self, at: Affine) -> str:
-        """Return the placeholder of a position."""
-        if at not in self.positions:
-            self.positions.append(at)
-        return f"@{self.positions.index(at)}@"
-
     def argument(self, buffer: Buffer, element: Element) -> int:
         """Return the number of the kernel argument for a buffer as an element type; add it if needed."""
         pair = (buffer.root, element)
-        if pair not in self.buffers:
+        number = self.buffers.get(pair)
+        if number is None:
             if len(self.buffers) >= self.max_buffers:
                 raise TooLarge
-            self.buffers.append(pair)
-        return self.buffers.index(pair)
+            number = self.buffers[pair] = len(self.buffers)
+        return number
+
+    def store(self, view: View, position: Affine, value: Operand) -> Store:
+        """Return the store of an element of a view; the array becomes an argument."""
+        return Store(self.argument(view.buffer, view.element), position, value)
+
+    def arrays(self, written: Iterable[View]) -> list[Array]:
+        """Return the kernel's arguments; kernels write those of ``written`` and of this emitter's stores."""
+        writes = {number for number, _ in self.stores}
+        writes.update(self.argument(view.buffer, view.element) for view in written)
+        return [
+            Array(element, buffer.bytes, number in writes)
+            for (buffer, element), number in self.buffers.items()
+        ]
 
     # -- operands and definitions of elements
 
@@ -173,13 +183,13 @@ class Emitter:
             return [(scalar, ()) for scalar in node.inputs[1:]]
         return []
 
-    def _define(self, value: Value, at: Coordinates, arguments: list[str]) -> str:
+    def _define(self, value: Value, at: Coordinates, arguments: list[Operand]) -> Operand:
         element = value.type.element
-        self.complex |= element.kind == "complex"
+        self._need(element)
         if value in self.registers:
-            return self.registers[value](at)
+            return self.registers[value](self, at)
         if (value, at) in self.cached:
-            return self.cached[value, at]()
+            return self.cached[value, at](self)
         view = self.locate(value)
         if view is not None:
             return self.load(view, at)
@@ -190,9 +200,8 @@ class Emitter:
         if node.op == "constant":
             return elementwise.literal(node.attributes["value"].reshape(-1)[0], element)
         if node.op == "iota":
-            self.irregular = True
-            counter = self.position(at[node.attributes["iota_dimension"]])
-            return self._name(element, f"{element.math}({counter})")
+            counter = at[node.attributes["iota_dimension"]]
+            return self.let(element.math, f"{element.math}({{0}})", counter)
         if node.op == "pad":
             return self._pad(node, at)
         if node.op == "concatenate":
@@ -202,121 +211,114 @@ class Emitter:
         if node.op == "short_reduce":
             return self._short_reduce(node, at, arguments[0])
         if _changes_width(node):
-            return self._name(element, self._bits(node, at, arguments))
-        return self._name(element, elementwise.expression(node, arguments))
-
-    def define(self, type: str, text: str) -> str:
-        """Declare a variable of this value and return its name; equal texts share a variable."""
-        name = self.expression_names.get((type, text))
-        if name is None:
-            self.name_count += 1
-            name = self.expression_names[type, text] = f"v{self.name_count}"
-            self.lines.append(f"{type} {name} = {text};")
-        return name
-
-    def _name(self, element: Element, text: str) -> str:
-        return self.define(element.math, text)
+            return self.define(element.math, self._bits(node, at, arguments))
+        return self.define(element.math, elementwise.expression(node, arguments))
 
     def load(self, view: View, at: Coordinates) -> str:
         """Load an element from memory and return its name."""
-        element = view.element
         place = dot(at, view.strides) + view.offset
-        number = self.argument(view.buffer, element)
+        self._need(view.element)
+        number = self.argument(view.buffer, view.element)
         self.loads.append((number, view, place))
-        text = f"x{number}[{self.position(place)}]"
-        return self._name(element, elementwise.load(element, text))
+        key = number, place
+        name = self.definitions.get(key)
+        if name is None:
+            name = self.definitions[key] = self.new_name()
+            self.add(Load(name, number, place))
+        return name
+
+    def _need(self, element: Element) -> None:
+        self.complex |= element.kind == "complex"
+        self.minifloats |= element.foreign
+
+    @property
+    def headers(self) -> list[str]:
+        """Headers of the device library that the statements need."""
+        return elementwise.headers_of(self.complex, self.minifloats)
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Limit names that are defined in the block to the block, as braces do."""
-        element_names, self.element_names = self.element_names, dict(self.element_names)
-        expression_names, self.expression_names = (
-            self.expression_names,
-            dict(self.expression_names),
-        )
-        yield
-        self.element_names, self.expression_names = element_names, expression_names
+        """Limit elements and definitions in the block to it."""
+        elements, self.elements = self.elements, dict(self.elements)
+        with super().scope():
+            yield
+        self.elements = elements
 
-    def new_name(self, letter: str = "v") -> str:
-        """Return a name that no other statement of this kernel uses."""
-        self.name_count += 1
-        return f"{letter}{self.name_count}"
-
-    def variable(self, element: Element, first: str = "") -> str:
+    def variable(self, element: Element, first: Operand | None = None) -> str:
         """Declare a new variable, optionally with an initial value."""
-        name = self.new_name()
-        self.lines.append(f"{element.math} {name}{' = ' if first else ''}{first};")
-        return name
+        return self.var(element.math, first)
 
-    def _set(self, name: str, value: Value, at: Coordinates) -> None:
-        with self.scope():
-            self.lines.append(f"{name} = {self.value(value, at)};")
+    def _set_from(self, name: str, value: Value, at: Coordinates) -> list[Statement]:
+        """Return the body that assigns an element to a variable."""
+        with self.body() as body:
+            self.set(name, self.value(value, at))
+        return body
 
     def _pad(self, node: Node, at: Coordinates) -> str:
-        self.irregular = True
         element = node.output.type.element
         padding = self.value(node.inputs[1], ())
         inside, conditions = [], []
+        places: list[Operand] = []
         interior = node.attributes["interior_padding"]
         for dim, low in enumerate(node.attributes["edge_padding_low"]):
             size, step = node.inputs[0].shape[dim], interior[dim] + 1
             if low == 0 and step == 1 and size == node.output.shape[dim]:
                 inside.append(at[dim])
                 continue
-            place = self.position(at[dim] + -low)
+            place, number = at[dim] + -low, f"({{{len(places)}}})"
+            places.append(place)
             if step == 1:
-                conditions.append(f"(u64)(i64)({place}) < {size}ul")
-                inside.append(at[dim] + -low)
+                conditions.append(f"(u64)(i64){number} < {size}ul")
+                inside.append(place)
             else:
                 conditions.append(
-                    f"({place}) >= 0 && ({place}) % {step} == 0 && ({place}) / {step} < {size}"
+                    f"{number} >= 0 && {number} % {step} == 0 && {number} / {step} < {size}"
                 )
-                inside.append(Affine.of(self.define("i64", f"({place}) / {step}")))
+                inside.append(Affine.of(self.let("i64", f"({{0}}) / {step}", place)))
         name = self.variable(element)
-        self.lines.append(f"if ({' && '.join(conditions) or 'true'}) {{")
-        self._set(name, node.inputs[0], tuple(inside))
-        self.lines.append(f"}} else {name} = {padding};")
+        body = self._set_from(name, node.inputs[0], tuple(inside))
+        condition = Term(" && ".join(conditions) or "true", tuple(places))
+        with self.body() as orelse:
+            self.set(name, padding)
+        self.statements.append(If(condition, body, orelse))
         return name
 
-    def _concatenate(self, node: Node, at: Coordinates) -> str:
-        self.irregular = True
+    def _concatenate(self, node: Node, at: Coordinates) -> Operand:
         element, dim = node.output.type.element, node.attributes["dimension"]
         if not at[dim].terms:
             return self._part(node, at)
         name = self.variable(element)
         begin = 0
-        parts = [part for part in node.inputs if part.shape[dim]]
-        for part in parts:
-            end = begin + part.shape[dim]
-            last = part is parts[-1] and end == node.output.shape[dim]
-            condition = "" if last else f"if ({self.position(at[dim])} < {end}) "
-            self.lines.append(f"{condition}{{")
-            inside = tuple(c + -begin if d == dim else c for d, c in enumerate(at))
-            self._set(name, part, inside)
-            self.lines.append("}" if last else "} else")
-            begin = end
+        parts: list[tuple[int, list[Statement]]] = []  # the end of each part, and what it does
+        for part in node.inputs:
+            if part.shape[dim]:
+                inside = tuple(c + -begin if d == dim else c for d, c in enumerate(at))
+                begin += part.shape[dim]
+                parts.append((begin, self._set_from(name, part, inside)))
+        chain = parts[-1][1]
+        for end, body in reversed(parts[:-1]):
+            chain = [If(Term(f"{{0}} < {end}", (at[dim],)), body, chain)]
+        self.statements += chain
         return name
 
-    def _short_reduce(self, node: Node, at: Coordinates, start: str) -> str:
+    def _short_reduce(self, node: Node, at: Coordinates, start: Operand) -> str:
         """Emit a reduction of few elements as loops of one lane."""
-        self.irregular = True
         name = self.variable(node.output.type.element, start)
         rest, inside, dims = iter(at), [], node.attributes["dimensions"]
-        for dim, size in enumerate(node.inputs[0].shape):
-            if dim in dims:
-                counter = self.new_name("k")
-                self.lines.append(f"for (i32 {counter} = 0; {counter} < {size}; ++{counter}) {{")
-                inside.append(Affine.of(counter))
-            else:
-                inside.append(next(rest))
-        with self.scope():
+        with ExitStack() as loops:
+            for dim, size in enumerate(node.inputs[0].shape):
+                if dim in dims:
+                    inside.append(loops.enter_context(self.loop(str(size))))
+                else:
+                    inside.append(next(rest))
             element = self.value(node.inputs[0], tuple(inside))
-            lines, results = region_text(node.regions[0], [name, element])
-            self.lines += [*lines, f"{name} = {results[0]};"]
-        self.lines.append("}" * len(dims))
+            statements, results = region_statements(node.regions[0], [name, element])
+            for statement in statements:
+                self.add(statement)
+            self.set(name, results[0])
         return name
 
-    def _part(self, node: Node, at: Coordinates) -> str:
+    def _part(self, node: Node, at: Coordinates) -> Operand:
         """Return an element of a concatenation at a constant coordinate."""
         dim = node.attributes["dimension"]
         place = at[dim].constant
@@ -327,20 +329,20 @@ class Emitter:
             place -= part.shape[dim]
         raise AssertionError(f"{node} has no element {at[dim].constant}")
 
-    def _bits(self, node: Node, at: Coordinates, parts: list[str]) -> str:
+    def _bits(self, node: Node, at: Coordinates, parts: list[Operand]) -> Term:
         """Return a part of a wide element, or a wide element of its parts; the lowest bits come first."""
         source, element = node.inputs[0].type.element, node.output.type.element
         if len(at) > len(node.inputs[0].shape):
-            self.irregular = True
-            place = f"({self.position(at[-1])}) * {element.bits}"
-            return of_bits(element, f"{bits_of(source, parts[0])} >> ({place})")
+            text = f"{bits_of(source, '{0}')} >> (({{1}}) * {element.bits})"
+            return Term(of_bits(element, text), (parts[0], at[-1]))
         whole = f"u{element.bits}"
         texts = [
-            f"({whole}){bits_of(source, part)} << {k * source.bits}" for k, part in enumerate(parts)
+            f"({whole}){bits_of(source, f'{{{k}}}')} << {k * source.bits}"
+            for k in range(len(parts))
         ]
-        return of_bits(element, " | ".join(texts))
+        return Term(of_bits(element, " | ".join(texts)), tuple(parts))
 
-    def _dynamic_slice(self, node: Node, at: Coordinates, starts: list[str]) -> str:
+    def _dynamic_slice(self, node: Node, at: Coordinates, starts: list[Operand]) -> Operand:
         source = node.inputs[0]
         inside = []
         for dim, (start, size) in enumerate(
@@ -350,13 +352,8 @@ class Emitter:
             if room == 0:
                 inside.append(at[dim])
                 continue
-            self.irregular = True
-            name = f"v{self.name_count + 1}"
-            self.name_count += 1
-            self.lines.append(
-                f"i64 {name} = {clamped(start, node.inputs[1 + dim].type.element, room)};"
-            )
-            inside.append(at[dim] + Affine.of(name))
+            first = clamped(start, node.inputs[1 + dim].type.element, room)
+            inside.append(at[dim] + Affine.of(self.define("i64", first)))
         return self.value(source, tuple(inside))
 
 
@@ -364,8 +361,8 @@ def _changes_width(node: Node) -> bool:
     return node.op == "bitcast_convert" and len(node.inputs[0].shape) != len(node.output.shape)
 
 
-def clamped(start: str, element: Element, room: int) -> str:
+def clamped(start: Operand, element: Element, room: int) -> Term:
     """Return a slice's start clamped to [0, room], as an i64."""
     if element.kind == "uint":
-        return f"(i64)min_of((u64){start}, {room}ul)"
-    return f"max_of(min_of((i64){start}, {room}l), 0l)"
+        return Term(f"(i64)min_of((u64){{0}}, {room}ul)", (start,))
+    return Term(f"max_of(min_of((i64){{0}}, {room}l), 0l)", (start,))

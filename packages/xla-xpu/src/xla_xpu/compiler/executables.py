@@ -12,7 +12,7 @@ from typing import Any
 import jaxlib
 from jaxlib.mlir import ir
 from jaxlib.xla_client import CompileOptions
-from xpu_runtime import cache
+from xpu_runtime import cache, codegen
 
 from .. import _plugin
 from ..rules import inspection
@@ -74,8 +74,9 @@ def _key(code: bytes, wanted: Any) -> str:
 @functools.cache
 def _compiler_digest() -> bytes:
     digest = hashlib.sha256(f"{VERSION} {jaxlib.__version__}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for package in (__file__, codegen.__file__):
+        for path in sorted(Path(str(package)).parent.rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.digest()
 
 

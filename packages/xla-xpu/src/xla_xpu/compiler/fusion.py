@@ -1,24 +1,40 @@
-"""Fusion of pending kernels, whose source is not written yet.
-
-Two kernels over one shape become one if no step between them conflicts. The fused kernel does not read what
-it computes itself, and does not write what no other step reads.
-"""
+"""Pending kernels, whose code is not written yet, so that they can be fused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .emit import MAX_LINES, Emitter, NeedsMemory, TooLarge
+from xpu_runtime.codegen.affine import Affine, counters, dot
+from xpu_runtime.codegen.kernel import Kernel
+from xpu_runtime.codegen.program import LoopProgram, Section
+from xpu_runtime.codegen.statements import Operand, Store
+from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.write import write
+
+from .emit import Emitter
 from .graph import Value
-from .kernel_writer import Output
 from .plan import Buffer, Step, View
 
 # Returns a value's view at a time of the lowering, or None if it had none then.
 LocateValue = Callable[[Value, int], View | None]
 
-# How many steps back fusion looks for a partner: there are seldom any further back.
-_WINDOW = 64
+_NO_SHIFT = Affine()
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output: the computed element, and its view, offset by ``shift``."""
+
+    value: Operand
+    view: View
+    shift: Affine = _NO_SHIFT
+
+    def store(self, emitter: Emitter) -> Store:
+        """Return the store of the element of the loop counters."""
+        view = self.view
+        place = dot(counters(view.shape), view.strides) + view.offset + self.shift
+        return emitter.store(view, place, self.value)
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,24 @@ class PendingKernel(Step):
         """True if the kernel may be fused with others."""
         return bool(self.specs)
 
+    def written_views(self) -> list[View]:
+        """Return the views of all outputs."""
+        return [output.view for output in self.outputs]
+
+    def arguments(self) -> list[Buffer]:
+        """Return the buffers of the kernel's arrays, in the order of its arguments."""
+        return [buffer for buffer, _ in self.emitter.buffers]
+
+    def write(self, target: Target) -> Kernel:
+        """Write the kernel's code."""
+        emitter = self.emitter
+        statements = [*emitter.statements, *(output.store(emitter) for output in self.outputs)]
+        arrays, shape = emitter.arrays(self.written_views()), self.shape
+        program = LoopProgram(
+            arrays, shape, len(shape), [Section(statements)], headers=emitter.headers
+        )
+        return write(program, target)
+
     def produced_buffers(self) -> set[Buffer]:
         """Return the buffers that the kernel computes completely."""
         pairs = zip(self.specs, self.outputs, strict=True)
@@ -69,110 +103,6 @@ def make_pending_kernel(
     kernel.writes = list(dict.fromkeys(written))
     kernel.reads = list(dict.fromkeys(view.buffer for _, view, _ in emitter.loads))
     return kernel
-
-
-def fuse_kernels(steps: list[Step], locate: LocateValue) -> None:
-    """Fuse the kernels of a block, and of the bodies of its loops and branches."""
-    for step in steps:
-        for body in step.bodies:
-            fuse_kernels(body, locate)
-    at, conflicts = 0, _Conflicts()
-    while at < len(steps):
-        step = steps[at]
-        if isinstance(step, PendingKernel) and step.is_fusible:
-            at = _fuse_back(steps, at, locate, conflicts)
-        at += 1
-
-
-def _fuse_back(steps: list[Step], at: int, locate: LocateValue, conflicts: _Conflicts) -> int:
-    """Fuse a kernel with the nearest earlier one that allows it; return the index before the next step."""
-    second = steps[at]
-    assert isinstance(second, PendingKernel)
-    between, up = _Access(set(), set()), True
-    for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
-        first = steps[back]
-        fused = None
-        free = up or not between.conflicts(conflicts.of(first))
-        if free and isinstance(first, PendingKernel) and first.is_fusible:
-            fused = _fused(first, second, locate)
-        if fused is None:
-            up = up and not conflicts.of(first).conflicts(conflicts.of(second))
-            between.add(conflicts.of(first))
-            continue
-        del steps[at]
-        if up:
-            steps[back] = fused
-        else:
-            del steps[back]
-            steps.insert(at - 1, fused)
-        return at - 1
-    return at
-
-
-@dataclass(frozen=True)
-class _Access:
-    """The buffers that steps write, and all that they access."""
-
-    written: set[Buffer]
-    used: set[Buffer]
-
-    def conflicts(self, other: _Access) -> bool:
-        """Return True if the order of the two matters."""
-        return not (self.written.isdisjoint(other.used) and other.written.isdisjoint(self.used))
-
-    def add(self, other: _Access) -> None:
-        self.written.update(other.written)
-        self.used.update(other.used)
-
-
-class _Conflicts:
-    """The accesses of each step, cached."""
-
-    def __init__(self) -> None:
-        self.touched: dict[Step, _Access] = {}
-
-    def of(self, step: Step) -> _Access:
-        if step not in self.touched:
-            every = list(step.all_steps())
-            written = {buffer.root for inner in every for buffer in inner.writes}
-            read = {buffer.root for inner in every for buffer in inner.reads}
-            self.touched[step] = _Access(written, written | read)
-        return self.touched[step]
-
-
-def _fused(
-    first: PendingKernel, second: PendingKernel, locate: LocateValue
-) -> PendingKernel | None:
-    produced = first.produced_buffers()
-    written = {buffer.root for buffer in second.writes}
-    if any(b.root in written for b in (*first.reads, *first.writes)):
-        return None
-    if any(b.root not in produced for b in _common(first.writes, second.reads)):
-        return None
-    from .row_fusion import PendingRowKernel, fuse_rows
-
-    if isinstance(first, PendingRowKernel) or isinstance(second, PendingRowKernel):
-        return fuse_rows(first, second, produced | second.produced_buffers(), locate)
-    if first.shape != second.shape:
-        return None
-    # Two large computations share values only through memory; fused they would be too large.
-    if min(len(kernel.emitter.lines) for kernel in (first, second)) > MAX_LINES // 2:
-        return None
-    try:
-        kernel = write_outputs(
-            second.specs, produced | second.produced_buffers(), locate, after=first
-        )
-    except (NeedsMemory, TooLarge):
-        return None
-    # More statements than both had: fusing would compute something twice.
-    if len(kernel.emitter.lines) > len(first.emitter.lines) + len(second.emitter.lines):
-        return None
-    return kernel
-
-
-def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
-    roots = {buffer.root for buffer in read}
-    return [buffer for buffer in written if buffer.root in roots]
 
 
 def write_outputs(
@@ -199,30 +129,3 @@ def write_outputs(
     for output in outputs:
         emitter.argument(output.view.buffer, output.view.element)
     return make_pending_kernel([*after.specs, *specs] if after else specs, emitter, outputs)
-
-
-def drop_unread(steps: list[Step], locate: LocateValue) -> None:
-    """Drop the outputs of kernels that no step reads."""
-    read = {buffer.root for top in steps for step in top.all_steps() for buffer in step.reads}
-    _drop_in(steps, read, locate)
-
-
-def _drop_in(steps: list[Step], read: set[Buffer], locate: LocateValue) -> None:
-    from .row_fusion import PendingRowKernel, drop_unread_outputs
-
-    for index, step in enumerate(steps):
-        for body in step.bodies:
-            _drop_in(body, read, locate)
-        if isinstance(step, PendingRowKernel):
-            steps[index] = drop_unread_outputs(step, read, locate)
-            continue
-        if not isinstance(step, PendingKernel) or not step.specs:
-            continue
-        pairs = list(zip(step.specs, step.outputs, strict=True))
-        wanted = [
-            spec
-            for spec, output in pairs
-            if output.view.buffer.kind != "temporary" or output.view.buffer.root in read
-        ]
-        if len(wanted) < len(pairs) and wanted:
-            steps[index] = write_outputs(wanted, step.produced_buffers(), locate)

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
+from xpu_runtime.codegen.affine import counters
+from xpu_runtime.codegen.target import Target
 
 from . import elementwise, views
 from .emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, TooLarge
 from .failures import Unsupported
 from .fuse import computed_values, stored_values
-from .fusion import OutputSpec, make_pending_kernel
+from .fusion import Output, OutputSpec, make_pending_kernel
 from .graph import Graph, Node, Value
-from .kernel_writer import Output, Target
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, make_step
-from .space import counters
 from .splats import is_splat, splat
 from .types import TOKEN, Type
 
@@ -212,9 +212,10 @@ class Lowerer:
             return
         emitter, at = Emitter(self.find_view), counters(out.shape)
         whole = Node("convert", [Value(source.type, None, 0)], [out.type])
-        name = elementwise.expression(whole, [emitter.load(source, at)])
-        emitter.complex = "complex" in (source.element.kind, out.element.kind)
-        name = emitter.define(out.element.math, name)
+        converted = elementwise.expression(whole, [emitter.load(source, at)])
+        emitter.complex |= out.element.kind == "complex"
+        emitter.minifloats |= out.element.foreign
+        name = emitter.define(out.element.math, converted)
         self.add_kernel(emitter, [Output(name, out)])
 
     def copy_to(self, buffer: Buffer, value: Value) -> None:

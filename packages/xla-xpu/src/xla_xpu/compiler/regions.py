@@ -1,8 +1,11 @@
-"""C++ text of regions of scalars, such as the reducers of reductions."""
+"""Statements of regions of scalars, such as the reducers of reductions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from xpu_runtime.codegen.render import Renderer
+from xpu_runtime.codegen.statements import Let, Operand
 
 from .elementwise import expression, literal
 from .failures import Unsupported
@@ -21,12 +24,12 @@ def reducer_of(region: Graph) -> str:
     return ""
 
 
-def region_text(
-    region: Graph, names: list[str], read: Callable[[Value], str] | None = None
-) -> tuple[list[str], list[str]]:
-    """Return a region's statements and the names of its results; ``names`` are those of its parameters."""
+def region_statements(
+    region: Graph, names: Sequence[Operand], read: Callable[[Value], Operand] | None = None
+) -> tuple[list[Let], list[Operand]]:
+    """Return a region's statements and its results; ``names`` are those of its parameters."""
     known = dict(zip(region.parameters, names, strict=True))
-    lines = []
+    statements = []
     for number, node in enumerate(region.nodes):
         if is_splat(node.output):
             known[node.output] = literal(node.attributes["value"][0], node.output.type.element)
@@ -39,18 +42,26 @@ def region_text(
         if node.op in VIEWS:
             known[node.output] = arguments[0]
             continue
-        text = expression(node, arguments)
+        value = expression(node, arguments)
         known[node.output] = f"t{number}"
-        lines.append(f"{node.output.type.element.math} t{number} = {text};")
-    return lines, [known[v] if v in known else _outside(v, read) for v in region.results]
+        statements.append(Let(f"t{number}", node.output.type.element.math, value))
+    return statements, [known[v] if v in known else _outside(v, read) for v in region.results]
 
 
-def as_expression(lines: list[str], result: str) -> str:
+def region_expression(region: Graph, names: Sequence[str]) -> str:
+    """Return a region of one result as a C++ expression, valid outside the library's namespace."""
+    statements, (result,) = region_statements(region, names)
+    return as_expression(result, statements)
+
+
+def as_expression(result: Operand, statements: Sequence[Let] = ()) -> str:
     """Return statements and their result as one expression, valid outside the library's namespace."""
-    return f"({{ using namespace xpu; {' '.join(lines)} {result}; }})"
+    renderer = Renderer()
+    lines = " ".join(renderer.lines(statements))
+    return f"({{ using namespace xpu; {lines} {renderer.operand(result)}; }})"
 
 
-def _outside(value: Value, read: Callable[[Value], str] | None) -> str:
+def _outside(value: Value, read: Callable[[Value], Operand] | None) -> Operand:
     number = splat(value)
     if number is not None:
         return literal(number, value.type.element)

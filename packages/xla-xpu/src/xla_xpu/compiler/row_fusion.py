@@ -11,13 +11,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from .affine import Coordinates
-from .emit import Emitter, NeedsMemory, TooLarge
-from .fusion import LocateValue, OutputSpec, PendingKernel
+from xpu_runtime.codegen.affine import Coordinates, counters
+from xpu_runtime.codegen.kernel import Kernel
+from xpu_runtime.codegen.program import Cache, Fold, LoopProgram, Section
+from xpu_runtime.codegen.statements import Block, Keep, Operand, Recall, Statement
+from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.write import write
+
+from .emit import Emitter, NeedsMemory, Reader, TooLarge
+from .fusion import LocateValue, Output, OutputSpec, PendingKernel
 from .graph import Value
-from .kernel_writer import Output, Target
 from .plan import Buffer, View
-from .space import counters
 from .types import Element
 
 # A value of more statements is reloaded by later passes instead of recomputed.
@@ -31,7 +35,7 @@ _SLOW = frozenset(
 
 @dataclass(eq=False)
 class RowReduction:
-    """A reduction along rows, as expressions of s0, s1, ... and r0, r1, ... like the runtime's reductions.
+    """A reduction along rows, in terms of s0, s1, ... and r0, r1, ... as a ``Fold`` is.
 
     ``time`` is as in OutputSpec. ``update`` returns the statements that combine the named elements with
     s0, s1, .... ``views`` has the memory of each result, or None if only the kernel itself uses it.
@@ -42,9 +46,9 @@ class RowReduction:
     outs: list[Value]
     elements: list[Element]
     identities: list[str]
-    combine: str
-    update: Callable[[list[str]], str]
-    finish: list[str]
+    combine: list[Statement]
+    update: Callable[[list[Operand]], list[Statement]]
+    finish: list[Operand]
     views: list[View | None]
 
     @property
@@ -60,19 +64,43 @@ class CachedValue:
     name: str
     element: Element
     number: int
-    variable: str
+    variable: Operand
 
 
 @dataclass
 class Pass:
-    """One loop along the row, and the statements that run once per row after it."""
+    """One loop along the row, and the outputs that are computed once per row after it."""
 
-    lines: list[str] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    reductions: list[tuple[int, RowReduction, str]] = field(
+    reductions: list[tuple[int, RowReduction, list[Statement]]] = field(
         default_factory=list
-    )  # number, and text of the update
-    after: list[tuple[list[str], Output]] = field(default_factory=list)
+    )  # number, and statements of the update
+    after: list[tuple[list[Statement], Output]] = field(default_factory=list)
+
+    def section(self, number: int, cached: list[CachedValue], emitter: Emitter) -> Section:
+        """Return the pass, number ``number`` of its kernel, as a section of a loop program."""
+        keeps = [Keep(c.name, c.variable) for c in cached if c.number == number]
+        stores = [output.store(emitter) for output in self.outputs]
+        per_row: list[Statement] = [
+            Output(f"f{fold}_{k}", view).store(emitter)
+            for fold, reduction, _ in self.reductions
+            for k, view in reduction.stored_results
+        ]
+        for statements, output in self.after:
+            per_row.append(Block([*statements, output.store(emitter)]))
+        folds = [
+            Fold(
+                tuple(f"f{fold}_{k}" for k in range(len(reduction.elements))),
+                tuple(element.math for element in reduction.elements),
+                tuple(reduction.identities),
+                update,
+                reduction.combine,
+                tuple(reduction.finish),
+            )
+            for fold, reduction, update in self.reductions
+        ]
+        return Section([*self.statements, *keeps, *stores], folds, per_row)
 
 
 @dataclass(eq=False)
@@ -96,6 +124,23 @@ class PendingRowKernel(PendingKernel):
     def is_fusible(self) -> bool:
         """Always True: the stages are kept, and a fused kernel is written from them."""
         return True
+
+    def written_views(self) -> list[View]:
+        """Return the views of all outputs and stored reductions."""
+        reductions = [stage for stage in self.stages if isinstance(stage, RowReduction)]
+        stored = [view for reduction in reductions for _, view in reduction.stored_results]
+        return super().written_views() + stored
+
+    def write(self, target: Target) -> Kernel:
+        """Write the kernel's code."""
+        emitter = self.emitter
+        sections = [p.section(n, self.cached, emitter) for n, p in enumerate(self.passes)]
+        caches = [Cache(value.name, value.element.math) for value in self.cached]
+        arrays = emitter.arrays(self.written_views())
+        program = LoopProgram(
+            arrays, self.shape, len(self.rows), sections, caches, emitter.headers
+        )
+        return write(program, target)
 
     def produced_buffers(self) -> set[Buffer]:
         """Return the buffers of all reductions and outputs that go to memory, each written completely."""
@@ -172,6 +217,21 @@ def _is_of_rows(kernel: PendingKernel, rows: PendingRowKernel) -> bool:
     return kernel.shape[:leading] == rows.rows and all(size == 1 for size in kernel.shape[leading:])
 
 
+class _RowEmitter(Emitter):
+    """Also knows which results of passes its statements use, and what they read again."""
+
+    def __init__(self, locate: Callable[[Value], View | None]) -> None:
+        super().__init__(locate)
+        self.used: set[int] = set()  # the passes whose reductions the current stage uses
+        self.reloaded: list[OutputSpec] = []
+        self.recalled: list[CachedValue] = []
+
+    def begin(self) -> None:
+        """Begin with no statements and no known elements."""
+        self.statements, self.size = [], 0
+        self.elements, self.definitions = {}, {}
+
+
 @dataclass
 class _Writer:
     """Emits the statements of a row kernel's passes."""
@@ -184,13 +244,10 @@ class _Writer:
 
     def write(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
         """Return the kernel of these stages, in as few passes as possible."""
-        self.emitter = Emitter(self._locate)
+        self.emitter = _RowEmitter(self._locate)
         self.whole = counters((*self.rows, *self.columns))
         self.own = counters(self.rows)
         self.passes = [Pass()]
-        self.used: set[int] = set()  # the passes whose reductions the current statements use
-        self.reloaded: list[OutputSpec] = []
-        self.cached: list[CachedValue] = []
         for number, stage in enumerate(stages):
             self.time = stage.time
             if isinstance(stage, OutputSpec) and not self._is_per_element(stage):
@@ -207,50 +264,32 @@ class _Writer:
         """Return True if the output has an element for each element of the row, not one per row."""
         return len(spec.shape) == len(self.whole) and spec.shape == (*self.rows, *self.columns)
 
+    def _draft(self) -> _RowEmitter:
+        """Return a copy of the statements so far, to be extended and then committed or dropped."""
+        draft = self.emitter.copy(self._locate)
+        assert isinstance(draft, _RowEmitter)
+        draft.used.clear()
+        return draft
+
     def _write_in_pass(self, number: int, stage: RowReduction | OutputSpec) -> None:
-        emitter, present = self.emitter, self.passes[-1]
-        lines, element_names, expression_names = (
-            emitter.lines,
-            dict(emitter.element_names),
-            dict(emitter.expression_names),
-        )
-        loads, before = list(emitter.loads), list(emitter.lines)
-        registers, reloaded = dict(emitter.registers), list(self.reloaded)
-        cached = list(self.cached)
-        self.used.clear()
-        self._write_stage(number, stage, present)
-        if len(self.passes) - 1 not in self.used:
-            present.lines = list(emitter.lines)
-            return
-        # The stage needs a result of this pass, so it goes into a new one.
-        if isinstance(stage, RowReduction):
-            present.reductions.pop()
-        else:
-            present.outputs.pop()
-        lines[:] = before
-        emitter.element_names, emitter.expression_names, emitter.loads = (
-            element_names,
-            expression_names,
-            loads,
-        )
-        emitter.registers, self.reloaded, self.cached = registers, reloaded, cached
-        self._begin()
-        self._write_stage(number, stage, self.passes[-1])
-        self.passes[-1].lines = list(emitter.lines)
+        """Add a stage to the last pass, or to a new one if it needs a result of the last one."""
+        draft = self._draft()
+        commit = self._write_stage(draft, number, stage)
+        if len(self.passes) - 1 in draft.used:
+            draft = self._draft()
+            self._offer_cached(draft)
+            draft.begin()
+            self.passes.append(Pass())
+            commit = self._write_stage(draft, number, stage)
+        self.emitter = draft
+        self.passes[-1].statements = draft.statements
+        commit(self.passes[-1])
 
-    def _begin(self) -> None:
-        self._offer_cached()
-        self.passes.append(Pass())
-        self.emitter.lines.clear()
-        self.emitter.element_names.clear()
-        self.emitter.expression_names.clear()
-
-    def _offer_cached(self) -> None:
+    def _offer_cached(self, emitter: _RowEmitter) -> None:
         """Let later passes read values of slow functions from local memory, as long as they fit."""
-        emitter = self.emitter
         taken = sum(value.type.element.math_size for value, _ in emitter.cached)
         room = self.target.cache_bytes(math.prod(self.columns))
-        for key, variable in emitter.element_names.items():
+        for key, variable in emitter.elements.items():
             value, at = key
             element = value.type.element
             is_slow = element.kind == "float" and value.op in _SLOW
@@ -259,96 +298,96 @@ class _Writer:
                 if taken <= room:
                     name = f"cached{len(emitter.cached)}"
                     cached = CachedValue(name, element, len(self.passes) - 1, variable)
-                    emitter.cached[key] = self._read_cached(cached)
+                    emitter.cached[key] = _reader_of_cached(cached)
 
-    def _read_cached(self, cached: CachedValue) -> Callable[[], str]:
-        def read() -> str:
-            if cached not in self.cached:
-                self.cached.append(cached)
-            return self.emitter.define(cached.element.math, f"{cached.name}[row_offset + c]")
-
-        return read
-
-    def _write_stage(self, number: int, stage: RowReduction | OutputSpec, present: Pass) -> None:
-        emitter = self.emitter
+    def _write_stage(
+        self, emitter: _RowEmitter, number: int, stage: RowReduction | OutputSpec
+    ) -> Callable[[Pass], None]:
+        """Emit a stage's elements; return the function that adds the stage to its pass."""
         if isinstance(stage, RowReduction):
-            names = [emitter.value(value, self.whole) for value in stage.inputs]
-            present.reductions.append((number, stage, stage.update(names)))
+            update = stage.update([emitter.value(value, self.whole) for value in stage.inputs])
             for index, value in enumerate(stage.outs):
                 emitter.registers[value] = self._result(
                     f"f{number}_{index}", value, len(self.passes) - 1
                 )
-                emitter.element_names.pop((value, self.own), None)
-            return
-        begin = len(emitter.lines)
-        present.outputs.append(stage.write(emitter))
-        if stage.value is not None and len(emitter.lines) - begin > _EXPENSIVE:
+                emitter.elements.pop((value, self.own), None)
+            return lambda present: present.reductions.append((number, stage, update))
+        begin = emitter.size
+        output = stage.write(emitter)
+        if stage.value is not None and emitter.size - begin > _EXPENSIVE:
             emitter.registers[stage.value] = self._reload(stage)
+        return lambda present: present.outputs.append(output)
 
     def _write_after(self, spec: OutputSpec) -> None:
         """Emit an output that is computed once per row."""
-        emitter = self.emitter
-        element_names, expression_names = (
-            dict(emitter.element_names),
-            dict(emitter.expression_names),
-        )
-        lines, saved = emitter.lines, list(emitter.lines)
-        lines.clear()
-        emitter.element_names.clear()
-        emitter.expression_names.clear()
-        output = spec.write(emitter)
-        self.passes[-1].after.append((list(lines), output))
-        lines[:] = saved
-        emitter.element_names, emitter.expression_names = element_names, expression_names
+        draft, before = self._draft(), self.emitter
+        draft.begin()
+        output = spec.write(draft)
+        self.passes[-1].after.append((draft.statements, output))
+        # The pass goes on with its own statements.
+        draft.statements, draft.size = before.statements, before.size
+        draft.elements, draft.definitions = before.elements, before.definitions
+        self.emitter = draft
 
-    def _result(self, name: str, value: Value, number: int) -> Callable[[Coordinates], str]:
-        def read(at: Coordinates) -> str:
+    def _result(self, name: str, value: Value, number: int) -> Reader:
+        def read(emitter: Emitter, at: Coordinates) -> str:
             if at != self.own:
                 raise NeedsMemory(value)
-            self.used.add(number)
+            assert isinstance(emitter, _RowEmitter)
+            emitter.used.add(number)
             return name
 
         return read
 
-    def _reload(self, spec: OutputSpec) -> Callable[[Coordinates], str]:
-        def read(at: Coordinates) -> str:
+    def _reload(self, spec: OutputSpec) -> Reader:
+        def read(emitter: Emitter, at: Coordinates) -> str:
             assert spec.value is not None
             assert spec.view is not None
+            assert isinstance(emitter, _RowEmitter)
             if at != self.whole:
                 raise NeedsMemory(spec.value)
-            if spec not in self.reloaded:
-                self.reloaded.append(spec)
-            return self.emitter.load(spec.view, at)
+            if spec not in emitter.reloaded:
+                emitter.reloaded.append(spec)
+            return emitter.load(spec.view, at)
 
         return read
 
     def _make_kernel(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
-        for cached in self.cached:
-            store = f"{cached.name}[row_offset + c] = {cached.variable};"
-            self.passes[cached.number].lines.append(store)
+        emitter = self.emitter
         outputs = [output for p in self.passes for output in p.outputs]
         outputs += [output for p in self.passes for _, output in p.after]
-        views = [output.view for output in outputs]
-        views += [
-            v
-            for stage in stages
-            if isinstance(stage, RowReduction)
-            for _, v in stage.stored_results
-        ]
-        for view in views:
-            self.emitter.argument(view.buffer, view.element)
-        written = list(dict.fromkeys(view.buffer for view in views))
-        read = dict.fromkeys(view.buffer for _, view, _ in self.emitter.loads)
-        kernel = PendingRowKernel("kernel", {}, emitter=self.emitter, outputs=outputs)
+        kernel = PendingRowKernel("kernel", {}, emitter=emitter, outputs=outputs)
         kernel.rows, kernel.columns, kernel.stages, kernel.passes = (
             self.rows,
             self.columns,
             stages,
             self.passes,
         )
-        kernel.writes, kernel.reloaded = written, self.reloaded
-        kernel.cached, kernel.target = self.cached, self.target
-        own = {spec.view.buffer.root for spec in self.reloaded if spec.view}
+        views = kernel.written_views()
+        for view in views:
+            emitter.argument(view.buffer, view.element)
+        kernel.writes = list(dict.fromkeys(view.buffer for view in views))
+        kernel.reloaded, kernel.cached, kernel.target = (
+            emitter.reloaded,
+            emitter.recalled,
+            self.target,
+        )
+        read = dict.fromkeys(view.buffer for _, view, _ in emitter.loads)
+        own = {spec.view.buffer.root for spec in kernel.reloaded if spec.view}
         kernel.reads = [buffer for buffer in read if buffer.root not in own]
         kernel.specs = [stage for stage in stages if isinstance(stage, OutputSpec)]
         return kernel
+
+
+def _reader_of_cached(cached: CachedValue) -> Callable[[Emitter], str]:
+    def read(emitter: Emitter) -> str:
+        assert isinstance(emitter, _RowEmitter)
+        if cached not in emitter.recalled:
+            emitter.recalled.append(cached)
+        name = emitter.definitions.get(cached)
+        if name is None:
+            name = emitter.definitions[cached] = emitter.new_name()
+            emitter.add(Recall(name, cached.element.math, cached.name))
+        return name
+
+    return read

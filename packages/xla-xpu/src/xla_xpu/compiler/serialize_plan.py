@@ -8,13 +8,15 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from . import fusion, kernel_writer, memory
-from .deduplicate import deduplicate
+from xpu_runtime.codegen import kernel as kernels_of
+from xpu_runtime.codegen.affine import row_major
+from xpu_runtime.codegen.kernel import Code, Kernel
+from xpu_runtime.codegen.share import share_codes
+
+from . import memory, merge
+from .fusion import PendingKernel
 from .lower import Lowerer
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, joined
-from .row_fusion import PendingRowKernel
-from .row_kernel_writer import write_row_kernel
-from .types import row_major
 
 # Kernels per module: most of a compilation's cost does not depend on their number.
 MODULE_KERNELS = 8
@@ -23,8 +25,8 @@ MODULE_KERNELS = 8
 def serialize_plan(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
     """Fuse, assign memory and serialize a lowered program; see memory.reuse_donated for ``donated``."""
     if not lowerer.unfused:
-        fusion.fuse_kernels(lowerer.steps, lowerer.find_view_at)
-    fusion.drop_unread(lowerer.steps, lowerer.find_view_at)
+        merge.fuse_kernels(lowerer.steps, lowerer.find_view_at)
+    merge.drop_unread(lowerer.steps, lowerer.find_view_at)
     kernels = Kernels(lowerer)
     memory.merge_copies(lowerer.steps)
     output_aliases = memory.reuse_donated(lowerer.buffers, lowerer.steps, donated)
@@ -56,51 +58,45 @@ class Kernels:
     """The kernels of all pending kernels, equal ones once, in modules."""
 
     def __init__(self, lowerer: Lowerer) -> None:
-        written: dict[Step, kernel_writer.Kernel] = {}
-        complex: set[Step] = set()
+        written: dict[PendingKernel, Kernel] = {}
         for step in (inner for top in lowerer.steps for inner in top.all_steps()):
-            if isinstance(step, fusion.PendingKernel):
-                if isinstance(step, PendingRowKernel):
-                    written[step] = write_row_kernel(step, lowerer.target)
-                else:
-                    written[step] = kernel_writer.write_kernel(
-                        step.emitter, step.outputs, lowerer.target
-                    )
-                step.in_place = written[step].in_place
-                if step.emitter.complex:
-                    complex.add(step)
-        self.of = deduplicate(written)
-        self.names: dict[str, str] = {}
+            if isinstance(step, PendingKernel):
+                kernel = written[step] = step.write(lowerer.target)
+                arguments = step.arguments()
+                step.in_place = [arguments[number] for number in kernel.in_place]
+        self.of = share_codes(written)
+        self.names: dict[Code, str] = {}
         for kernel in self.of.values():
-            self.names.setdefault(kernel.text, f"fused_{len(self.names)}")
-        of_complex = {self.of[step].text for step in complex}
-        self.modules: dict[str, str] = {}  # source text to module source
+            self.names.setdefault(kernel.code, f"fused_{len(self.names)}")
+        complex = {self.of[step].code for step in written if step.emitter.complex}
+        self.modules: dict[Code, str] = {}  # the source of each code's module
         for kind in (False, True):
-            texts = [text for text in self.names if (text in of_complex) == kind]
-            for begin in range(0, len(texts), MODULE_KERNELS):
-                group = texts[begin : begin + MODULE_KERNELS]
-                named = [text.replace("NAME", self.names[text], 1) for text in group]
-                self.modules |= dict.fromkeys(group, kernel_writer.module_source(named, kind))
+            codes = [code for code in self.names if (code in complex) == kind]
+            for begin in range(0, len(codes), MODULE_KERNELS):
+                group = codes[begin : begin + MODULE_KERNELS]
+                source = kernels_of.module_source([(self.names[code], code) for code in group])
+                self.modules |= dict.fromkeys(group, source)
         self.sources = list(dict.fromkeys(self.modules.values()))
         self.numbers = {source: number for number, source in enumerate(self.sources)}
 
-    def fields(self, step: Step, numbers: dict[Buffer, int]) -> dict[str, Any]:
+    def fields(self, step: PendingKernel, numbers: dict[Buffer, int]) -> dict[str, Any]:
         """Return the fields with which the plugin launches a kernel."""
         kernel = self.of[step]
+        views = [*(view for _, view, _ in step.emitter.loads), *step.written_views()]
         return {
-            "source": self.numbers[self.modules[kernel.text]],
-            "name": self.names[kernel.text],
+            "source": self.numbers[self.modules[kernel.code]],
+            "name": self.names[kernel.code],
             "groups": kernel.groups,
             "group": kernel.group,
-            "bytes": kernel.bytes,
-            "arguments": [numbers[buffer.root] for buffer in kernel.arguments],
-            "sizes": kernel.sizes,
+            "bytes": sum(view.type.bytes for view in views),
+            "arguments": [numbers[buffer.root] for buffer in step.arguments()],
+            "sizes": list(kernel.sizes),
         }
 
 
 def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str, Any]:
     fields = {key: _field(value, numbers) for key, value in _with_min_dims(step).items()}
-    if step in kernels.of:
+    if isinstance(step, PendingKernel):
         fields |= kernels.fields(step, numbers)
     if step.bodies:
         bodies = [[_step(inner, numbers, kernels) for inner in body] for body in step.bodies]

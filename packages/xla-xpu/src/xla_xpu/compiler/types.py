@@ -9,6 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from xpu_runtime.codegen.affine import row_major
 
 
 @dataclass(frozen=True)
@@ -134,12 +135,3 @@ class Type:
 
     def __str__(self) -> str:
         return f"{self.element.name}[{','.join(map(str, self.shape))}]"
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a contiguous array, in elements."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))

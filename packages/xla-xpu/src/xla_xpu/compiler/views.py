@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .affine import Affine, Coordinates, dot
+from xpu_runtime.codegen.affine import Affine, Coordinates, dot, row_major
+
 from .graph import Node
 from .plan import View
-from .types import row_major
 
 VIEWS = frozenset(["broadcast_in_dim", "transpose", "slice", "reverse", "reshape"])
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..affine import Affine, Coordinates
+from xpu_runtime.codegen.affine import Affine, Coordinates, counters
+from xpu_runtime.codegen.statements import Term
+
 from ..conversions import convert
 from ..emit import Emitter
+from ..fusion import Output
 from ..graph import Node
-from ..kernel_writer import Output
 from ..lower import Lowerer
-from ..space import counters
 from .window_loops import Window, walk
 
 
@@ -53,7 +54,7 @@ def add_loops(lowerer: Lowerer, node: Node) -> None:
         ):
             if (groups := a.get(name, 1)) > 1:
                 each = out.shape[numbers["output_feature_dimension"]] // groups
-                group = emitter.define("i64", f"({emitter.position(channel)}) / {each} * {size}")
+                group = emitter.let("i64", f"({{0}}) / {each} * {size}", channel)
                 place[numbers[dim]] = place[numbers[dim]] + Affine.of(group)
         for dim, output in zip(
             numbers["input_spatial_dimensions"], numbers["output_spatial_dimensions"], strict=True
@@ -76,10 +77,10 @@ def add_loops(lowerer: Lowerer, node: Node) -> None:
                 where[kernel] = offset * -1 + (weights.shape[kernel] - 1) if is_reversed else offset
             pairs = ((source, inside), (weights, tuple(where)))
             x, w = (
-                convert(value.type.element, element, emitter.value(value, place))
+                Term(convert(value.type.element, element, "{0}"), (emitter.value(value, place),))
                 for value, place in pairs
             )
-            emitter.lines.append(f"{total} = ({element.math})({total} + {x} * {w});")
+            emitter.set(total, Term(f"({element.math})({{0}} + {{1}} * {{2}})", (total, x, w)))
 
         walk(emitter, windows, source.shape, tuple(place), visit)
         return total

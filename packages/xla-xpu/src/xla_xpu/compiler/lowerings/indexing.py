@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..affine import Affine, Coordinates
+from xpu_runtime.codegen.affine import Affine, Coordinates, counters
+from xpu_runtime.codegen.statements import Operand
+
 from ..elementwise import headers_of
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
-from ..fusion import OutputSpec
+from ..fusion import Output, OutputSpec
 from ..graph import Graph, Node, Value
-from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import MAX_DIMENSIONS, View, make_step
-from ..regions import as_expression, reducer_of, region_text
-from ..space import counters
+from ..regions import reducer_of, region_expression
 from ..types import ELEMENTS, Element, Type, row_major
 
 # The maximum number of an index's components in the runtime.
@@ -94,7 +94,7 @@ def _add_gather_kernel(lowerer: Lowerer, node: Node) -> None:
         numbers["index_vector_dim"],
     )
 
-    def write(emitter: Emitter) -> str:
+    def write(emitter: Emitter) -> Operand:
         inside = walk.inside()
         for number, dim in enumerate(numbers["start_index_map"]):
             start = walk.component(emitter, number)
@@ -147,8 +147,8 @@ class _Elements:
             inside[dim] = batch[own if own < self.vector else own - 1]
         return inside
 
-    def component(self, emitter: Emitter, number: int) -> str:
-        """Return the name of a component of an element's index."""
+    def component(self, emitter: Emitter, number: int) -> Operand:
+        """Return a component of an element's index."""
         batch, vector = self.batch, self.vector
         place = [*batch[:vector], Affine(number), *batch[vector:]][: len(self.indices.shape)]
         return emitter.value(self.indices, tuple(place))
@@ -224,19 +224,18 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
     sign = "(u64)" if indices.type.element.kind == "uint" else "(u64)(i64)"
 
     def write(emitter: Emitter) -> str:
-        emitter.irregular = True
+        given: list[Operand] = list(walk.inside())
         # Computed in i64, because it may exceed the type of the kernel's positions.
-        place = [
-            f"(i64)({emitter.position(at)}) * {stride}l"
-            for at, stride in zip(walk.inside(), strides, strict=True)
-        ]
+        place = [f"(i64)({{{dim}}}) * {stride}l" for dim, stride in enumerate(strides)]
         within = []
         for number, dim in enumerate(numbers["scattered_dims_to_operand_dims"]):
             start = walk.component(emitter, number)
             size = updates.shape[window[dim]] if dim in window else 1
-            within.append(f"{sign}{start} <= {operand.shape[dim] - size}ul")
-            place.append(f"(i64){start} * {strides[dim]}l")
-        return emitter.define("i64", f"{' && '.join(within) or 'true'} ? {' + '.join(place)} : -1l")
+            within.append(f"{sign}{{{len(given)}}} <= {operand.shape[dim] - size}ul")
+            place.append(f"(i64){{{len(given)}}} * {strides[dim]}l")
+            given.append(start)
+        text = f"{' && '.join(within) or 'true'} ? {' + '.join(place)} : -1l"
+        return emitter.let("i64", text, *given)
 
     emitter, name = lowerer.emit(write, [node.output])
     places = lowerer.new(Type(ELEMENTS["i64"], updates.shape))
@@ -298,7 +297,6 @@ def _combiner(region: Graph, element: Element) -> dict[str, Any]:
         return {"name": "replace"}
     if element.kind == "float" and reducer_of(region) in _COMMON:
         return {"name": reducer_of(region)}
-    lines, (result,) = region_text(region, ["a", "b"])
-    combine = as_expression(lines, result)
-    headers = headers_of(combine, element.kind == "complex")
+    combine = region_expression(region, ["a", "b"])
+    headers = headers_of(element.kind == "complex", element.foreign)
     return {"name": "xla", "combine": combine, "headers": headers}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 
-from ..affine import Affine, dot
+from xpu_runtime.codegen.affine import Affine, counters, dot
+from xpu_runtime.codegen.statements import Operand, Term
+
 from ..emit import Emitter
 from ..failures import Unsupported
+from ..fusion import Output
 from ..graph import Node
-from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import View
-from ..space import counters
-from ..types import ELEMENTS, Type, row_major
+from ..types import ELEMENTS, Element, Type, row_major
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
@@ -28,13 +29,14 @@ def rng_bit_generator(lowerer: Lowerer, node: Node) -> None:
     else:
         steps = _philox_bits(lowerer, node)
 
-    def advance(emitter: Emitter) -> list[str]:
+    def advance(emitter: Emitter) -> list[Operand]:
         names = [emitter.value(state, (Affine(k),)) for k in range(state.shape[0])]
         element = state.type.element
-        after = emitter.variable(element, f"{names[1]} + {steps}ul")
+        after = emitter.variable(element, Term(f"{{0}} + {steps}ul", (names[1],)))
         if len(names) == 2:
             return [names[0], after]
-        return [names[0], after, emitter.variable(element, f"{names[2]} + ({after} < {names[1]})")]
+        carried = Term("{0} + ({1} < {2})", (names[2], after, names[1]))
+        return [names[0], after, emitter.variable(element, carried)]
 
     emitter, names = lowerer.emit(advance, [state])
     out = lowerer.result(node.outputs[0])
@@ -59,14 +61,12 @@ def _threefry_bits(lowerer: Lowerer, node: Node) -> int:
 
     def write(emitter: Emitter) -> list[str]:
         key, start = (emitter.value(state, (Affine(k),)) for k in (0, 1))
-        emitter.irregular = True
-        place = emitter.position(dot(counters(half), row_major(half)))
-        count = emitter.variable(ELEMENTS["ui64"], f"{start} + (u64)({place})")
+        place = dot(counters(half), row_major(half))
+        count = emitter.variable(ELEMENTS["ui64"], Term("{0} + (u64)({1})", (start, place)))
         words = _threefry(emitter, key, count)
         if whole:
-            both = f"({element.math})((u64){words[0]} | (u64){words[1]} << 32)"
-            return [emitter.variable(element, both)]
-        return [emitter.variable(element, f"({element.math}){word}") for word in words]
+            return [emitter.variable(element, _joined(element, *words))]
+        return [emitter.variable(element, Term(f"({element.math}){{0}}", (w,))) for w in words]
 
     emitter, names = lowerer.emit(write, [state])
     steps = [s * (1 if whole or d != split else 2) for d, s in enumerate(target.strides)]
@@ -88,19 +88,27 @@ def _with(shape: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
     return (*shape[:dim], size, *shape[dim + 1 :])
 
 
-def _threefry(emitter: Emitter, key: str, count: str) -> tuple[str, str]:
-    word = ELEMENTS["ui32"]
-    first, second = (emitter.variable(word, f"(u32)({key} >> {at})") for at in (0, 32))
-    third = emitter.variable(word, f"{first} ^ {second} ^ 0x1bd11bdau")
+def _joined(element: Element, low: str, high: str) -> Term:
+    """Return an element of two words."""
+    return Term(f"({element.math})((u64){{0}} | (u64){{1}} << 32)", (low, high))
+
+
+def _word(emitter: Emitter, template: str, *args: Operand) -> str:
+    return emitter.variable(ELEMENTS["ui32"], Term(template, args))
+
+
+def _threefry(emitter: Emitter, key: Operand, count: str) -> tuple[str, str]:
+    first, second = (_word(emitter, f"(u32)({{0}} >> {at})", key) for at in (0, 32))
+    third = _word(emitter, "{0} ^ {1} ^ 0x1bd11bdau", first, second)
     keys = (first, second, third)
-    x = emitter.variable(word, f"(u32){count} + {first}")
-    y = emitter.variable(word, f"(u32)({count} >> 32) + {second}")
+    x = _word(emitter, "(u32){0} + {1}", count, first)
+    y = _word(emitter, "(u32)({0} >> 32) + {1}", count, second)
     for group in range(5):
         for turn in _ROTATIONS[group % 2]:
-            emitter.lines.append(f"{x} += {y}; {y} = ({y} << {turn} | {y} >> {32 - turn}) ^ {x};")
-        emitter.lines.append(
-            f"{x} += {keys[(group + 1) % 3]}; {y} += {keys[(group + 2) % 3]} + {group + 1}u;"
-        )
+            text = f"{{0}} += {{1}}; {{1}} = ({{1}} << {turn} | {{1}} >> {32 - turn}) ^ {{0}};"
+            emitter.do(text, x, y, assigned=(x, y))
+        text = f"{{0}} += {{2}}; {{1}} += {{3}} + {group + 1}u;"
+        emitter.do(text, x, y, keys[(group + 1) % 3], keys[(group + 2) % 3], assigned=(x, y))
     return x, y
 
 
@@ -120,18 +128,13 @@ def _philox_bits(lowerer: Lowerer, node: Node) -> int:
         values = [emitter.value(state, (Affine(k),)) for k in range(state.shape[0])]
         # A short state uses the key as the counter's upper half.
         key, low, high = values if len(values) == 3 else (*values, values[0])
-        emitter.irregular = True
-        wide = ELEMENTS["ui64"]
-        begin = emitter.variable(
-            wide, f"{low} + (u64)({emitter.position(counters((count,))[0])})" if count > 1 else low
-        )
-        words = _philox(emitter, key, begin, f"({high} + ({begin} < {low}))")
+        first = Term("{0} + (u64)({1})", (low, *counters((count,)))) if count > 1 else low
+        begin = emitter.variable(ELEMENTS["ui64"], first)
+        words = _philox(emitter, key, begin, Term("({0} + ({1} < {2}))", (high, begin, low)))
         if each == 4:
-            return [emitter.variable(element, f"({element.math}){word}") for word in words]
-        pairs = (words[:2], words[2:])
+            return [emitter.variable(element, Term(f"({element.math}){{0}}", (w,))) for w in words]
         return [
-            emitter.variable(element, f"({element.math})((u64){a} | (u64){b} << 32)")
-            for a, b in pairs
+            emitter.variable(element, _joined(element, *pair)) for pair in (words[:2], words[2:])
         ]
 
     emitter, names = lowerer.emit(write, [state])
@@ -148,18 +151,18 @@ def _flat(view: View) -> View:
     return view.with_layout((view.type.count,), (1,))
 
 
-def _philox(emitter: Emitter, key: str, low: str, high: str) -> list[str]:
-    word = ELEMENTS["ui32"]
+def _philox(emitter: Emitter, key: Operand, low: Operand, high: Operand) -> list[str]:
     halves = [(low, 0), (low, 32), (high, 0), (high, 32)]
-    words = [emitter.variable(word, f"(u32)({text} >> {at})") for text, at in halves]
-    keys = [emitter.variable(word, f"(u32)({key} >> {at})") for at in (0, 32)]
-    a, b, c, d = words
-    k, m = keys
-    emitter.lines.append(
-        "for (int round = 0; round < 10; ++round) { "
-        f"const u64 p = (u64){a} * 0xd2511f53u, q = (u64){c} * 0xcd9e8d57u; "
-        f"{a} = (u32)(q >> 32) ^ {b} ^ {k}; {b} = (u32)q; "
-        f"{c} = (u32)(p >> 32) ^ {d} ^ {m}; {d} = (u32)p; "
-        f"{k} += 0x9e3779b9u; {m} += 0xbb67ae85u; }}"
-    )
+    words = [_word(emitter, f"(u32)({{0}} >> {at})", half) for half, at in halves]
+    keys = [_word(emitter, f"(u32)({{0}} >> {at})", key) for at in (0, 32)]
+    emitter.do(_PHILOX_ROUNDS, *words, *keys, assigned=(*words, *keys))
     return words
+
+
+_PHILOX_ROUNDS = (
+    "for (int round = 0; round < 10; ++round) {{ "
+    "const u64 p = (u64){0} * 0xd2511f53u, q = (u64){2} * 0xcd9e8d57u; "
+    "{0} = (u32)(q >> 32) ^ {1} ^ {4}; {1} = (u32)q; "
+    "{2} = (u32)(p >> 32) ^ {3} ^ {5}; {3} = (u32)p; "
+    "{4} += 0x9e3779b9u; {5} += 0xbb67ae85u; }}"
+)

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from xpu_runtime.codegen.affine import Affine, counters
+from xpu_runtime.codegen.byte_loads import is_regular
+from xpu_runtime.codegen.render import Renderer
+from xpu_runtime.codegen.statements import (
+    Block,
+    Let,
+    Load,
+    Operand,
+    Set,
+    Statement,
+    Term,
+    operands,
+    rewrite,
+)
 
 from ..conversions import of_bits
-from ..elementwise import headers_of, literal, load
+from ..elementwise import headers_of, literal
 from ..emit import Emitter, NeedsMemory, TooLarge
-from ..fusion import LocateValue
+from ..fusion import LocateValue, Output
 from ..graph import Graph, Node, Value
-from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
-from ..regions import reducer_of, region_text
+from ..regions import reducer_of, region_statements
 from ..row_fusion import RowReduction, make_row_reduction
-from ..space import counters
 from ..splats import counted_dimension, splat
 from ..types import Element, Type, row_major
 from .window_loops import Window, add_loops
@@ -96,7 +110,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         starts = []
     left, right = [f"s{k}" for k in range(count)], [f"r{k}" for k in range(count)]
     combine = _assignments(region, left, right, elements)
-    outputs = [
+    outputs: list[Operand] = [
         _finish(region, start, element, reducer)
         for start, element in zip(starts, elements, strict=False)
     ]
@@ -111,7 +125,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             identities=identities,
             combine=combine,
             update=lambda names: _assignments(region, left, names, elements, "u"),
-            finish=outputs or left,
+            finish=outputs or list(left),
             views=list(outs),
         )
         try:
@@ -122,7 +136,8 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             pass  # the runtime's reduction reads views
     dims, results = list(node.attributes["dimensions"]), outs
     places = _places(inputs, dims)
-    lines, names, views = _inputs(lowerer, inputs, places)
+    found = _inputs(lowerer, inputs, places)
+    views = found.views
     if len(views[0].shape) > MAX_DIMENSIONS:
         groups = groups_of(views, dims)
         dims = [
@@ -136,20 +151,23 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
         views = joined(views, groups)
         remaining = tuple(size for dim, size in enumerate(views[0].shape) if dim not in dims)
         results = [out.with_layout(remaining, row_major(remaining)) for out in outs]
-    complex = any(e.kind == "complex" for e in (*elements, *(v.element for v in views)))
     fields: dict[str, Any] = {"name": _COMMON.get(reducer)}
-    as_it_is = [line.partition(" = ")[2] for line in lines] in ([], ["a0;"])
     whole = (outputs or left) == ["s0"] and elements[0].kind == "float"
-    if not as_it_is or not whole or fields["name"] is None:
-        update = "\n".join(lines) + "\n" + _assignments(region, left, names, elements, "u")
+    if not found.is_unchanged or not whole or fields["name"] is None:
+        used = (*elements, *(view.element for view in views))
+        update = _assignments(region, left, found.names, elements, "u")
+        renderer = Renderer()
         fields = {
             "name": "xla",
             "accumulators": [[e.math, i] for e, i in zip(elements, identities, strict=True)],
-            "combine": combine,
-            "update": update,
-            "outputs": outputs or left,
-            "headers": headers_of(update, complex),
-            "uses_index": "index" in update,
+            "combine": renderer.text(combine),
+            "update": renderer.text([*found.statements, *update]),
+            "outputs": [renderer.operand(output) for output in outputs or left],
+            "headers": headers_of(
+                any(e.kind == "complex" for e in used),
+                found.minifloats or any(e.foreign for e in used),
+            ),
+            "uses_index": found.uses_index,
         }
     step = make_step(
         "reduce", {"in": views}, {"out": results}, dims=dims, compute=_compute(elements), **fields
@@ -198,13 +216,19 @@ def _without(lowerer: Lowerer, node: Node) -> LocateValue:
 
 
 def _assignments(
-    region: Graph, left: list[str], right: list[str], elements: list[Element], prefix: str = "w"
-) -> str:
-    lines, results = region_text(region, [*left, *right])
-    text = "{\n" + "\n".join(lines) + "\n"
+    region: Graph,
+    left: list[str],
+    right: Sequence[Operand],
+    elements: list[Element],
+    prefix: str = "w",
+) -> list[Statement]:
+    """Return the statements that combine the accumulators ``left`` with ``right``."""
+    statements, results = region_statements(region, [*left, *right])
+    body: list[Statement] = list(statements)
     for k, (result, element) in enumerate(zip(results, elements, strict=True)):
-        text += f"{element.math} {prefix}{k} = {result};\n"
-    return text + "".join(f"s{k} = {prefix}{k};\n" for k in range(len(left))) + "}"
+        body.append(Let(f"{prefix}{k}", element.math, result))
+    body += [Set(f"s{k}", f"{prefix}{k}") for k in range(len(left))]
+    return [Block(body)]
 
 
 def _places(inputs: list[Value], dims: list[int]) -> dict[Value, str]:
@@ -224,11 +248,28 @@ def _places(inputs: list[Value], dims: list[int]) -> dict[Value, str]:
     return places if len(places) < len(inputs) else {}
 
 
-def _inputs(
-    lowerer: Lowerer, inputs: list[Value], places: dict[Value, str]
-) -> tuple[list[str], list[str], list[View]]:
-    """Return statements that compute an element of each input from elements a0, a1, ... of views."""
+@dataclass(frozen=True)
+class _Inputs:
+    """Statements that compute an element of each input, ``names``, from elements a0, a1, ... of views."""
+
+    statements: list[Statement]
+    names: list[Operand]
+    views: list[View]
+    uses_index: bool = False
+    minifloats: bool = False
+
+    @property
+    def is_unchanged(self) -> bool:
+        """True if nothing is computed of the one view's element."""
+        if not self.statements:
+            return True
+        return len(self.statements) == 1 and operands(self.statements[0]) == (Term("{0}", ("a0",)),)
+
+
+def _inputs(lowerer: Lowerer, inputs: list[Value], places: dict[Value, str]) -> _Inputs:
+    """Compute the inputs from views, or from their own memory if views do not describe them."""
     shape = inputs[0].shape
+    names: list[Operand]
     while True:
         emitter = Emitter(lowerer.find_view, _MAX_OPERANDS - len(inputs))
         try:
@@ -239,25 +280,33 @@ def _inputs(
         except TooLarge:
             return _unfused_inputs(lowerer, inputs)
         break
-    if emitter.irregular or not 0 < len(emitter.loads) <= _MAX_OPERANDS - len(inputs):
+    count = len(emitter.loads)
+    if not 0 < count <= _MAX_OPERANDS - len(inputs) or not is_regular(emitter.statements):
         return _unfused_inputs(lowerer, inputs)
     views = []
-    lines = list(emitter.lines)
+    numbers: dict[tuple[int, Affine], int] = {}
     for number, (argument, view, place) in enumerate(emitter.loads):
-        text = f"x{argument}[{emitter.position(place)}]"
+        numbers.setdefault((argument, place), number)
         strides = tuple(place.factor(dim) for dim in range(len(shape)))
         views.append(View(view.buffer, view.element, shape, strides, place.constant))
-        # The reduction has loaded the element, maybe as bytes.
-        loaded = of_bits(view.element, f"a{number}") if view.element.foreign else f"a{number}"
-        lines = [line.replace(load(view.element, text), loaded) for line in lines]
+
+    def loaded(statement: Statement) -> Statement:
+        """Replace a load: the reduction has loaded the element, maybe as bytes."""
+        if type(statement) is not Load:
+            return statement
+        number = numbers[statement.array, statement.position]
+        element = views[number].element
+        template = of_bits(element, "{0}") if element.foreign else "{0}"
+        return Let(statement.name, element.math, Term(template, (f"a{number}",)))
+
     # Every view has the shape of the reduced array.
-    return lines, names, views
+    return _Inputs(
+        rewrite(emitter.statements, loaded), names, views, bool(places), emitter.minifloats
+    )
 
 
-def _unfused_inputs(
-    lowerer: Lowerer, inputs: list[Value]
-) -> tuple[list[str], list[str], list[View]]:
-    return (
+def _unfused_inputs(lowerer: Lowerer, inputs: list[Value]) -> _Inputs:
+    return _Inputs(
         [],
         [f"a{k}" for k in range(len(inputs))],
         [lowerer.materialize(value) for value in inputs],
@@ -272,15 +321,13 @@ def _compute(elements: list[Element]) -> str:
     return element.runtime
 
 
-def _finish(region: Graph, start: Value, element: Element, reducer: str) -> str:
+def _finish(region: Graph, start: Value, element: Element, reducer: str) -> Operand:
     """Combine the accumulator with a constant initial value; see _start for other ones."""
     number = splat(start)
     if number is None or number == identity_of(reducer, element):
         return "s0"
-    lines, results = region_text(region, ["s0", literal(number, element)])
-    if len(lines) == 1:
-        return lines[0].partition(" = ")[2].removesuffix(";")
-    return results[0]
+    statements, (result,) = region_statements(region, ["s0", literal(number, element)])
+    return statements[0].value if len(statements) == 1 else result
 
 
 def _start(
@@ -299,5 +346,5 @@ def _start(
         lowerer.add_kernel(emitter, [Output(name, out)])
 
 
-def _element_of(value: Value, emitter: Emitter) -> str:
+def _element_of(value: Value, emitter: Emitter) -> Operand:
     return emitter.value(value, counters(value.shape))

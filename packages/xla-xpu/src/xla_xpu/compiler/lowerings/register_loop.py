@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..affine import Affine, Coordinates, dot
-from ..elementwise import store
-from ..emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, TooLarge, clamped
+from xpu_runtime.codegen.affine import Affine, Coordinates, dot
+from xpu_runtime.codegen.statements import For, Let, Term
+
+from ..emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, Reader, TooLarge, clamped
+from ..fusion import Output
 from ..graph import Graph, Node, Value
-from ..kernel_writer import Output
 from ..lower import Lowerer
 from ..plan import View
 from .stacked_outputs import StackedOutput, is_covered, stacked_outputs_of
@@ -83,7 +83,7 @@ def run_in_registers(lowerer: Lowerer, node: Node, trip_count: TripCount) -> boo
             continue
         except (NeedsMemory, TooLarge):
             return False
-        if len(lanes.emitter.lines) > _MAX_LINES:
+        if lanes.emitter.size > _MAX_LINES:
             return False
         if len(lanes.emitter.buffers) + len(in_registers) > MAX_BUFFERS:
             return False
@@ -120,19 +120,20 @@ class _Lanes:
     def write(self) -> None:
         """Emit the loads of states, the loop, and the stores of each iteration."""
         body = self.node.regions[1]
-        registers: dict[Value, Callable[[Coordinates], str]] = {}
+        registers: dict[Value, Reader] = {}
         self.emitter = emitter = Emitter(self._locate, registers=registers)
         self.names: dict[tuple[int, tuple[int, ...]], str] = {}
         for k in self.in_registers:
             start = self.node.inputs[k]
             for element in self._elements(start):
                 name = emitter.variable(start.type.element)
-                emitter.lines.append(f"{name} = {emitter.value(start, self._at(start, element))};")
+                emitter.set(name, emitter.value(start, self._at(start, element)))
                 self.names[k, element] = name
             registers[body.parameters[k]] = self._reader(k)
         counter, count = body.parameters[self.trip_count.state], self.trip_count
-        trip = f"({counter.type.element.math})(trip * {count.step} + ({count.first}))"
-        registers[counter] = lambda at: trip
+        trip = emitter.new_name("trip")
+        text = f"({counter.type.element.math})({{0}} * {count.step} + ({count.first}))"
+        registers[counter] = lambda emitter, at: Term(text, (trip,))
         for parameter, result, start in zip(
             body.parameters, body.results, self.node.inputs, strict=True
         ):
@@ -140,10 +141,10 @@ class _Lanes:
                 registers[parameter] = self._outside(start)
         for stacked in self.stacked:
             self.lowerer.result(self.node.outputs[stacked.state])
-        emitter.lines.append(f"for (i64 trip = 0; trip < {self.trip_count.trips}; ++trip) {{")
-        with emitter.scope():
+        with emitter.body() as statements:
             self._round(body)
-        emitter.lines.append("}")
+        end = str(self.trip_count.trips)
+        emitter.statements.append(For(trip, "i64", "0", end, statements))
 
     def _round(self, body: Graph) -> None:
         emitter = self.emitter
@@ -157,11 +158,10 @@ class _Lanes:
         new_names = []
         for (k, _), value in new.items():
             kind = body.results[k].type.element.math
-            emitter.name_count += 1
-            emitter.lines.append(f"{kind} v{emitter.name_count} = {value};")
-            new_names.append(f"v{emitter.name_count}")
-        for key, value in zip(new, new_names, strict=True):
-            emitter.lines.append(f"{self.names[key]} = {value};")
+            new_names.append(emitter.new_name())
+            emitter.add(Let(new_names[-1], kind, value))
+        for key, name in zip(new, new_names, strict=True):
+            emitter.set(self.names[key], name)
 
     def _store(self, stacked: StackedOutput) -> None:
         """Emit the store of an iteration's part of a stacked output: lanes write their own elements."""
@@ -174,12 +174,10 @@ class _Lanes:
             if size != whole:
                 first = clamped(emitter.value(start, ()), start.type.element, whole - size)
                 shift = shift + Affine.of(emitter.define("i64", first)) * stride
-        number = emitter.argument(view.buffer, view.element)
-        emitter.stores.append((number, view))
+        emitter.stores.append((emitter.argument(view.buffer, view.element), view))
         for at in self._places(update):
             name = emitter.value(update, at)
-            place = emitter.position(dot(at, view.strides) + shift)
-            emitter.lines.append(f"x{number}[{place}] = {store(view.element, name)};")
+            emitter.add(emitter.store(view, dot(at, view.strides) + shift, name))
 
     def _places(self, update: Value) -> list[Coordinates]:
         """Return a lane's coordinates in an update: the states' shape with dimensions of 1 inserted."""
@@ -214,8 +212,8 @@ class _Lanes:
                 lowerer.views[node.outputs[k]] = lowerer.materialize(node.inputs[k])
         self._leave_counter()
 
-    def _outside(self, value: Value) -> Callable[[Coordinates], str]:
-        return lambda at: self.emitter.value(value, at)
+    def _outside(self, value: Value) -> Reader:
+        return lambda emitter, at: emitter.value(value, at)
 
     def _part(self, view: View, element: tuple[int, ...]) -> View:
         """Return the view that lanes write of a state; all lanes write a scalar."""
@@ -237,12 +235,12 @@ class _Lanes:
     def _at(self, value: Value, element: tuple[int, ...]) -> Coordinates:
         return self.space.at(element) if value.shape else ()
 
-    def _reader(self, k: int) -> Callable[[Coordinates], str]:
+    def _reader(self, k: int) -> Reader:
         places = {
             self._at(self.node.inputs[k], e): name for (j, e), name in self.names.items() if j == k
         }
 
-        def read(at: Coordinates) -> str:
+        def read(emitter: Emitter, at: Coordinates) -> str:
             if at not in places:
                 raise _ReadsOtherLane
             return places[at]

@@ -9,7 +9,7 @@ from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
-from ..regions import as_expression, region_text
+from ..regions import region_expression
 from ..splats import counted_dimension
 from ..types import Type
 from .complex_products import part_of
@@ -61,10 +61,9 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
         operands += [Node(name, [value], [part]).output for name in ("real", "imag")]
         results += [Value(part, None, 0) for _ in range(2)]
         names += [f"{element.math}({side}{at}, {side}{at + 1})" for side in "ab"]
-    lines, (result,) = region_text(node.regions[0], names)
     views = [lowerer.with_max_dims(value) for value in operands]
     outs = [lowerer.result(value) for value in results]
-    less, complex = as_expression(lines, result), len(operands) > len(node.inputs)
+    less, complex = region_expression(node.regions[0], names), len(operands) > len(node.inputs)
     lowerer.add(
         make_step(
             "comparison_sort",
@@ -72,7 +71,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
             {"out": outs},
             less=less,
             dim=dim,
-            headers=headers_of(less, complex),
+            headers=headers_of(complex, any(v.type.element.foreign for v in node.inputs)),
         )
     )
     parts = iter(results)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
-from ..affine import Affine, Coordinates
+from xpu_runtime.codegen.affine import Affine, Coordinates, counters
+from xpu_runtime.codegen.statements import Operand, Term
+
 from ..emit import Emitter
+from ..fusion import Output
 from ..graph import Graph, Value
-from ..kernel_writer import Output
 from ..lower import Lowerer
-from ..regions import region_text
-from ..space import counters
+from ..regions import region_statements
 
 
 @dataclass(frozen=True)
@@ -73,37 +75,27 @@ def walk(
     ``visit`` writes what is done with an element, given its place in the source and in the window; it runs
     for those that are no padding.
     """
-    emitter.irregular = True
     inside: list[Affine] = []
     within: list[Affine] = []
-    opened = 0
-    for _dim, (window, size, place) in enumerate(zip(windows, shape, at, strict=True)):
-        start = place * window.stride + -window.low
-        if window.size > 1:
-            counter = emitter.new_name("w")
-            emitter.lines.append(
-                f"for (i32 {counter} = 0; {counter} < {window.size}; ++{counter}) {{"
-            )
-            opened += 1
-            start = start + Affine.of(counter) * window.dilation
-        within.append(Affine.of(counter) if window.size > 1 else Affine())
-        if not _guarded(window, size):
-            inside.append(start)
-            continue
-        name = emitter.new_name("p")
-        emitter.lines.append(f"{{ i64 {name} = {emitter.position(start)};")
-        condition = f"(u64){name} < {(size - 1) * window.base + 1 if size else 0}ul"
-        if window.base > 1:
-            condition += f" && {name} % {window.base} == 0"
-        emitter.lines.append(f"if ({condition}) {{")
-        opened += 2
-        if window.base > 1:
-            emitter.lines.append(f"i64 {name}s = {name} / {window.base};")
-            name += "s"
-        inside.append(Affine.of(name))
-    with emitter.scope():
+    with ExitStack() as stack:
+        for window, size, place in zip(windows, shape, at, strict=True):
+            start, coordinate = place * window.stride + -window.low, Affine()
+            if window.size > 1:
+                coordinate = stack.enter_context(emitter.loop(str(window.size), letter="w"))
+                start = start + coordinate * window.dilation
+            within.append(coordinate)
+            if not _guarded(window, size):
+                inside.append(start)
+                continue
+            name = emitter.let("i64", "{0}", start)
+            condition = f"(u64){{0}} < {(size - 1) * window.base + 1 if size else 0}ul"
+            if window.base > 1:
+                condition += f" && {{0}} % {window.base} == 0"
+            stack.enter_context(emitter.where(Term(condition, (name,))))
+            if window.base > 1:
+                name = emitter.let("i64", f"{{0}} / {window.base}", name)
+            inside.append(Affine.of(name))
         visit(tuple(inside), tuple(within))
-    emitter.lines.append("}" * opened)
 
 
 def _guarded(window: Window, size: int) -> bool:
@@ -123,7 +115,7 @@ def add_loops(
     shape = outputs[0].shape
     outside = list(dict.fromkeys(region.captured()))
 
-    def write(emitter: Emitter) -> list[str]:
+    def write(emitter: Emitter) -> list[Operand]:
         firsts = [emitter.value(start, ()) for start in starts]
         read = {value: emitter.value(value, ()) for value in outside}
         totals = [
@@ -133,16 +125,18 @@ def add_loops(
 
         def visit(inside: Coordinates, within: Coordinates) -> None:
             taken = [emitter.value(value, inside) for value in inputs]
-            lines, results = region_text(region, [*totals, *taken], read.__getitem__)
-            emitter.lines += lines
+            statements, results = region_statements(region, [*totals, *taken], read.__getitem__)
+            for statement in statements:
+                emitter.add(statement)
             names = [
                 emitter.variable(value.type.element, result)
                 for value, result in zip(inputs, results, strict=True)
             ]
-            emitter.lines += [f"{t} = {n};" for t, n in zip(totals, names, strict=True)]
+            for total, name in zip(totals, names, strict=True):
+                emitter.set(total, name)
 
         walk(emitter, windows, inputs[0].shape, counters(shape), visit)
-        return totals
+        return list(totals)
 
     emitter, names = lowerer.emit(write, inputs)
     lowerer.add_kernel(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 
 import numpy as np
+from xpu_runtime.codegen.affine import Coordinates, counters, dot
+from xpu_runtime.codegen.statements import Term
 
-from ..affine import Affine, Coordinates, dot
 from ..elementwise import headers_of, literal
 from ..emit import Emitter
+from ..fusion import Output
 from ..graph import Graph, Node, Value
-from ..kernel_writer import Output
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
-from ..regions import as_expression, reducer_of, region_text
-from ..space import counters
+from ..regions import as_expression, reducer_of, region_expression, region_statements
 from ..splats import splat
 from ..types import ELEMENTS, Type, row_major
 from .reductions import IDENTITIES, identity_of
@@ -81,18 +82,17 @@ def _scan(
     exclusive: bool = False,
 ) -> View:
     element = source.type.element
-    lines, (result,) = region_text(region, ["a", "b"])
     number = splat(start)
     view = lowerer.with_max_dims(source)
-    out, combine = lowerer.new(source.type), as_expression(lines, result)
+    out, combine = lowerer.new(source.type), region_expression(region, ["a", "b"])
     lowerer.add(
         make_step(
             "scan",
             {"in": view},
             {"out": out},
             combine=combine,
-            identity=as_expression([], literal(number, element)),
-            headers=headers_of(combine, element.kind == "complex"),
+            identity=as_expression(literal(number, element)),
+            headers=headers_of(element.kind == "complex", element.foreign),
             dim=dim,
             reverse=reverse,
             exclusive=exclusive,
@@ -198,12 +198,12 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
 
         def visit(inside: Coordinates, within: Coordinates) -> None:
             value = emitter.value(operand, inside)
-            lines, (keeps,) = region_text(select, [best, value])
-            emitter.lines += lines
-            place = emitter.position(dot(inside, strides))
-            emitter.lines.append(
-                f"if ({where} < 0 || !({keeps})) {{ {best} = {value}; {where} = {place}; }}"
-            )
+            statements, (keeps,) = region_statements(select, [best, value])
+            for statement in statements:
+                emitter.add(statement)
+            with emitter.where(Term("{0} < 0 || !({1})", (where, keeps))):
+                emitter.set(best, value)
+                emitter.set(where, dot(inside, strides))
 
         walk(emitter, windows, operand.shape, counters(source.shape), visit)
         return where
@@ -211,28 +211,27 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
     def collect(emitter: Emitter) -> str:
         total = emitter.variable(operand.type.element, emitter.value(start, ()))
         at = counters(operand.shape)
-        own = emitter.position(dot(at, strides))
-        inside, opened = [], 0
-        for window, size, place in zip(windows, source.shape, at, strict=True):
-            if window.trivial:
-                inside.append(place)
-                continue
-            name, end = emitter.new_name("o"), emitter.new_name("p")
-            emitter.lines.append(
-                f"{{ i64 {end} = {emitter.position(place + window.low)}; "
-                f"for (i64 {name} = {end} < {window.size} ? 0 : "
-                f"({end} - {window.size}) / {window.stride} + 1; "
-                f"{name} < {size} && {name} * {window.stride} <= {end}; ++{name}) {{"
-            )
-            opened += 2
-            inside.append(Affine.of(name))
-        with emitter.scope():
-            emitter.irregular = True
-            emitter.lines.append(f"if ({emitter.value(chosen, tuple(inside))} == {own}) {{")
-            given = emitter.value(source, tuple(inside))
-            lines, (result,) = region_text(scatter, [total, given])
-            emitter.lines += [*lines, f"{total} = {result}; }}"]
-        emitter.lines.append("}" * opened)
+        own = dot(at, strides)
+        inside = []
+        with ExitStack() as stack:
+            for window, size, place in zip(windows, source.shape, at, strict=True):
+                if window.trivial:
+                    inside.append(place)
+                    continue
+                # The windows that contain the element: those that begin at most a window's length before it.
+                last = emitter.let("i64", "{0}", place + window.low)
+                step = window.stride
+                begin = f"{{0}} < {window.size} ? 0 : ({{0}} - {window.size}) / {step} + 1"
+                end = emitter.let("i64", f"min_of((i64){size}, {{0}} / {step} + 1)", last)
+                loop = emitter.loop(end, Term(begin, (last,)), "i64", "o")
+                inside.append(stack.enter_context(loop))
+            found = emitter.value(chosen, tuple(inside))
+            with emitter.where(Term("{0} == {1}", (found, own))):
+                given = emitter.value(source, tuple(inside))
+                statements, (result,) = region_statements(scatter, [total, given])
+                for statement in statements:
+                    emitter.add(statement)
+                emitter.set(total, result)
         return total
 
     if source.type.count:

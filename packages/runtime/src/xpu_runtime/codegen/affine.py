@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Affine:
+class Affine(NamedTuple):
     """``constant + sum(counter * factor)``; a counter is a loop's number, or the name of a variable."""
 
     constant: int = 0
@@ -17,41 +16,60 @@ class Affine:
         """Return the position that equals the counter."""
         return cls(0, ((counter, 1),))
 
-    def __add__(self, other: Affine | int) -> Affine:
+    def __add__(self, other: Affine | int) -> Affine:  # type: ignore[override]
         if isinstance(other, int):
             return Affine(self.constant + other, self.terms)
+        if not other.terms:
+            return Affine(self.constant + other.constant, self.terms)
+        if not self.terms:
+            return Affine(self.constant + other.constant, other.terms)
         terms = dict(self.terms)
         for counter, factor in other.terms:
             terms[counter] = terms.get(counter, 0) + factor
         return Affine(self.constant + other.constant, _sorted(terms))
 
-    def __mul__(self, factor: int) -> Affine:
+    def __mul__(self, factor: int) -> Affine:  # type: ignore[override]
         if factor == 0:
-            return Affine()
+            return _ZERO
         return Affine(self.constant * factor, tuple((c, f * factor) for c, f in self.terms))
 
     def factor(self, counter: int | str) -> int:
         """Return by how much the position grows with the counter; 0 if it does not depend on it."""
-        return dict(self.terms).get(counter, 0)
+        for other, factor in self.terms:
+            if other == counter:
+                return factor
+        return 0
 
     @property
     def counters(self) -> set[int | str]:
         """Loops and variables on which the position depends; none has the factor 0."""
         return {counter for counter, _ in self.terms}
 
+    @property
+    def variables(self) -> list[str]:
+        """Names of the variables on which the position depends."""
+        return [counter for counter, _ in self.terms if isinstance(counter, str)]
+
     def is_unit_stride(self, counter: int) -> bool:
         """Return True if the position grows by 1 with the counter, and uses only loop counters."""
-        return self.factor(counter) == 1 and all(isinstance(c, int) for c in self.counters)
+        return self.factor(counter) == 1 and not self.variables
 
     def text(self, names: dict[int | str, str]) -> str:
         """Return C++ text; a counter without a name in ``names`` is its own name."""
-        parts = []
-        for counter, factor in self.terms:
-            name = names.get(counter, str(counter))
-            parts.append(name if factor == 1 else f"{name} * {factor}")
+        parts = self.summands(names)
         if self.constant or not parts:
             parts.append(str(self.constant))
         return " + ".join(parts)
+
+    def summands(self, names: dict[int | str, str]) -> list[str]:
+        """Return C++ texts of the terms, without the constant."""
+        return [
+            names.get(counter, str(counter)) + ("" if factor == 1 else f" * {factor}")
+            for counter, factor in self.terms
+        ]
+
+
+_ZERO = Affine()
 
 
 def _sorted(terms: dict[int | str, int]) -> tuple[tuple[int | str, int], ...]:
@@ -63,7 +81,21 @@ Coordinates = tuple[Affine, ...]
 
 def dot(coordinates: Coordinates, strides: tuple[int, ...]) -> Affine:
     """Return the position of coordinates in an array of these strides."""
-    total = Affine()
+    total = _ZERO
     for coordinate, stride in zip(coordinates, strides, strict=True):
         total = total + coordinate * stride
     return total
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides of a contiguous array, in elements."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def counters(shape: tuple[int, ...]) -> Coordinates:
+    """Return a counter for each dimension, and 0 for dimensions of size 1."""
+    return tuple(_ZERO if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))

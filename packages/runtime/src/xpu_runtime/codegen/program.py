@@ -1,0 +1,100 @@
+"""Loop programs: what the writers turn into kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .statements import Operand, Statement
+
+
+class StoredElement(Protocol):
+    """What the writers need to know of an element type; ``Element`` is one."""
+
+    @property
+    def name(self) -> str:
+        """Name for messages."""
+
+    @property
+    def stored(self) -> str:
+        """C++ type in memory."""
+
+    @property
+    def math(self) -> str:
+        """C++ type in which kernels compute."""
+
+    @property
+    def kind(self) -> str:
+        """One of "bool", "int", "uint", "float" and "complex"."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of a stored element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An argument of the kernel: memory of ``bytes`` bytes; kernels may write it if ``writable``."""
+
+    element: StoredElement
+    bytes: int
+    writable: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self.bytes // self.element.size
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A reduction along rows, of one or several accumulators ``s0``, ``s1``, ....
+
+    ``update`` combines them with names of the section's elements; ``combine`` with the accumulators ``r0``,
+    ``r1``, ... of another lane. ``finish`` are the values of ``results``, which later sections may use.
+    """
+
+    results: tuple[str, ...]
+    types: tuple[str, ...]
+    identities: tuple[str, ...]
+    update: Sequence[Statement]
+    combine: Sequence[Statement]
+    finish: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A loop along the row: statements for each element, folds over them, then statements once per row.
+
+    Of a program without folded dimensions, the one section's ``per_element`` is the whole computation.
+    """
+
+    per_element: Sequence[Statement]
+    folds: Sequence[Fold] = ()
+    per_row: Sequence[Statement] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Local memory for a value of each element of a row; ``type`` is the C++ type."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopProgram:
+    """Statements over the elements of ``shape``, of which the first ``parallel_dims`` dimensions are parallel.
+
+    The other dimensions are those of a row, along which folds run. Sizes are numbers; the largest one of a
+    kernel is an argument already, so that shapes share a source, and a symbol would become one here.
+    """
+
+    arrays: Sequence[Array]
+    shape: tuple[int, ...]
+    parallel_dims: int
+    sections: Sequence[Section]
+    caches: Sequence[Cache] = ()
+    # Headers of the device library whose functions the templates call.
+    headers: Sequence[str] = ()

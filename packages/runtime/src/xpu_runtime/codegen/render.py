@@ -1,0 +1,156 @@
+"""Statements as C++ text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .access import load_template, store_template
+from .affine import Affine
+from .program import Array
+from .statements import (
+    Block,
+    Do,
+    For,
+    If,
+    Keep,
+    Let,
+    Load,
+    Operand,
+    Recall,
+    Set,
+    Statement,
+    Store,
+    Term,
+    Var,
+)
+
+# Stands on both sides of the constant that an access adds to its position; C++ does not use the character.
+HOLE = "$"
+
+
+def _no_position(position: Affine) -> Affine:
+    raise AssertionError(f"{position} is outside a kernel")
+
+
+class Renderer:
+    """Renders statements; ``joined`` gives positions in the kernel's loops, ``names`` those of their counters."""
+
+    def __init__(
+        self,
+        arrays: Sequence[Array] = (),
+        joined: Callable[[Affine], Affine] = _no_position,
+        names: dict[int | str, str] | None = None,
+    ) -> None:
+        self.arrays, self.joined = arrays, joined
+        self.names: dict[int | str, str] = names or {}
+        self._accesses: dict[Affine, str] = {}
+
+    def operand(self, operand: Operand) -> str:
+        """Return an operand's text."""
+        kind = type(operand)
+        if kind is Term:
+            template, args = operand
+            return template.format(*[a if type(a) is str else self.operand(a) for a in args])  # type: ignore[attr-defined]
+        if kind is Affine:
+            return self.position(operand)  # type: ignore[arg-type]
+        return operand  # type: ignore[return-value]
+
+    def position(self, position: Affine) -> str:
+        """Return the text of a position as a number."""
+        return self.joined(position).text(self.names)
+
+    def element(self, array: int, position: Affine) -> str:
+        """Return the text of an element of an array, its constant offset between holes."""
+        text = self._accesses.get(position)
+        if text is None:
+            joined = self.joined(position)
+            parts = joined.summands(self.names)
+            if joined.constant or not parts:
+                parts.append(f"{HOLE}{joined.constant}{HOLE}")
+            text = self._accesses[position] = " + ".join(parts)
+        return f"x{array}[{text}]"
+
+    def lines(self, statements: Iterable[Statement]) -> list[str]:
+        """Return the statements' lines."""
+        lines: list[str] = []
+        for statement in statements:
+            _RENDER[type(statement)](self, statement, lines)
+        return lines
+
+    def text(self, statements: Iterable[Statement]) -> str:
+        """Return the statements as one text."""
+        return "\n".join(self.lines(statements))
+
+    # -- one function a statement
+
+    def _let(self, s: Let, lines: list[str]) -> None:
+        lines.append(f"{s.type} {s.name} = {self.operand(s.value)};")
+
+    def _var(self, s: Var, lines: list[str]) -> None:
+        first = "" if s.value is None else f" = {self.operand(s.value)}"
+        lines.append(f"{s.type} {s.name}{first};")
+
+    def _set(self, s: Set, lines: list[str]) -> None:
+        lines.append(f"{s.name} = {self.operand(s.value)};")
+
+    def _do(self, s: Do, lines: list[str]) -> None:
+        lines.append(self.operand(s.value))
+
+    def _load(self, s: Load, lines: list[str]) -> None:
+        element = self.arrays[s.array].element
+        text = load_template(element).format(self.element(s.array, s.position))
+        if s.mask is not None:
+            other = self.operand(s.other)
+            text = f"{self.operand(s.mask)} ? ({element.math})({text}) : ({element.math})({other})"
+        lines.append(f"{element.math} {s.name} = {text};")
+
+    def _store(self, s: Store, lines: list[str]) -> None:
+        element = self.arrays[s.array].element
+        value = store_template(element).format(self.operand(s.value))
+        place = self.element(s.array, s.position)
+        if s.combine:
+            lines.append(f"atomic_{s.combine}(&{place}, {value});")
+        else:
+            lines.append(f"{place} = {value};")
+
+    def _if(self, s: If, lines: list[str]) -> None:
+        lines.append(f"if ({self.operand(s.condition)}) {{")
+        lines += self.lines(s.body)
+        if s.orelse:
+            lines.append("} else {")
+            lines += self.lines(s.orelse)
+        lines.append("}")
+
+    def _for(self, s: For, lines: list[str]) -> None:
+        begin, end = self.operand(s.begin), self.operand(s.end)
+        counter = s.counter
+        lines.append(f"for ({s.type} {counter} = {begin}; {counter} < {end}; ++{counter}) {{")
+        lines += self.lines(s.body)
+        lines.append("}")
+
+    def _block(self, s: Block, lines: list[str]) -> None:
+        lines.append("{")
+        lines += self.lines(s.body)
+        lines.append("}")
+
+    def _keep(self, s: Keep, lines: list[str]) -> None:
+        lines.append(f"{s.cache}[row_offset + c] = {self.operand(s.value)};")
+
+    def _recall(self, s: Recall, lines: list[str]) -> None:
+        lines.append(f"{s.type} {s.name} = {s.cache}[row_offset + c];")
+
+
+_RENDER: dict[type, Callable[[Renderer, Any, list[str]], None]] = {
+    Let: Renderer._let,
+    Var: Renderer._var,
+    Set: Renderer._set,
+    Do: Renderer._do,
+    Load: Renderer._load,
+    Store: Renderer._store,
+    If: Renderer._if,
+    For: Renderer._for,
+    Block: Renderer._block,
+    Keep: Renderer._keep,
+    Recall: Renderer._recall,
+}

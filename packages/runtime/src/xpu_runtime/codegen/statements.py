@@ -1,0 +1,188 @@
+"""Statements of loop programs. Accesses and blocks are typed; an expression is a template over names.
+
+A statement is a tuple, so that thousands of them cost little; its fields are never changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Union
+
+from .affine import Affine
+
+
+class Term(NamedTuple):
+    """An expression: C++ text with ``{0}``, ``{1}``, ... in place of the arguments."""
+
+    template: str
+    args: tuple[Operand, ...] = ()
+
+
+# The name of a variable or a literal; a position as a number; or an expression.
+Operand = Union[str, Affine, Term]
+
+
+class Let(NamedTuple):
+    """Define a name once; ``type`` is the C++ type."""
+
+    name: str
+    type: str
+    value: Operand
+
+
+class Var(NamedTuple):
+    """Define a variable that ``Set`` or ``Do`` may change."""
+
+    name: str
+    type: str
+    value: Operand | None = None
+
+
+class Set(NamedTuple):
+    """Assign to a variable."""
+
+    name: str
+    value: Operand
+
+
+class Do(NamedTuple):
+    """Run C++ statements, which change the variables in ``assigned`` and access no array."""
+
+    value: Term
+    assigned: tuple[str, ...]
+
+
+class Load(NamedTuple):
+    """Load an element, in the type in which kernels compute; where ``mask`` is false, give ``other``."""
+
+    name: str
+    array: int
+    position: Affine
+    mask: Operand | None = None
+    other: Operand = ""
+
+
+class Store(NamedTuple):
+    """Store an element, converted to the array's type; ``combine`` names an atomic update instead."""
+
+    array: int
+    position: Affine
+    value: Operand
+    combine: str = ""
+
+
+class If(NamedTuple):
+    """Run ``body`` where the condition holds, otherwise ``orelse``."""
+
+    condition: Operand
+    body: Sequence[Statement]
+    orelse: Sequence[Statement] = ()
+
+
+class For(NamedTuple):
+    """Run ``body`` for each number from ``begin`` to before ``end``, in order."""
+
+    counter: str
+    type: str
+    begin: Operand
+    end: Operand
+    body: Sequence[Statement]
+
+
+class Block(NamedTuple):
+    """Limit the names that ``body`` defines to it."""
+
+    body: Sequence[Statement]
+
+
+class Keep(NamedTuple):
+    """Save a value of each element of a row in local memory, for later sections."""
+
+    cache: str
+    value: Operand
+
+
+class Recall(NamedTuple):
+    """Read the value that ``Keep`` saved for the same element."""
+
+    name: str
+    type: str
+    cache: str
+
+
+Statement = Union[Let, Var, Set, Do, Load, Store, If, For, Block, Keep, Recall]
+
+
+def bodies(statement: Statement) -> tuple[Sequence[Statement], ...]:
+    """Return the statement's bodies; most statements have none."""
+    kind = type(statement)
+    if kind is If:
+        return (statement.body, statement.orelse)  # type: ignore[union-attr]
+    if kind is For or kind is Block:
+        return (statement.body,)  # type: ignore[union-attr]
+    return ()
+
+
+def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield all statements, those of bodies behind the statement that has them."""
+    for statement in statements:
+        yield statement
+        for body in bodies(statement):
+            yield from walk(body)
+
+
+def operands(statement: Statement) -> tuple[Operand, ...]:
+    """Return the operands of a statement; not its accesses, nor what its bodies have."""
+    kind = type(statement)
+    if kind is Let or kind is Set or kind is Do or kind is Store or kind is Keep:
+        return (statement.value,)  # type: ignore[union-attr]
+    if kind is Var:
+        return () if statement.value is None else (statement.value,)  # type: ignore[union-attr]
+    if kind is Load:
+        return () if statement.mask is None else (statement.mask, statement.other)  # type: ignore[union-attr]
+    if kind is If:
+        return (statement.condition,)  # type: ignore[union-attr]
+    if kind is For:
+        return (statement.begin, statement.end)  # type: ignore[union-attr]
+    return ()
+
+
+def leaves(operand: Operand) -> Iterator[str | Affine]:
+    """Yield the names, literals and positions of which an operand is made."""
+    if type(operand) is Term:
+        for argument in operand.args:
+            yield from leaves(argument)
+    else:
+        yield operand  # type: ignore[misc]
+
+
+def positions_of(statements: Iterable[Statement]) -> dict[Affine, None]:
+    """Return all positions, in the order of their first use."""
+    found: dict[Affine, None] = {}
+    for statement in walk(statements):
+        kind = type(statement)
+        if kind is Load or kind is Store:
+            found[statement.position] = None  # type: ignore[union-attr]
+        for operand in operands(statement):
+            for leaf in leaves(operand):
+                if type(leaf) is Affine:
+                    found[leaf] = None
+    return found
+
+
+def rewrite(
+    statements: Iterable[Statement], change: Callable[[Statement], Statement]
+) -> list[Statement]:
+    """Return the statements with each one that has no body replaced by ``change`` of it."""
+    changed: list[Statement] = []
+    for statement in statements:
+        kind = type(statement)
+        if kind is If:
+            body, orelse = (rewrite(body, change) for body in bodies(statement))
+            statement = statement._replace(body=body, orelse=orelse)  # type: ignore[union-attr,call-arg]
+        elif kind is For or kind is Block:
+            statement = statement._replace(body=rewrite(statement.body, change))  # type: ignore[union-attr,call-arg]
+        else:
+            statement = change(statement)
+        changed.append(statement)
+    return changed

@@ -1,0 +1,56 @@
+"""Turn loop programs into kernels."""
+
+from __future__ import annotations
+
+from .affine import Affine, counters, dot, row_major
+from .kernel import Kernel, make_code
+from .program import LoopProgram
+from .statements import Load, Store, walk
+from .target import Target
+from .write_pointwise import write_pointwise
+from .write_rows import write_rows
+
+
+def write(program: LoopProgram, target: Target) -> Kernel:
+    """Return the kernel of a program, which ``check`` accepts, for a device."""
+    is_pointwise = program.parallel_dims == len(program.shape)
+    body = (write_pointwise if is_pointwise else write_rows)(program, target)
+    parameters = [
+        f"global<{'' if array.writable else 'const '}{array.element.stored}> x{number}"
+        for number, array in enumerate(program.arrays)
+    ]
+    parameters += [f"i64 {name}" for name in body.names]
+    return Kernel(
+        make_code(
+            parameters,
+            body.lines,
+            (*program.headers, *(("streaming_store",) * body.streams)),
+            bool(program.caches),
+        ),
+        groups=-(-body.tiles // target.sub_groups),
+        group=target.lanes * target.sub_groups,
+        sizes=tuple(body.sizes),
+        in_place=_in_place(program) if is_pointwise else (),
+    )
+
+
+def _in_place(program: LoopProgram) -> tuple[int, ...]:
+    """Return the arrays that results may overwrite: each element is read only where it is written."""
+    statements = program.sections[0].per_element
+    stores = [s for s in statements if type(s) is Store]
+    own = dot(counters(program.shape), row_major(program.shape))
+    places = {s.position for s in stores if s.position == own}
+    sizes = {program.arrays[s.array].element.size for s in stores}
+    if not places or len(sizes) > 1:
+        return ()
+    loads: dict[int, set[Affine]] = {}
+    for statement in walk(statements):
+        if type(statement) is Load:
+            loads.setdefault(statement.array, set()).add(statement.position)
+    return tuple(
+        sorted(
+            number
+            for number, read in loads.items()
+            if read <= places and sizes == {program.arrays[number].element.size}
+        )
+    )

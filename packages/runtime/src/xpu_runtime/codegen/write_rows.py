@@ -1,0 +1,212 @@
+"""Write a row kernel: the loops along each row, and the reductions between lanes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .hoist import hoist
+from .loops import Loops, join
+from .program import Cache, Fold, LoopProgram, Section
+from .render import Renderer
+from .statements import Block, Keep, Statement, Store, positions_of
+from .target import Target
+from .tiles import KernelBody, Team, declare_coordinates, index_type, loop_over, tile_number
+
+# Independent accumulators per lane hide the latency of an update. An element with a longer text has one
+# accumulator, because the text is compiled once for each.
+_ACCUMULATORS, _SHORT_TEXT = 4, 1000
+
+
+def make_team(columns: int, target: Target) -> Team:
+    """Return the items that share a row: a group for long rows on GPUs, so that caches hold the row."""
+    group = target.lanes * target.sub_groups
+    if target.gpu and columns >= group:
+        return Team(group, str(group), "local_id()")
+    return Team(target.lanes)
+
+
+def write_rows(program: LoopProgram, target: Target) -> KernelBody:
+    """Write a row kernel: a sub-group, or a work-group, computes each row."""
+    shape, leading = program.shape, program.parallel_dims
+    index = index_type(program.arrays, math.prod(shape))
+    loops = join(shape, _positions(program), leading)
+    rows, columns = math.prod(shape[:leading]), math.prod(shape[leading:])
+    team = make_team(columns, target)
+    steps = -(-columns // team.items)
+    height = max(1, min(target.tile(rows * steps) // steps, rows))
+    body = _BodyWriter(program, loops, index, columns, target, team)
+    body.declare_caches(program.caches)
+    body.add(
+        f"for ({index} row = tile * ({index})height, "
+        f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
+    )
+    body.lines += declare_coordinates(loops.sizes[: loops.leading], "row", index)
+    folds = 0
+    for section in program.sections:
+        body.section(section, folds)
+        folds += len(section.folds)
+    body.add("}")
+    tiles = -(-rows // height)
+    tile = tile_number(target, index)
+    if team.items > target.lanes:
+        tile = f"  const {index} tile = ({index})group_id();"
+        tiles *= target.sub_groups
+    return KernelBody([tile, *body.lines], ["rows", "height"], [rows, height], tiles)
+
+
+def _positions(program: LoopProgram) -> dict:
+    found: dict = {}
+    for section in program.sections:
+        found |= positions_of(section.per_element)
+        found |= positions_of(section.per_row)
+    return found
+
+
+class _BodyWriter:
+    """Writes the body of a row kernel."""
+
+    def __init__(
+        self,
+        program: LoopProgram,
+        loops: Loops,
+        index: str,
+        columns: int,
+        target: Target,
+        team: Team,
+    ) -> None:
+        self.loops, self.index, self.columns = loops, index, columns
+        self.target, self.team = target, team
+        self.lines: list[str] = []
+        self.elements = 0
+        leading = loops.leading
+        trailing = loops.sizes[leading:]
+        row_names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(leading)}
+        # Coordinates of several column dimensions are computed by division.
+        self.several = len(trailing) > 1
+        names = dict(row_names)
+        for number in range(len(trailing)):
+            names[leading + number] = f"q{number}" if self.several else "c"
+        joined = loops.positions.__getitem__
+        self.of_row = Renderer(program.arrays, joined, row_names)
+        self.of_element = Renderer(program.arrays, joined, names)
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+
+    def declare_caches(self, caches: Sequence[Cache]) -> None:
+        """Declare local memory for cached values: each work-item reads only what it wrote itself."""
+        if not caches:
+            return
+        rows = self.target.sub_groups if self.team.items == self.target.lanes else 1
+        own = f"sub_group_broadcast(sub_group_id()) * {self.columns}" if rows > 1 else "0"
+        self.add(f"const i32 row_offset = {own};")
+        for cache in caches:
+            self.add(f"static Local<{cache.type}, {rows * self.columns}> {cache.name};")
+
+    def section(self, section: Section, first: int) -> None:
+        """Write a section, whose folds have the numbers from ``first``."""
+        numbers = range(first, first + len(section.folds))
+        accumulators = self._loop_along_row(section, numbers)
+        for number, fold in zip(numbers, section.folds, strict=True):
+            self._reduce(number, fold, accumulators)
+        self._once(section.per_row)
+
+    def _loop_along_row(self, section: Section, numbers: Sequence[int]) -> int:
+        """Write the loop along the row; return its number of accumulators."""
+        statements = section.per_element
+        if not section.folds and not any(type(s) in (Store, Keep) for s in statements):
+            return 0
+        number = self.elements
+        self.elements += 1
+        once, each = hoist(statements)
+        before, inside = self.of_element.lines(once), self.of_element.lines(each)
+        updates = [self.of_element.text(fold.update) for fold in section.folds]
+        length = sum(map(len, before)) + sum(map(len, inside)) + sum(map(len, updates))
+        enough = self.columns >= _ACCUMULATORS * self.team.items
+        short = numbers and enough and length <= _SHORT_TEXT
+        accumulators = _ACCUMULATORS if short else 1
+        self.lines += before
+        for n, fold in zip(numbers, section.folds, strict=True):
+            members = " ".join(f"{type} s{k};" for k, type in enumerate(fold.types))
+            self.add(f"struct S{n} {{ {members} }};")
+            starts = ", ".join([_start(n, fold)] * accumulators)
+            self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
+        states = "".join(f", S{n}& t{n}" for n in numbers)
+        self.add(
+            f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
+        )
+        if self.several:
+            sizes = self.loops.sizes[self.loops.leading :]
+            self.lines += declare_coordinates(sizes, "c", self.index, "q")
+        self.lines += inside
+        for n, fold, update in zip(numbers, section.folds, updates, strict=True):
+            names = " ".join(f"auto& s{k} = t{n}.s{k};" for k in range(len(fold.types)))
+            self.add(f"{{ {names}")
+            self.add(update)
+            self.add("}")
+        self.add("};")
+        self._loop(number, numbers, accumulators)
+        return accumulators
+
+    def _loop(self, number: int, folds: Sequence[int], accumulators: int) -> None:
+        team, index, columns = self.team, self.index, self.columns
+
+        def call(accumulator: int) -> str:
+            place = f"e + {accumulator} * {team.count} + {team.own}"
+            if accumulator == 0:
+                place = f"e + {team.own}"
+            states = "".join(f", a{n}[{accumulator}]" for n in folds)
+            return f"element{number}({place}{states});"
+
+        left = columns
+        if accumulators > 1:
+            calls = " ".join(call(accumulator) for accumulator in range(accumulators))
+            step = f"{accumulators} * {team.count}"
+            self.add(f"{{ {index} e = 0;")
+            self.add(
+                f"{self.target.vector_loop} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
+            )
+            left = columns % (accumulators * team.items)
+        if left:
+            first = str(columns - left)
+            self.lines += loop_over(call(0), index, left, self.target, first, str(columns), team)
+
+    def _reduce(self, number: int, fold: Fold, accumulators: int) -> None:
+        """Combine the lanes' partial results, and compute the results."""
+        members = range(len(fold.types))
+        left = " ".join(f"auto& s{k} = a.s{k};" for k in members)
+        right = " ".join(f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in members)
+        self.add(f"auto both{number} = [](S{number} a, S{number} b) {{ {left} {right}")
+        self.lines += self.of_row.lines(fold.combine)
+        self.add("return a; };")
+        for accumulator in range(1, accumulators):
+            self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{accumulator}]);")
+        together = f"sub_group_reduce(a{number}[0], both{number})"
+        if self.team.items > self.target.lanes:
+            together = f"group_reduce(a{number}[0], both{number}, {_start(number, fold)})"
+        self.add(f"S{number} w{number} = {together};")
+        for name, type in zip(fold.results, fold.types, strict=True):
+            self.add(f"{type} {name};")
+        names = " ".join(f"[[maybe_unused]] auto& s{k} = w{number}.s{k};" for k in members)
+        ends = " ".join(
+            f"{name} = {self.of_row.operand(value)};"
+            for name, value in zip(fold.results, fold.finish, strict=True)
+        )
+        self.add(f"{{ {names} {ends} }}")
+
+    def _once(self, statements: Sequence[Statement]) -> None:
+        """Write statements that run once per row; one item stores."""
+        for statement in statements:
+            if type(statement) is Block:
+                self.add("{")
+                self._once(statement.body)
+                self.add("}")
+            elif type(statement) is Store:
+                self.add(f"if ({self.team.own} == 0) {{ {self.of_row.text([statement])} }}")
+            else:
+                self.lines += self.of_row.lines([statement])
+
+
+def _start(number: int, fold: Fold) -> str:
+    return f"S{number}{{{', '.join(fold.identities)}}}"
