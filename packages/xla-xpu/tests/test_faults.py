@@ -48,13 +48,13 @@ FAULTS = {
     ),
     "kernel that does not build": (
         """
-        from xla_xpu.compiler import kernel_writer
-        real = kernel_writer.module_source
-        kernel_writer.module_source = lambda *a: real(*a) + "this is not C++;"
+        from xpu_runtime.codegen import kernel
+        real = kernel.module_source
+        kernel.module_source = lambda *a: real(*a) + "this is not C++;"
         try:
             jax.jit(lambda x: jnp.cos(x) * 3)(x)
         finally:
-            kernel_writer.module_source = real
+            kernel.module_source = real
         """,
         "this is not C++",
     ),

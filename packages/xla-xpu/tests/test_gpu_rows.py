@@ -7,7 +7,7 @@ ON_A_GPU = """
     import sys
     import xla_xpu.compiler
     import xla_xpu.compiler.devices as devices
-    from xla_xpu.compiler.kernel_writer import Target
+    from xpu_runtime.codegen.target import Target
     import xpu_runtime
 
     lanes = xpu_runtime.Device(0).sub_group_size

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 from cpu_comparison import compare_with_cpu
 
-from xla_xpu.compiler.affine import Affine, dot
-from xla_xpu.compiler.deduplicate import deduplicate
-from xla_xpu.compiler.kernel_writer import Kernel, join
 from xla_xpu.compiler.memory import assign, merge_copies
 from xla_xpu.compiler.plan import Buffer, Step, View, make_step, reshaped_strides
 from xla_xpu.compiler.types import ELEMENTS, Type
@@ -118,17 +115,6 @@ def test_what_is_updated_is_copied_only_while_it_is_wanted():
     assert updates(read_later=True) == 1
 
 
-def test_loops_are_joined_where_every_position_allows():
-    i, j, k = (Affine.of(n) for n in range(3))
-    rows = dot((i, j, k), (20, 5, 1))
-    assert join((3, 4, 5), [rows]).sizes == [60]
-    transposed = dot((i, j, k), (20, 1, 4))
-    assert join((3, 4, 5), [rows, transposed]).sizes == [3, 4, 5]
-    broadcast = dot((i, j, k), (0, 5, 1))
-    assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
-    assert join((3, 4, 5), [rows], boundary=1).sizes == [3, 20]
-
-
 @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 0, 1)])
 def test_a_product_lies_as_it_is_read(order):
     """A transposed product is computed transposed, if that is a product too, as in gradients."""
@@ -152,23 +138,3 @@ def test_gradients_of_products_are_not_copied():
     jax.block_until_ready(gradient(w, x))
     kinds = [record.kind.name for record in xr.trace.stop()]
     assert "copy" not in kinds
-
-
-def test_kernels_that_differ_in_places_have_one_text():
-    def kernel(number, factor=4):
-        text = (
-            "XPU_KERNEL(1) NAME(global<float> x0, global<const float> x1, i64 count) {\n"
-            f"  float s[16]; x0[e + {number}] = x1[{number}] * s[3] + x1[d0 * {factor} + -7];\n"
-            "  if (e < count) {}\n}\n"
-        )
-        return Kernel(text, 1, 1, 1, [], [99], [])
-
-    many = {number: kernel(number) for number in range(20)} | {99: kernel(1, factor=5)}
-    shared = deduplicate(many)
-    assert len({shared[number].text for number in range(20)}) == 1
-    assert "i64 count, i64 place0) {" in shared[7].text
-    assert "x0[e + place0] = x1[place0] * s[3] + x1[d0 * 4 + -7]" in shared[7].text
-    assert shared[7].sizes == [99, 7]
-    assert shared[99] is many[99]
-    few = {number: kernel(number) for number in range(3)}
-    assert deduplicate(few) == few

@@ -10,7 +10,7 @@ from .statements import Do, For, If, Let, Operand, Set, Statement, Term, Var
 
 
 class Builder:
-    """Statements so far. ``size`` counts them, those of bodies and the ends of bodies included."""
+    """Statements so far. ``size`` counts them, those of bodies included."""
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []
@@ -19,7 +19,7 @@ class Builder:
         self.definitions: dict[Hashable, str] = {}
 
     def add(self, statement: Statement) -> None:
-        """Append a statement that has no body."""
+        """Append a statement, whose bodies have been collected by ``body``."""
         self.statements.append(statement)
         self.size += 1
 
@@ -66,7 +66,6 @@ class Builder:
     def body(self) -> Iterator[list[Statement]]:
         """Collect the statements of the block as a body, outside of which its definitions are unknown."""
         outside, self.statements = self.statements, []
-        self.size += 2
         with self.scope():
             yield self.statements
         self.statements = outside
@@ -76,7 +75,7 @@ class Builder:
         """Run the statements of the block where the condition holds."""
         with self.body() as body:
             yield
-        self.statements.append(If(condition, body))
+        self.add(If(condition, body))
 
     @contextmanager
     def loop(
@@ -86,4 +85,4 @@ class Builder:
         counter = self.new_name(letter)
         with self.body() as body:
             yield Affine.of(counter)
-        self.statements.append(For(counter, type, begin, end, body))
+        self.add(For(counter, type, begin, end, body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .affine import Affine
-from .statements import Block, Do, For, If, Let, Set, Statement, leaves
+from .statements import Do, For, Let, Load, Recall, Statement, Var, leaves, with_bodies
 
 
 def hoist(statements: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
@@ -20,24 +20,17 @@ def _rest(
     """Move definitions of constants to ``once``; the names of all others are in ``varying``."""
     rest: list[Statement] = []
     for statement in statements:
-        kind = type(statement)
-        if kind is Let and not _varies(statement, varying):  # type: ignore[arg-type]
+        if isinstance(statement, Let) and not _varies(statement, varying):
             once.append(statement)
             continue
-        if kind is If:
-            body = _rest(statement.body, once, varying)  # type: ignore[union-attr]
-            orelse = _rest(statement.orelse, once, varying)  # type: ignore[union-attr]
-            statement = statement._replace(body=body, orelse=orelse)  # type: ignore[union-attr,call-arg]
-        elif kind is For:
-            varying.add(statement.counter)  # type: ignore[union-attr]
-            statement = statement._replace(body=_rest(statement.body, once, varying))  # type: ignore[union-attr,call-arg]
-        elif kind is Block:
-            statement = statement._replace(body=_rest(statement.body, once, varying))  # type: ignore[union-attr,call-arg]
-        elif kind is Do:
-            varying.update(statement.assigned)  # type: ignore[union-attr]
-        elif kind is not Set:
-            varying.add(getattr(statement, "name", ""))
-        rest.append(statement)
+        match statement:
+            case For():
+                varying.add(statement.counter)
+            case Do():
+                varying.update(statement.assigned)
+            case Let() | Var() | Load() | Recall():
+                varying.add(statement.name)
+        rest.append(with_bodies(statement, lambda body: _rest(body, once, varying)))
     return rest
 
 

@@ -10,7 +10,10 @@ from .render import HOLE
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel's code without its name. ``offsets`` stand between ``parts``: numbers, or names of parameters."""
+    """A kernel's code without its name.
+
+    ``offsets`` stand between ``parts``: numbers, or names of parameters.
+    """
 
     parameters: tuple[str, ...]
     parts: tuple[str, ...]
@@ -31,8 +34,8 @@ class Code:
 class Kernel:
     """A kernel's code and its launch: ``groups`` of ``group`` work-items.
 
-    Its arguments are the program's arrays, then ``sizes`` as i64. ``in_place`` are the numbers of arrays that may
-    be the memory of a result, because each element is read only where it is written.
+    Its arguments are the program's arrays, then ``sizes`` as i64. ``in_place`` are the numbers of arrays that
+    may be the memory of a result, because each element is read only where it is written.
     """
 
     code: Code
@@ -57,8 +60,6 @@ def make_code(
         tuple(headers),
         sized_for_device,
     )
-
-
 
 
 def module_source(named: Sequence[tuple[str, Code]]) -> str:

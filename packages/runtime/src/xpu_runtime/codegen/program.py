@@ -85,10 +85,10 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class LoopProgram:
-    """Statements over the elements of ``shape``, of which the first ``parallel_dims`` dimensions are parallel.
+    """Statements over the elements of ``shape``.
 
-    The other dimensions are those of a row, along which folds run. Sizes are numbers; the largest one of a
-    kernel is an argument already, so that shapes share a source, and a symbol would become one here.
+    The first ``parallel_dims`` dimensions are parallel; along the others, a row, folds run. Sizes are
+    numbers; the outermost one is an argument of the kernel already, and a symbol would be another.
     """
 
     arrays: Sequence[Array]

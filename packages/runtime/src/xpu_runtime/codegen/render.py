@@ -21,7 +21,6 @@ from .statements import (
     Set,
     Statement,
     Store,
-    Term,
     Var,
 )
 
@@ -34,7 +33,10 @@ def _no_position(position: Affine) -> Affine:
 
 
 class Renderer:
-    """Renders statements; ``joined`` gives positions in the kernel's loops, ``names`` those of their counters."""
+    """Renders statements.
+
+    ``joined`` gives positions in terms of the kernel's loops, ``names`` the names of the loops' counters.
+    """
 
     def __init__(
         self,
@@ -48,13 +50,11 @@ class Renderer:
 
     def operand(self, operand: Operand) -> str:
         """Return an operand's text."""
-        kind = type(operand)
-        if kind is Term:
-            template, args = operand
-            return template.format(*[a if type(a) is str else self.operand(a) for a in args])  # type: ignore[attr-defined]
-        if kind is Affine:
-            return self.position(operand)  # type: ignore[arg-type]
-        return operand  # type: ignore[return-value]
+        if isinstance(operand, str):
+            return operand
+        if isinstance(operand, Affine):
+            return self.position(operand)
+        return operand.template.format(*map(self.operand, operand.args))
 
     def position(self, position: Affine) -> str:
         """Return the text of a position as a number."""

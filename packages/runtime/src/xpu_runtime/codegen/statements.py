@@ -6,7 +6,7 @@ A statement is a tuple, so that thousands of them cost little; its fields are ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from .affine import Affine
 
@@ -19,7 +19,7 @@ class Term(NamedTuple):
 
 
 # The name of a variable or a literal; a position as a number; or an expression.
-Operand = Union[str, Affine, Term]
+Operand = str | Affine | Term
 
 
 class Let(NamedTuple):
@@ -110,17 +110,14 @@ class Recall(NamedTuple):
     cache: str
 
 
-Statement = Union[Let, Var, Set, Do, Load, Store, If, For, Block, Keep, Recall]
+Statement = Let | Var | Set | Do | Load | Store | If | For | Block | Keep | Recall
 
 
 def bodies(statement: Statement) -> tuple[Sequence[Statement], ...]:
     """Return the statement's bodies; most statements have none."""
-    kind = type(statement)
-    if kind is If:
-        return (statement.body, statement.orelse)  # type: ignore[union-attr]
-    if kind is For or kind is Block:
-        return (statement.body,)  # type: ignore[union-attr]
-    return ()
+    if isinstance(statement, If):
+        return (statement.body, statement.orelse)
+    return (statement.body,) if isinstance(statement, For | Block) else ()
 
 
 def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
@@ -133,56 +130,60 @@ def walk(statements: Iterable[Statement]) -> Iterator[Statement]:
 
 def operands(statement: Statement) -> tuple[Operand, ...]:
     """Return the operands of a statement; not its accesses, nor what its bodies have."""
-    kind = type(statement)
-    if kind is Let or kind is Set or kind is Do or kind is Store or kind is Keep:
-        return (statement.value,)  # type: ignore[union-attr]
-    if kind is Var:
-        return () if statement.value is None else (statement.value,)  # type: ignore[union-attr]
-    if kind is Load:
-        return () if statement.mask is None else (statement.mask, statement.other)  # type: ignore[union-attr]
-    if kind is If:
-        return (statement.condition,)  # type: ignore[union-attr]
-    if kind is For:
-        return (statement.begin, statement.end)  # type: ignore[union-attr]
+    match statement:
+        case Let() | Set() | Do() | Store() | Keep():
+            return (statement.value,)
+        case Var():
+            return () if statement.value is None else (statement.value,)
+        case Load():
+            return () if statement.mask is None else (statement.mask, statement.other)
+        case If():
+            return (statement.condition,)
+        case For():
+            return (statement.begin, statement.end)
     return ()
 
 
 def leaves(operand: Operand) -> Iterator[str | Affine]:
     """Yield the names, literals and positions of which an operand is made."""
-    if type(operand) is Term:
+    if isinstance(operand, Term):
         for argument in operand.args:
             yield from leaves(argument)
     else:
-        yield operand  # type: ignore[misc]
+        yield operand
 
 
 def positions_of(statements: Iterable[Statement]) -> dict[Affine, None]:
     """Return all positions, in the order of their first use."""
     found: dict[Affine, None] = {}
     for statement in walk(statements):
-        kind = type(statement)
-        if kind is Load or kind is Store:
-            found[statement.position] = None  # type: ignore[union-attr]
+        if isinstance(statement, Load | Store):
+            found[statement.position] = None
         for operand in operands(statement):
             for leaf in leaves(operand):
-                if type(leaf) is Affine:
+                if isinstance(leaf, Affine):
                     found[leaf] = None
     return found
+
+
+def with_bodies(
+    statement: Statement, change: Callable[[Sequence[Statement]], list[Statement]]
+) -> Statement:
+    """Return the statement with ``change`` of each of its bodies."""
+    if isinstance(statement, If):
+        return If(statement.condition, change(statement.body), change(statement.orelse))
+    if isinstance(statement, For | Block):
+        return statement._replace(body=change(statement.body))
+    return statement
 
 
 def rewrite(
     statements: Iterable[Statement], change: Callable[[Statement], Statement]
 ) -> list[Statement]:
     """Return the statements with each one that has no body replaced by ``change`` of it."""
-    changed: list[Statement] = []
-    for statement in statements:
-        kind = type(statement)
-        if kind is If:
-            body, orelse = (rewrite(body, change) for body in bodies(statement))
-            statement = statement._replace(body=body, orelse=orelse)  # type: ignore[union-attr,call-arg]
-        elif kind is For or kind is Block:
-            statement = statement._replace(body=rewrite(statement.body, change))  # type: ignore[union-attr,call-arg]
-        else:
-            statement = change(statement)
-        changed.append(statement)
-    return changed
+    return [
+        with_bodies(statement, lambda body: rewrite(body, change))
+        if bodies(statement)
+        else change(statement)
+        for statement in statements
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .affine import Affine, counters, dot, row_major
+from .check import check
 from .kernel import Kernel, make_code
 from .program import LoopProgram
 from .statements import Load, Store, walk
@@ -12,7 +13,8 @@ from .write_rows import write_rows
 
 
 def write(program: LoopProgram, target: Target) -> Kernel:
-    """Return the kernel of a program, which ``check`` accepts, for a device."""
+    """Return the kernel of a program for a device; raise ProgramError if ``check`` rejects it."""
+    check(program, target)
     is_pointwise = program.parallel_dims == len(program.shape)
     body = (write_pointwise if is_pointwise else write_rows)(program, target)
     parameters = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .affine import Affine, counters, dot, row_major
@@ -25,7 +25,9 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
     index = index_type(program.arrays, count)
     if not target.gpu:
         loops, statements = load_words(program.arrays, statements, loops, index)
-    stored_inside = any(type(s) is Store for top in statements for b in bodies(top) for s in walk(b))
+    stored_inside = any(
+        type(s) is Store for top in statements for b in bodies(top) for s in walk(b)
+    )
     element = _Element(program.arrays, loops, statements, count, target, index)
     element.may_stream = not (target.gpu or stored_inside)
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
@@ -38,7 +40,7 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
 class _Element:
     """The statements of an element, and what its loops need."""
 
-    arrays: list[Array] | tuple[Array, ...]
+    arrays: Sequence[Array]
     loops: Loops
     statements: list[Statement]
     total: int

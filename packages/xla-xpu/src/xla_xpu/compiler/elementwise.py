@@ -201,7 +201,9 @@ def _compare(attributes: dict[str, Any], element: Element, a: Operand, b: Operan
         return Term(f"total_order({{0}}) {operator} total_order({{1}})", (a, b))
     if element.kind == "complex" and direction in ("LT", "LE", "GT", "GE"):
         strict = operator[0]
-        parts = f"{{0}}.re {strict} {{1}}.re || ({{0}}.re == {{1}}.re && {{0}}.im {operator} {{1}}.im)"
+        parts = (
+            f"{{0}}.re {strict} {{1}}.re || ({{0}}.re == {{1}}.re && {{0}}.im {operator} {{1}}.im)"
+        )
         return Term(f"({parts})", (a, b))
     if operator in ("==", "!=") and (a in _BELOW_INFINITY or b in _BELOW_INFINITY):
         number, infinity = (a, b) if b in _BELOW_INFINITY else (b, a)

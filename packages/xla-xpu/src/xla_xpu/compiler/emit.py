@@ -103,9 +103,7 @@ class Emitter(Builder):
                     # It is certainly too large, and finding out now is cheaper than after emitting it. Fewer
                     # values fit beside loads, so the value at three quarters gets memory.
                     path = [
-                        k[0]
-                        for k, (_, makes) in begun.items()
-                        if makes and k not in self.elements
+                        k[0] for k, (_, makes) in begun.items() if makes and k not in self.elements
                     ]
                     raise NeedsMemory(path[MAX_LINES * 3 // 4])
             needs = self._needs(*key)
@@ -116,9 +114,7 @@ class Emitter(Builder):
                 stack.extend(missing)
                 continue
             stack.pop()
-            self.elements[key] = self._define(
-                *key, [self.elements[need] for need in needs]
-            )
+            self.elements[key] = self._define(*key, [self.elements[need] for need in needs])
             begin, computes = begun[key]
             if computes:
                 unwritten -= 1
@@ -280,7 +276,7 @@ class Emitter(Builder):
         condition = Term(" && ".join(conditions) or "true", tuple(places))
         with self.body() as orelse:
             self.set(name, padding)
-        self.statements.append(If(condition, body, orelse))
+        self.add(If(condition, body, orelse))
         return name
 
     def _concatenate(self, node: Node, at: Coordinates) -> Operand:
@@ -299,6 +295,7 @@ class Emitter(Builder):
         for end, body in reversed(parts[:-1]):
             chain = [If(Term(f"{{0}} < {end}", (at[dim],)), body, chain)]
         self.statements += chain
+        self.size += len(parts) - 1
         return name
 
     def _short_reduce(self, node: Node, at: Coordinates, start: Operand) -> str:

@@ -137,9 +137,7 @@ class PendingRowKernel(PendingKernel):
         sections = [p.section(n, self.cached, emitter) for n, p in enumerate(self.passes)]
         caches = [Cache(value.name, value.element.math) for value in self.cached]
         arrays = emitter.arrays(self.written_views())
-        program = LoopProgram(
-            arrays, self.shape, len(self.rows), sections, caches, emitter.headers
-        )
+        program = LoopProgram(arrays, self.shape, len(self.rows), sections, caches, emitter.headers)
         return write(program, target)
 
     def produced_buffers(self) -> set[Buffer]:
@@ -228,8 +226,9 @@ class _RowEmitter(Emitter):
 
     def begin(self) -> None:
         """Begin with no statements and no known elements."""
-        self.statements, self.size = [], 0
-        self.elements, self.definitions = {}, {}
+        fresh = Emitter(self.locate)
+        self.statements, self.size = fresh.statements, 0
+        self.elements, self.definitions = fresh.elements, fresh.definitions
 
 
 @dataclass

@@ -8,7 +8,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from xpu_runtime.codegen import kernel as kernels_of
+from xpu_runtime.codegen import kernel as codegen_kernel
 from xpu_runtime.codegen.affine import row_major
 from xpu_runtime.codegen.kernel import Code, Kernel
 from xpu_runtime.codegen.share import share_codes
@@ -74,7 +74,7 @@ class Kernels:
             codes = [code for code in self.names if (code in complex) == kind]
             for begin in range(0, len(codes), MODULE_KERNELS):
                 group = codes[begin : begin + MODULE_KERNELS]
-                source = kernels_of.module_source([(self.names[code], code) for code in group])
+                source = codegen_kernel.module_source([(self.names[code], code) for code in group])
                 self.modules |= dict.fromkeys(group, source)
         self.sources = list(dict.fromkeys(self.modules.values()))
         self.numbers = {source: number for number, source in enumerate(self.sources)}

@@ -144,7 +144,7 @@ class _Lanes:
         with emitter.body() as statements:
             self._round(body)
         end = str(self.trip_count.trips)
-        emitter.statements.append(For(trip, "i64", "0", end, statements))
+        emitter.add(For(trip, "i64", "0", end, statements))
 
     def _round(self, body: Graph) -> None:
         emitter = self.emitter

@@ -1,0 +1,262 @@
+"""Check loop programs before they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from .affine import Affine
+from .program import Array, LoopProgram
+from .statements import (
+    Block,
+    Do,
+    For,
+    If,
+    Keep,
+    Let,
+    Load,
+    Operand,
+    Recall,
+    Set,
+    Statement,
+    Store,
+    Var,
+)
+from .target import Target
+
+# The C++ types in which kernels compute, and those of conditions and positions.
+_INTEGERS = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
+TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>", *_INTEGERS])
+_WORDS = frozenset(["true", "false"])
+_COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
+
+
+class ProgramError(ValueError):
+    """A loop program that cannot be written; ``name`` is what is wrong with it."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+def check(program: LoopProgram, target: Target) -> None:
+    """Raise ProgramError if a program uses what is not defined, or leaves an array by construction."""
+    shape, rank = program.shape, len(program.shape)
+    if not 0 <= program.parallel_dims <= rank:
+        raise ProgramError(
+            "parallel_dims", f"parallel_dims is {program.parallel_dims}; the shape has {rank}"
+        )
+    for dim, size in enumerate(shape):
+        if size < 1:
+            raise ProgramError(
+                f"shape[{dim}]",
+                f"shape[{dim}] is {size}: a program needs elements; launch nothing for none",
+            )
+    if math.prod(shape) >= 2**62:
+        raise ProgramError("shape", f"shape {shape} has 2^62 elements or more")
+    for number, array in enumerate(program.arrays):
+        if array.element.math not in TYPES:
+            raise ProgramError(
+                f"arrays[{number}]",
+                f"arrays[{number}] has the unknown element type {array.element.name!r}",
+            )
+        if array.bytes < 0:
+            raise ProgramError(f"arrays[{number}]", f"arrays[{number}] has {array.bytes} bytes")
+    is_pointwise = program.parallel_dims == rank
+    if not program.sections or (is_pointwise and len(program.sections) > 1):
+        raise ProgramError("sections", "a program has a section, and several only with rows")
+    _check_caches(program, target)
+    results: set[str] = set()
+    for number, section in enumerate(program.sections):
+        if is_pointwise and (section.folds or section.per_row):
+            raise ProgramError(
+                f"sections[{number}]", "folds and statements per row need a dimension to fold"
+            )
+        each = _Checker(program, rank, results)
+        each.statements(section.per_element)
+        for fold in section.folds:
+            states = {f"s{k}" for k in range(len(fold.types))}
+            others = {f"r{k}" for k in range(len(fold.types))}
+            counts = {len(fold.types), len(fold.identities), len(fold.results), len(fold.finish)}
+            if len(counts) > 1:
+                raise ProgramError(
+                    fold.results[0] if fold.results else "fold",
+                    f"fold {fold.results} has types, identities and finish of other counts",
+                )
+            for type in fold.types:
+                _check_type(type, fold.results[0])
+            _Checker(program, rank, each.names | states).statements(fold.update)
+            _Checker(program, 0, states | others).statements(fold.combine)
+            for value in fold.finish:
+                _Checker(program, 0, states | results).operand(value)
+        results.update(name for fold in section.folds for name in fold.results)
+        _Checker(program, program.parallel_dims, results).statements(section.per_row)
+
+
+def _check_type(type: str, name: str) -> None:
+    if type not in TYPES:
+        raise ProgramError(name, f"{name} has the unknown type {type!r}")
+
+
+def _check_caches(program: LoopProgram, target: Target) -> None:
+    if not program.caches:
+        return
+    columns = math.prod(program.shape[program.parallel_dims :])
+    size = sum(16 if "Complex" in c.type else 8 if c.type[-2:] == "64" else 4 for c in program.caches)
+    if size > target.cache_bytes(columns):
+        names = ", ".join(cache.name for cache in program.caches)
+        raise ProgramError(
+            program.caches[0].name,
+            f"caches {names} of {columns} elements exceed local memory; compute the values again",
+        )
+
+
+class _Checker:
+    """Follows the names that statements define; counters below ``rank`` exist."""
+
+    def __init__(self, program: LoopProgram, rank: int, names: Iterable[str]) -> None:
+        self.arrays: Sequence[Array] = program.arrays
+        self.shape, self.rank = program.shape, rank
+        self.caches = {cache.name for cache in program.caches}
+        self.names = set(names)
+        # The last value of loop counters whose end is a number.
+        self.last: dict[int | str, int] = {d: n - 1 for d, n in enumerate(self.shape[:rank])}
+        self.is_guarded = False
+
+    def statements(self, statements: Iterable[Statement]) -> None:
+        for statement in statements:
+            _CHECK[type(statement)](self, statement)
+
+    def operand(self, operand: Operand) -> None:
+        if isinstance(operand, str):
+            if (
+                operand not in self.names and operand.isidentifier() and operand not in _WORDS
+            ):
+                raise ProgramError(operand, f"{operand} is used before its definition")
+        elif isinstance(operand, Affine):
+            self.position(operand)
+        else:
+            for argument in operand.args:
+                self.operand(argument)
+
+    def position(self, position: Affine) -> None:
+        for counter, _ in position.terms:
+            if isinstance(counter, int):
+                if not 0 <= counter < self.rank:
+                    raise ProgramError(
+                        f"counter {counter}",
+                        f"a position uses the counter {counter}; there are {self.rank} here",
+                    )
+            elif counter not in self.names:
+                raise ProgramError(counter, f"{counter} is used before its definition")
+
+    def access(self, number: int, position: Affine, is_masked: bool = False) -> None:
+        if not 0 <= number < len(self.arrays):
+            raise ProgramError(
+                f"array {number}", f"array {number} is accessed; there are {len(self.arrays)}"
+            )
+        self.position(position)
+        if is_masked or self.is_guarded:
+            return
+        low = high = position.constant
+        for counter, factor in position.terms:
+            last = self.last.get(counter)
+            if last is None:
+                return  # depends on a value, which the program must have limited
+            low += min(0, factor * last)
+            high += max(0, factor * last)
+        if low < 0 or high >= self.arrays[number].count:
+            raise ProgramError(
+                f"array {number}",
+                f"array {number} has {self.arrays[number].count} elements; "
+                f"{position.text({})} reaches from {low} to {high}",
+            )
+
+    def define(self, name: str, type: str) -> None:
+        _check_type(type, name)
+        self.names.add(name)
+
+    # -- one function a statement
+
+    def _let(self, s: Let) -> None:
+        self.operand(s.value)
+        self.define(s.name, s.type)
+
+    def _var(self, s: Var) -> None:
+        if s.value is not None:
+            self.operand(s.value)
+        self.define(s.name, s.type)
+
+    def _set(self, s: Set) -> None:
+        self.operand(s.name)
+        self.operand(s.value)
+
+    def _do(self, s: Do) -> None:
+        self.operand(s.value)
+        for name in s.assigned:
+            self.operand(name)
+
+    def _load(self, s: Load) -> None:
+        if s.mask is not None:
+            self.operand(s.mask)
+            self.operand(s.other)
+        self.access(s.array, s.position, s.mask is not None)
+        self.names.add(s.name)
+
+    def _store(self, s: Store) -> None:
+        self.operand(s.value)
+        self.access(s.array, s.position)
+        if not self.arrays[s.array].writable:
+            raise ProgramError(f"array {s.array}", f"array {s.array} is stored to but not writable")
+        if s.combine not in _COMBINE:
+            raise ProgramError(s.combine, f"no atomic update is called {s.combine!r}")
+
+    def _if(self, s: If) -> None:
+        self.operand(s.condition)
+        self._body(s.body, True)
+        self._body(s.orelse, True)
+
+    def _for(self, s: For) -> None:
+        self.operand(s.begin)
+        self.operand(s.end)
+        _check_type(s.type, s.counter)
+        self.names.add(s.counter)
+        if s.begin == "0" and isinstance(s.end, str) and s.end.isdecimal() and s.end != "0":
+            self.last[s.counter] = int(s.end) - 1
+        self._body(s.body, self.is_guarded)
+
+    def _block(self, s: Block) -> None:
+        self._body(s.body, self.is_guarded)
+
+    def _body(self, body: Sequence[Statement], is_guarded: bool) -> None:
+        names, guarded = self.names, self.is_guarded
+        self.names, self.is_guarded = set(names), is_guarded
+        self.statements(body)
+        self.names, self.is_guarded = names, guarded
+
+    def _keep(self, s: Keep) -> None:
+        self.operand(s.value)
+        self._cache(s.cache)
+
+    def _recall(self, s: Recall) -> None:
+        self._cache(s.cache)
+        self.define(s.name, s.type)
+
+    def _cache(self, name: str) -> None:
+        if name not in self.caches:
+            raise ProgramError(name, f"{name} is not one of the program's caches")
+
+
+_CHECK = {
+    Let: _Checker._let,
+    Var: _Checker._var,
+    Set: _Checker._set,
+    Do: _Checker._do,
+    Load: _Checker._load,
+    Store: _Checker._store,
+    If: _Checker._if,
+    For: _Checker._for,
+    Block: _Checker._block,
+    Keep: _Checker._keep,
+    Recall: _Checker._recall,
+}

@@ -1,0 +1,103 @@
+"""What is wrong with a loop program is named before a kernel is written."""
+
+import loop_programs
+import pytest
+
+from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.check import ProgramError
+from xpu_runtime.codegen.program import Array, Cache, LoopProgram, Section
+from xpu_runtime.codegen.statements import (
+    Block,
+    Do,
+    For,
+    If,
+    Keep,
+    Let,
+    Load,
+    Recall,
+    Set,
+    Store,
+    Term,
+    Var,
+)
+from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.write import write
+
+CPU = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
+F32 = loop_programs.ELEMENTS["f32"]
+PLACE = Affine.of(0)
+
+
+def program(*body, shape=(8,), arrays=None, **more):
+    arrays = arrays or [Array(F32, 32), Array(F32, 32, True)]
+    return LoopProgram(arrays, shape, more.pop("parallel_dims", 1), [Section(body)], **more)
+
+
+LOAD = Load("a", 0, PLACE)
+WRONG = {
+    "undefined name": (program(Store(1, PLACE, "b")), "b"),
+    "undefined argument": (program(LOAD, Store(1, PLACE, Term("-{0}", ("z",)))), "z"),
+    "undefined counter": (program(Load("a", 0, Affine.of("i"))), "i"),
+    "name of another block": (program(Block([LOAD]), Store(1, PLACE, "a")), "a"),
+    "name of another branch": (program(If("true", [LOAD], [Store(1, PLACE, "a")])), "a"),
+    "assignment to nothing": (program(Set("total", "0.0f")), "total"),
+    "change of nothing": (program(Do(Term("{0}++;", ("n",)), ("n",))), "n"),
+    "unknown type": (program(Let("a", "quad", "0")), "a"),
+    "unknown type of a variable": (program(Var("v", "f32")), "v"),
+    "counter beyond the loops": (program(Load("a", 0, Affine.of(1))), "counter 1"),
+    "read beyond the end": (program(Load("a", 0, PLACE + 1)), "array 0"),
+    "read before the begin": (program(Load("a", 0, PLACE + -1)), "array 0"),
+    "strides too long": (program(Load("a", 0, PLACE * 2)), "array 0"),
+    "write beyond the end": (program(LOAD, Store(1, PLACE + 1, "a")), "array 1"),
+    "loop beyond the end": (
+        program(For("k", "i32", "0", "2", [Load("a", 0, PLACE + Affine.of("k"))])),
+        "array 0",
+    ),
+    "no such array": (program(Load("a", 2, PLACE)), "array 2"),
+    "read-only array": (program(LOAD, Store(0, PLACE, "a")), "array 0"),
+    "no such update": (program(LOAD, Store(1, PLACE, "a", combine="sub")), "sub"),
+    "no such cache": (program(LOAD, Keep("kept", "a")), "kept"),
+    "no such cache to read": (program(Recall("a", "float", "kept")), "kept"),
+    "no elements": (program(LOAD, shape=(0,)), "shape[0]"),
+    "too many elements": (program(LOAD, shape=(2**40, 2**40), parallel_dims=2), "shape"),
+    "more parallel dimensions than there are": (program(LOAD, parallel_dims=2), "parallel_dims"),
+    "unknown element": (
+        program(LOAD, arrays=[Array(F32._replace(name="f3", math="f3"), 32)]),
+        "arrays[0]",
+    ),
+    "cache larger than local memory": (
+        program(shape=(1, 1 << 20), caches=[Cache("kept", "float")]),
+        "kept",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_program(what):
+    wrong, name = WRONG[what]
+    with pytest.raises(ProgramError) as raised:
+        write(wrong, CPU)
+    assert raised.value.name == name
+    assert name.partition("[")[0].split()[-1] in str(raised.value)
+
+
+def test_fold_with_other_counts():
+    fold = loop_programs.total("sum", "a")
+    section = Section([Load("a", 0, Affine.of(1))], [fold.__class__(
+        fold.results, ("float", "float"), fold.identities, fold.update, fold.combine, fold.finish
+    )])  # fmt: skip
+    with pytest.raises(ProgramError, match="sum"):
+        write(LoopProgram([Array(F32, 32)], (2, 8), 1, [section]), CPU)
+
+
+def test_fold_without_a_dimension():
+    section = Section([LOAD], [loop_programs.total("sum", "a")])
+    with pytest.raises(ProgramError, match="dimension"):
+        write(LoopProgram([Array(F32, 32)], (8,), 1, [section]), CPU)
+
+
+def test_guarded_accesses_may_reach_further():
+    """A condition or a mask limits the position, which is not known here."""
+    inside = Term("({0}) < 8", (PLACE + 1,))
+    write(program(Load("a", 0, PLACE + 1, mask=inside, other="0.0f"), Store(1, PLACE, "a")), CPU)
+    write(program(If(inside, [Load("a", 0, PLACE + 1)])), CPU)

@@ -1,0 +1,110 @@
+"""The passes over statements, without a device."""
+
+from dataclasses import replace
+
+from loop_programs import ELEMENTS, at, total
+
+from xpu_runtime.codegen.affine import Affine, dot
+from xpu_runtime.codegen.byte_loads import is_regular
+from xpu_runtime.codegen.hoist import hoist
+from xpu_runtime.codegen.kernel import module_source
+from xpu_runtime.codegen.loops import join
+from xpu_runtime.codegen.program import Array, LoopProgram, Section
+from xpu_runtime.codegen.share import share_codes
+from xpu_runtime.codegen.statements import If, Let, Load, Set, Store, Term, Var
+from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.write import write
+
+CPU = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
+F32 = ELEMENTS["f32"]
+
+
+def test_loops_are_joined_where_every_position_allows():
+    i, j, k = (Affine.of(n) for n in range(3))
+    rows = dot((i, j, k), (20, 5, 1))
+    assert join((3, 4, 5), [rows]).sizes == [60]
+    transposed = dot((i, j, k), (20, 1, 4))
+    assert join((3, 4, 5), [rows, transposed]).sizes == [3, 4, 5]
+    broadcast = dot((i, j, k), (0, 5, 1))
+    assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
+    assert join((3, 4, 5), [rows], boundary=1).sizes == [3, 20]
+
+
+def test_what_depends_on_the_row_alone_is_hoisted():
+    load = Load("a", 0, Affine.of(1))
+    mean = Let("mean", "float", Term("{0} / 8.0f", ("sum",)))
+    scale = Let("scale", "float", Term("{0} * 2.0f", ("mean",)))
+    each = Let("b", "float", Term("{0} - {1}", ("a", "scale")))
+    counted = Let("c", "float", Term("(float)({0})", (Affine.of(1),)))
+    changed = Var("total", "float", "0.0f")
+    once, rest = hoist(
+        [load, mean, changed, If("true", [scale, Set("total", "mean")]), each, counted]
+    )
+    assert once == [mean, scale]
+    assert rest == [load, changed, If("true", [Set("total", "mean")], []), each, counted]
+
+
+def test_positions_as_numbers_and_conditions_are_irregular():
+    load = Load("a", 0, Affine.of(0))
+    assert is_regular([load, Let("b", "float", Term("-{0}", ("a",)))])
+    assert not is_regular([load, Let("b", "float", Term("(float)({0})", (Affine.of(0),)))])
+    assert not is_regular([If("true", [load])])
+    assert not is_regular([Load("a", 0, Affine.of("i"))])
+
+
+def _copy(offset: int, factor: int = 1):
+    body = [
+        Load("a", 0, at(factor, offset=offset)),
+        Load("b", 0, at(factor, offset=offset + 1)),
+        Store(1, at(1), Term("{0} + {1} * 3", ("a", "b"))),
+    ]
+    arrays = [Array(F32, 4 * 10_000), Array(F32, 4 * 99, True)]
+    return write(LoopProgram(arrays, (99,), 1, [Section(body)]), CPU)
+
+
+def test_kernels_that_differ_in_offsets_share_a_code():
+    many = {number: _copy(number + 1) for number in range(20)} | {99: _copy(1, factor=5)}
+    shared = share_codes(many)
+    assert len({shared[number].code for number in range(20)}) == 1
+    text = shared[7].code.text("k")
+    assert "i64 count, i64 width, i64 place0, i64 place1) {" in text
+    assert "x0[e + place0]" in text
+    assert "x0[e + place1]" in text
+    assert shared[7].sizes == (*many[7].sizes, 8, 9)
+    assert shared[99] is many[99]
+    few = {number: _copy(number + 1) for number in range(3)}
+    assert share_codes(few) == few
+
+
+def test_too_many_offsets_stay_numbers():
+    """A kernel has at most 40 arguments."""
+    loads = [Load(f"a{k}", 0, Affine(100 * k)) for k in range(40)]
+
+    def moved(by: int):
+        body = [replace_offset(load, by + number) for number, load in enumerate(loads)]
+        body.append(Store(1, at(1), "a0"))
+        arrays = [Array(F32, 4 * 10_000), Array(F32, 4 * 99, True)]
+        return write(LoopProgram(arrays, (99,), 1, [Section(body)]), CPU)
+
+    def replace_offset(load: Load, by: int) -> Load:
+        return load._replace(position=load.position + by + 1)
+
+    many = {by: moved(by) for by in range(12)}
+    assert share_codes(many) == many
+
+
+def test_headers_of_a_module_are_those_of_its_kernels():
+    kernel = _copy(1)
+    with_exp = replace(kernel.code, headers=("exp",))
+    source = module_source([("a", kernel.code), ("b", with_exp)])
+    assert source.count("#include") == 2
+    assert "#include <xpu/exp.h>" in source
+    assert "XPU_KERNEL(1) a(" in source
+    assert "XPU_KERNEL(1) b(" in source
+
+
+def test_results_of_rows_are_stored_by_one_lane():
+    section = Section([Load("a", 0, at(8, 1))], [total("sum", "a")], [Store(1, at(1, 0), "sum")])
+    program = LoopProgram([Array(F32, 32 * 8), Array(F32, 32, True)], (8, 8), 1, [section])
+    text = write(program, CPU).code.text("k")
+    assert "if (lane() == 0) { x1[d0] = sum; }" in text

@@ -1,0 +1,82 @@
+"""Loop programs written by hand, run and compared with numpy."""
+
+import loop_programs
+import numpy as np
+import pytest
+
+from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.statements import Load, Store, Term
+from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.write import write
+
+pytestmark = pytest.mark.usefixtures("device")
+
+# Around the numbers of lanes, the sizes of tiles, and rows too short for lanes.
+SHAPES = [(1, 1), (1, 17), (3, 7), (5, 16), (65, 31), (7, 257), (2, 4099), (300, 64)]
+
+
+def check(case, found):
+    for got, expected, before in zip(found, case.expected, case.arguments, strict=True):
+        if expected is None:
+            np.testing.assert_array_equal(got, before)
+        elif got.dtype.kind == "f":
+            tolerance = max(case.tolerance, 1e-3 if got.dtype == np.float16 else 0)
+            np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
+        else:
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", loop_programs.CASES)
+def test_program(xr, rng, name, shape):
+    case = loop_programs.CASES[name](rng, *shape)
+    check(case, loop_programs.run(xr, case.program, case.arguments))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize(
+    "name", ["row_sum", "argmax", "layer_norm", "softmax_kept_in_local_memory"]
+)
+def test_rows_of_groups(xr, rng, name):
+    """The form that GPUs get: a group shares each long row."""
+    lanes = xr.Device(0).sub_group_size
+    target = Target(lanes=lanes, units=1, gpu=True, max_items=8 * lanes, local_memory=1 << 16)
+    for shape in ((3, 8 * lanes), (2, 8 * lanes + 3), (9, 1000)):
+        case = loop_programs.CASES[name](rng, *shape)
+        check(case, loop_programs.run(xr, case.program, case.arguments, target))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize(
+    ("name", "shape"), [("add", (1, 5_000_001)), ("silu_of_sum_with_bias", (1100, 4099))]
+)
+def test_large_results_are_streamed(xr, rng, name, shape):
+    case = loop_programs.CASES[name](rng, *shape)
+    target = loop_programs.target_of(xr.Device(0))
+    source = loop_programs.source_of(write(case.program, target))
+    assert ("streaming_store(" in source) == (not target.gpu)
+    check(case, loop_programs.run(xr, case.program, case.arguments))
+
+
+def test_bytes_of_a_pixel_are_loaded_as_a_word(rng):
+    case = loop_programs.brighter_pixels(rng, 6, 64)
+    cpu = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
+    source = loop_programs.source_of(write(case.program, cpu))
+    assert source.count("word_at(") == 1
+    gathered = loop_programs.bytes_by_index(rng, 6, 64)
+    assert "byte_at(" in loop_programs.source_of(write(gathered.program, cpu))
+
+
+@pytest.mark.parametrize("count", [2**31 - 1, 2**31, 5 * 2**31])
+def test_positions_beyond_an_i32(count):
+    """Needs no memory of that size: only the type of positions is looked at."""
+    element = loop_programs.ELEMENTS["u8"]
+    place = Affine.of(0)
+    arrays = [loop_programs.Array(element, count), loop_programs.Array(element, count, True)]
+    body = [Load("a", 0, place), Store(1, place, Term("{0}", ("a",)))]
+    program = loop_programs.LoopProgram(arrays, (count,), 1, [loop_programs.Section(body)])
+    cpu = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
+    kernel = write(program, cpu)
+    assert "i64 e" in loop_programs.source_of(kernel)
+    assert kernel.sizes[0] == count
