@@ -153,8 +153,8 @@ def add(rng, rows, columns):
     body = [
         Load("a", 0, place),
         Load("b", 1, place),
-        Let("c", "float", Term("{0} + {1}", ("a", "b"))),
-        Store(2, place, "c"),
+        Let("out", "float", Term("{0} + {1}", ("a", "b"))),
+        Store(2, place, "out"),
     ]
     return pointwise((rows, columns), body, [x, y, np.zeros_like(x)], [None, None, x + y])
 
@@ -166,8 +166,8 @@ def silu_of_sum_with_bias(rng, rows, columns):
     body = [
         Load("a", 0, place),
         Load("b", 1, whole(1, columns)),
-        Let("c", "float", Term("{0} + {1}", ("a", "b"))),
-        Store(2, place, Term("{0} * logistic({0})", ("c",))),
+        Let("out", "float", Term("{0} + {1}", ("a", "b"))),
+        Store(2, place, Term("{0} * logistic({0})", ("out",))),
     ]
     c = x + bias
     return pointwise(
@@ -386,8 +386,8 @@ def log_sum_exp(rng, rows, columns):
     sections = [
         Section([Load("a", 0, place)], [most]),
         Section(
-            [Load("b", 0, place), Let("e", "float", Term("exp({0} - {1})", ("b", "most")))],
-            [total("sum", "e")],
+            [Load("b", 0, place), Let("power", "float", Term("exp({0} - {1})", ("b", "most")))],
+            [total("sum", "power")],
             [
                 Block(
                     [
@@ -449,17 +449,17 @@ def layer_norm(rng, rows, columns):
                 Load("b", 0, place),
                 Let("mean", "float", Term(f"{{0}} / {columns}.0f", ("sum",))),
                 Let("d", "float", Term("{0} - {1}", ("b", "mean"))),
-                Let("d2", "float", Term("{0} * {0}", ("d",))),
+                Let("square", "float", Term("{0} * {0}", ("d",))),
             ],
-            [total("squares", "d2")],
+            [total("squares", "square")],
         ),
         Section(
             [
-                Load("c", 0, place),
+                Load("out", 0, place),
                 Load("w", 1, along),
                 Let("center", "float", Term(f"{{0}} / {columns}.0f", ("sum",))),
                 Let("scale", "float", Term(f"rsqrt({{0}} / {columns}.0f + 1e-5f)", ("squares",))),
-                Store(2, place, Term("({0} - {1}) * {2} * {3}", ("c", "center", "scale", "w"))),
+                Store(2, place, Term("({0} - {1}) * {2} * {3}", ("out", "center", "scale", "w"))),
             ]
         ),
     ]
@@ -481,12 +481,12 @@ def _softmax(rng, rows, columns, exponentials, share, caches=()):
         Section(
             [
                 Load("b", 0, place),
-                Let("e", "float", Term("exp({0} - {1})", ("b", "most"))),
+                Let("power", "float", Term("exp({0} - {1})", ("b", "most"))),
                 exponentials(place),
             ],
-            [total("sum", "e")],
+            [total("sum", "power")],
         ),
-        Section([share(place), Store(1, place, Term("{0} / {1}", ("c", "sum")))]),
+        Section([share(place), Store(1, place, Term("{0} / {1}", ("out", "sum")))]),
     ]
     e = np.exp(x - x.max(1, keepdims=True))
     expected = e / e.sum(1, keepdims=True)
@@ -496,7 +496,11 @@ def _softmax(rng, rows, columns, exponentials, share, caches=()):
 @case
 def softmax_kept_in_output(rng, rows, columns):
     return _softmax(
-        rng, rows, columns, lambda place: Store(1, place, "e"), lambda place: Load("c", 1, place)
+        rng,
+        rows,
+        columns,
+        lambda place: Store(1, place, "power"),
+        lambda place: Load("out", 1, place),
     )
 
 
@@ -506,8 +510,8 @@ def softmax_kept_in_local_memory(rng, rows, columns):
         rng,
         rows,
         columns,
-        lambda place: Keep("kept", "e"),
-        lambda place: Recall("c", "float", "kept"),
+        lambda place: Keep("kept", "power"),
+        lambda place: Recall("out", "float", "kept"),
         [Cache("kept", "float")],
     )
 

@@ -44,6 +44,16 @@ def test_what_depends_on_the_row_alone_is_hoisted():
     assert rest == [load, changed, If("true", [Set("total", "mean")], []), each, counted]
 
 
+def test_names_of_several_bodies_are_not_hoisted():
+    first = If("true", [Let("t0", "float", Term("{0} * 2.0f", ("sum",))), Set("total", "t0")])
+    second = If("true", [Let("t0", "float", Term("{0} * 3.0f", ("sum",))), Set("total", "t0")], [])
+    statements = [first._replace(orelse=[]), second]
+    assert hoist(statements) == ([], statements)
+    alone = [first._replace(orelse=[])]
+    assert len(hoist(alone)[0]) == 1
+    assert hoist(alone, taken={"t0"}) == ([], alone)
+
+
 def test_positions_as_numbers_and_conditions_are_irregular():
     load = Load("a", 0, Affine.of(0))
     assert is_regular([load, Let("b", "float", Term("-{0}", ("a",)))])
@@ -78,11 +88,11 @@ def test_kernels_that_differ_in_offsets_share_a_code():
 
 def test_too_many_offsets_stay_numbers():
     """A kernel has at most 40 arguments."""
-    loads = [Load(f"a{k}", 0, Affine(100 * k)) for k in range(40)]
+    loads = [Load(f"v{k}", 0, Affine(100 * k)) for k in range(40)]
 
     def moved(by: int):
         body = [replace_offset(load, by + number) for number, load in enumerate(loads)]
-        body.append(Store(1, at(1), "a0"))
+        body.append(Store(1, at(1), "v0"))
         arrays = [Array(F32, 4 * 10_000), Array(F32, 4 * 99, True)]
         return write(LoopProgram(arrays, (99,), 1, [Section(body)]), CPU)
 

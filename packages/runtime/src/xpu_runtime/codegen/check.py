@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
 
 from .affine import Affine
 from .program import Array, LoopProgram
@@ -28,6 +31,11 @@ from .target import Target
 _INTEGERS = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
 TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>", *_INTEGERS])
 _WORDS = frozenset(["true", "false"])
+# Names that the writers give to arrays, counters, tiles and accumulators.
+_RESERVED = re.compile(
+    r"c|e|at|rows?|last|tile|first|end|count|width|height|row_offset|"
+    r"[abdqrsxS]\d+|element\d*|(?:both|place|state|whole)\d+"
+)
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 
 
@@ -67,12 +75,13 @@ def check(program: LoopProgram, target: Target) -> None:
         raise ProgramError("sections", "a program has a section, and several only with rows")
     _check_caches(program, target)
     results: set[str] = set()
+    scope: set[str] = set()  # of all sections: what depends on the row alone leaves its section
     for number, section in enumerate(program.sections):
         if is_pointwise and (section.folds or section.per_row):
             raise ProgramError(
                 f"sections[{number}]", "folds and statements per row need a dimension to fold"
             )
-        each = _Checker(program, rank, results)
+        each = _Checker(program, rank, results, scope)
         each.statements(section.per_element)
         for fold in section.folds:
             states = {f"s{k}" for k in range(len(fold.types))}
@@ -89,8 +98,11 @@ def check(program: LoopProgram, target: Target) -> None:
             _Checker(program, 0, states | others).statements(fold.combine)
             for value in fold.finish:
                 _Checker(program, 0, states | results).operand(value)
-        results.update(name for fold in section.folds for name in fold.results)
-        _Checker(program, program.parallel_dims, results).statements(section.per_row)
+        for fold in section.folds:
+            for name in fold.results:
+                each.define(name)
+            results.update(fold.results)
+        _Checker(program, program.parallel_dims, results, scope).statements(section.per_row)
 
 
 def _check_type(type: str, name: str) -> None:
@@ -98,11 +110,19 @@ def _check_type(type: str, name: str) -> None:
         raise ProgramError(name, f"{name} has the unknown type {type!r}")
 
 
+@lru_cache(4096)
+def _check_name(name: str) -> None:
+    if not name.isidentifier() or _RESERVED.fullmatch(name):
+        raise ProgramError(name, f"{name!r} is no name for a value: the writers use it themselves")
+
+
 def _check_caches(program: LoopProgram, target: Target) -> None:
     if not program.caches:
         return
     columns = math.prod(program.shape[program.parallel_dims :])
-    size = sum(16 if "Complex" in c.type else 8 if c.type[-2:] == "64" else 4 for c in program.caches)
+    size = sum(
+        16 if "Complex" in c.type else 8 if c.type[-2:] == "64" else 4 for c in program.caches
+    )
     if size > target.cache_bytes(columns):
         names = ", ".join(cache.name for cache in program.caches)
         raise ProgramError(
@@ -114,11 +134,18 @@ def _check_caches(program: LoopProgram, target: Target) -> None:
 class _Checker:
     """Follows the names that statements define; counters below ``rank`` exist."""
 
-    def __init__(self, program: LoopProgram, rank: int, names: Iterable[str]) -> None:
+    def __init__(
+        self,
+        program: LoopProgram,
+        rank: int,
+        names: Iterable[str],
+        scope: set[str] | None = None,
+    ) -> None:
         self.arrays: Sequence[Array] = program.arrays
         self.shape, self.rank = program.shape, rank
         self.caches = {cache.name for cache in program.caches}
         self.names = set(names)
+        self.scope: set[str] = set() if scope is None else scope  # names of this body
         # The last value of loop counters whose end is a number.
         self.last: dict[int | str, int] = {d: n - 1 for d, n in enumerate(self.shape[:rank])}
         self.is_guarded = False
@@ -129,9 +156,7 @@ class _Checker:
 
     def operand(self, operand: Operand) -> None:
         if isinstance(operand, str):
-            if (
-                operand not in self.names and operand.isidentifier() and operand not in _WORDS
-            ):
+            if operand not in self.names and operand.isidentifier() and operand not in _WORDS:
                 raise ProgramError(operand, f"{operand} is used before its definition")
         elif isinstance(operand, Affine):
             self.position(operand)
@@ -172,8 +197,12 @@ class _Checker:
                 f"{position.text({})} reaches from {low} to {high}",
             )
 
-    def define(self, name: str, type: str) -> None:
+    def define(self, name: str, type: str = "bool") -> None:
         _check_type(type, name)
+        _check_name(name)
+        if name in self.scope:
+            raise ProgramError(name, f"{name} is defined twice")
+        self.scope.add(name)
         self.names.add(name)
 
     # -- one function a statement
@@ -201,7 +230,7 @@ class _Checker:
             self.operand(s.mask)
             self.operand(s.other)
         self.access(s.array, s.position, s.mask is not None)
-        self.names.add(s.name)
+        self.define(s.name)
 
     def _store(self, s: Store) -> None:
         self.operand(s.value)
@@ -220,6 +249,7 @@ class _Checker:
         self.operand(s.begin)
         self.operand(s.end)
         _check_type(s.type, s.counter)
+        _check_name(s.counter)
         self.names.add(s.counter)
         if s.begin == "0" and isinstance(s.end, str) and s.end.isdecimal() and s.end != "0":
             self.last[s.counter] = int(s.end) - 1
@@ -229,10 +259,10 @@ class _Checker:
         self._body(s.body, self.is_guarded)
 
     def _body(self, body: Sequence[Statement], is_guarded: bool) -> None:
-        names, guarded = self.names, self.is_guarded
-        self.names, self.is_guarded = set(names), is_guarded
+        outside = self.names, self.scope, self.is_guarded
+        self.names, self.scope, self.is_guarded = set(self.names), set(), is_guarded
         self.statements(body)
-        self.names, self.is_guarded = names, guarded
+        self.names, self.scope, self.is_guarded = outside
 
     def _keep(self, s: Keep) -> None:
         self.operand(s.value)
@@ -247,7 +277,7 @@ class _Checker:
             raise ProgramError(name, f"{name} is not one of the program's caches")
 
 
-_CHECK = {
+_CHECK: dict[type, Callable[[_Checker, Any], None]] = {
     Let: _Checker._let,
     Var: _Checker._var,
     Set: _Checker._set,

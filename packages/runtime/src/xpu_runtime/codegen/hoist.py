@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from .affine import Affine
-from .statements import Do, For, Let, Load, Recall, Statement, Var, leaves, with_bodies
+from .statements import Do, For, Let, Load, Recall, Statement, Var, leaves, walk, with_bodies
 
 
-def hoist(statements: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
-    """Return the definitions that depend on the row alone, and the other statements."""
-    once: list[Statement] = []
-    return once, _rest(statements, once, set())
+def hoist(
+    statements: Sequence[Statement], taken: Collection[str] = ()
+) -> tuple[list[Let], list[Statement]]:
+    """Return the definitions that depend on the row alone, and the other statements.
+
+    Names that are ``taken``, or that several bodies define, stay where they are.
+    """
+    once: list[Let] = []
+    names = Counter(s.name for s in walk(statements) if isinstance(s, Let))
+    varying = {name for name, count in names.items() if count > 1 or name in taken}
+    return once, _rest(statements, once, varying)
 
 
-def _rest(
-    statements: Sequence[Statement], once: list[Statement], varying: set[str]
-) -> list[Statement]:
+def _rest(statements: Sequence[Statement], once: list[Let], varying: set[str]) -> list[Statement]:
     """Move definitions of constants to ``once``; the names of all others are in ``varying``."""
     rest: list[Statement] = []
     for statement in statements:
-        if isinstance(statement, Let) and not _varies(statement, varying):
+        if (
+            isinstance(statement, Let)
+            and statement.name not in varying
+            and not _varies(statement, varying)
+        ):
             once.append(statement)
             continue
         match statement:

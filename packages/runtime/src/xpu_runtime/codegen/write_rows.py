@@ -79,6 +79,7 @@ class _BodyWriter:
         self.target, self.team = target, team
         self.lines: list[str] = []
         self.elements = 0
+        self.hoisted: set[str] = set()
         leading = loops.leading
         trailing = loops.sizes[leading:]
         row_names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(leading)}
@@ -119,7 +120,8 @@ class _BodyWriter:
             return 0
         number = self.elements
         self.elements += 1
-        once, each = hoist(statements)
+        once, each = hoist(statements, self.hoisted)
+        self.hoisted.update(let.name for let in once)
         before, inside = self.of_element.lines(once), self.of_element.lines(each)
         updates = [self.of_element.text(fold.update) for fold in section.folds]
         length = sum(map(len, before)) + sum(map(len, inside)) + sum(map(len, updates))
@@ -132,7 +134,7 @@ class _BodyWriter:
             self.add(f"struct S{n} {{ {members} }};")
             starts = ", ".join([_start(n, fold)] * accumulators)
             self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
-        states = "".join(f", S{n}& t{n}" for n in numbers)
+        states = "".join(f", S{n}& state{n}" for n in numbers)
         self.add(
             f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
         )
@@ -141,7 +143,7 @@ class _BodyWriter:
             self.lines += declare_coordinates(sizes, "c", self.index, "q")
         self.lines += inside
         for n, fold, update in zip(numbers, section.folds, updates, strict=True):
-            names = " ".join(f"auto& s{k} = t{n}.s{k};" for k in range(len(fold.types)))
+            names = " ".join(f"auto& s{k} = state{n}.s{k};" for k in range(len(fold.types)))
             self.add(f"{{ {names}")
             self.add(update)
             self.add("}")
@@ -185,10 +187,10 @@ class _BodyWriter:
         together = f"sub_group_reduce(a{number}[0], both{number})"
         if self.team.items > self.target.lanes:
             together = f"group_reduce(a{number}[0], both{number}, {_start(number, fold)})"
-        self.add(f"S{number} w{number} = {together};")
+        self.add(f"S{number} whole{number} = {together};")
         for name, type in zip(fold.results, fold.types, strict=True):
             self.add(f"{type} {name};")
-        names = " ".join(f"[[maybe_unused]] auto& s{k} = w{number}.s{k};" for k in members)
+        names = " ".join(f"[[maybe_unused]] auto& s{k} = whole{number}.s{k};" for k in members)
         ends = " ".join(
             f"{name} = {self.of_row.operand(value)};"
             for name, value in zip(fold.results, fold.finish, strict=True)
