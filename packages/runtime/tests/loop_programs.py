@@ -510,9 +510,9 @@ def softmax_kept_in_local_memory(rng, rows, columns):
         rng,
         rows,
         columns,
-        lambda place: Keep("kept", "power"),
-        lambda place: Recall("out", "float", "kept"),
-        [Cache("kept", "float")],
+        lambda place: Keep("powers", "power"),
+        lambda place: Recall("out", "float", "powers"),
+        [Cache("powers", "float")],
     )
 
 
