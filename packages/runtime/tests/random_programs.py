@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from loop_programs import ELEMENTS
+from loop_programs import ELEMENTS, run
 
 from xpu_runtime.codegen.affine import Affine, row_major
 from xpu_runtime.codegen.program import Array, Fold, LoopProgram, Section
@@ -155,10 +155,12 @@ def _use(variable: str, names: list[str]) -> Let:
     return Let(f"u{variable}", "i32", Term("(i32)({0})", (variable,)))
 
 
+# A program and its arguments.
+Made = tuple[LoopProgram, list[np.ndarray]]
 SIZES = [1, 2, 3, 4, 7, 16, 17, 33, 64, 100, 260]
 
 
-def pointwise(rng: np.random.Generator) -> tuple[LoopProgram, list[np.ndarray]]:
+def pointwise(rng: np.random.Generator) -> Made:
     """A random program without folds."""
     rank = int(rng.integers(1, 4))
     made = Random(rng, tuple(int(rng.choice(SIZES[: 11 - 2 * rank])) for _ in range(rank)))
@@ -172,7 +174,7 @@ def pointwise(rng: np.random.Generator) -> tuple[LoopProgram, list[np.ndarray]]:
     return made.program(rank, [Section(body)]), made.arrays
 
 
-def rows(rng: np.random.Generator) -> tuple[LoopProgram, list[np.ndarray]]:
+def rows(rng: np.random.Generator) -> Made:
     """A random program of rows: a fold, and elements that use its result."""
     rank, leading = int(rng.integers(2, 4)), 1
     made = Random(rng, tuple(int(rng.choice(SIZES)) for _ in range(rank)))
@@ -268,3 +270,16 @@ def interpret(program: LoopProgram, arrays: list[np.ndarray]) -> list[np.ndarray
             inside.names[fold.results[0]] = np.broadcast_to(total.astype(np.int32), program.shape)
         inside.run(section.per_row, everywhere)
     return found
+
+
+KINDS: dict[str, Callable[[np.random.Generator], Made]] = {"pointwise": pointwise, "rows": rows}
+
+
+def difference(xr, program: LoopProgram, arrays: list[np.ndarray]) -> str:
+    """Return where a program's results differ from their meaning, or ""."""
+    found = run(xr, program, arrays)
+    for number, (got, expected) in enumerate(zip(found, interpret(program, arrays), strict=True)):
+        if not np.array_equal(got, expected):
+            at = int(np.flatnonzero(got != expected)[0])
+            return f"array {number} at {at}: {got.flat[at]}, expected {expected.flat[at]}"
+    return ""

@@ -37,6 +37,16 @@ def test_import_is_quick(child):
     assert min(float(child(code).check().out) for _ in range(3)) <= 0.10
 
 
+def test_code_generation_loads_no_native_module(child):
+    code = """
+        import sys
+        import xpu_runtime.codegen.builder, xpu_runtime.codegen.share, xpu_runtime.codegen.write
+        assert "xpu_runtime._C" not in sys.modules
+        assert "numpy" not in sys.modules
+    """
+    child(code).check()
+
+
 def test_loading_the_native_module_touches_no_device(child):
     code = """
         from xpu_runtime._native import C

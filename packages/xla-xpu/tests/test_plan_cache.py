@@ -34,6 +34,13 @@ def test_another_compiler_makes_its_own(child, tmp_path):
     assert run(child, tmp_path, more=more)[1] > 0
 
 
+def test_other_writers_of_kernels_make_their_own(child, tmp_path):
+    run(child, tmp_path)
+    (tmp_path / "write.py").write_text("# another version of xpu_runtime.codegen")
+    more = f"executables.codegen.__file__ = {str(tmp_path / '__init__.py')!r}"
+    assert run(child, tmp_path, more=more)[1] > 0
+
+
 def test_a_damaged_plan_is_made_again(child, tmp_path):
     first, _ = run(child, tmp_path)
     for plan in (tmp_path / "kernels").glob("*.plan"):
