@@ -42,6 +42,11 @@ WRONG = {
     "name of another branch": (program(If("true", [LOAD], [Store(1, PLACE, "a")])), "a"),
     "assignment to nothing": (program(Set("total", "0.0f")), "total"),
     "change of nothing": (program(Do(Term("{0}++;", ("n",)), ("n",))), "n"),
+    "template with too few arguments": (
+        program(LOAD, Let("b", "float", Term("{0} + {1}", ("a",)))),
+        "{0} + {1}",
+    ),
+    "template with braces": (program(Do(Term("for (;;) { }"), ())), "for (;;) { }"),
     "a name of the writers": (program(Load("e", 0, PLACE)), "e"),
     "name defined twice": (program(LOAD, LOAD), "a"),
     "no identifier": (program(Let("a b", "float", "0")), "a b"),
@@ -81,7 +86,7 @@ def test_wrong_program(what):
     with pytest.raises(ProgramError) as raised:
         write(wrong, CPU)
     assert raised.value.name == name
-    assert name.partition("[")[0].split()[-1] in str(raised.value)
+    assert name.partition("[")[0] in str(raised.value)
 
 
 def test_fold_with_other_counts():

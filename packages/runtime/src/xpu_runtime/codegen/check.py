@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from string import Formatter
 from typing import Any
 
 from .affine import Affine
@@ -111,6 +112,16 @@ def _check_type(type: str, name: str) -> None:
 
 
 @lru_cache(4096)
+def _argument_count(template: str) -> float:
+    """Return how many arguments a template needs; infinity if it is none."""
+    try:
+        fields = [field for _, field, _, _ in Formatter().parse(template) if field is not None]
+        return 1 + max(map(int, fields), default=-1)
+    except ValueError:
+        return math.inf
+
+
+@lru_cache(4096)
 def _check_name(name: str) -> None:
     if not name.isidentifier() or _RESERVED.fullmatch(name):
         raise ProgramError(name, f"{name!r} is no name for a value: the writers use it themselves")
@@ -161,6 +172,12 @@ class _Checker:
         elif isinstance(operand, Affine):
             self.position(operand)
         else:
+            if _argument_count(operand.template) > len(operand.args):
+                raise ProgramError(
+                    operand.template,
+                    f"template {operand.template!r} has {len(operand.args)} arguments; it needs more, "
+                    "or its braces are not doubled",
+                )
             for argument in operand.args:
                 self.operand(argument)
 
