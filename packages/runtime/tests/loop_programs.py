@@ -22,6 +22,7 @@ from xpu_runtime.codegen.statements import (
     Set,
     Store,
     Term,
+    Var,
 )
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
@@ -307,8 +308,8 @@ def dropout(rng, rows, columns):
         Store(1, place, Term("{0} ? {1} / 0.75f : 0.0f", ("keep", "a"))),
     ]
     words = philox(1234, np.arange(rows * columns, dtype=np.uint64), 5)
-    kept = (words >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24) >= 0.25
-    expected = np.where(kept, np.float32(1 / 0.75), np.float32(0)).reshape(rows, columns)
+    is_left = (words >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24) >= 0.25
+    expected = np.where(is_left, np.float32(1 / 0.75), np.float32(0)).reshape(rows, columns)
     return pointwise((rows, columns), body, [x, np.zeros_like(x)], [None, expected])
 
 
@@ -494,7 +495,7 @@ def _softmax(rng, rows, columns, exponentials, share, caches=()):
 
 
 @case
-def softmax_kept_in_output(rng, rows, columns):
+def softmax_stored_in_output(rng, rows, columns):
     return _softmax(
         rng,
         rows,
@@ -505,7 +506,7 @@ def softmax_kept_in_output(rng, rows, columns):
 
 
 @case
-def softmax_kept_in_local_memory(rng, rows, columns):
+def softmax_stored_in_local_memory(rng, rows, columns):
     return _softmax(
         rng,
         rows,
@@ -532,3 +533,27 @@ def norm_over_two_dimensions(rng, rows, columns):
         (3, rows, columns), 1, [section], [x, np.zeros(3, np.float32)], [None, expected],
         tolerance=1e-4,
     )  # fmt: skip
+
+
+@case
+def guarded_division(rng, rows, columns):
+    """Rows of zeros divide by nothing: the quotient depends on the row alone, and stays in its branch."""
+    x = rng.integers(0, 2, (rows, columns)).astype(np.int32)
+    x[::2] = 0
+    place = whole(rows, columns)
+    ones = fold("ones", "i32", "0", ("{0} + {1}", "a"), "{0} + {1}")
+    share = Let("share", "i32", Term("1200 / {0}", ("ones",)))
+    sections = [
+        Section([Load("a", 0, place)], [ones]),
+        Section(
+            [
+                Var("result", "i32", "-1"),
+                If(Term("{0} != 0", ("ones",)), [share, Set("result", "share")]),
+                Store(1, place, "result"),
+            ]
+        ),
+    ]
+    count = x.sum(1, keepdims=True)
+    quotient = np.where(count != 0, 1200 // np.maximum(count, 1), -1)
+    expected = np.broadcast_to(quotient, x.shape).astype(np.int32)
+    return make((rows, columns), 1, sections, [x, np.zeros_like(x)], [None, expected])

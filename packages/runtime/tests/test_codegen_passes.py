@@ -11,7 +11,7 @@ from xpu_runtime.codegen.kernel import module_source
 from xpu_runtime.codegen.loops import join
 from xpu_runtime.codegen.program import Array, LoopProgram, Section
 from xpu_runtime.codegen.share import share_codes
-from xpu_runtime.codegen.statements import If, Let, Load, Set, Store, Term, Var
+from xpu_runtime.codegen.statements import Block, If, Let, Load, Set, Store, Term, Var
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
 
@@ -35,23 +35,27 @@ def test_what_depends_on_the_row_alone_is_hoisted():
     mean = Let("mean", "float", Term("{0} / 8.0f", ("sum",)))
     scale = Let("scale", "float", Term("{0} * 2.0f", ("mean",)))
     each = Let("b", "float", Term("{0} - {1}", ("a", "scale")))
-    counted = Let("c", "float", Term("(float)({0})", (Affine.of(1),)))
+    counted = Let("counted", "float", Term("(float)({0})", (Affine.of(1),)))
     changed = Var("total", "float", "0.0f")
-    once, rest = hoist(
-        [load, mean, changed, If("true", [scale, Set("total", "mean")]), each, counted]
-    )
+    used = Block([scale, Set("total", "scale")])
+    once, rest = hoist([load, mean, changed, used, each, counted])
     assert once == [mean, scale]
-    assert rest == [load, changed, If("true", [Set("total", "mean")], []), each, counted]
+    assert rest == [load, changed, Block([Set("total", "scale")]), each, counted]
+
+
+def test_what_may_not_run_is_not_hoisted():
+    """A condition may protect a division."""
+    divide = Let("share", "i32", Term("12 / {0}", ("count",)))
+    guarded = If(Term("{0} != 0", ("count",)), [divide, Set("total", "share")], [])
+    assert hoist([guarded]) == ([], [guarded])
 
 
 def test_names_of_several_bodies_are_not_hoisted():
-    first = If("true", [Let("t0", "float", Term("{0} * 2.0f", ("sum",))), Set("total", "t0")])
-    second = If("true", [Let("t0", "float", Term("{0} * 3.0f", ("sum",))), Set("total", "t0")], [])
-    statements = [first._replace(orelse=[]), second]
-    assert hoist(statements) == ([], statements)
-    alone = [first._replace(orelse=[])]
-    assert len(hoist(alone)[0]) == 1
-    assert hoist(alone, taken={"t0"}) == ([], alone)
+    first = Block([Let("t0", "float", Term("{0} * 2.0f", ("sum",))), Set("total", "t0")])
+    second = Block([Let("t0", "float", Term("{0} * 3.0f", ("sum",))), Set("total", "t0")])
+    assert hoist([first, second]) == ([], [first, second])
+    assert len(hoist([first])[0]) == 1
+    assert hoist([first], taken={"t0"}) == ([], [first])
 
 
 def test_positions_as_numbers_and_conditions_are_irregular():

@@ -36,7 +36,7 @@ def test_program(xr, rng, name, shape):
 
 @pytest.mark.values
 @pytest.mark.parametrize(
-    "name", ["row_sum", "argmax", "layer_norm", "softmax_kept_in_local_memory"]
+    "name", ["row_sum", "argmax", "layer_norm", "softmax_stored_in_local_memory"]
 )
 def test_rows_of_groups(xr, rng, name):
     """The form that GPUs get: a group shares each long row."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from .affine import Affine
-from .statements import Do, For, Let, Load, Recall, Statement, Var, leaves, walk, with_bodies
+from .statements import Block, Do, Let, Load, Recall, Statement, Var, leaves, walk
 
 
 def hoist(
@@ -14,7 +14,8 @@ def hoist(
 ) -> tuple[list[Let], list[Statement]]:
     """Return the definitions that depend on the row alone, and the other statements.
 
-    Names that are ``taken``, or that several bodies define, stay where they are.
+    What a condition or a loop may skip stays there: it may be a division by zero. So do names that are
+    ``taken``, or that several bodies define.
     """
     once: list[Let] = []
     names = Counter(s.name for s in walk(statements) if isinstance(s, Let))
@@ -26,21 +27,17 @@ def _rest(statements: Sequence[Statement], once: list[Let], varying: set[str]) -
     """Move definitions of constants to ``once``; the names of all others are in ``varying``."""
     rest: list[Statement] = []
     for statement in statements:
-        if (
-            isinstance(statement, Let)
-            and statement.name not in varying
-            and not _varies(statement, varying)
-        ):
-            once.append(statement)
-            continue
         match statement:
-            case For():
-                varying.add(statement.counter)
-            case Do():
-                varying.update(statement.assigned)
+            case Let() if statement.name not in varying and not _varies(statement, varying):
+                once.append(statement)
+                continue
             case Let() | Var() | Load() | Recall():
                 varying.add(statement.name)
-        rest.append(with_bodies(statement, lambda body: _rest(body, once, varying)))
+            case Do():
+                varying.update(statement.assigned)
+            case Block():
+                statement = Block(_rest(statement.body, once, varying))
+        rest.append(statement)
     return rest
 
 

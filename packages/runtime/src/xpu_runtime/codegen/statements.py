@@ -166,24 +166,17 @@ def positions_of(statements: Iterable[Statement]) -> dict[Affine, None]:
     return found
 
 
-def with_bodies(
-    statement: Statement, change: Callable[[Sequence[Statement]], list[Statement]]
-) -> Statement:
-    """Return the statement with ``change`` of each of its bodies."""
-    if isinstance(statement, If):
-        return If(statement.condition, change(statement.body), change(statement.orelse))
-    if isinstance(statement, For | Block):
-        return statement._replace(body=change(statement.body))
-    return statement
-
-
 def rewrite(
     statements: Iterable[Statement], change: Callable[[Statement], Statement]
 ) -> list[Statement]:
     """Return the statements with each one that has no body replaced by ``change`` of it."""
-    return [
-        with_bodies(statement, lambda body: rewrite(body, change))
-        if bodies(statement)
-        else change(statement)
-        for statement in statements
-    ]
+    changed: list[Statement] = []
+    for statement in statements:
+        if isinstance(statement, If):
+            body, orelse = rewrite(statement.body, change), rewrite(statement.orelse, change)
+            changed.append(If(statement.condition, body, orelse))
+        elif isinstance(statement, For | Block):
+            changed.append(statement._replace(body=rewrite(statement.body, change)))
+        else:
+            changed.append(change(statement))
+    return changed
