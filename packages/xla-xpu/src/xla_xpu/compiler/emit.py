@@ -290,12 +290,12 @@ class Emitter(Builder):
             if part.shape[dim]:
                 inside = tuple(c + -begin if d == dim else c for d, c in enumerate(at))
                 begin += part.shape[dim]
+                self.size += 2  # the condition, and its block
                 parts.append((begin, self._set_from(name, part, inside)))
         chain = parts[-1][1]
         for end, body in reversed(parts[:-1]):
             chain = [If(Term(f"{{0}} < {end}", (at[dim],)), body, chain)]
         self.statements += chain
-        self.size += len(parts) - 1
         return name
 
     def _short_reduce(self, node: Node, at: Coordinates, start: Operand) -> str:
