@@ -1,0 +1,1 @@
+"""What generators of kernels share: loop programs, and their writers. Knows no framework."""
