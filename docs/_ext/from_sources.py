@@ -19,7 +19,7 @@ from tables import cell, duration, table
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "packages" / "runtime"
 VARIABLES = RUNTIME / "src" / "xpu_runtime" / "env.toml"
-FUNCTIONS = RUNTIME / "device" / "functions.toml"
+FUNCTIONS = RUNTIME / "src" / "xpu_runtime" / "codegen" / "functions.toml"
 BENCHMARKS = ROOT / "docs" / "benchmarks.json"
 OPERATORS = ROOT / "packages" / "torch-xpu" / "tests" / "operators.json"
 PRIMITIVES = ROOT / "packages" / "xla-xpu" / "tests" / "primitives.json"

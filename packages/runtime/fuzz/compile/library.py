@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-TABLE = Path(__file__).parents[2] / "device" / "functions.toml"
+from xpu_runtime.codegen.functions import table
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def functions(dtype: str) -> tuple[Function, ...]:
     is_complex = dtype.startswith("c")
     kind = dtype if dtype in ("f32", "f64") else "f32"
     found = []
-    for header, entries in tomllib.loads(TABLE.read_text()).items():
+    for header, entries in table().items():
         for name, entry in entries.items():
             logical = entry["rule"] in ("predicate", "compare")
             wanted = ("float", "arithmetic", "predicate", "compare", *["complex"] * is_complex)

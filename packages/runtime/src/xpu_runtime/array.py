@@ -11,29 +11,16 @@ import numpy as np
 
 from ._native import C
 from ._stream import Stream, current_stream
+from .codegen.elements import ELEMENTS
 from .errors import UsageError
 
 # numpy has no bf16 or fp8: their host side is the bits in an unsigned integer.
 _NUMPY = {
-    "bool": np.bool_,
-    "u8": np.uint8,
-    "i8": np.int8,
-    "u16": np.uint16,
-    "i16": np.int16,
-    "u32": np.uint32,
-    "i32": np.int32,
-    "u64": np.uint64,
-    "i64": np.int64,
-    "f16": np.float16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "c64": np.complex64,
-    "c128": np.complex128,
-    "bf16": np.uint16,
-    "f8e4m3": np.uint8,
-    "f8e5m2": np.uint8,
+    element.name: np.dtype(getattr(np, element.numpy_name, f"u{element.size}"))
+    for element in ELEMENTS.values()
+    if element.name == element.dtype
 }
-_NAMES = {np.dtype(v): k for k, v in reversed(_NUMPY.items())}
+_NAMES = {v: k for k, v in reversed(_NUMPY.items())}
 
 
 class _Buffer:

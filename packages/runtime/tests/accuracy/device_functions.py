@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-TABLE = Path(__file__).parents[2] / "device" / "functions.toml"
+from xpu_runtime.codegen.functions import DEFAULT_ULP, table
+
 FLOATS = ("f16", "bf16", "f32", "f64")
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
-DEFAULT_ULP = {"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0}
 C_TYPES = {
     "f16": "xpu::half",
     "bf16": "xpu::bf16",
@@ -39,12 +37,6 @@ HOST = {
     "bool": np.bool_,
     **{f"{s}{n}": np.dtype(f"{s}{n // 8}").type for s in "iu" for n in (8, 16, 32, 64)},
 }
-
-
-@functools.cache
-def table() -> dict[str, dict[str, dict[str, Any]]]:
-    """Section (header) -> name -> properties."""
-    return tomllib.loads(TABLE.read_text())
 
 
 def functions(*rules: str, arity: int | None = None) -> list[tuple[str, str]]:

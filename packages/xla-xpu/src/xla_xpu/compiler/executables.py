@@ -75,7 +75,8 @@ def _key(code: bytes, wanted: Any) -> str:
 def _compiler_digest() -> bytes:
     digest = hashlib.sha256(f"{VERSION} {jaxlib.__version__}".encode())
     for package in (__file__, codegen.__file__):
-        for path in sorted(Path(str(package)).parent.rglob("*.py")):
+        files = Path(str(package)).parent.rglob("*")
+        for path in sorted(path for path in files if path.suffix in (".py", ".toml")):
             digest.update(path.read_bytes())
     return digest.digest()
 
