@@ -24,7 +24,9 @@ void bind_stream(py::module_& m) {
             py::gil_scoped_release unlocked;
             return reinterpret_cast<std::uintptr_t>(&s.queue());
           },
-          "Address of the sycl::queue.")
+          "Address of the sycl::queue, for extensions that submit to it themselves.")
+      .def_property_readonly("handle", &Stream::handle,
+                             "An integer that identifies the stream in this process; never 0.")
       .def(
           "query",
           [](Stream s) {
@@ -53,7 +55,8 @@ void bind_stream(py::module_& m) {
   m.def("default_stream", &default_stream, py::arg("device"), Unlocked());
   m.def("current_stream", &current_stream, py::arg("device"), Unlocked());
   m.def("exchange_stream", &exchange_stream, py::arg("stream"), Unlocked());
-  m.def("stream_of_id", &stream_of_id, py::arg("device"), py::arg("id"), Unlocked());
+  m.def("stream_of_handle", py::overload_cast<std::uintptr_t>(&stream_of_handle), py::arg("handle"),
+        Unlocked());
   m.def(
       "external_stream",
       [](std::uintptr_t queue) { return external_stream(*reinterpret_cast<sycl::queue*>(queue)); },

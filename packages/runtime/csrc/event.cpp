@@ -54,6 +54,7 @@ void Event::record(Stream stream) {
   state_->stream = &from;
   state_->capture_id = from.capture ? from.capture->id() : 0;
   auto& queue = from.queue().sycl;
+  translate_sycl_errors("recording an event", [&] { look_for_callers_work(from); });
   state_->native = from.last_work && !is_sycl_recording(queue) ? from.last_work : direct::NativeEvent();
   state_->event.reset();
   if (state_->native && !state_->timing) return;

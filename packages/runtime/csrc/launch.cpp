@@ -53,13 +53,13 @@ bool submit_in_order(Stream stream, const WorkInfo& info, EnqueueFunction functi
   }
   startup::require_running();  // under the lock, which shutdown takes before it drains the stream
   graph::SubmissionLock no_instantiation;
-  if (!queue.native || is_sycl_recording(queue.sycl)) {
+  if (is_sycl_recording(queue.sycl) || !may_bypass_sycl(state)) {
     submit_now(stream, info, function);
     return true;
   }
-  direct::Submission submission(queue.native, state.direct());
+  direct::Submission submission(queue.native);
   submit_now(stream, info, function);
-  if (state.direct()) state.last_work = std::move(submission.event);
+  state.last_work = std::move(submission.event);
   return true;
 }
 

@@ -96,8 +96,7 @@ struct Launch {
   const Args& args;
   void operator()(sycl::queue& queue, sycl::event* event) const {
     auto* submission = kernel->direct && !event ? direct::Submission::current() : nullptr;
-    if (submission && submission->accepts_kernels && kernel->direct->enqueue(*submission, range, args))
-      return;
+    if (submission && kernel->direct->enqueue(*submission, range, args)) return;
     switch (range.dims) {
       case 1:
         return submit_range<1>(queue, event, *kernel, range, args);
@@ -116,7 +115,7 @@ struct Launch {
 
 void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
   auto* submission = direct && !event ? direct::Submission::current() : nullptr;
-  if (submission && submission->accepts_kernels && direct->enqueue(*submission, range)) return;
+  if (submission && direct->enqueue(*submission, range)) return;
   Launch{kernel, range, args}(queue, event);
 }
 

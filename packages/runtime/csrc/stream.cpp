@@ -1,14 +1,10 @@
 #include "xpu/stream.h"
 
-#include <array>
-#include <deque>
-#include <memory>
 #include <mutex>
 
 #include "device_table.h"
 #include "drain_thread.h"
 #include "graph/capture.h"
-#include "immortal.h"
 #include "interrupt.h"
 #include "memory/strict/strict.h"
 #include "sleep_until.h"
@@ -26,43 +22,9 @@
 namespace xpu {
 namespace {
 
-constexpr int pool_size = 32;  // as many as PyTorch's other devices have
-
-struct DeviceStreams {
-  std::mutex mutex;
-  std::deque<StreamState> all;  // a deque keeps addresses
-  StreamState* default_stream = nullptr;
-  std::array<std::array<StreamState*, pool_size>, 3> pool{};
-  std::array<unsigned, 3> next{};
-};
-
-DeviceStreams& streams_of(int device) {
-  device_info(device);  // throws for an unknown device
-  static auto& table = immortal<std::deque<DeviceStreams>>(static_cast<std::size_t>(device_count()));
-  return table[device];
-}
-
 void store_async_error(sycl::exception_list errors) {
   for (auto& error : errors) std::rethrow_exception(error);
 }
-
-StreamState* add(DeviceStreams& streams, int device, int priority, const sycl::queue& queue, bool external) {
-  auto id = static_cast<std::int64_t>(streams.all.size());
-  auto& added = streams.all.emplace_back(device, id, priority, external, queue);
-  // On other backends, and where they are simulated, waiting host threads do not compute.
-  added.on_cpu = device_info(device).type == "cpu" && !generic_backend();
-  added.queue_exposed = external;
-  if (trace::active()) set_profiling(added, true);
-  return &added;
-}
-
-StreamState* ensure_default(DeviceStreams& streams, int device) {
-  if (!streams.default_stream)
-    streams.default_stream = add(streams, device, 0, make_queue(device, 0, false), false);
-  return streams.default_stream;
-}
-
-thread_local std::vector<StreamState*> current;  // by device; null: the default stream
 
 }  // namespace
 
@@ -80,7 +42,19 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
   });
 }
 
+void look_for_callers_work(StreamState& stream) {
+  if (!stream.watch || stream.capturing || is_sycl_recording(stream.own.sycl)) return;
+  if (stream.watch->update(stream.own.sycl)) stream.last_work = {};
+}
+
+bool may_bypass_sycl(StreamState& stream) {
+  if (!stream.queue().native) return false;
+  look_for_callers_work(stream);
+  return !stream.watch || stream.watch->is_settled();
+}
+
 sycl::event completion_of_work(StreamState& stream) {
+  look_for_callers_work(stream);
   return stream.last_work ? stream.last_work.as_sycl(sycl_context(stream.device))
                           : stream.queue().sycl.ext_oneapi_submit_barrier();
 }
@@ -98,6 +72,15 @@ void change_queue(StreamState& stream, bool profiling) {
 }
 
 }  // namespace
+
+void expose_queue(StreamState& stream) {
+  if (stream.queue_exposed) return;
+  translate_sycl_errors("exposing a stream's queue", [&] {
+    if (stream.is_profiling()) change_queue(stream, false);
+    stream.watch.emplace();
+    stream.queue_exposed = true;
+  });
+}
 
 void set_profiling(StreamState& stream, bool enabled) {
   std::lock_guard enqueue_lock(stream.enqueue_mutex);
@@ -161,19 +144,13 @@ std::int64_t Stream::id() const {
 int Stream::priority() const {
   return state_->priority;
 }
-// The caller may submit work that is not counted here. A barrier tells SYCL of the work that bypassed it, so
-// that the caller's host tasks wait for that work.
+std::uintptr_t Stream::handle() const {
+  return reinterpret_cast<std::uintptr_t>(&state_->own.sycl);
+}
 sycl::queue& Stream::queue() const {
   if (!state_->queue_exposed) {
     std::lock_guard enqueue_lock(state_->enqueue_mutex);
-    translate_sycl_errors("exposing a stream's queue", [&] {
-      if (state_->is_profiling())
-        change_queue(*state_, false);
-      else if (state_->last_work)
-        state_->own.sycl.ext_oneapi_submit_barrier({completion_of_work(*state_)});
-    });
-    state_->last_work = {};
-    state_->queue_exposed = true;
+    expose_queue(*state_);
   }
   return state_->own.sycl;
 }
@@ -182,7 +159,11 @@ bool Stream::query() const {
   startup::require_not_forked();
   strict::AccessGuard guard;
   std::lock_guard enqueue_lock(state_->enqueue_mutex);
-  return state_->last_work ? state_->last_work.is_complete() : state_->queue().sycl.khr_empty();
+  return translate_sycl_errors("asking whether a stream has ended", [&] {
+    look_for_callers_work(*state_);
+    if (state_->last_work) return state_->last_work.is_complete();
+    return state_->watch ? is_complete(state_->watch->end()) : state_->queue().sycl.khr_empty();
+  });
 }
 
 void Stream::synchronize() const {
@@ -210,7 +191,8 @@ void enqueue_wait(Stream stream, const Event& event) {
   // For events of other contexts, and of queues with work of others such as host tasks, SYCL waits on the
   // host before it continues a queue. Work on the native queue would not wait for them.
   auto& source = *event.stream().state();
-  if (state.direct() && (source.queue_exposed || sycl_context(source.device) != sycl_context(state.device)))
+  if (state.queue().native && !state.queue_exposed &&
+      (source.queue_exposed || sycl_context(source.device) != sycl_context(state.device)))
     event.synchronize();
   std::lock_guard enqueue_lock(state.enqueue_mutex);
   translate_sycl_errors("waiting for an event on a stream",
@@ -230,75 +212,6 @@ void Stream::wait(Stream other) const {
   Event event;
   event.record(other);
   wait(event);
-}
-
-Stream default_stream(int device) {
-  auto& streams = streams_of(device);
-  std::lock_guard lock(streams.mutex);
-  return Stream(ensure_default(streams, device));
-}
-
-Stream current_stream(int device) {
-  if (device >= 0 && static_cast<std::size_t>(device) < current.size() && current[device])
-    return Stream(current[device]);
-  return default_stream(device);
-}
-
-Stream exchange_stream(Stream stream) {
-  expect<UsageError>(static_cast<bool>(stream), "an empty stream cannot be made current");
-  int device = stream.device();
-  Stream before = current_stream(device);
-  if (current.size() <= static_cast<std::size_t>(device)) current.resize(device_count());
-  current[device] = stream.state();
-  return before;
-}
-
-Stream stream_from_pool(int device, int priority) {
-  startup::require_thread_allowed();
-  expect<UsageError>(priority >= -1 && priority <= 1, "stream priority: got ", priority,
-                     ", expected -1 (high), 0 or 1 (low)");
-  auto& streams = streams_of(device);
-  std::lock_guard lock(streams.mutex);
-  ensure_default(streams, device);
-  auto& slot = streams.pool[priority + 1][streams.next[priority + 1]++ % pool_size];
-  if (!slot) slot = add(streams, device, priority, make_queue(device, priority, false), false);
-  return Stream(slot);
-}
-
-Stream stream_of_id(int device, std::int64_t id) {
-  auto& streams = streams_of(device);
-  std::lock_guard lock(streams.mutex);
-  ensure_default(streams, device);
-  expect<UsageError>(id >= 0 && id < static_cast<std::int64_t>(streams.all.size()), "device ", device,
-                     " has no stream with id ", id);
-  return Stream(&streams.all[id]);
-}
-
-Stream external_stream(sycl::queue& queue) {
-  expect<UsageError>(queue.is_in_order(),
-                     "an external queue must be in order: create it with sycl::property::queue::in_order");
-  for (int device = 0; device < device_count(); ++device) {
-    if (sycl_device(device) != queue.get_device()) continue;
-    expect<UsageError>(sycl_context(device) == queue.get_context(),
-                       "the external queue has a context of its own, so memory of "
-                       "this process cannot be used on it; create the queue with xpu::sycl_context(",
-                       device, ")");
-    auto& streams = streams_of(device);
-    std::lock_guard lock(streams.mutex);
-    ensure_default(streams, device);
-    for (auto& state : streams.all)
-      if (state.own.sycl == queue) return Stream(&state);
-    return Stream(add(streams, device, 0, queue, true));
-  }
-  fail<UsageError>("the external queue's device is not one of this process's xpu devices");
-}
-
-std::vector<Stream> all_streams(int device) {
-  auto& streams = streams_of(device);
-  std::lock_guard lock(streams.mutex);
-  std::vector<Stream> found;
-  for (auto& state : streams.all) found.push_back(Stream(&state));
-  return found;
 }
 
 }  // namespace xpu

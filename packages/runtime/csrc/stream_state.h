@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "direct/submission.h"
+#include "queue_watch.h"
 #include "xpu/stream.h"
 
 namespace xpu {
@@ -28,32 +29,32 @@ struct SubmitQueue {
 
 /// No thread waits for a device while it holds `enqueue_mutex`: work that it waits for may need the lock.
 struct StreamState {
-  StreamState(int device, std::int64_t id, int priority, bool external, sycl::queue queue)
-      : device(device), id(id), priority(priority), external(external), own(std::move(queue)) {}
+  StreamState(int device, std::int64_t id, int priority, bool on_cpu, bool external, sycl::queue queue)
+      : own(std::move(queue)), device(device), id(id), priority(priority), on_cpu(on_cpu) {
+    queue_exposed = external;
+    if (external) watch.emplace();
+  }
 
+  SubmitQueue own;  ///< the queue that Stream::queue() returns
   const int device;
   const std::int64_t id;
   const int priority;
-  const bool external;
-  SubmitQueue own;                          ///< the queue that Stream::queue() returns
+  const bool on_cpu;                        ///< the device computes on the cores that enqueue work for it
   std::optional<SubmitQueue> profiling;     ///< for timed events and traces; made once, under `enqueue_mutex`
   std::atomic<SubmitQueue*> active{&own};   ///< work is enqueued here; changed under `enqueue_mutex`
   std::shared_ptr<Capture> capture;         ///< of the graph that captures the stream; under `enqueue_mutex`
   std::atomic<bool> capturing{false};       ///< true if `capture` is set
   std::atomic<std::uint64_t> pool{0};       ///< the private pool that serves this stream; 0: none
-  bool on_cpu = false;                      ///< the device computes on the cores that enqueue work for it
   std::atomic<std::uint64_t> enqueued{0};   ///< submissions so far
   std::atomic<std::uint64_t> completed{0};  ///< of those, how many the host has waited for
   std::atomic<int> short_waits{0};          ///< in a row, for few submissions: see interrupt.cpp
   std::mutex enqueue_mutex;                 ///< held while work is enqueued
   std::mutex drain_mutex;                   ///< held by the host thread in clFinish()
   direct::NativeEvent last_work;            ///< empty if SYCL knows the last work; under `enqueue_mutex`
-  std::atomic<bool> queue_exposed{false};   ///< a caller has the SYCL queue, so kernels go through SYCL to
-                                            ///< keep their order with its work
+  std::atomic<bool> queue_exposed{false};   ///< callers have `own`, so it stays active
+  std::optional<QueueWatch> watch;          ///< of an exposed queue; under `enqueue_mutex`
 
   SubmitQueue& queue() const { return *active.load(std::memory_order_acquire); }
-  /// True if kernels go to the native queue. The stream's events are then native ones.
-  bool direct() const { return queue().native && !queue_exposed; }
   bool is_profiling() const { return &queue() != &own; }
 };
 
@@ -64,6 +65,12 @@ void set_profiling(StreamState& stream, bool enabled);
 void finish(StreamState& stream);
 /// Does what Stream::wait() does for a recorded event, also for threads whose work is refused at shutdown.
 void enqueue_wait(Stream stream, const Event& event);
+/// Lets callers have the stream's own queue, at its address for ever. The caller holds `enqueue_mutex`.
+void expose_queue(StreamState& stream);
+/// Takes account of what callers have submitted to an exposed queue. The caller holds `enqueue_mutex`.
+void look_for_callers_work(StreamState& stream);
+/// True if work may go to the native queue now. The caller holds `enqueue_mutex`.
+bool may_bypass_sycl(StreamState& stream);
 /// True if SYCL records the queue's work into a graph; it includes queues that waited for the captured one.
 bool is_sycl_recording(const sycl::queue& queue);
 

@@ -111,6 +111,40 @@ def test_external_stream_is_the_same_queue():
     assert again.sycl_queue == stream.sycl_queue
 
 
+def test_the_raw_stream_is_the_queue_of_the_current_stream():
+    stream = torch.xpu.Stream()
+    with torch.xpu.stream(stream):
+        assert torch._C._xpu_getCurrentRawStream(stream.device_index) == stream.sycl_queue
+
+
+def test_streams_of_the_runtime_and_of_torch_convert_both_ways():
+    import xpu_runtime as xr
+
+    import torch_xpu
+
+    for stream in (torch.xpu.current_stream(), torch.xpu.Stream()):
+        runtime_stream = torch_xpu.to_runtime_stream(stream)
+        assert runtime_stream.queue_pointer == stream.sycl_queue
+        assert torch_xpu.from_runtime_stream(runtime_stream) == stream
+    assert torch_xpu.to_runtime_stream(torch.xpu.current_stream()) == xr.current_stream()
+
+
+def test_a_stream_of_another_kind_of_device_does_not_convert():
+    import torch_xpu
+
+    with pytest.raises(TypeError, match="expected one of xpu"):
+        torch_xpu.to_runtime_stream(torch.Stream("cpu"))
+
+
+@pytest.mark.parametrize("made_up", [1, 12345, 2**40, -8])
+def test_a_made_up_stream_id_is_refused(made_up):
+    device_type = torch.xpu.current_stream().device_type
+    stream = torch.xpu.Stream(stream_id=made_up, device_index=0, device_type=device_type)
+    for act in (stream.synchronize, stream.query, lambda: stream.sycl_queue, stream.record_event):
+        with pytest.raises(RuntimeError, match="no stream with handle"):
+            act()
+
+
 def test_trace_callbacks():
     from torch.xpu import _gpu_trace
 

@@ -24,8 +24,7 @@ void finish(cl_command_queue queue) {
   expect<DeviceError>(status == CL_SUCCESS, "waiting for a stream: OpenCL error ", status);
 }
 
-Submission::Submission(cl_command_queue native, bool kernels)
-    : queue(native), accepts_kernels(kernels), outer_(innermost) {
+Submission::Submission(cl_command_queue native) : queue(native), outer_(innermost) {
   innermost = this;
 }
 

@@ -22,7 +22,7 @@ void finish(cl_command_queue queue);
 /// Scope in which the calling thread may submit to the OpenCL queue directly. Scopes nest.
 class Submission {
  public:
-  Submission(cl_command_queue queue, bool accepts_kernels);
+  explicit Submission(cl_command_queue queue);
   ~Submission();
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
@@ -31,8 +31,7 @@ class Submission {
   static Submission* current();
 
   const cl_command_queue queue;
-  const bool accepts_kernels;  ///< false: only what would be a host task of SYCL's may go there
-  NativeEvent event;           ///< of the work that bypassed SYCL; empty if SYCL took it
+  NativeEvent event;  ///< of the work that bypassed SYCL; empty if SYCL took it
 
  private:
   Submission* outer_;

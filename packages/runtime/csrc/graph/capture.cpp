@@ -5,6 +5,7 @@
 #include <sycl/sycl.hpp>
 
 #include "stream_state.h"
+#include "sycl_error.h"
 #include "xpu/error.h"
 
 namespace xpu {
@@ -43,6 +44,9 @@ bool Capture::join(Stream stream, memory::PoolId pool) {
         !state.capture || state.capture.get() == this, "stream ", stream.id(),
         " is being captured into a graph, so it cannot wait for work that is captured into another");
     if (state.capture) return true;
+    translate_sycl_errors("capturing a stream that joins", [&] {
+      if (state.watch) state.watch->disarm(state.own.sycl);
+    });
     state.capture = shared_from_this();
     state.capturing = true;
     joined_.push_back({stream, 0});

@@ -81,6 +81,7 @@ struct Graph::State {
     std::lock_guard enqueue_lock(state.enqueue_mutex);
     if (made->is_native()) {
       translate_sycl_errors("beginning to capture a graph", [&] {
+        if (state.watch) state.watch->disarm(state.own.sycl);
         modifiable.emplace(sycl_context(device), sycl_device(device));
         modifiable->begin_recording(state.queue().sycl);
       });
@@ -215,7 +216,7 @@ void Graph::end() {
       bool native = state.capture->is_native() && !state.capture->holds_host_tasks();
       // The host enqueues kernels on the native queue one by one faster than SYCL replays its graph. Work of
       // other streams that SYCL took in is in its graph only.
-      if (native && state.stream.state()->direct() &&
+      if (native && state.stream.state()->queue().native &&
           state.modifiable->get_nodes().size() == state.capture->size())
         native = false;
       if (native) {

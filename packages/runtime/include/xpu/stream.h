@@ -33,8 +33,10 @@ class XPU_API Stream {
   void wait(const Event& event) const;
   /// Work enqueued from now on waits for the work now pending on `other`.
   void wait(Stream other) const;
-  /// The SYCL queue, at a stable address. Submit through enqueue() where possible, so that traces and checks
-  /// include the work. From this call on the stream's kernels go through SYCL, which takes longer.
+  /// The address of queue(), which identifies the stream in this process. Never 0.
+  std::uintptr_t handle() const;
+  /// The SYCL queue, at a stable address, which callers may submit to: the runtime keeps the order with their
+  /// work. Submit through enqueue() where possible, so that traces and checks include the work.
   sycl::queue& queue() const;
 
   StreamState* state() const { return state_; }
@@ -52,8 +54,9 @@ XPU_API Stream current_stream(int device);
 XPU_API Stream exchange_stream(Stream stream);
 /// The next stream, round robin, of the device's pool for that priority: -1 high, 0 normal, 1 low.
 XPU_API Stream stream_from_pool(int device, int priority = 0);
-/// The stream with this id. Throws UsageError if there is none.
-XPU_API Stream stream_of_id(int device, std::int64_t id);
+/// The stream with this handle, without a lock. Throws UsageError if there is none.
+XPU_API Stream stream_of_handle(int device, std::uintptr_t handle);
+XPU_API Stream stream_of_handle(std::uintptr_t handle);
 /// Wraps a caller's queue, which must be in order and in the runtime's context; throws UsageError otherwise.
 /// The same queue gives the same stream.
 XPU_API Stream external_stream(sycl::queue& queue);

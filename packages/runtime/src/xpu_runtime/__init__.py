@@ -28,6 +28,7 @@ _HOME = {
     "current_stream": "_stream",
     "default_stream": "_stream",
     "stream": "_stream",
+    "stream_of_handle": "_stream",
     "Kernel": "kernel",
     "Module": "kernel",
     "compile": "kernel",
@@ -65,7 +66,14 @@ if TYPE_CHECKING:
         set_device,
         synchronize,
     )
-    from ._stream import Event, Stream, current_stream, default_stream, stream
+    from ._stream import (
+        Event,
+        Stream,
+        current_stream,
+        default_stream,
+        stream,
+        stream_of_handle,
+    )
     from .array import Array, empty, from_numpy, zeros
     from .errors import (
         CompileError,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         id: int
         priority: int
         queue_pointer: int
+        handle: int
 
         def __init__(self, device: int = -1, *, priority: int = 0) -> None: ...
         def query(self) -> bool: ...
@@ -77,3 +78,8 @@ def current_stream(device: int | None = None) -> Stream:
 def default_stream(device: int | None = None) -> Stream:
     """Return the stream that every framework starts on."""
     return C.default_stream(C.current_device() if device is None else device)
+
+
+def stream_of_handle(handle: int) -> Stream:
+    """Return the stream whose `handle` this is; raise UsageError if there is none in this process."""
+    return C.stream_of_handle(handle)

@@ -70,7 +70,7 @@ bool allocate_custom(void** ptr, std::size_t bytes, int device) {
     return false;
   auto from = serving(device);
   if (!from.allocate) return false;
-  void* queue = runtime().stream_handle(device, runtime().current_stream(device));
+  void* queue = runtime().stream_queue(device, runtime().current_stream(device));
   *ptr = from.allocate(bytes, device, queue);
   TORCH_CHECK_WITH(OutOfMemoryError, *ptr, "XPU out of memory. Tried to allocate ", bytes,
                    " bytes from the pluggable allocator on xpu:", device);

@@ -38,10 +38,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   Stream getDefaultStream(Device device) const override { return stream(index(device), 0); }
   Stream getNewStream(Device device, int priority) const override {
     auto made = stream(index(device), runtime().new_stream(index(device), priority));
-    fire_gpu_trace([&](auto& to) {
-      to.trace_gpu_stream_creation(DeviceType::XPU,
-                                   reinterpret_cast<std::uintptr_t>(getStreamNativeHandle(made)));
-    });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_stream_creation(DeviceType::XPU, handle(made)); });
     return made;
   }
   Stream getStreamFromGlobalPool(Device device, bool high) const override {
@@ -51,16 +48,13 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return stream(s.device_index(), runtime().exchange_stream(s.device_index(), s.id()));
   }
   void* getStreamNativeHandle(const Stream s) const override {
-    return runtime().stream_handle(s.device_index(), s.id());
+    return runtime().stream_queue(s.device_index(), s.id());
   }
   bool queryStream(const Stream& s) const override {
     return runtime().query_stream(s.device_index(), s.id());
   }
   void synchronizeStream(const Stream& s) const override {
-    fire_gpu_trace([&](auto& to) {
-      to.trace_gpu_stream_synchronization(DeviceType::XPU,
-                                          reinterpret_cast<std::uintptr_t>(getStreamNativeHandle(s)));
-    });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_stream_synchronization(DeviceType::XPU, handle(s)); });
     runtime().synchronize_stream(s.device_index(), s.id());
   }
   bool isStreamCapturing(const Stream& s) const override {
@@ -76,16 +70,12 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
       *event = runtime().new_event(flag == c10::EventFlag::BACKEND_DEFAULT);
       fire_gpu_trace([&](auto& to) { to.trace_gpu_event_creation(DeviceType::XPU, address(*event)); });
     }
-    fire_gpu_trace([&](auto& to) {
-      to.trace_gpu_event_record(DeviceType::XPU, address(*event), address(getStreamNativeHandle(s)));
-    });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_event_record(DeviceType::XPU, address(*event), handle(s)); });
     runtime().record(*event, s.device_index(), s.id());
   }
   void block(void* event, const Stream& s) const override {
     if (!event) return;
-    fire_gpu_trace([&](auto& to) {
-      to.trace_gpu_event_wait(DeviceType::XPU, address(event), address(getStreamNativeHandle(s)));
-    });
+    fire_gpu_trace([&](auto& to) { to.trace_gpu_event_wait(DeviceType::XPU, address(event), handle(s)); });
     runtime().wait(event, s.device_index(), s.id());
   }
   bool queryEvent(void* event) const override { return !event || runtime().query_event(event); }
@@ -109,6 +99,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 
  private:
+  static std::uintptr_t handle(const Stream& s) { return runtime().stream_handle(s.device_index(), s.id()); }
   static std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
   static int index(Device device) { return device_or_current(device.index()); }
   static Device xpu(int device) { return {DeviceType::XPU, static_cast<DeviceIndex>(device)}; }

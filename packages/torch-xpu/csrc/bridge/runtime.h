@@ -25,8 +25,8 @@ struct HostStats {
   std::int64_t num_host_alloc = 0, num_host_free = 0;
 };
 
-/// Devices and streams are identified by number; stream 0 is a device's default one. Functions that are not
-/// noexcept may throw c10::Error.
+/// Devices are identified by number, streams by id: 0 for a device's default stream, otherwise the handle.
+/// Functions that are not noexcept may throw c10::Error.
 class Runtime {
  public:
   virtual int device_count() = 0;
@@ -45,7 +45,9 @@ class Runtime {
   virtual bool query_stream(int device, std::int64_t stream) = 0;
   virtual void synchronize_stream(int device, std::int64_t stream) = 0;
   virtual bool is_capturing(int device, std::int64_t stream) = 0;
-  virtual void* stream_handle(int device, std::int64_t stream) = 0;
+  virtual std::uintptr_t stream_handle(int device, std::int64_t stream) = 0;
+  /// The `sycl::queue*` of a stream, for callers that submit to it. Equal to the handle.
+  virtual void* stream_queue(int device, std::int64_t stream) = 0;
 
   virtual void* new_event(bool timing) = 0;
   virtual void delete_event(void* event) noexcept = 0;

@@ -60,18 +60,21 @@ PYBIND11_MODULE(_device, m) {
   });
 
   m.def("default_generators", &default_generators);
-  m.def("current_stream", [](int device) { return xpu::current_stream(device).id(); });
-  m.def("set_stream", [](int device, std::int64_t id) { xpu::exchange_stream(stream_numbered(device, id)); });
-  m.def("stream_handle", [](int device, std::int64_t id) {
-    return reinterpret_cast<std::uintptr_t>(&stream_numbered(device, id).queue());
+  m.def("current_stream", [](int device) { return id_of_stream(xpu::current_stream(device)); });
+  m.def("set_stream", [](int device, std::int64_t id) { xpu::exchange_stream(stream_of_id(device, id)); });
+  m.def("stream_handle", [](int device, std::int64_t id) { return stream_of_id(device, id).handle(); });
+  m.def("stream_queue", [](int device, std::int64_t id) {
+    return reinterpret_cast<std::uintptr_t>(&stream_of_id(device, id).queue());
   });
+  m.def("current_queue",
+        [](int device) { return reinterpret_cast<std::uintptr_t>(&xpu::current_stream(device).queue()); });
   m.def("external_stream", [](std::uintptr_t queue) {
     auto stream = xpu::external_stream(*reinterpret_cast<sycl::queue*>(queue));
-    return py::make_tuple(stream.device(), stream.id());
+    return py::make_tuple(stream.device(), id_of_stream(stream));
   });
-  m.def("priority", [](int device, std::int64_t id) { return stream_numbered(device, id).priority(); });
+  m.def("priority", [](int device, std::int64_t id) { return stream_of_id(device, id).priority(); });
   m.def("is_capturing",
-        [](int device, std::int64_t id) { return xpu::is_capturing(stream_numbered(device, id)); });
+        [](int device, std::int64_t id) { return xpu::is_capturing(stream_of_id(device, id)); });
   m.def(
       "synchronize",
       [](int device) {

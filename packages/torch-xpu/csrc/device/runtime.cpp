@@ -47,42 +47,45 @@ class SyclRuntime final : public Runtime {
     return bits;
   }
 
-  std::int64_t current_stream(int device) override { return xpu::current_stream(device).id(); }
+  std::int64_t current_stream(int device) override { return id_of_stream(xpu::current_stream(device)); }
   std::int64_t exchange_stream(int device, std::int64_t stream) override {
-    return translate_errors([&] { return xpu::exchange_stream(stream_numbered(device, stream)).id(); });
+    return translate_errors([&] { return id_of_stream(xpu::exchange_stream(stream_of_id(device, stream))); });
   }
   std::int64_t new_stream(int device, int priority) override {
-    return translate_errors([&] { return xpu::stream_from_pool(device, priority).id(); });
+    return translate_errors([&] { return id_of_stream(xpu::stream_from_pool(device, priority)); });
   }
   bool query_stream(int device, std::int64_t stream) override {
     return translate_errors([&] {
       // A query enqueues nothing, so nothing else refuses it in a forked child or during shutdown.
       xpu::require_thread_allowed();
-      return stream_numbered(device, stream).query();
+      return stream_of_id(device, stream).query();
     });
   }
   void synchronize_stream(int device, std::int64_t stream) override {
     translate_errors([&] {
-      auto waited = stream_numbered(device, stream);
+      auto waited = stream_of_id(device, stream);
       // Handles signals during a long wait. May return early, so the second call waits for the rest.
       xpu::wait_interruptibly(waited);
       waited.synchronize();
     });
   }
   bool is_capturing(int device, std::int64_t stream) override {
-    return translate_errors([&] { return xpu::is_capturing(stream_numbered(device, stream)); });
+    return translate_errors([&] { return xpu::is_capturing(stream_of_id(device, stream)); });
   }
-  void* stream_handle(int device, std::int64_t stream) override {
-    return translate_errors([&] { return static_cast<void*>(&stream_numbered(device, stream).queue()); });
+  std::uintptr_t stream_handle(int device, std::int64_t stream) override {
+    return translate_errors([&] { return stream_of_id(device, stream).handle(); });
+  }
+  void* stream_queue(int device, std::int64_t stream) override {
+    return translate_errors([&] { return static_cast<void*>(&stream_of_id(device, stream).queue()); });
   }
 
   void* new_event(bool timing) override { return new xpu::Event(timing); }
   void delete_event(void* event) noexcept override { delete &event_of(event); }
   void record(void* event, int device, std::int64_t stream) override {
-    translate_errors([&] { event_of(event).record(stream_numbered(device, stream)); });
+    translate_errors([&] { event_of(event).record(stream_of_id(device, stream)); });
   }
   void wait(void* event, int device, std::int64_t stream) override {
-    translate_errors([&] { stream_numbered(device, stream).wait(event_of(event)); });
+    translate_errors([&] { stream_of_id(device, stream).wait(event_of(event)); });
   }
   bool query_event(void* event) override {
     return translate_errors([&] {
@@ -102,11 +105,11 @@ class SyclRuntime final : public Runtime {
   }
 
   void* allocate(std::size_t bytes, int device, std::int64_t stream) override {
-    return translate_errors([&] { return allocate_block(bytes, stream_numbered(device, stream)); });
+    return translate_errors([&] { return allocate_block(bytes, stream_of_id(device, stream)); });
   }
   void deallocate(void* ptr) noexcept override { deallocate_block(ptr); }
   void record_stream(void* ptr, int device, std::int64_t stream) override {
-    translate_errors([&] { xpu::memory::record_stream(ptr, stream_numbered(device, stream)); });
+    translate_errors([&] { xpu::memory::record_stream(ptr, stream_of_id(device, stream)); });
   }
   void copy(void* dst, const void* src, std::size_t bytes, int device) override {
     translate_errors([&] { xpu::copy(xpu::current_stream(device), dst, src, bytes); });
@@ -136,7 +139,7 @@ class SyclRuntime final : public Runtime {
   void deallocate_host(void* ptr) noexcept override { xpu::host_memory::deallocate(ptr); }
   bool is_pinned(const void* ptr) override { return xpu::host_memory::is_pinned(ptr); }
   void record_host(void* ptr, int device, std::int64_t stream) override {
-    translate_errors([&] { xpu::host_memory::record_stream(ptr, stream_numbered(device, stream)); });
+    translate_errors([&] { xpu::host_memory::record_stream(ptr, stream_of_id(device, stream)); });
   }
   void empty_host_cache() override {
     translate_errors([] { xpu::host_memory::empty_cache(); });

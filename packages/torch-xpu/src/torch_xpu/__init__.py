@@ -8,6 +8,14 @@ from __future__ import annotations
 import torch  # noqa: F401 - loads the bridge, through the entry point
 
 from ._fallback import fallback_mode, fallbacks, reset_fallbacks, using_fallback
+from ._streams import from_runtime_stream, to_runtime_stream
 
 __version__ = "0.1.0"
-__all__ = ["fallback_mode", "fallbacks", "reset_fallbacks", "using_fallback"]
+__all__ = [
+    "fallback_mode",
+    "fallbacks",
+    "from_runtime_stream",
+    "reset_fallbacks",
+    "to_runtime_stream",
+    "using_fallback",
+]

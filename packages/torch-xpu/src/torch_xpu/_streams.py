@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    import xpu_runtime
 
 XPU = torch._C._autograd.DeviceType.XPU.value if hasattr(torch._C, "_autograd") else 12
 
 
 class _XpuStreamBase(torch.Stream):
-    """A queue of the runtime's, by its number."""
+    """A stream of the runtime; its id is 0 for the default stream, otherwise its handle."""
 
     def __new__(
         cls, priority: int = 0, stream_id: int = 0, device_index: int = 0, device_type: int = 0
@@ -24,10 +27,10 @@ class _XpuStreamBase(torch.Stream):
 
     @property
     def sycl_queue(self) -> int:
-        """The address of the ``sycl::queue``."""
+        """The address of the ``sycl::queue``, to which extensions may submit."""
         from . import _device
 
-        return _device.stream_handle(self.device_index, self.stream_id)
+        return _device.stream_queue(self.device_index, self.stream_id)
 
     @property
     def priority(self) -> int:
@@ -66,7 +69,7 @@ class _XpuEventBase(torch.Event):
 
 
 def current_stream(device: int) -> tuple[int, int, int]:
-    """Return number, device and device type of the thread's stream."""
+    """Return id, device and device type of the thread's stream."""
     from . import _device
 
     return (_device.current_stream(device), device, XPU)
@@ -84,7 +87,7 @@ def raw_stream(device: int) -> int:
     """Return the address of the ``sycl::queue`` that the thread's work on the device goes to."""
     from . import _device
 
-    return _device.stream_handle(device, _device.current_stream(device))
+    return _device.current_queue(device)
 
 
 def external_stream(queue: int, device: int) -> tuple[int, int, int]:
@@ -95,3 +98,22 @@ def external_stream(queue: int, device: int) -> tuple[int, int, int]:
     if index != device:
         raise ValueError(f"the queue belongs to xpu:{index}, not to xpu:{device}")
     return (stream, index, XPU)
+
+
+def to_runtime_stream(stream: torch.Stream) -> xpu_runtime.Stream:
+    """Return the runtime's stream of a stream of PyTorch's on xpu. Work of both keeps its order."""
+    import xpu_runtime
+
+    from . import _device
+
+    if stream.device.type != "xpu":
+        raise TypeError(f"stream: got one of device {stream.device}, expected one of xpu")
+    handle = _device.stream_handle(stream.device_index, stream.stream_id)
+    return xpu_runtime.stream_of_handle(handle)
+
+
+def from_runtime_stream(stream: xpu_runtime.Stream) -> torch.xpu.Stream:
+    """Return PyTorch's stream of a stream of the runtime's. Work of both keeps its order."""
+    return torch.xpu.Stream(
+        stream_id=stream.handle if stream.id else 0, device_index=stream.device, device_type=XPU
+    )
