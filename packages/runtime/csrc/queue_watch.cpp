@@ -9,7 +9,8 @@ namespace xpu {
 
 // An in-order queue keeps its last event only while SYCL may hold work back. Otherwise it makes a new one,
 // which includes work that bypassed SYCL, for each question and before each host task. A submission after the
-// last event has completed changes it back. A barrier with a list of events may complete before earlier work.
+// last event has completed changes it back. A barrier with a list of events is no substitute: a host task
+// that followed one, held back behind another host task, ran before the kernel between them.
 bool QueueWatch::update(sycl::queue& queue) {
   auto last = queue.ext_oneapi_get_last_event();
   if (settled_ && last == untouched_) return false;

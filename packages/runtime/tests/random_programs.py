@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from loop_programs import ELEMENTS, run
+from loop_case import run
 
 from xpu_runtime.codegen.affine import Affine, row_major
+from xpu_runtime.codegen.elements import ELEMENTS
 from xpu_runtime.codegen.program import Array, Fold, LoopProgram, Section
 from xpu_runtime.codegen.statements import (
     Block,
@@ -28,6 +29,7 @@ from xpu_runtime.codegen.statements import (
     Var,
 )
 
+# Templates of the random programs, and what each computes of arrays.
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
     "(i32)((u32){0} + (u32){1})": lambda a, b: a + b,
     "(i32)((u32){0} - (u32){1})": lambda a, b: a - b,

@@ -3,6 +3,8 @@
 import ctypes
 import os
 import random
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -87,23 +89,79 @@ def steps_of(xr):
     return steps if xr.generic_backend() else [*steps, "graph"]
 
 
-@pytest.mark.skipif(
-    os.environ.get("XPU_STRICT_MEMORY") == "1",
-    reason="strict memory is open for the runtime's own submissions only",
+pytestmark.append(
+    pytest.mark.skipif(
+        os.environ.get("XPU_STRICT_MEMORY") == "1",
+        reason="strict memory is open for the runtime's own submissions only",
+    )
 )
-@pytest.mark.parametrize("external", [False, True])
+needs_host_tasks = pytest.mark.cpu_device
+
+
+@pytest.mark.parametrize("how", ["plain", "external", "traced"])
 @pytest.mark.parametrize("seed", range(8))
-def test_work_of_callers_and_of_the_stream_keeps_its_order(xr, extension, seed, external):
+def test_work_of_callers_and_of_the_stream_keeps_its_order(xr, extension, seed, how):
     from xpu_runtime._native import C
 
     stream = xr.Stream()
-    if external:
+    if how == "external":
         stream = C.external_stream(extension.make_queue(stream.queue_pointer))
     sequence = Sequence(xr, extension, stream, seed)
     steps = steps_of(xr)
-    for _ in range(60):
-        getattr(sequence, sequence.random.choice(steps))()
+    if how == "traced":
+        xr.trace.start()
+    try:
+        for _ in range(60):
+            getattr(sequence, sequence.random.choice(steps))()
+        sequence.read()
+    finally:
+        if how == "traced":
+            xr.trace.stop()
+
+
+@needs_host_tasks
+def test_callers_submit_from_another_thread(xr, extension):
+    sequence = Sequence(xr, extension, xr.Stream(), 0)
+    with ThreadPoolExecutor(1) as ours, ThreadPoolExecutor(1) as theirs:
+        for _ in range(40):
+            theirs.submit(sequence.host_task).result()
+            ours.submit(sequence.launch).result()
     sequence.read()
+
+
+ENDINGS = {
+    "ends": "",
+    "raises": "raise SystemExit(3)",
+    "is interrupted": "os.kill(os.getpid(), signal.SIGINT); stream.synchronize()",
+    "forks": "sys.exit(os.waitstatus_to_exitcode(os.waitpid(os.fork() or os._exit(0), 0)[1]))",
+}
+STATUSES = {"ends": 0, "raises": 3, "is interrupted": -signal.SIGINT, "forks": 0}
+
+
+@needs_host_tasks
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_process_ends_with_work_of_callers_queued(xr, child, extension, ending):
+    done = child(
+        f"""
+        import ctypes, os, signal, sys
+        import numpy as np
+        import xpu_runtime as xr
+
+        library = ctypes.CDLL({extension._name!r})
+        address = ctypes.c_void_p
+        library.host_task.argtypes = [address, address, ctypes.c_uint32, ctypes.c_int]
+        stream = xr.Stream()
+        x = xr.zeros(1, "u32", stream=stream)
+        kernel = xr.compile({sources.CHAIN!r}).kernel("chain")
+        for _ in range(5):
+            library.host_task(stream.queue_pointer, x.pointer, 1, 100)
+            xr.launch(kernel, 1, 1, [x, np.uint32(1)], stream)
+        del x
+        {ENDINGS[ending]}
+        """,
+        timeout=60,
+    )
+    assert done.exit_code == STATUSES[ending], done
 
 
 def test_a_handle_finds_its_stream(xr):

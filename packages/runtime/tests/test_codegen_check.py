@@ -1,10 +1,13 @@
 """What is wrong with a loop program is named before a kernel is written."""
 
-import loop_programs
+from dataclasses import replace
+
 import pytest
+from loop_case import total
 
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.check import ProgramError
+from xpu_runtime.codegen.elements import ELEMENTS
 from xpu_runtime.codegen.program import Array, Cache, LoopProgram, Section
 from xpu_runtime.codegen.statements import (
     Block,
@@ -24,7 +27,7 @@ from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
 
 CPU = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
-F32 = loop_programs.ELEMENTS["f32"]
+F32 = ELEMENTS["f32"]
 PLACE = Affine.of(0)
 
 
@@ -70,7 +73,7 @@ WRONG = {
     "too many elements": (program(LOAD, shape=(2**40, 2**40), parallel_dims=2), "shape"),
     "more parallel dimensions than there are": (program(LOAD, parallel_dims=2), "parallel_dims"),
     "unknown element": (
-        program(LOAD, arrays=[Array(F32._replace(name="f3", math="f3"), 32)]),
+        program(LOAD, arrays=[Array(replace(F32, name="f3", math="f3"), 32)]),
         "arrays[0]",
     ),
     "cache larger than local memory": (
@@ -90,7 +93,7 @@ def test_wrong_program(what):
 
 
 def test_fold_with_other_counts():
-    fold = loop_programs.total("sum", "a")
+    fold = total("sum", "a")
     section = Section([Load("a", 0, Affine.of(1))], [fold.__class__(
         fold.results, ("float", "float"), fold.identities, fold.update, fold.combine, fold.finish
     )])  # fmt: skip
@@ -99,7 +102,7 @@ def test_fold_with_other_counts():
 
 
 def test_fold_without_a_dimension():
-    section = Section([LOAD], [loop_programs.total("sum", "a")])
+    section = Section([LOAD], [total("sum", "a")])
     with pytest.raises(ProgramError, match="dimension"):
         write(LoopProgram([Array(F32, 32)], (8,), 1, [section]), CPU)
 

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from loop_programs import ELEMENTS, at, total
+from loop_case import at, total
 
 from xpu_runtime.codegen.affine import Affine, dot
 from xpu_runtime.codegen.byte_loads import is_regular
+from xpu_runtime.codegen.elements import ELEMENTS
 from xpu_runtime.codegen.hoist import hoist
 from xpu_runtime.codegen.kernel import module_source
 from xpu_runtime.codegen.loops import join

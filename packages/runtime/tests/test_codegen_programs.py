@@ -1,10 +1,14 @@
 """Loop programs written by hand, run and compared with numpy."""
 
-import loop_programs
 import numpy as np
 import pytest
+import row_programs  # noqa: F401 - registers its cases
+from loop_case import CASES, run, source_of
+from pointwise_programs import brighter_pixels, bytes_by_index
 
 from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.elements import ELEMENTS
+from xpu_runtime.codegen.program import Array, LoopProgram, Section
 from xpu_runtime.codegen.statements import Load, Store, Term
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
@@ -28,10 +32,10 @@ def check(case, found):
 
 @pytest.mark.values
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", loop_programs.CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_program(xr, rng, name, shape):
-    case = loop_programs.CASES[name](rng, *shape)
-    check(case, loop_programs.run(xr, case.program, case.arguments))
+    case = CASES[name](rng, *shape)
+    check(case, run(xr, case.program, case.arguments))
 
 
 @pytest.mark.values
@@ -43,8 +47,8 @@ def test_rows_of_groups(xr, rng, name):
     lanes = xr.Device(0).sub_group_size
     target = Target(lanes=lanes, units=1, gpu=True, max_items=8 * lanes, local_memory=1 << 16)
     for shape in ((3, 8 * lanes), (2, 8 * lanes + 3), (9, 1000)):
-        case = loop_programs.CASES[name](rng, *shape)
-        check(case, loop_programs.run(xr, case.program, case.arguments, target))
+        case = CASES[name](rng, *shape)
+        check(case, run(xr, case.program, case.arguments, target))
 
 
 @pytest.mark.values
@@ -52,31 +56,31 @@ def test_rows_of_groups(xr, rng, name):
     ("name", "shape"), [("add", (1, 5_000_001)), ("silu_of_sum_with_bias", (1100, 4099))]
 )
 def test_large_results_are_streamed(xr, rng, name, shape):
-    case = loop_programs.CASES[name](rng, *shape)
-    target = loop_programs.target_of(xr.Device(0))
-    source = loop_programs.source_of(write(case.program, target))
+    case = CASES[name](rng, *shape)
+    target = Target.of(xr.Device(0))
+    source = source_of(write(case.program, target))
     assert ("streaming_store(" in source) == (not target.gpu)
-    check(case, loop_programs.run(xr, case.program, case.arguments))
+    check(case, run(xr, case.program, case.arguments))
 
 
 def test_bytes_of_a_pixel_are_loaded_as_a_word(rng):
-    case = loop_programs.brighter_pixels(rng, 6, 64)
+    case = brighter_pixels(rng, 6, 64)
     cpu = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
-    source = loop_programs.source_of(write(case.program, cpu))
+    source = source_of(write(case.program, cpu))
     assert source.count("word_at(") == 1
-    gathered = loop_programs.bytes_by_index(rng, 6, 64)
-    assert "byte_at(" in loop_programs.source_of(write(gathered.program, cpu))
+    gathered = bytes_by_index(rng, 6, 64)
+    assert "byte_at(" in source_of(write(gathered.program, cpu))
 
 
 @pytest.mark.parametrize("count", [2**31 - 1, 2**31, 5 * 2**31])
 def test_positions_beyond_an_i32(count):
     """Needs no memory of that size: only the type of positions is looked at."""
-    element = loop_programs.ELEMENTS["u8"]
+    element = ELEMENTS["u8"]
     place = Affine.of(0)
-    arrays = [loop_programs.Array(element, count), loop_programs.Array(element, count, True)]
+    arrays = [Array(element, count), Array(element, count, True)]
     body = [Load("a", 0, place), Store(1, place, Term("{0}", ("a",)))]
-    program = loop_programs.LoopProgram(arrays, (count,), 1, [loop_programs.Section(body)])
+    program = LoopProgram(arrays, (count,), 1, [Section(body)])
     cpu = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
     kernel = write(program, cpu)
-    assert "i64 e" in loop_programs.source_of(kernel)
+    assert "i64 e" in source_of(kernel)
     assert kernel.sizes[0] == count

@@ -41,7 +41,7 @@ def _without_tail(call, index, count, target, first, end, team=None):
 
 
 def _without_conditions(statements, taken=()):
-    """Run the first branch of every condition."""
+    """Hoist as usual, but replace each condition by its first body, which then always runs."""
     once, each = hoist(statements, taken)
     return once, [Block(s.body) if isinstance(s, If) else s for s in each]
 
@@ -51,7 +51,7 @@ def _swapped_coordinates(sizes, counter, index, prefix="d"):
 
 
 def _first_byte(arrays, load):
-    """Load the first byte of the array."""
+    """Load the array's first byte, whatever the position."""
     array = arrays[load.array]
     if array.element.size > 1:
         return load

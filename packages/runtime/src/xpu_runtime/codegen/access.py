@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from .program import StoredElement
+from .elements import Element
 
 
-def load_template(element: StoredElement) -> str:
+def load_template(element: Element) -> str:
     """Return the template that converts a stored element to the type in which kernels compute."""
     if element.kind == "bool":
         return "({0} != 0)"
-    return "(float){0}" if _is_narrow(element) else "{0}"
+    return "(float){0}" if element.narrow else "{0}"
 
 
-def store_template(element: StoredElement) -> str:
+def store_template(element: Element) -> str:
     """Return the template that converts a computed element to the stored type."""
     if element.kind == "bool":
         return "(u8){0}"
-    return f"to<{element.stored}>({{0}})" if _is_narrow(element) else "{0}"
-
-
-def _is_narrow(element: StoredElement) -> bool:
-    return element.kind == "float" and element.math != element.stored
+    return f"to<{element.stored}>({{0}})" if element.narrow else "{0}"

@@ -1,4 +1,7 @@
-"""Loads of bytes that are not contiguous over lanes, as loads of words: CPUs cannot gather bytes."""
+"""Replace loads of bytes by loads of words where the bytes of neighbouring lanes are not contiguous.
+
+CPUs have an instruction that gathers words, and none that gathers bytes.
+"""
 
 from __future__ import annotations
 

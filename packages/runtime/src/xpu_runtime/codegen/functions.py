@@ -11,7 +11,8 @@ from typing import Any
 from .vocabulary_error import unknown_name
 
 VOCABULARIES = ("aten", "stablehlo", "libdevice", "c")
-# The largest error where the table has none: units in the last place, and epsilons of a complex result.
+# Error bounds of functions for which the table has none: in units in the last place for real results, in
+# machine epsilons for complex ones.
 DEFAULT_ULP = {"f16": 1.0, "bf16": 1.0, "f32": 4.0, "f64": 4.0}
 DEFAULT_COMPLEX_ULP = 4.0
 

@@ -22,7 +22,7 @@ class Code:
     sized_for_device: bool = False
 
     def text(self, name: str) -> str:
-        """Return the C++ text of the kernel under a name."""
+        """Return the C++ source of a kernel called `name`."""
         pieces = [f"XPU_KERNEL(1) {name}({', '.join(self.parameters)}) {{\n", self.parts[0]]
         for offset, part in zip(self.offsets, self.parts[1:], strict=True):
             pieces.append(str(offset))

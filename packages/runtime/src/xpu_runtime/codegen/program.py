@@ -4,40 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from .elements import Element
 from .statements import Operand, Statement
-
-
-class StoredElement(Protocol):
-    """What the writers need to know of an element type; ``Element`` is one."""
-
-    @property
-    def name(self) -> str:
-        """Name for messages."""
-
-    @property
-    def stored(self) -> str:
-        """C++ type in memory."""
-
-    @property
-    def math(self) -> str:
-        """C++ type in which kernels compute."""
-
-    @property
-    def kind(self) -> str:
-        """One of "bool", "int", "uint", "float" and "complex"."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of a stored element."""
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
     """An argument of the kernel: memory of ``bytes`` bytes; kernels may write it if ``writable``."""
 
-    element: StoredElement
+    element: Element
     bytes: int
     writable: bool = False
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._device import Device
 
 
 @dataclass(frozen=True)
@@ -14,6 +18,17 @@ class Target:
     gpu: bool
     max_items: int
     local_memory: int
+
+    @classmethod
+    def of(cls, device: Device) -> Target:
+        """Return the properties of a device of this process."""
+        return cls(
+            lanes=device.sub_group_size,
+            units=device.max_compute_units,
+            gpu=device.is_gpu,
+            max_items=device.max_work_group_size,
+            local_memory=device.local_memory,
+        )
 
     @property
     def sub_groups(self) -> int:

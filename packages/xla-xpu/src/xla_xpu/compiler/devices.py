@@ -17,14 +17,7 @@ def local_device(device: int) -> int:
 @cache
 def target_of(device: int) -> Target:
     """Return the properties of a device that kernels depend on."""
-    info = xpu_runtime.Device(local_device(device))
-    return Target(
-        lanes=info.sub_group_size,
-        units=info.max_compute_units,
-        gpu=info.is_gpu,
-        max_items=info.max_work_group_size,
-        local_memory=info.local_memory,
-    )
+    return Target.of(xpu_runtime.Device(local_device(device)))
 
 
 def assignment_of(options: Any) -> list[int]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from xpu_runtime.codegen.conversions import bits_of, convert, of_bits
 from xpu_runtime.codegen.statements import Operand, Term
 
-from .conversions import bits_of, convert, of_bits
 from .failures import Unsupported
 from .graph import Node
 from .types import ELEMENTS, Element
@@ -226,33 +226,3 @@ def _reduced(attributes: dict[str, Any], element: Element) -> str:
     if (exponent, mantissa) in known and element.math == "float":
         return f"(float)to<{known[exponent, mantissa]}>({{0}})"
     return f"reduce_precision<{exponent}, {mantissa}>({{0}})"
-
-
-def literal(value: Any, element: Element) -> str:
-    """Return an exact literal of a number, by its bits if decimals are not exact."""
-    if element.kind == "bool":
-        return "true" if value else "false"
-    if element.kind == "complex":
-        part = "float" if element.math == "Complex<float>" else "double"
-        return (
-            f"{element.math}({_real_literal(value.real, part)}, {_real_literal(value.imag, part)})"
-        )
-    if element.kind == "float":
-        return _real_literal(value, element.math)
-    if element.size == 8:
-        return f"bits_as<{element.math}>({int(value) % 2**64:#x}ul)"
-    return f"({element.math})({int(value)}{'u' if element.kind == 'uint' else ''})"
-
-
-def _real_literal(value: Any, type: str) -> str:
-    import numpy as np
-
-    if type == "float":
-        bits = np.float32(value).view(np.uint32)
-        if not np.isfinite(np.float32(value)) or np.float32(value) == 0:
-            return f"bits_as<float>({int(bits):#x}u)"
-        return f"{float(np.float32(value)).hex()}f"
-    bits = np.float64(value).view(np.uint64)
-    if not np.isfinite(value) or value == 0:
-        return f"bits_as<double>({int(bits):#x}ul)"
-    return float(value).hex()

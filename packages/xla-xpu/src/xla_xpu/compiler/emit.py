@@ -11,11 +11,12 @@ from contextlib import ExitStack, contextmanager
 
 from xpu_runtime.codegen.affine import Affine, Coordinates, dot
 from xpu_runtime.codegen.builder import Builder
+from xpu_runtime.codegen.conversions import bits_of, of_bits
+from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Array
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 
 from . import elementwise, views
-from .conversions import bits_of, of_bits
 from .graph import Node, Value
 from .plan import Buffer, View
 from .regions import region_statements
@@ -194,7 +195,7 @@ class Emitter(Builder):
         if node.op in views.VIEWS:
             return arguments[0]
         if node.op == "constant":
-            return elementwise.literal(node.attributes["value"].reshape(-1)[0], element)
+            return literal(node.attributes["value"].reshape(-1)[0], element)
         if node.op == "iota":
             counter = at[node.attributes["iota_dimension"]]
             return self.let(element.math, f"{element.math}({{0}})", counter)

@@ -16,8 +16,12 @@ from xpu_runtime import cache, codegen
 
 from .. import _plugin
 from ..rules import inspection
-from . import host, lowerings  # noqa: F401
-from .collectives import Expander
+from . import (  # noqa: F401
+    collectives,
+    host,
+    lowerings,
+)
+from .collective_expander import Expander
 from .devices import assignment_of, local_device, target_of
 from .export import text_of
 from .failures import Invalid

@@ -13,7 +13,7 @@ from .fusion import LocateValue, PendingKernel, write_outputs
 from .plan import Buffer, Step
 from .row_fusion import PendingRowKernel, drop_unread_outputs, fuse_rows
 
-# How many steps back fusion looks for a partner: there are seldom any further back.
+# The maximum number of steps between two that are fused. More steps are seldom between partners.
 _WINDOW = 64
 
 

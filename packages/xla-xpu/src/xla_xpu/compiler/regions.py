@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.render import Renderer
 from xpu_runtime.codegen.statements import Let, Operand
 
-from .elementwise import expression, literal
+from .elementwise import expression
 from .failures import Unsupported
 from .graph import Graph, Value
 from .splats import is_splat, splat

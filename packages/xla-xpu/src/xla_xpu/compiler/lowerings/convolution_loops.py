@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from xpu_runtime.codegen.affine import Affine, Coordinates, counters
+from xpu_runtime.codegen.conversions import convert
 from xpu_runtime.codegen.statements import Term
 
-from ..conversions import convert
 from ..emit import Emitter
 from ..fusion import Output
 from ..graph import Node

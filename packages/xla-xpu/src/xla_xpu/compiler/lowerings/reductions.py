@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from xpu_runtime.codegen.affine import Affine, counters
 from xpu_runtime.codegen.byte_loads import is_regular
+from xpu_runtime.codegen.conversions import of_bits
+from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.render import Renderer
 from xpu_runtime.codegen.statements import (
     Block,
@@ -24,8 +26,7 @@ from xpu_runtime.codegen.statements import (
     rewrite,
 )
 
-from ..conversions import of_bits
-from ..elementwise import headers_of, literal
+from ..elementwise import headers_of
 from ..emit import Emitter, NeedsMemory, TooLarge
 from ..fusion import LocateValue, Output
 from ..graph import Graph, Node, Value

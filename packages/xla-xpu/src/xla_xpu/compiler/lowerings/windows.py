@@ -7,9 +7,10 @@ from contextlib import ExitStack
 
 import numpy as np
 from xpu_runtime.codegen.affine import Coordinates, counters, dot
+from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.statements import Term
 
-from ..elementwise import headers_of, literal
+from ..elementwise import headers_of
 from ..emit import Emitter
 from ..fusion import Output
 from ..graph import Graph, Node, Value
