@@ -119,13 +119,21 @@ print(time.perf_counter() - begin)
 
 def launch_library() -> ctypes.CDLL:
     return runtime_library(
-        "launch_cost.cpp", ("launch_ours", "launch_bare", "replay_ours"), ("sycl",)
+        "launch_cost.cpp",
+        ("launch_ours", "launch_exposed", "launch_bare", "replay_ours"),
+        ("sycl",),
     )
 
 
 def launch() -> Pair:
     native = launch_library()
     return Pair(ours=native.launch_ours, peer=native.launch_bare, self_timed=True, inner=20)
+
+
+def launch_exposed() -> Pair:
+    """Launch on a stream whose SYCL queue a caller has, beside one whose queue nobody has."""
+    native = launch_library()
+    return Pair(ours=native.launch_exposed, peer=native.launch_ours, self_timed=True, inner=20)
 
 
 def replay() -> Pair:
@@ -171,5 +179,6 @@ def cases() -> Iterator[Case]:
     yield Case("compile, SPIR-V hit", lambda: cache_hit(False), bar="<= 50 ms")
     yield Case("compile, native hit", lambda: cache_hit(True), bar="<= 3 ms")
     yield Case("launch", launch, peer_name="bare SYCL submit", bar="<= 1.15")
+    yield Case("launch, shared queue", launch_exposed, peer_name="launch", bar="<= 1.05")
     yield Case("replay of 100", replay, peer_name="100 launches", bar="<= 0.6")
     yield Case("trace on", lambda: trace(True), peer_name="trace off", bar="<= 1.05")

@@ -203,3 +203,17 @@ def guarded_division(rng, rows, columns):
     quotient = np.where(count != 0, 1200 // np.maximum(count, 1), -1)
     expected = np.broadcast_to(quotient, x.shape).astype(np.int32)
     return make((rows, columns), 1, sections, [x, np.zeros_like(x)], [None, expected])
+
+
+@case
+def count_of_rows_with_ones(rng, rows, columns):
+    """A store in a condition that holds for a whole row happens once, not once for each item."""
+    x = (rng.random((rows, columns)) < 1 / columns).astype(np.int32)
+    ones = fold("ones", "i32", "0", ("{0} + {1}", "a"), "{0} + {1}")
+    section = Section(
+        [Load("a", 0, whole(rows, columns))],
+        [ones],
+        [If(Term("{0} != 0", ("ones",)), [Store(1, Affine(), "(i32)1", combine="add")])],
+    )
+    expected = np.array([x.any(1).sum()], np.int32)
+    return make((rows, columns), 1, [section], [x, np.zeros(1, np.int32)], [None, expected])

@@ -36,6 +36,7 @@ class Renderer:
     """Renders statements.
 
     ``joined`` gives positions in terms of the kernel's loops, ``names`` the names of the loops' counters.
+    Items for which ``store_condition``, if there is one, does not hold do not store.
     """
 
     def __init__(
@@ -43,8 +44,9 @@ class Renderer:
         arrays: Sequence[Array] = (),
         joined: Callable[[Affine], Affine] = _no_position,
         names: dict[int | str, str] | None = None,
+        store_condition: str = "",
     ) -> None:
-        self.arrays, self.joined = arrays, joined
+        self.arrays, self.joined, self.store_condition = arrays, joined, store_condition
         self.names: dict[int | str, str] = names or {}
         self._accesses: dict[Affine, str] = {}
 
@@ -109,10 +111,8 @@ class Renderer:
         element = self.arrays[s.array].element
         value = store_template(element).format(self.operand(s.value))
         place = self.element(s.array, s.position)
-        if s.combine:
-            lines.append(f"atomic_{s.combine}(&{place}, {value});")
-        else:
-            lines.append(f"{place} = {value};")
+        line = f"atomic_{s.combine}(&{place}, {value});" if s.combine else f"{place} = {value};"
+        lines.append(f"if ({self.store_condition}) {{ {line} }}" if self.store_condition else line)
 
     def _if(self, s: If, lines: list[str]) -> None:
         lines.append(f"if ({self.operand(s.condition)}) {{")

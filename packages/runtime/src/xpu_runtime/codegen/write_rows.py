@@ -9,7 +9,7 @@ from .hoist import hoist
 from .loops import Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
-from .statements import Block, Keep, Statement, Store, positions_of
+from .statements import Keep, Store, positions_of
 from .target import Target
 from .tiles import KernelBody, Team, declare_coordinates, index_type, loop_over, tile_number
 
@@ -89,7 +89,8 @@ class _BodyWriter:
         for number in range(len(trailing)):
             names[leading + number] = f"q{number}" if self.several else "c"
         joined = loops.positions.__getitem__
-        self.of_row = Renderer(program.arrays, joined, row_names)
+        # What runs once per row runs on every item, and one item stores.
+        self.of_row = Renderer(program.arrays, joined, row_names, f"{team.own} == 0")
         self.of_element = Renderer(program.arrays, joined, names)
 
     def add(self, line: str) -> None:
@@ -111,7 +112,7 @@ class _BodyWriter:
         accumulators = self._loop_along_row(section, numbers)
         for number, fold in zip(numbers, section.folds, strict=True):
             self._reduce(number, fold, accumulators)
-        self._once(section.per_row)
+        self.lines += self.of_row.lines(section.per_row)
 
     def _loop_along_row(self, section: Section, numbers: Sequence[int]) -> int:
         """Write the loop along the row; return its number of accumulators."""
@@ -196,18 +197,6 @@ class _BodyWriter:
             for name, value in zip(fold.results, fold.finish, strict=True)
         )
         self.add(f"{{ {names} {ends} }}")
-
-    def _once(self, statements: Sequence[Statement]) -> None:
-        """Write statements that run once per row; one item stores."""
-        for statement in statements:
-            if type(statement) is Block:
-                self.add("{")
-                self._once(statement.body)
-                self.add("}")
-            elif type(statement) is Store:
-                self.add(f"if ({self.team.own} == 0) {{ {self.of_row.text([statement])} }}")
-            else:
-                self.lines += self.of_row.lines([statement])
 
 
 def _start(number: int, fold: Fold) -> str:
