@@ -53,7 +53,7 @@ bool submit_in_order(Stream stream, const WorkInfo& info, EnqueueFunction functi
   }
   startup::require_running();  // under the lock, which shutdown takes before it drains the stream
   graph::SubmissionLock no_instantiation;
-  if (is_sycl_recording(queue.sycl) || !may_bypass_sycl(state)) {
+  if (!may_bypass_sycl(state)) {
     submit_now(stream, info, function);
     return true;
   }

@@ -42,15 +42,25 @@ sycl::queue make_queue(int device, int priority, bool profiling) {
   });
 }
 
-void look_for_callers_work(StreamState& stream) {
-  if (!stream.watch || stream.capturing || is_sycl_recording(stream.own.sycl)) return;
+namespace {
+
+/// No graph records the queue.
+void update_watch(StreamState& stream) {
   if (stream.watch->update(stream.own.sycl)) stream.last_work = {};
 }
 
+}  // namespace
+
+void look_for_callers_work(StreamState& stream) {
+  if (stream.watch && !stream.capturing && !is_sycl_recording(stream.own.sycl)) update_watch(stream);
+}
+
 bool may_bypass_sycl(StreamState& stream) {
-  if (!stream.queue().native) return false;
-  look_for_callers_work(stream);
-  return !stream.watch || stream.watch->is_settled();
+  auto& queue = stream.queue();
+  if (!queue.native || is_sycl_recording(queue.sycl)) return false;
+  if (!stream.watch) return true;
+  update_watch(stream);
+  return stream.watch->is_settled();
 }
 
 sycl::event completion_of_work(StreamState& stream) {

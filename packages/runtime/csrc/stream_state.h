@@ -69,7 +69,8 @@ void enqueue_wait(Stream stream, const Event& event);
 void expose_queue(StreamState& stream);
 /// Takes account of what callers have submitted to an exposed queue. The caller holds `enqueue_mutex`.
 void look_for_callers_work(StreamState& stream);
-/// True if work may go to the native queue now. The caller holds `enqueue_mutex`.
+/// True if work may go to the native queue now. The caller holds `enqueue_mutex`, and no graph captures the
+/// stream.
 bool may_bypass_sycl(StreamState& stream);
 /// True if SYCL records the queue's work into a graph; it includes queues that waited for the captured one.
 bool is_sycl_recording(const sycl::queue& queue);
