@@ -277,9 +277,9 @@ def interpret(program: LoopProgram, arrays: list[np.ndarray]) -> list[np.ndarray
 KINDS: dict[str, Callable[[np.random.Generator], Made]] = {"pointwise": pointwise, "rows": rows}
 
 
-def difference(xr, program: LoopProgram, arrays: list[np.ndarray]) -> str:
-    """Return where a program's results differ from their meaning, or ""."""
-    found = run(xr, program, arrays)
+def difference(xr, program: LoopProgram, arrays: list[np.ndarray], margin: int = 0) -> str:
+    """Return where a program's results differ from their meaning, or "". For ``margin`` see run()."""
+    found = run(xr, program, arrays, margin=margin)
     for number, (got, expected) in enumerate(zip(found, interpret(program, arrays), strict=True)):
         if not np.array_equal(got, expected):
             at = int(np.flatnonzero(got != expected)[0])
