@@ -136,6 +136,43 @@ def launch_exposed() -> Pair:
     return Pair(ours=native.launch_exposed, peer=native.launch_ours, self_timed=True, inner=20)
 
 
+def launcher(arguments: int) -> Pair:
+    """100 launches of a kernel from Python; the peer is as many from C++ and a microsecond for each."""
+    import xpu_runtime as xr
+
+    pointers = arguments - 2
+    parameters = ", ".join(f"xpu::global<float> p{i}" for i in range(pointers))
+    total = " + ".join(f"p{i}[i]" for i in range(1, pointers))
+    source = (
+        "#include <xpu/core.h>\n"
+        f"XPU_KERNEL(1) add_all({parameters}, long n, float factor) {{\n"
+        "  long i = xpu::global_id();\n"
+        f"  if (i < n) p0[i] = factor * ({total});\n"
+        "}\n"
+    )
+    native = runtime_library("argument_cost.cpp", ("run_launches",))
+    number = native.make_launches(source.encode(), pointers)
+    launch = xr.Launcher(xr.compile(source).kernel("add_all"), "p" * pointers + "i8f4")
+    arrays = [xr.zeros(64) for _ in range(pointers)]
+    handle = xr.default_stream().handle
+
+    def ours() -> float:
+        xr.synchronize()
+        begin = time.perf_counter()
+        for _ in range(100):
+            launch(64, 64, *arrays, 64, 1.0, stream=handle)
+        taken = time.perf_counter() - begin
+        xr.synchronize()
+        return taken
+
+    return Pair(
+        ours=ours,
+        peer=lambda: native.run_launches(number) + 100e-6,
+        self_timed=True,
+        inner=20,
+    )
+
+
 def replay() -> Pair:
     native = launch_library()
     return Pair(ours=native.replay_ours, peer=native.launch_ours, self_timed=True, inner=20)
@@ -180,5 +217,12 @@ def cases() -> Iterator[Case]:
     yield Case("compile, native hit", lambda: cache_hit(True), bar="<= 3 ms")
     yield Case("launch", launch, peer_name="bare SYCL submit", bar="<= 1.15")
     yield Case("launch, shared queue", launch_exposed, peer_name="launch", bar="<= 1.05")
+    for arguments in (6, 60):
+        yield Case(
+            f"launcher, {arguments} arguments",
+            lambda arguments=arguments: launcher(arguments),  # type: ignore[misc]
+            peer_name="launch + 1 us",
+            bar="<= 1.0",
+        )
     yield Case("replay of 100", replay, peer_name="100 launches", bar="<= 0.6")
     yield Case("trace on", lambda: trace(True), peer_name="trace off", bar="<= 1.05")

@@ -16,6 +16,8 @@ void bind_device(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_event(py::module_& m);
 void bind_kernel(py::module_& m);
+void bind_launcher(py::module_& m);
+void bind_address(py::module_& m);
 void bind_copy(py::module_& m);
 void bind_memory(py::module_& m);
 void bind_dnn(py::module_& m);

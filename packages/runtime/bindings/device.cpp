@@ -38,6 +38,7 @@ void bind_device(py::module_& m) {
       .FIELD(memory_clock_mhz)
       .FIELD(memory_bus_bits)
       .FIELD(max_work_group_size)
+      .FIELD(max_argument_bytes)
       .FIELD(sub_group_sizes)
       .FIELD(sub_group_size)
       .FIELD(fp16)

@@ -73,7 +73,9 @@ void bind_error(py::module_& m) {
   auto bases = [&](PyObject* builtin) {
     return py::make_tuple(base, py::reinterpret_borrow<py::object>(builtin));
   };
-  add<UsageError>(m, "UsageError", bases(PyExc_ValueError), "The caller's mistake.");
+  auto usage = add<UsageError>(m, "UsageError", bases(PyExc_ValueError), "The caller's mistake.");
+  add<OutOfResources>(m, "OutOfResources", usage,
+                      "A kernel needs more of the device than there is; another configuration may run.");
   auto device = add<DeviceError>(m, "DeviceError", base, "The device or its driver failed.");
   add<KernelFault>(m, "KernelFault", device, "A check inside a kernel failed; found at the next wait.");
   add<OutOfMemory>(m, "OutOfMemory", bases(PyExc_MemoryError),

@@ -1,80 +1,104 @@
-#include <pybind11/numpy.h>
+#include "kernel.h"
+
 #include <pybind11/stl.h>
 
-#include "bindings.h"
+#include "address.h"
+#include "launcher.h"
 #include "xpu/error.h"
 #include "xpu/fault.h"
-#include "xpu/module.h"
 
 namespace xpu::bindings {
 namespace {
 
 // Widths must be said, so plain ints and floats are refused.
-void add(Args& list, py::handle value, std::size_t index) {
-  if (py::hasattr(value, "pointer")) {
-    list.add(reinterpret_cast<void*>(value.attr("pointer").cast<std::uintptr_t>()));
-  } else if (py::isinstance<py::bytes>(value)) {
+void add(ManyArgs& list, py::handle value, const Kernel& kernel, std::size_t index, Stream stream) {
+  void* address = nullptr;
+  if (py::isinstance<py::bytes>(value)) {
     auto bytes = value.cast<std::string_view>();
     list.add_bytes(bytes.data(), bytes.size());
+  } else if (find_address(value, kernel, index, stream, &address)) {
+    list.add_bytes(&address, sizeof address, true);
   } else if (py::hasattr(value, "dtype") && py::hasattr(value, "tobytes")) {
     auto bytes = value.attr("tobytes")().cast<std::string>();
     list.add_bytes(bytes.data(), bytes.size());
   } else {
     fail<UsageError>(
-        "kernel argument ", index, ": got ", py::str(py::type::of(value)).cast<std::string>(),
-        ", expected an Array, a Buffer, a numpy scalar (np.int64(3), np.float32(2)) or bytes for a struct");
+        Named{kernel}, ": argument ", index, ": got ", py::str(py::type::of(value)).cast<std::string>(),
+        ", expected a tensor, an array, a numpy scalar (np.int64(3), np.float32(2)) or bytes for a "
+        "struct");
   }
 }
 
-NdRange range_of(const std::vector<std::size_t>& global, const std::vector<std::size_t>& local) {
-  expect<UsageError>(global.size() == local.size() && !global.empty() && global.size() <= 3,
-                     "launch: global and local sizes must have the same 1 to 3 dimensions; got ",
-                     global.size(), " and ", local.size());
-  NdRange range;
-  range.dims = static_cast<int>(global.size());
-  for (std::size_t i = 0; i < global.size(); ++i) {
-    range.global[i] = global[i];
-    range.local[i] = local[i];
-  }
-  return range;
+py::dict resources_of(const OwnedKernel& kernel) {
+  auto resources = kernel.get().resources();
+  py::dict all;
+  all["registers"] = resources.registers;
+  all["spill_bytes"] = resources.spill_bytes;
+  all["private_bytes"] = resources.private_bytes;
+  all["local_bytes"] = resources.local_bytes;
+  all["sub_group_size"] = resources.sub_group_size;
+  all["max_work_group_size"] = resources.max_work_group_size;
+  return all;
 }
 
 }  // namespace
 
 void bind_kernel(py::module_& m) {
-  py::class_<Kernel>(m, "Kernel", "A kernel of one device.")
-      .def_property_readonly("name", &Kernel::name)
-      .def_property_readonly("device", &Kernel::device)
-      .def_property_readonly("max_work_group_size", &Kernel::max_work_group_size);
-  m.def("build_kernel", &build_kernel, py::arg("device"), py::arg("source"), py::arg("name"),
-        py::arg("options"), Unlocked());
+  py::class_<OwnedKernel>(m, "Kernel", "A kernel of one device, unloaded when nothing refers to it.")
+      .def_property_readonly("name", [](const OwnedKernel& k) { return k.get().name(); })
+      .def_property_readonly("device", [](const OwnedKernel& k) { return k.get().device(); })
+      .def_property_readonly("max_work_group_size",
+                             [](const OwnedKernel& k) { return k.get().max_work_group_size(); })
+      .def("resources", &resources_of,
+           "Return what the kernel takes of its device, by name; None for what the driver does not tell.")
+      .def(
+          "occupancy",
+          [](const OwnedKernel& k, std::size_t work_group_size) {
+            return k.get().occupancy(work_group_size);
+          },
+          py::arg("work_group_size"),
+          "Return the part of the device's hardware threads that work-groups of this size can use at once, "
+          "or "
+          "None if the device does not tell.",
+          Unlocked())
+      .def("__repr__", [](const OwnedKernel& k) {
+        return join("<", Named{k.get()}, " of device ", k.get().device(), ">");
+      });
+  m.def(
+      "build_kernel",
+      [](int device, const std::string& source, const std::string& name,
+         const std::vector<std::string>& options, int sub_group_size) {
+        return OwnedKernel{build_shared_kernel(device, source, name, options, sub_group_size)};
+      },
+      py::arg("device"), py::arg("source"), py::arg("name"), py::arg("options"), py::arg("sub_group_size"),
+      Unlocked());
   m.def(
       "build_spirv",
-      [](int device, const std::string& source, const std::vector<std::string>& options) {
+      [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size) {
         std::vector<std::uint8_t> spirv;
         {
           py::gil_scoped_release unlocked;
-          spirv = build_spirv(device, source, options);
+          spirv = build_spirv(device, source, options, sub_group_size);
         }
         return py::bytes(reinterpret_cast<const char*>(spirv.data()), spirv.size());
       },
-      py::arg("device"), py::arg("source"), py::arg("options"));
+      py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
   m.def(
       "kernel_from_spirv",
       [](int device, py::bytes spirv, const std::string& name) {
         std::string_view text = spirv;
         std::vector<std::uint8_t> words(text.begin(), text.end());
         py::gil_scoped_release unlocked;
-        return kernel_from_spirv(device, words, name);
+        return OwnedKernel{kernel_from_spirv(device, words, name)};
       },
       py::arg("device"), py::arg("spirv"), py::arg("name"));
   m.def(
       "launch",
-      [](Stream stream, const Kernel& kernel, const std::vector<std::size_t>& global,
-         const std::vector<std::size_t>& local, py::sequence values) {
-        Args list;
-        for (std::size_t i = 0; i < values.size(); ++i) add(list, values[i], i);
-        auto range = range_of(global, local);
+      [](Stream stream, const OwnedKernel& owned, py::handle global, py::handle local, py::sequence values) {
+        auto kernel = owned.get();
+        auto range = read_range(global.ptr(), local.ptr(), kernel);
+        ManyArgs list;
+        for (std::size_t i = 0; i < values.size(); ++i) add(list, values[i], kernel, i, stream);
         py::gil_scoped_release unlocked;
         launch(stream, kernel, range, list);
       },

@@ -9,6 +9,8 @@ PYBIND11_MODULE(_C, m) {
   bind_stream(m);
   bind_event(m);
   bind_kernel(m);
+  bind_address(m);
+  bind_launcher(m);
   bind_copy(m);
   bind_memory(m);
   bind_dnn(m);

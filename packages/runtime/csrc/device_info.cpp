@@ -95,6 +95,7 @@ DeviceInfo read_device_info(const sycl::device& d) {
   read<intel::memory_clock_rate>(d, aspect::ext_intel_memory_clock_rate, r.memory_clock_mhz);
   read<intel::memory_bus_width>(d, aspect::ext_intel_memory_bus_width, r.memory_bus_bits);
   r.max_work_group_size = d.get_info<info::max_work_group_size>();
+  r.max_argument_bytes = d.get_info<info::max_parameter_size>();
   auto sizes = d.get_info<info::max_work_item_sizes<3>>();
   for (int i = 0; i < 3; ++i) r.max_work_item_sizes[i] = sizes[i];
   for (auto size : d.get_info<info::sub_group_sizes>()) r.sub_group_sizes.push_back(size);

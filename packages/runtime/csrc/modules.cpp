@@ -67,29 +67,30 @@ KernelState& Module::add(const std::string& name) {
   namespace query = sycl::info::kernel_device_specific;
   auto limit = kernel.get_info<query::work_group_size>(sycl_device(device));
   auto& info = device_info(device);
-  auto* known = program_->parameters(name);
+  auto* known = program_->signature(name);
   std::uint32_t arguments;
   if (images_tell_signatures()) {
     arguments = kernel.get_info<sycl::info::kernel::num_args>();
     // A signature with another number of arguments was misread.
-    if (known && known->size() != arguments) known = nullptr;
+    if (known && known->parameters.size() != arguments) known = nullptr;
   } else {
     // Such a backend does not report the number of arguments, and reads as many as the kernel has.
     expect<Unsupported>(known, "kernel \"", name,
                         "\": its source does not declare its parameters; declare it as XPU_KERNEL(dims) ",
                         name, "(...) { ... }");
-    arguments = static_cast<std::uint32_t>(known->size());
+    arguments = static_cast<std::uint32_t>(known->parameters.size());
   }
   bool has_native_queue = info.backend == "opencl" && info.type == "cpu" && !generic_backend();
   auto direct = has_native_queue ? std::make_unique<direct::Kernel>(kernel) : nullptr;
-  auto parameters = known ? *known : std::vector<Parameter>{};
+  auto signature = known ? *known : Signature{};
   KernelState state{name,
                     device,
                     kernel,
                     limit,
                     max_work_groups(device),
                     arguments,
-                    std::move(parameters),
+                    std::move(signature.parameters),
+                    signature.local_bytes,
                     std::move(direct),
                     weak_from_this()};
   return kernels_.emplace(name, std::move(state)).first->second;

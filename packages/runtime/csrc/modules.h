@@ -26,6 +26,7 @@ struct KernelState {
   std::array<std::size_t, 3> max_work_groups;  ///< of the device, in the order of NdRange
   std::uint32_t arguments;                     ///< number of arguments
   std::vector<Parameter> parameters;           ///< empty if unknown
+  std::optional<std::uint64_t> local_bytes;    ///< of a work-group; nullopt if unknown
   std::unique_ptr<direct::Kernel> direct;      ///< null if streams have no native queue
   std::weak_ptr<Module> module;                ///< owns this
 };

@@ -40,8 +40,8 @@ class Inside:
         return cls(xr.from_numpy(data), array, margin)
 
     @property
-    def pointer(self) -> int:
-        return self.whole.pointer + self.margin
+    def _tensor(self):
+        return self.whole.view((self.array.nbytes,), (1,), self.margin)._tensor
 
     def numpy(self) -> np.ndarray:
         data = self.whole.numpy()[self.margin : self.margin + self.array.nbytes]

@@ -120,6 +120,8 @@ BuildResponse response_or_throw(BuildResponse response) {
       return response;
     case BuildResponse::Outcome::compile_error:
       throw CompileError(response.message);
+    case BuildResponse::Outcome::out_of_resources:
+      throw OutOfResources(response.message);
     case BuildResponse::Outcome::out_of_memory:
       throw OutOfMemory(response.message);
     case BuildResponse::Outcome::unsupported:

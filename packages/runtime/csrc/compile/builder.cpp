@@ -6,6 +6,7 @@
 
 #include "compile/build_service.h"
 #include "compile/flatten.h"
+#include "compile/resource_limits.h"
 #include "compile/sha256.h"
 #include "compile/signature_probes.h"
 #include "env.h"
@@ -110,24 +111,28 @@ void warn_images_unusable() {
         "cached");
 }
 
-ProgramPtr with_signatures(ProgramPtr program, const Bytes& spirv) {
-  if (program && !spirv.empty()) program->signatures = read_signatures(spirv);
-  return program;
+Signatures checked_signatures(int device, const Bytes& spirv) {
+  if (spirv.empty()) return {};
+  auto signatures = read_signatures(spirv);
+  require_resources(device, signatures);
+  return signatures;
 }
 
 // Loads what a helper built. If the driver gives no binary or rejects its own, it builds the SPIR-V again
 // here. It has just done so without a crash, and Level Zero drivers have a cache of their own.
 ProgramPtr load_built(int device, const Bytes& spirv, const Bytes& binary) {
+  auto signatures = checked_signatures(device, spirv);
   auto program = binary.empty() ? nullptr : load_native(device, binary);
   if (!program) program = load_spirv(device, spirv);
-  return with_signatures(std::move(program), spirv);
+  program->signatures = std::move(signatures);
+  return program;
 }
 
 }  // namespace
 
-std::string flat_source(int device, std::string_view source) {
+std::string flat_source(int device, std::string_view source, int sub_group_size) {
   auto text = flatten(source);
-  auto lead = join("#define XPU_SUB_GROUP ", device_info(device).sub_group_size, "\n");
+  auto lead = join("#define XPU_SUB_GROUP ", sub_group_size, "\n");
   // Assembly is for this machine only, and dumps are built for others too.
   bool here = device_info(device).type == "cpu" && !generic_backend() && dump_folder().empty();
   if (here && vector_bytes() && text.find("XPU_CPU_VECTOR") != text.npos)
@@ -221,16 +226,18 @@ Bytes Builder::spirv() const {
 }
 
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
+  auto signatures = checked_signatures(device, spirv);
   auto key = native_key(device, digest_of(spirv));
   auto cached = cache_read(key);
   if (auto program = cached ? load_native(device, *cached) : nullptr) {
     dump_native(device, *cached, name);
-    return with_signatures(std::move(program), spirv);
+    program->signatures = std::move(signatures);
+    return program;
   }
   Compilation compilation;
   auto built = build_service::build({device, "", {}, spirv});
-  auto program =
-      built ? load_built(device, spirv, built->native) : with_signatures(load_spirv(device, spirv), spirv);
+  auto program = built ? load_built(device, spirv, built->native) : load_spirv(device, spirv);
+  program->signatures = std::move(signatures);
   auto native = built ? std::move(built->native) : program->native();
   compilation.finish();
   dump_native(device, native, name);

@@ -14,7 +14,7 @@ namespace xpu {
 class Compilation;
 
 /// Returns a kernel's source with its includes expanded and macros for the device.
-std::string flat_source(int device, std::string_view source);
+std::string flat_source(int device, std::string_view source, int sub_group_size);
 
 class Builder {
  public:

@@ -52,10 +52,10 @@ class ImageReader {
 Bytes pack_image(const KernelImage& image) {
   ImageWriter writer;
   writer.text(image_magic).number(static_cast<std::uint32_t>(image.signatures.size()));
-  for (auto& [name, parameters] : image.signatures) {
+  for (auto& [name, signature] : image.signatures) {
     writer.number(static_cast<std::uint32_t>(name.size())).text(name);
-    writer.number(static_cast<std::uint32_t>(parameters.size()));
-    for (auto& parameter : parameters) writer.number(parameter.size).number(parameter.pointer);
+    writer.number(static_cast<std::uint32_t>(signature.parameters.size()));
+    for (auto& parameter : signature.parameters) writer.number(parameter.size).number(parameter.pointer);
   }
   writer.text({reinterpret_cast<const char*>(image.syclbin.data()), image.syclbin.size()});
   return writer.take();
@@ -66,7 +66,7 @@ std::optional<KernelImage> unpack_image(const Bytes& packed) {
   if (reader.text(image_magic.size()) != image_magic) return {};
   KernelImage image;
   for (auto kernels = reader.number(); kernels > 0 && !reader.failed(); --kernels) {
-    auto& parameters = image.signatures[std::string(reader.text(reader.number()))];
+    auto& parameters = image.signatures[std::string(reader.text(reader.number()))].parameters;
     for (auto count = reader.number(); count > 0 && !reader.failed(); --count) {
       auto size = reader.number();
       parameters.push_back({size, reader.number() != 0});

@@ -18,7 +18,14 @@ struct BuildRequest {
 };
 
 struct BuildResponse {
-  enum class Outcome : std::uint8_t { built, compile_error, out_of_memory, unsupported, failed };
+  enum class Outcome : std::uint8_t {
+    built,
+    compile_error,
+    out_of_resources,
+    out_of_memory,
+    unsupported,
+    failed
+  };
   Outcome outcome;
   std::string message;  ///< why the build failed
   Bytes spirv, native;  ///< `native` is empty if the driver gives no binary

@@ -9,6 +9,7 @@
 #include "compile/flatten.h"
 #include "compile/kernel_image.h"
 #include "compile/opencl_program.h"
+#include "compile/resource_limits.h"
 #include "compile/signature_probes.h"
 #include "sycl_error.h"
 #include "xpu/device.h"
@@ -97,6 +98,20 @@ std::vector<std::string> with_backend_options(int device, std::vector<std::strin
   return options;
 }
 
+// A GPU's driver does not build kernels that need more than the GPU has, and does not say why.
+template <class Source, class Properties>
+void require_source_fails(int device, Source& source, const Properties& properties) {
+  try {
+    ext::compile(source, {sycl_device(device)}, properties);
+  } catch (const sycl::exception&) {
+    return;
+  }
+  auto& info = device_info(device);
+  fail<OutOfResources>("the kernel source compiles, but the driver of ", info.name,
+                       " cannot build it; a work-group may need more than its ", info.local_memory,
+                       " bytes of local memory");
+}
+
 // Advice for a compiler that found no folder for its temporary files.
 std::string hint(const std::string& log) {
   bool no_folder = log.find("unable to make temporary file") != log.npos;
@@ -110,15 +125,24 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
   try {
     auto source =
         ext::create_kernel_bundle_from_source(sycl_context(device), ext::source_language::sycl, flat);
-    auto bundle = ext::build(
-        source, {sycl_device(device)},
-        ext::properties{ext::save_log{&log}, ext::build_options{with_backend_options(device, options)}});
-    Bytes spirv = takes_spirv(device) ? spirv_of(bundle) : Bytes{};
-    auto program = std::make_unique<BundleProgram>(std::move(bundle));
+    ext::properties properties{ext::save_log{&log},
+                               ext::build_options{with_backend_options(device, options)}};
+    std::optional<Executable> bundle;
+    try {
+      bundle = ext::build(source, {sycl_device(device)}, properties);
+    } catch (const sycl::exception& e) {
+      auto compiler_log = log;
+      if (e.code() == sycl::errc::build) require_source_fails(device, source, properties);
+      log = compiler_log;
+      throw;
+    }
+    Bytes spirv = takes_spirv(device) ? spirv_of(*bundle) : Bytes{};
+    auto program = std::make_unique<BundleProgram>(std::move(*bundle));
     if (!images_tell_signatures())
       program->signatures = read_probed_signatures(log);
     else if (!spirv.empty())
       program->signatures = read_signatures(spirv);
+    require_resources(device, program->signatures);
     return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
@@ -160,7 +184,7 @@ bool images_tell_signatures() {
   return !generic_backend();
 }
 
-const std::vector<Parameter>* Program::parameters(const std::string& kernel) const {
+const Signature* Program::signature(const std::string& kernel) const {
   auto found = signatures.find("__sycl_kernel_" + kernel);
   if (found == signatures.end()) found = signatures.find(kernel);
   return found == signatures.end() ? nullptr : &found->second;

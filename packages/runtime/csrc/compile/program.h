@@ -21,8 +21,8 @@ class Program {
   /// image of the program (SYCLBIN). Empty if the backend gives none.
   virtual Bytes native() { return {}; }
 
-  /// The kernel's parameters in order; null if neither its image nor its source tells them.
-  const std::vector<Parameter>* parameters(const std::string& kernel) const;
+  /// Null if neither the kernel's image nor its source tells its parameters.
+  const Signature* signature(const std::string& kernel) const;
   Signatures signatures;
 };
 
@@ -32,7 +32,8 @@ struct CompiledSource {
   ProgramPtr program;
   Bytes spirv;  ///< empty on backends that do not use SPIR-V
 };
-/// Compiles `flat` with the wheel's SYCL compiler. Blocks. Throws CompileError with its log.
+/// Compiles `flat` with the wheel's SYCL compiler. Blocks. Throws CompileError with its log, and
+/// OutOfResources as require_resources() does.
 CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options);
 ProgramPtr load_spirv(int device, const Bytes& spirv);
 /// Returns null if the backend has no binaries or the driver rejects this one.

@@ -28,6 +28,8 @@ BuildResponse build_here(const BuildRequest& request) {
     return {Outcome::built, "", std::move(compiled.spirv), compiled.program->native()};
   } catch (const CompileError& error) {
     return {Outcome::compile_error, error.what(), {}, {}};
+  } catch (const OutOfResources& error) {
+    return {Outcome::out_of_resources, error.what(), {}, {}};
   } catch (const OutOfMemory& error) {
     return {Outcome::out_of_memory, error.what(), {}, {}};
   } catch (const Unsupported& error) {

@@ -114,7 +114,7 @@ Signatures read_probed_signatures(std::string_view log) {
     auto name = list.substr(0, list.find_first_of(",>"));
     name = name.substr(name.rfind(':') + 1);
     if (!name.ends_with(tag_suffix)) continue;
-    auto& parameters = all[std::string(name.substr(0, name.size() - tag_suffix.size()))];
+    auto& parameters = all[std::string(name.substr(0, name.size() - tag_suffix.size()))].parameters;
     if (!parameters.empty()) continue;  // reported twice
     list = list.substr(0, list.find('>'));
     for (auto comma = list.find(','); comma != list.npos; comma = list.find(',')) {

@@ -28,10 +28,13 @@ enum Instruction : std::uint32_t {
   op_constant = 43,
   op_function = 54,
   op_function_parameter = 55,
+  op_variable = 59,
   op_decorate = 71,
 };
 enum : std::uint32_t { model_kernel = 6 };
-enum : std::uint32_t { in_function = 7, in_cross_workgroup = 5, in_constant = 0 };
+enum : std::uint32_t { in_function = 7, in_cross_workgroup = 5, in_workgroup = 4, in_constant = 0 };
+// Since this version entry points list the global variables that they use.
+constexpr std::uint32_t version_1_4 = 0x10400;
 enum : std::uint32_t { decoration_packed = 10, decoration_parameter = 38, by_value = 2 };
 
 using Words = std::span<const std::uint32_t>;
@@ -66,12 +69,14 @@ class Reader {
       instruction(words_[at] & 0xffff, words_.subspan(at + 1, count - 1));
       at += count;
     }
-    expect<UsageError>(!names_.empty(), "SPIR-V: the module has no kernels");
+    expect<UsageError>(!entries_.empty(), "SPIR-V: the module has no kernels");
     Signatures all;
-    for (auto& [function, name] : names_) {
-      expect<UsageError>(parameters_.count(function), "SPIR-V: the kernel \"", name, "\" has no function");
-      for (auto [id, type] : parameters_[function]) all[name].push_back(parameter(id, type));
-      all[name];  // so that a kernel without parameters has an entry
+    for (auto& [function, entry] : entries_) {
+      expect<UsageError>(parameters_.count(function), "SPIR-V: the kernel \"", entry.name,
+                         "\" has no function");
+      auto& signature = all[entry.name];
+      for (auto [id, type] : parameters_[function]) signature.parameters.push_back(parameter(id, type));
+      signature.local_bytes = local_bytes(entry.variables);
     }
     return all;
   }
@@ -96,7 +101,14 @@ class Reader {
   void instruction(std::uint32_t code, Words words) {
     switch (code) {
       case op_entry_point:
-        if (need(words, 3) && words[0] == model_kernel) names_[words[1]] = text(words, 2);
+        if (need(words, 3) && words[0] == model_kernel) {
+          auto name = text(words, 2);
+          auto after = std::min(words.size(), 2 + name.size() / 4 + 1);
+          entries_[words[1]] = {std::move(name), words.subspan(after)};
+        }
+        break;
+      case op_variable:
+        if (need(words, 3) && words[2] == in_workgroup) local_variables_[words[1]] = words[0];
         break;
       case op_type_bool:
       case op_type_int:
@@ -163,6 +175,26 @@ class Reader {
     return device_memory ? Parameter{8, true} : Parameter{0, false};
   }
 
+  // Older modules do not tell which of their kernels uses a variable.
+  std::optional<std::uint64_t> local_bytes(Words used) const {
+    if (words_[1] < version_1_4 && !local_variables_.empty()) return {};
+    std::uint64_t bytes = 0;
+    for (auto id : used) {
+      auto found = local_variables_.find(id);
+      if (found == local_variables_.end()) continue;
+      auto layout = pointed_to(found->second);
+      bytes = std::min(round_up(bytes, layout.alignment) + layout.size, huge);
+    }
+    return bytes;
+  }
+
+  Layout pointed_to(std::uint32_t pointer_type) const {
+    auto pointer = types_.find(pointer_type);
+    if (pointer == types_.end() || pointer->second.operands.size() < 2) return {};
+    auto found = layouts_.find(pointer->second.operands[1]);
+    return found == layouts_.end() ? Layout{} : found->second;
+  }
+
   std::uint32_t size_of_value(std::uint32_t type) const {
     auto found = layouts_.find(type);
     if (found == layouts_.end()) return 0;
@@ -222,7 +254,12 @@ class Reader {
   }
 
   Words words_;
-  std::map<std::uint32_t, std::string> names_;
+  struct Entry {
+    std::string name;
+    Words variables;
+  };
+  std::map<std::uint32_t, Entry> entries_;
+  std::map<std::uint32_t, std::uint32_t> local_variables_;  // and the types of pointers to them
   std::map<std::uint32_t, Type> types_;
   std::map<std::uint32_t, Layout> layouts_;
   std::map<std::uint32_t, std::uint64_t> constants_;

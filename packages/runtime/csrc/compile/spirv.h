@@ -1,8 +1,9 @@
-// Kernels' parameters from a SPIR-V module.
+// Kernels' parameters and local memory from a SPIR-V module.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,13 @@ struct Parameter {
   bool pointer;
 };
 
+struct Signature {
+  std::vector<Parameter> parameters;
+  std::optional<std::uint64_t> local_bytes;  ///< of a work-group; nullopt if the image does not tell
+};
+
 /// By the kernels' names in the module.
-using Signatures = std::map<std::string, std::vector<Parameter>>;
+using Signatures = std::map<std::string, Signature>;
 
 /// Throws UsageError unless it is a complete module with kernels, because drivers do not check that.
 Signatures read_signatures(const Bytes& spirv);

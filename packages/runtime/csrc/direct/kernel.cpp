@@ -24,10 +24,10 @@ Kernel::~Kernel() {
   if (kernel_) XPU_CL(clReleaseKernel)(kernel_);
 }
 
-bool Kernel::set(const Args& args) {
+bool Kernel::set(const ArgumentList& args) {
   if (!kernel_) return false;
-  for (std::size_t i = 0; i < args.count(); ++i) {
-    auto& item = args.item(i);
+  for (std::size_t i = 0; i < args.count; ++i) {
+    auto& item = args.items[i];
     auto at = static_cast<cl_uint>(i);
     auto status =
         item.pointer ? XPU_CL(clSetKernelArgSVMPointer)(kernel_, at, *static_cast<void* const*>(args.data(i)))
@@ -51,7 +51,7 @@ bool Kernel::enqueue(Submission& submission, const NdRange& range) {
   return true;
 }
 
-bool Kernel::enqueue(Submission& submission, const NdRange& range, const Args& args) {
+bool Kernel::enqueue(Submission& submission, const NdRange& range, const ArgumentList& args) {
   std::lock_guard lock(mutex_);
   return set(args) && enqueue(submission, range);
 }

@@ -21,10 +21,10 @@ class Kernel {
 
   // Both return false if the driver reports an error; the caller then submits through SYCL, which describes
   // it.
-  bool enqueue(Submission& submission, const NdRange& range, const Args& args);
+  bool enqueue(Submission& submission, const NdRange& range, const ArgumentList& args);
   /// Enqueues it with the arguments of set().
   bool enqueue(Submission& submission, const NdRange& range);
-  bool set(const Args& args);
+  bool set(const ArgumentList& args);
 
  private:
   std::mutex mutex_;  // held while arguments are set and the kernel is enqueued

@@ -24,6 +24,7 @@ struct DeviceInfo {
   std::uint32_t eu_count = 0, eu_count_per_subslice = 0, eu_simd_width = 0, slices = 0,
                 subslices_per_slice = 0, hw_threads_per_eu = 0, memory_clock_mhz = 0, memory_bus_bits = 0;
   std::size_t max_work_group_size = 0, max_work_item_sizes[3] = {0, 0, 0};
+  std::size_t max_argument_bytes = 0;  ///< of a kernel
   std::vector<std::uint32_t> sub_group_sizes;
   std::uint32_t sub_group_size = 0;  ///< kernels are built for it: 16 if available, else the largest
   bool fp16 = false, fp64 = false, atomic64 = false, bf16_conversions = false, matrix = false,

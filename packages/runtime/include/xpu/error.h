@@ -17,6 +17,11 @@ struct XPU_API Error : std::runtime_error {
 struct XPU_API UsageError : Error {
   using Error::Error;
 };
+/// A kernel needs more of the device than there is: local memory, work-items of a group, bytes of arguments.
+/// Another configuration of it may run.
+struct XPU_API OutOfResources : UsageError {
+  using UsageError::UsageError;
+};
 /// The device or its driver failed, possibly in work enqueued earlier.
 struct XPU_API DeviceError : Error {
   using Error::Error;

@@ -30,6 +30,7 @@ _HOME = {
     "stream": "_stream",
     "stream_of_handle": "_stream",
     "Kernel": "kernel",
+    "Launcher": "kernel",
     "Module": "kernel",
     "compile": "kernel",
     "from_spirv": "kernel",
@@ -40,6 +41,7 @@ _HOME = {
     "manual_seed": "random",
     "Error": "errors",
     "UsageError": "errors",
+    "OutOfResources": "errors",
     "DeviceError": "errors",
     "KernelFault": "errors",
     "OutOfMemory": "errors",
@@ -82,11 +84,12 @@ if TYPE_CHECKING:
         InternalError,
         KernelFault,
         OutOfMemory,
+        OutOfResources,
         Unsupported,
         UsageError,
     )
     from .graph import Graph
-    from .kernel import Kernel, Module, compile, from_spirv, launch
+    from .kernel import Kernel, Launcher, Module, compile, from_spirv, launch
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed
 

@@ -4,6 +4,7 @@ from ._native import C
 
 Error = C.Error
 UsageError = C.UsageError
+OutOfResources = C.OutOfResources
 DeviceError = C.DeviceError
 KernelFault = C.KernelFault
 OutOfMemory = C.OutOfMemory

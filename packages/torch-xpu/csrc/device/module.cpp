@@ -9,6 +9,7 @@
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/history_module.h"
+#include "device/launch_argument.h"
 #include "device/memory.h"
 #include "device/runtime.h"
 #include "device/streams.h"
@@ -46,6 +47,7 @@ PYBIND11_MODULE(_device, m) {
   xpu::require_abi(XPU_RUNTIME_ABI, "torch-xpu");
   TORCH_CHECK(xpu::device_count() > 0, "there is no xpu device");
   py::module_::import("xpu_runtime._native");  // the runtime learns of signals and of the interpreter's end
+  register_tensor_type();
   m.attr("runtime") = py::capsule(&sycl_runtime(), "torch_xpu._device.runtime");
   m.attr("abi") = XPU_RUNTIME_ABI;
 

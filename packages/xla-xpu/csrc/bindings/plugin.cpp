@@ -62,6 +62,13 @@ void bind_plugin(py::module_& m) {
       },
       py::arg("pointer"), py::arg("shape"), py::arg("code"), py::arg("bits"), py::arg("device"),
       "Return a DLPack capsule of device memory that the capsule does not keep alive.");
+  m.def(
+      "order_after_producer",
+      [](std::uintptr_t address, std::uintptr_t stream) {
+        order_after_producer(at(address), xpu::stream_of_handle(stream));
+      },
+      py::arg("address"), py::arg("stream"), py::call_guard<py::gil_scoped_release>(),
+      "Let work on the stream with this handle run after the producer of the array at this address.");
   m.def("copy", &copy, py::arg("device"), py::arg("to"), py::arg("source"), py::arg("bytes"),
         py::call_guard<py::gil_scoped_release>(),
         "Copy between two addresses on the thread's current stream, and block until the copy has completed.");

@@ -21,12 +21,13 @@ def initialize() -> None:
 
     if xpu_runtime.device_count() == 0:
         return
-    from . import _dlpack, _patches, _plugin, rules
+    from . import _dlpack, _launch, _patches, _plugin, rules
 
     bridge._nonexperimental_plugins.add("xpu")
     bridge.register_plugin("xpu", priority=500, library_path=_plugin.__file__)
     _patches.apply()
     _dlpack.apply()
+    _launch.apply()
     rules.apply()
     # Drains while callbacks can still call the interpreter.
     atexit.register(process.wait_at_exit, _plugin.is_drained)

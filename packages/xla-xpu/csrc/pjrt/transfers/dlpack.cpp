@@ -36,8 +36,8 @@ struct Export : ManagedTensor {
   std::vector<std::int64_t> shape, strides;
 };
 
-void order_after_producer(Storage& storage, int device) {
-  auto consumer = xpu::current_stream(device), ours = xpu::default_stream(device);
+void order_after(Storage& storage, xpu::Stream consumer) {
+  auto ours = xpu::default_stream(consumer.device());
   if (consumer == ours) return;
   consumer.wait(ours);
   storage.record_stream(consumer);
@@ -67,8 +67,14 @@ void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, in
                 int device) {
   auto [storage, order] = Storage::find(data);
   xpu::expect<xpu::UsageError>(storage || !data, "to_dlpack: no array of JAX on xpu is at address ", data);
-  if (storage && device_type == oneapi_device) order_after_producer(*storage, device);
+  if (storage && device_type == oneapi_device) order_after(*storage, xpu::current_stream(device));
   return make_tensor(std::move(storage), data, shape, order, code, bits, {device_type, device});
+}
+
+void order_after_producer(void* data, xpu::Stream consumer) {
+  auto storage = Storage::find(data).storage;
+  xpu::expect<xpu::UsageError>(storage || !data, "no array of JAX on xpu is at address ", data);
+  if (storage) order_after(*storage, consumer);
 }
 
 void* to_unowned_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device) {
