@@ -33,8 +33,7 @@ std::string define_step(const char* name, std::int64_t stride, const char* value
 }
 
 const char* kernel_type(DType dtype) {
-  if (dtype == DType::u4) return "xpu::u4x2";
-  if (dtype == DType::i4) return "xpu::i4x2";
+  if (size_of(dtype) == 0) return kernels::packed_type(dtype);
   reject_unless(!is_complex(dtype), "no kernel for ", name_of(dtype));
   return kernels::value_type(dtype);
 }
