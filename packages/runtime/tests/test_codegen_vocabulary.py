@@ -15,6 +15,7 @@ from xpu_runtime._native import C
 from xpu_runtime.codegen import conversions
 from xpu_runtime.codegen.elements import DTYPES, ELEMENTS, element, find_element
 from xpu_runtime.codegen.functions import VOCABULARIES, find_functions, functions
+from xpu_runtime.codegen.kernel import MAX_ARGUMENTS
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.vocabulary_error import VocabularyError
 
@@ -31,6 +32,10 @@ KINDS = {
 def test_cpp_has_the_same_dtypes_in_the_same_order():
     expected = [(element.name, element.size, KINDS[element.kind]) for element in DTYPES]
     assert C.element_types() == expected
+
+
+def test_cpp_takes_as_many_kernel_arguments():
+    assert C.max_arguments == MAX_ARGUMENTS
 
 
 def test_no_array_of_a_generated_kernel_is_packed():

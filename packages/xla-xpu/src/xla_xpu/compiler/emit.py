@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from xpu_runtime.codegen.affine import Affine, Coordinates, dot
 from xpu_runtime.codegen.builder import Builder
 from xpu_runtime.codegen.conversions import bits_of, of_bits
+from xpu_runtime.codegen.kernel import MAX_ARGUMENTS
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Array
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
@@ -30,8 +31,8 @@ Key = tuple[Value, Coordinates]
 # Returns an element that is in registers.
 Reader = Callable[["Emitter", Coordinates], Operand]
 
-# The maximum number of arrays that a kernel reads and writes.
-MAX_BUFFERS = 36
+# The maximum number of arrays that a kernel reads and writes. Other arguments are sizes and shared offsets.
+MAX_BUFFERS = MAX_ARGUMENTS - 4
 # A kernel of more statements takes too long to compile.
 MAX_LINES = 600
 # The maximum nesting of conditions and loops.
