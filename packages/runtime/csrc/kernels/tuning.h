@@ -9,14 +9,14 @@
 namespace xpu::kernels {
 
 struct Tuning {
-  int sub_group;   ///< lanes
-  int sub_groups;  ///< in a work-group
-  int lane_bytes;  ///< that a lane should load at once
-  bool wide_f16;   ///< f16 too is loaded in vectors
+  int sub_group;                         ///< lanes
+  int sub_groups;                        ///< in a work-group
+  int lane_bytes;                        ///< that a lane should load at once
+  bool wide_f16;                         ///< f16 too is loaded in vectors
   int min_tile_length, max_tile_length;  ///< in vectors
   int tiles;                             ///< enough to fill the device
   int parts;                             ///< max parts of one result; the order of its sums depends on it
-  std::size_t streaming_bytes;  ///< output bytes from which kernels use streaming stores; 0: never
+  std::size_t streaming_bytes;           ///< output bytes from which kernels use streaming stores; 0: never
 };
 
 const Tuning& tuning(int device);
