@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 
 from docutils import nodes
@@ -15,6 +14,8 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from tables import cell, duration, table
+from xpu_runtime import env
+from xpu_runtime.codegen import functions
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "packages" / "runtime"
@@ -46,12 +47,12 @@ class FromSource(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(self.source))
         exists = self.source.exists()
-        lines = self.markdown(self.source.read_text()) if exists else self.missing()
+        lines = self.markdown() if exists else self.missing()
         container = nodes.container()
         self.state.nested_parse(StringList(lines, str(self.source)), 0, container)
         return container.children
 
-    def markdown(self, text: str) -> list[str]:
+    def markdown(self) -> list[str]:
         raise NotImplementedError
 
     def missing(self) -> list[str]:
@@ -61,10 +62,9 @@ class FromSource(SphinxDirective):
 class EnvironmentVariables(FromSource):
     source = VARIABLES
 
-    def markdown(self, text: str) -> list[str]:
+    def markdown(self) -> list[str]:
         rows = [
-            (code(name), cell(v["type"]), code(v["default"]), cell(v["meaning"]))
-            for name, v in tomllib.loads(text).items()
+            (code(v.name), cell(v.type), code(v.default), cell(v.meaning)) for v in env.registry()
         ]
         return table(("variable", "type", "default", "meaning"), rows)
 
@@ -75,7 +75,7 @@ class DeviceFunctions(FromSource):
     source = FUNCTIONS
     foreign_names = (("aten", "PyTorch"), ("stablehlo", "StableHLO"), ("libdevice", "libdevice"))
 
-    def markdown(self, text: str) -> list[str]:
+    def markdown(self) -> list[str]:
         columns = (
             "function",
             "rule",
@@ -85,8 +85,8 @@ class DeviceFunctions(FromSource):
             *dict(self.foreign_names).values(),
         )
         lines = [*self.missing(), *RULES.splitlines()]
-        for header, functions in tomllib.loads(text).items():
-            rows = [self.row(name, function) for name, function in functions.items()]
+        for header, entries in functions.table().items():
+            rows = [self.row(name, function) for name, function in entries.items()]
             lines += ["", f"`<xpu/{header}.h>`", "", *table((*columns, "note"), rows)]
         return lines
 
@@ -166,10 +166,10 @@ def first_comment(header: Path) -> str:
 class BenchmarkResults(FromSource):
     source = BENCHMARKS
 
-    def markdown(self, text: str) -> list[str]:
+    def markdown(self) -> list[str]:
         columns = ("case", "ours", "peer", "peer is", "ratio", "bar", "cleared")
         lines = []
-        for area, rows in json.loads(text).items():
+        for area, rows in json.loads(self.source.read_text()).items():
             lines += [f"**{area}**", "", *table(columns, [self.row(r) for r in rows]), ""]
         return lines
 
@@ -194,8 +194,8 @@ class OperatorResults(FromSource):
 
     source = OPERATORS
 
-    def markdown(self, text: str) -> list[str]:
-        results = json.loads(text)
+    def markdown(self) -> list[str]:
+        results = json.loads(self.source.read_text())
         passing = [name for name, by_dtype in results.items() if set(by_dtype.values()) <= {"pass"}]
         rows = []
         for name, by_dtype in results.items():
@@ -218,8 +218,8 @@ class PrimitiveResults(FromSource):
 
     source = PRIMITIVES
 
-    def markdown(self, text: str) -> list[str]:
-        results = json.loads(text)
+    def markdown(self) -> list[str]:
+        results = json.loads(self.source.read_text())
         names = sorted({name for groups in results.values() for name in groups})
         rows = [self.row(name, [groups.get(name) for groups in results.values()]) for name in names]
         passing = (f"{types}: {self.passing(groups)}" for types, groups in results.items())

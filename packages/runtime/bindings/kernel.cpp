@@ -103,6 +103,7 @@ void bind_kernel(py::module_& m) {
         launch(stream, kernel, range, list);
       },
       py::arg("stream"), py::arg("kernel"), py::arg("global_size"), py::arg("local_size"), py::arg("args"));
+  m.attr("max_arguments") = Args::max_count;
   m.def(
       "fault_record", [](int device) { return reinterpret_cast<std::uintptr_t>(fault_record(device)); },
       py::arg("device"), "Address of the record that kernels write failed checks to.", Unlocked());

@@ -28,6 +28,14 @@ const DeviceTensor* find_tensor(py::handle array) {
 }
 
 void bind_tensor(py::module_& m) {
+  m.def("element_types", [] {
+    py::list rows;
+#define XPU_ROW(dtype, name, kind, ...) \
+  rows.append(py::make_tuple(name_of(DType::dtype), size_of(DType::dtype), #kind));
+    XPU_FOR_DTYPES(XPU_ROW)
+#undef XPU_ROW
+    return rows;
+  });
   py::class_<DeviceTensor>(m, "Tensor", "A view of device memory; owns nothing.")
       .def(py::init([](std::uintptr_t pointer, const std::string& dtype,
                        const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides,

@@ -1,6 +1,6 @@
 #include "xpu/tensor.h"
 
-#include <array>
+#include <iterator>
 
 #include "xpu/error.h"
 
@@ -11,26 +11,11 @@ struct Entry {
   const char* name;
   std::size_t size;
 };
-// In the order of DType.
-constexpr std::array<Entry, 19> dtypes{{{"bool", 1},
-                                        {"u8", 1},
-                                        {"i8", 1},
-                                        {"u16", 2},
-                                        {"i16", 2},
-                                        {"u32", 4},
-                                        {"i32", 4},
-                                        {"u64", 8},
-                                        {"i64", 8},
-                                        {"f16", 2},
-                                        {"bf16", 2},
-                                        {"f32", 4},
-                                        {"f64", 8},
-                                        {"c64", 8},
-                                        {"c128", 16},
-                                        {"f8e4m3", 1},
-                                        {"f8e5m2", 1},
-                                        {"u4", 0},
-                                        {"i4", 0}}};
+constexpr Entry dtypes[] = {
+#define XPU_ENTRY(dtype, name, kind, bytes, ...) {name, bytes},
+    XPU_FOR_DTYPES(XPU_ENTRY)
+#undef XPU_ENTRY
+};
 
 }  // namespace
 
@@ -43,11 +28,28 @@ const char* name_of(DType dtype) {
 
 DType dtype_of(const std::string& name) {
   std::string all;
-  for (std::size_t i = 0; i < dtypes.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(dtypes); ++i) {
     if (name == dtypes[i].name) return static_cast<DType>(i);
     all += join(i ? ", " : "", dtypes[i].name);
   }
   fail<UsageError>("dtype: got \"", name, "\", expected one of ", all);
+}
+
+DType dtype_of_width(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return DType::u8;
+    case 2:
+      return DType::u16;
+    case 4:
+      return DType::u32;
+    case 8:
+      return DType::u64;
+    case 16:
+      return DType::c128;
+    default:
+      fail<InternalError>("dtype: no element has ", bytes, " bytes");
+  }
 }
 
 Tensor::Tensor(const Tensor& other) {

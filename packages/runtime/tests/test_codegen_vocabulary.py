@@ -11,24 +11,38 @@ import numpy as np
 import pytest
 
 import xpu_runtime as xr
+from xpu_runtime._native import C
 from xpu_runtime.codegen import conversions
-from xpu_runtime.codegen.elements import ELEMENTS, element, find_element
+from xpu_runtime.codegen.elements import DTYPES, ELEMENTS, element, find_element
 from xpu_runtime.codegen.functions import VOCABULARIES, find_functions, functions
+from xpu_runtime.codegen.kernel import MAX_ARGUMENTS
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.vocabulary_error import VocabularyError
 
-# The elements that C++ has as a DType; its u4 and i4, packed two to a byte, are in no kernel's arrays.
-DTYPES = [element for element in ELEMENTS.values() if element.name == element.dtype]
+# Names of element kinds in C++, where the others are words of the language.
+KINDS = {
+    "bool": "boolean",
+    "int": "signed_integer",
+    "uint": "unsigned_integer",
+    "float": "floating",
+    "complex": "complex",
+}
 
 
 def test_cpp_has_the_same_dtypes_in_the_same_order():
-    with pytest.raises(xr.UsageError) as error:
-        xr.kernels.promote("none", "f32")
-    names = str(error.value).split("expected one of ")[1].split(", ")
-    assert names == [*(element.name for element in DTYPES), "u4", "i4"]
+    expected = [(element.name, element.size, KINDS[element.kind]) for element in DTYPES]
+    assert C.element_types() == expected
 
 
-@pytest.mark.parametrize("name", [element.name for element in DTYPES])
+def test_cpp_takes_as_many_kernel_arguments():
+    assert C.max_arguments == MAX_ARGUMENTS
+
+
+def test_no_array_of_a_generated_kernel_is_packed():
+    assert [element.name for element in DTYPES if element.name not in ELEMENTS] == ["u4", "i4"]
+
+
+@pytest.mark.parametrize("name", [element.name for element in DTYPES if not element.packed])
 def test_cpp_writes_the_same_types(name):
     given = element(name)
     array = xr.empty(4, name)

@@ -127,3 +127,31 @@ def test_loops(name):
     compare_with_cpu(lambda x: lax.fori_loop(0, 3, lambda i, x: (x / 2).astype(x.dtype), x), x)
     compare_with_cpu(lambda x: lax.scan(lambda c, y: (c + y.astype(np.float32), c), 0.0, x), x)
     compare_with_cpu(lambda p, x: lax.cond(p, lambda x: -x, lambda x: x, x), np.True_, x)
+
+
+def _rounded_maximum(a, b):
+    return jnp.maximum(*(x.astype("float8_e4m3").astype(x.dtype) for x in (a, b)))
+
+
+REGIONS = {
+    "columns": lambda x, f: lax.reduce(x, np.float32(-9), f, (0,)),
+    "rows": lambda x, f: lax.reduce(x, np.float32(-9), f, (1,)),
+    "windows": lambda x, f: lax.reduce_window(x, np.float32(-9), f, (3, 3), (1, 1), "VALID"),
+    "cumulative": lambda x, f: lax.reduce_window(
+        x, np.float32(-np.inf), f, (1, 64), (1, 1), ((0, 0), (63, 0))
+    ),
+    "scatter": lambda x, f: lax.scatter_apply(
+        x,
+        np.array([[1], [3]]),
+        lambda value: f(value, np.float32(0)),
+        lax.ScatterDimensionNumbers((0,), (0,), (0,)),
+        update_shape=(64, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_regions_that_round_to_a_minifloat(region):
+    """The operands are f32: only the region's statements have the type."""
+    x = numbers("float8_e4m3", 40, 64).astype(np.float32)
+    compare_with_cpu(lambda x: REGIONS[region](x, _rounded_maximum), x, exact=True)

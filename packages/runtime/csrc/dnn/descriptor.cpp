@@ -7,30 +7,12 @@
 namespace xpu::dnn {
 
 dnnl::memory::data_type data_type_of(DType dtype) {
-  using To = dnnl::memory::data_type;
   switch (dtype) {
-    case DType::u8:
-      return To::u8;
-    case DType::i8:
-      return To::s8;
-    case DType::i32:
-      return To::s32;
-    case DType::f16:
-      return To::f16;
-    case DType::bf16:
-      return To::bf16;
-    case DType::f32:
-      return To::f32;
-    case DType::f64:
-      return To::f64;
-    case DType::f8e4m3:
-      return To::f8_e4m3;
-    case DType::f8e5m2:
-      return To::f8_e5m2;
-    case DType::u4:
-      return To::u4;
-    case DType::i4:
-      return To::s4;
+#define XPU_CASE(dtype, type) \
+  case DType::dtype:          \
+    return dnnl::memory::data_type::type;
+    XPU_FOR_ONEDNN_TYPES(XPU_CASE)
+#undef XPU_CASE
     default:
       throw Rejection{join("oneDNN has no type ", name_of(dtype))};
   }

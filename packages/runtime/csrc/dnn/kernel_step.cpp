@@ -4,6 +4,7 @@
 
 #include "dnn/candidates.h"
 #include "kernels/dtype_text.h"
+#include "kernels/work_division.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {
@@ -25,7 +26,8 @@ void KernelStep::run(Stream stream, const std::shared_ptr<const Plan>&, void* co
 
 std::size_t row_group(int device) {
   auto& info = device_info(device);
-  return info.is_gpu ? std::min<std::size_t>(256, info.max_work_group_size) : info.sub_group_size;
+  return info.is_gpu ? std::min<std::size_t>(kernels::gpu_division.max_group_items, info.max_work_group_size)
+                     : info.sub_group_size;
 }
 
 std::string define_step(const char* name, std::int64_t stride, const char* value) {
@@ -33,8 +35,7 @@ std::string define_step(const char* name, std::int64_t stride, const char* value
 }
 
 const char* kernel_type(DType dtype) {
-  if (dtype == DType::u4) return "xpu::u4x2";
-  if (dtype == DType::i4) return "xpu::i4x2";
+  if (size_of(dtype) == 0) return kernels::packed_type(dtype);
   reject_unless(!is_complex(dtype), "no kernel for ", name_of(dtype));
   return kernels::value_type(dtype);
 }

@@ -4,72 +4,40 @@
 
 namespace xpu::kernels {
 
+namespace {
+
+struct Types {
+  const char *storage, *value, *math;
+};
+constexpr Types types[] = {
+#define XPU_TYPES(dtype, name, kind, bytes, storage, value, math) {storage, value, math},
+    XPU_FOR_DTYPES(XPU_TYPES)
+#undef XPU_TYPES
+};
+
+const Types& types_of(DType dtype) {
+  expect<Unsupported>(size_of(dtype), "kernels: elements of ", name_of(dtype),
+                      " are packed two to a byte and have no address; copy to i8 or u8 first");
+  return types[static_cast<std::size_t>(dtype)];
+}
+
+}  // namespace
+
 const char* value_type(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return "bool";
-    case DType::u8:
-      return "xpu::u8";
-    case DType::i8:
-      return "xpu::i8";
-    case DType::u16:
-      return "xpu::u16";
-    case DType::i16:
-      return "xpu::i16";
-    case DType::u32:
-      return "xpu::u32";
-    case DType::i32:
-      return "xpu::i32";
-    case DType::u64:
-      return "xpu::u64";
-    case DType::i64:
-      return "xpu::i64";
-    case DType::f16:
-      return "xpu::half";
-    case DType::bf16:
-      return "xpu::bf16";
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::c64:
-      return "xpu::Complex<float>";
-    case DType::c128:
-      return "xpu::Complex<double>";
-    case DType::f8e4m3:
-      return "xpu::f8e4m3";
-    case DType::f8e5m2:
-      return "xpu::f8e5m2";
-    case DType::u4:
-    case DType::i4:
-      break;
-  }
-  fail<Unsupported>("kernels: elements of ", name_of(dtype),
-                    " are packed two to a byte and have no address; copy to i8 or u8 first");
+  return types_of(dtype).value;
 }
-
 const char* storage_type(DType dtype) {
-  return dtype == DType::boolean ? "xpu::u8" : value_type(dtype);
+  return types_of(dtype).storage;
 }
-
 const char* math_type(DType dtype) {
-  bool narrow = is_float(dtype) && dtype != DType::f64;
-  return narrow ? "float" : value_type(dtype);
+  return types_of(dtype).math;
+}
+const char* packed_type(DType dtype) {
+  return types[static_cast<std::size_t>(dtype)].storage;
 }
 
 DType bits_type(DType dtype) {
-  switch (size_of(dtype)) {
-    case 1:
-      return DType::u8;
-    case 2:
-      return DType::u16;
-    case 4:
-      return DType::u32;
-    case 8:
-      return DType::u64;
-    default:
-      return dtype;
-  }
+  return size_of(dtype) ? dtype_of_width(size_of(dtype)) : dtype;
 }
 
 }  // namespace xpu::kernels

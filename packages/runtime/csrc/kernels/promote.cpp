@@ -6,10 +6,10 @@ namespace xpu::kernels {
 namespace {
 
 bool is_fp8(DType t) {
-  return t == DType::f8e4m3 || t == DType::f8e5m2;
+  return is_float(t) && size_of(t) == 1;
 }
 bool is_signed(DType t) {
-  return t == DType::i8 || t == DType::i16 || t == DType::i32 || t == DType::i64 || t == DType::i4;
+  return kind_of(t) == ElementKind::signed_integer;
 }
 
 int category(DType t) {

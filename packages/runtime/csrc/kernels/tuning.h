@@ -1,8 +1,5 @@
-// How work is divided on a device: into tiles, each computed by one sub-group.
-//
-// On the CPU device a work-group is a task of a core and a sub-group its vector, so a group is one sub-group
-// with a long tile, contiguous in memory; a lane is 4 bytes of the vector. A GPU wants many sub-groups in
-// flight and 16 bytes a lane.
+// How work is divided on a device: into tiles, each computed by one sub-group. The numbers of each kind of
+// device, and the reasons for them, are in codegen/work_division.toml.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +9,14 @@
 namespace xpu::kernels {
 
 struct Tuning {
-  int sub_group;   ///< lanes
-  int sub_groups;  ///< in a work-group
-  int lane_bytes;  ///< that a lane should load at once
-  bool wide_f16;   ///< f16 too is loaded in vectors; CPU compilers split such vectors into elements
+  int sub_group;                         ///< lanes
+  int sub_groups;                        ///< in a work-group
+  int lane_bytes;                        ///< that a lane should load at once
+  bool wide_f16;                         ///< f16 too is loaded in vectors
   int min_tile_length, max_tile_length;  ///< in vectors
   int tiles;                             ///< enough to fill the device
   int parts;                             ///< max parts of one result; the order of its sums depends on it
-  std::size_t streaming_bytes;  ///< output bytes from which kernels use streaming stores; 0 disables them
+  std::size_t streaming_bytes;           ///< output bytes from which kernels use streaming stores; 0: never
 };
 
 const Tuning& tuning(int device);

@@ -8,29 +8,24 @@
 #include <string>
 
 #include "xpu/abi.h"
+#include "xpu/element_table.h"
 
 namespace xpu {
 
+enum class ElementKind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating, complex };
+
+/// boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, c64, c128, f8e4m3, f8e5m2, u4, i4.
 enum class DType : std::uint8_t {
-  boolean,
-  u8,
-  i8,
-  u16,
-  i16,
-  u32,
-  i32,
-  u64,
-  i64,
-  f16,
-  bf16,
-  f32,
-  f64,
-  c64,
-  c128,
-  f8e4m3,
-  f8e5m2,
-  u4,
-  i4
+#define XPU_ENUMERATOR(dtype, ...) dtype,
+  XPU_FOR_DTYPES(XPU_ENUMERATOR)
+#undef XPU_ENUMERATOR
+};
+
+/// The kind of each DType, by number.
+inline constexpr ElementKind element_kinds[] = {
+#define XPU_KIND(dtype, name, kind, ...) ElementKind::kind,
+    XPU_FOR_DTYPES(XPU_KIND)
+#undef XPU_KIND
 };
 
 /// Bytes of one element; u4 and i4 are packed two to a byte and give 0.
@@ -39,14 +34,21 @@ XPU_API std::size_t size_of(DType dtype);
 XPU_API const char* name_of(DType dtype);
 /// The dtype of a name. Throws UsageError, which lists the names.
 XPU_API DType dtype_of(const std::string& name);
-inline bool is_float(DType t) {
-  return (t >= DType::f16 && t <= DType::f64) || t == DType::f8e4m3 || t == DType::f8e5m2;
+/// The dtype of unsigned integers of 1, 2, 4 or 8 bytes, or c128 for 16: for copies that do not look at
+/// values.
+XPU_API DType dtype_of_width(std::size_t bytes);
+
+constexpr ElementKind kind_of(DType t) {
+  return element_kinds[static_cast<std::size_t>(t)];
 }
-inline bool is_complex(DType t) {
-  return t == DType::c64 || t == DType::c128;
+constexpr bool is_float(DType t) {
+  return kind_of(t) == ElementKind::floating;
 }
-inline bool is_integer(DType t) {
-  return !is_float(t) && !is_complex(t) && t != DType::boolean;
+constexpr bool is_complex(DType t) {
+  return kind_of(t) == ElementKind::complex;
+}
+constexpr bool is_integer(DType t) {
+  return kind_of(t) == ElementKind::signed_integer || kind_of(t) == ElementKind::unsigned_integer;
 }
 
 /// Does not own the memory. Strides count elements and may be zero or negative.

@@ -9,49 +9,30 @@
 
 namespace torch_xpu {
 
+namespace {
+
+struct Types {
+  const char *stored, *math;
+};
+constexpr Types types[] = {
+#define XPU_TYPES(dtype, name, kind, bytes, stored, value, math) {stored, math},
+    XPU_FOR_DTYPES(XPU_TYPES)
+#undef XPU_TYPES
+};
+
+const Types& types_of(xpu::DType dtype) {
+  xpu::expect<xpu::Unsupported>(xpu::size_of(dtype), "xpu: no kernel for elements of ", xpu::name_of(dtype));
+  return types[static_cast<std::size_t>(dtype)];
+}
+
+}  // namespace
+
 const char* stored_type(xpu::DType dtype) {
-  using D = xpu::DType;
-  switch (dtype) {
-    case D::boolean:
-    case D::u8:
-      return "xpu::u8";
-    case D::i8:
-      return "xpu::i8";
-    case D::u16:
-      return "xpu::u16";
-    case D::i16:
-      return "xpu::i16";
-    case D::u32:
-      return "xpu::u32";
-    case D::i32:
-      return "xpu::i32";
-    case D::u64:
-      return "xpu::u64";
-    case D::i64:
-      return "xpu::i64";
-    case D::f16:
-      return "xpu::half";
-    case D::bf16:
-      return "xpu::bf16";
-    case D::f32:
-      return "float";
-    case D::f64:
-      return "double";
-    case D::c64:
-      return "xpu::Complex<float>";
-    case D::c128:
-      return "xpu::Complex<double>";
-    case D::f8e4m3:
-      return "xpu::f8e4m3";
-    case D::f8e5m2:
-      return "xpu::f8e5m2";
-    default:
-      xpu::fail<xpu::Unsupported>("xpu: no kernel for elements of ", xpu::name_of(dtype));
-  }
+  return types_of(dtype).stored;
 }
 
 const char* math_type(xpu::DType dtype) {
-  return xpu::is_float(dtype) && dtype != xpu::DType::f64 ? "float" : stored_type(dtype);
+  return xpu::is_float(dtype) ? types_of(dtype).math : stored_type(dtype);
 }
 
 xpu::Kernel kernel_with(int device, const std::string& head, const char* source, const char* name) {

@@ -5,42 +5,12 @@
 namespace torch_xpu {
 
 std::optional<xpu::DType> dtype_if_known(at::ScalarType type) {
-  using D = xpu::DType;
   switch (type) {
-    case at::kBool:
-      return D::boolean;
-    case at::kByte:
-      return D::u8;
-    case at::kChar:
-      return D::i8;
-    case at::kUInt16:
-      return D::u16;
-    case at::kShort:
-      return D::i16;
-    case at::kUInt32:
-      return D::u32;
-    case at::kInt:
-      return D::i32;
-    case at::kUInt64:
-      return D::u64;
-    case at::kLong:
-      return D::i64;
-    case at::kHalf:
-      return D::f16;
-    case at::kBFloat16:
-      return D::bf16;
-    case at::kFloat:
-      return D::f32;
-    case at::kDouble:
-      return D::f64;
-    case at::kComplexFloat:
-      return D::c64;
-    case at::kComplexDouble:
-      return D::c128;
-    case at::kFloat8_e4m3fn:
-      return D::f8e4m3;
-    case at::kFloat8_e5m2:
-      return D::f8e5m2;
+#define XPU_CASE(dtype, scalar_type) \
+  case at::ScalarType::scalar_type:  \
+    return xpu::DType::dtype;
+    XPU_FOR_SCALAR_TYPES(XPU_CASE)
+#undef XPU_CASE
     default:
       return std::nullopt;
   }

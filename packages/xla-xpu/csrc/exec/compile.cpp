@@ -5,6 +5,7 @@
 #include <chrono>
 #include <set>
 
+#include "exec/element_type.h"
 #include "exec/executable.h"
 #include "exec/program.h"
 #include "xpu/device.h"
@@ -78,12 +79,9 @@ ExecutablePointer run_compiler(const char* function, auto... arguments) {
 }  // namespace
 
 std::size_t Value::bytes() const {
-  // By PJRT_Buffer_Type; a type of less than a byte takes one.
-  static constexpr std::uint8_t sizes[] = {0,  1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 2, 8,
-                                           16, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1};
-  auto index = static_cast<std::size_t>(type);
-  xpu::expect<xpu::UsageError>(index < std::size(sizes), "jax: unknown element type number ", type);
-  std::size_t bytes = sizes[index];
+  auto* element = find_element_type(type);
+  xpu::expect<xpu::UsageError>(element, "jax: unknown element type number ", type);
+  std::size_t bytes = element->bytes;
   for (auto size : dims) bytes *= static_cast<std::size_t>(size);
   return bytes;
 }

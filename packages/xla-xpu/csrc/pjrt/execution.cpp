@@ -77,8 +77,8 @@ std::shared_ptr<Storage> reorder_storage(Memory& memory, const Storage& from, co
   auto strided = [&](void* data, const MinorToMajor& which, std::vector<std::int64_t>& strides) {
     strides = strides_of(which, item, buffer.dims);
     for (auto& stride : strides) stride /= static_cast<std::int64_t>(item);
-    return xpu::Tensor{data, dtype_of_width(item), static_cast<int>(buffer.dims.size()), buffer.dims.data(),
-                       strides.data()};
+    return xpu::Tensor{data, xpu::dtype_of_width(item), static_cast<int>(buffer.dims.size()),
+                       buffer.dims.data(), strides.data()};
   };
   auto result = Storage::make(memory, from.bytes());
   std::vector<std::int64_t> to_strides, from_strides;

@@ -35,14 +35,6 @@ const char* word_type(std::size_t bytes, bool aligned) {
   }
 }
 
-// The dtype that represents such a type in a kernel's key.
-DType word_dtype(std::size_t bytes) {
-  constexpr DType words[] = {DType::u8, DType::u16, DType::u32, DType::u64, DType::c128};
-  int i = 0;
-  while ((std::size_t{1} << i) < bytes) ++i;
-  return words[i];
-}
-
 struct PlacedOperands {
   Geometry geometry, sequence;  // the sequence is of a line, or empty
   std::size_t element;          // bytes
@@ -281,7 +273,7 @@ void enqueue_access(Stream stream, const AccessKernel& spec, KernelTable& table,
   Variant v;
   v.operands = static_cast<std::uint8_t>(p.geometry.operands);
   v.dtype[elements_operand] = v.dtype[target_operand] =
-      spec.is_arithmetic ? a.elements.dtype : word_dtype(p.element);
+      spec.is_arithmetic ? a.elements.dtype : dtype_of_width(p.element);
   for (int k = 0; k < a.indices; ++k) v.dtype[first_index + k] = a.index[k].values.dtype;
   v.wide_index = sequence.together || needs_wide_index(a);  // scalar code gains nothing from short offsets
   // Reading an index once for a whole row is worth more than keeping all lanes busy.

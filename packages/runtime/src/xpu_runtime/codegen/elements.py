@@ -26,11 +26,14 @@ class Element:
     stablehlo: str = ""
     pjrt: int = 0
     numpy_name: str = ""
+    packed: bool = False
+    scalar_type: str = ""
+    onednn: str = ""
 
     @property
     def size(self) -> int:
-        """Bytes of a stored element; one of fewer than 8 bits fills a byte."""
-        return -(-self.bits // 8)
+        """Bytes of a stored element; one of fewer than 8 bits fills a byte, a packed one has no size."""
+        return 0 if self.packed else -(-self.bits // 8)
 
     @property
     def math_size(self) -> int:
@@ -48,17 +51,19 @@ class Element:
         return self.kind == "float" and self.dtype == "u8"
 
 
-def _read() -> MappingProxyType[str, Element]:
+def _read() -> tuple[Element, ...]:
     text = resources.files(__package__).joinpath("elements.toml").read_text()
-    return MappingProxyType(
-        {
-            name: Element(name, numpy_name=fields.pop("numpy"), **fields)
-            for name, fields in tomllib.loads(text).items()
-        }
+    return tuple(
+        Element(name, numpy_name=fields.pop("numpy", ""), **fields)
+        for name, fields in tomllib.loads(text).items()
     )
 
 
-ELEMENTS = _read()
+_TABLE = _read()
+# The element types that arrays of generated kernels can have, by name.
+ELEMENTS = MappingProxyType({element.name: element for element in _TABLE if not element.packed})
+# The runtime's dtypes, in the order of C++'s DType.
+DTYPES = tuple(element for element in _TABLE if element.name == element.dtype)
 
 
 def element(name: str) -> Element:

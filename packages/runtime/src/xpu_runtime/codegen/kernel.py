@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from .render import HOLE
 
+# The maximum number of a kernel's arguments, as in the runtime's Args.
+MAX_ARGUMENTS = 40
+
 
 @dataclass(frozen=True)
 class Code:

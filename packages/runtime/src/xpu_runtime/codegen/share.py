@@ -9,14 +9,12 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeVar
 
-from .kernel import Code, Kernel
+from .kernel import MAX_ARGUMENTS, Code, Kernel
 
 K = TypeVar("K", bound=Hashable)
 
 # Fewer kernels than this keep their constants, which let the compiler optimize more.
 _MIN_KERNELS = 9
-# The maximum number of a kernel's arguments.
-_MAX_ARGUMENTS = 40
 
 
 def share_codes(kernels: dict[K, Kernel]) -> dict[K, Kernel]:
@@ -60,7 +58,7 @@ def _parameterize(
             names[values] = f"place{len(names)}"
             arguments.append(index)
         written.append(names[values])
-    if len(names) > _MAX_ARGUMENTS - len(form.parameters):
+    if len(names) > MAX_ARGUMENTS - len(form.parameters):
         return None
     parameters = (*form.parameters, *(f"i64 {name}" for name in names.values()))
     return replace(form, parameters=parameters, offsets=tuple(written)), arguments

@@ -10,8 +10,8 @@ from .affine import Affine
 from .program import Array
 from .statements import Do, Statement, Store, Term
 
-# The least bytes of a kernel's results, as in the runtime's kernels, and elements of a loop, for streaming.
-_MIN_BYTES, _MIN_COUNT = 16 << 20, 512
+# The least elements of a loop for streaming.
+_MIN_COUNT = 512
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,16 @@ def collect_blocks(
     statements: Sequence[Statement],
     total: int,
     count: int,
+    min_bytes: int,
     fits: Callable[[Affine], bool],
 ) -> Blocks:
     """Choose the streaming stores of a loop of ``count`` elements, of ``total`` in the kernel.
 
-    ``fits`` returns True if the elements at a position are contiguous along the loop.
+    There are some if the kernel's results have at least ``min_bytes``. ``fits`` returns True if the elements
+    at a position are contiguous along the loop.
     """
     stores = [s for s in statements if type(s) is Store and not s.combine]
-    if sum(arrays[s.array].element.size * total for s in stores) < _MIN_BYTES or count < _MIN_COUNT:
+    if sum(arrays[s.array].element.size * total for s in stores) < min_bytes or count < _MIN_COUNT:
         return Blocks(statements)
     numbers = [s.array for s in stores]
     chosen = [s for s in stores if fits(s.position) and numbers.count(s.array) == 1]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .work_division import WORK_DIVISIONS, WorkDivision
+
 if TYPE_CHECKING:
     from .._device import Device
 
@@ -31,9 +33,14 @@ class Target:
         )
 
     @property
+    def division(self) -> WorkDivision:
+        """The numbers of work division of this kind of device."""
+        return WORK_DIVISIONS["gpu" if self.gpu else "cpu"]
+
+    @property
     def sub_groups(self) -> int:
         """Sub-groups per work-group. On the CPU device a work-group is one sub-group."""
-        return max(1, min(self.max_items, 256) // self.lanes) if self.gpu else 1
+        return max(1, min(self.max_items, self.division.max_group_items) // self.lanes)
 
     @property
     def vector_loop(self) -> str:
@@ -48,7 +55,6 @@ class Target:
 
     def tile(self, vectors: int) -> int:
         """Return the number of vectors that one sub-group processes."""
-        min_tile, max_tile, tiles = (
-            (1, 16, self.units * 16) if self.gpu else (32, 2048, self.units * 8)
-        )
-        return min(max(-(-vectors // tiles), min_tile), max_tile)
+        division = self.division
+        length = -(-vectors // (self.units * division.tiles_per_unit))
+        return min(max(length, division.min_tile_length), division.max_tile_length)

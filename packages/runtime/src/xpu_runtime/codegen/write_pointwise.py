@@ -29,7 +29,7 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
         type(s) is Store for top in statements for b in bodies(top) for s in walk(b)
     )
     element = _Element(program.arrays, loops, statements, count, target, index)
-    element.may_stream = not (target.gpu or stored_inside)
+    element.may_stream = target.division.streaming_bytes > 0 and not stored_inside
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
     if rows == 1 or columns < MIN_INNER:
         return _write_line(element, columns * rows)
@@ -53,7 +53,12 @@ class _Element:
             return Blocks(self.statements)
         joined = self.loops.positions.__getitem__
         return collect_blocks(
-            self.arrays, self.statements, self.total, count, lambda at: fits(joined(at))
+            self.arrays,
+            self.statements,
+            self.total,
+            count,
+            self.target.division.streaming_bytes,
+            lambda at: fits(joined(at)),
         )
 
     def function(

@@ -40,11 +40,7 @@ class FillStep final : public Step {
     auto size = pattern_.size(), count = static_cast<std::size_t>(out_.view.numel());
     if (size > sizeof bits_ || count * size < min_kernel_bytes) return;
     std::memcpy(&bits_, pattern_.data(), size);
-    using xpu::DType;
-    out_.view = flatten(out_.view, size == 1   ? DType::u8
-                                   : size == 2 ? DType::u16
-                                   : size == 4 ? DType::u32
-                                               : DType::u64);
+    out_.view = flatten(out_.view, xpu::dtype_of_width(size));
     by_kernel_ = true;
   }
   void run(Frame& frame) const override {

@@ -18,7 +18,7 @@ void wait_for_owner(const PJRT_Device& device) {
 xpu::Tensor strided(void* data, std::size_t item, const std::vector<std::int64_t>& dims,
                     std::vector<std::int64_t> strides) {
   for (auto& stride : strides) stride /= static_cast<std::int64_t>(item);
-  return {data, dtype_of_width(item), static_cast<int>(dims.size()), dims.data(), strides.data()};
+  return {data, xpu::dtype_of_width(item), static_cast<int>(dims.size()), dims.data(), strides.data()};
 }
 
 void view(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {

@@ -7,7 +7,7 @@ integers wrap.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -149,8 +149,9 @@ _HEADERS = (
 _COMPLEX_HEADERS = ("complex", "complex_math")
 
 
-def headers_of(complex: bool, minifloats: bool = False) -> list[str]:
-    """Return the headers of the device library that templates need, perhaps those of certain types."""
+def headers_of(element_headers: Collection[str] = ()) -> list[str]:
+    """Return the headers of the device library that templates need, with those of element types."""
+    complex, minifloats = "complex" in element_headers, "minifloat" in element_headers
     return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["minifloat"] * minifloats)]
 
 

@@ -6,20 +6,21 @@ Positions are in terms of the dimensions: the loops are chosen when all position
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from xpu_runtime.codegen.affine import Affine, Coordinates, dot
 from xpu_runtime.codegen.builder import Builder
 from xpu_runtime.codegen.conversions import bits_of, of_bits
+from xpu_runtime.codegen.kernel import MAX_ARGUMENTS
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Array
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 
 from . import elementwise, views
-from .graph import Node, Value
+from .graph import Graph, Node, Value
 from .plan import Buffer, View
-from .regions import region_statements
+from .regions import element_headers, region_statements
 from .types import Element
 
 # Operations that can be fused, besides elementwise operations and views.
@@ -30,8 +31,8 @@ Key = tuple[Value, Coordinates]
 # Returns an element that is in registers.
 Reader = Callable[["Emitter", Coordinates], Operand]
 
-# The maximum number of arrays that a kernel reads and writes.
-MAX_BUFFERS = 36
+# The maximum number of arrays that a kernel reads and writes. Other arguments are sizes and shared offsets.
+MAX_BUFFERS = MAX_ARGUMENTS - 4
 # A kernel of more statements takes too long to compile.
 MAX_LINES = 600
 # The maximum nesting of conditions and loops.
@@ -70,8 +71,7 @@ class Emitter(Builder):
         self.registers: dict[Value, Reader] = {} if registers is None else registers
         self.cached: dict[Key, Callable[[Emitter], str]] = {}  # readers of local memory
         self.stores: list[tuple[int, View]] = []  # arrays that statements write
-        # Needs the headers of complex numbers, of minifloats.
-        self.complex = self.minifloats = False
+        self.element_headers: set[str] = set()  # that the elements in statements need
 
     def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
         """Return an independent emitter with the same statements, which finds values by ``locate``."""
@@ -182,7 +182,7 @@ class Emitter(Builder):
 
     def _define(self, value: Value, at: Coordinates, arguments: list[Operand]) -> Operand:
         element = value.type.element
-        self._need(element)
+        self.require_headers(element.header)
         if value in self.registers:
             return self.registers[value](self, at)
         if (value, at) in self.cached:
@@ -214,7 +214,7 @@ class Emitter(Builder):
     def load(self, view: View, at: Coordinates) -> str:
         """Load an element from memory and return its name."""
         place = dot(at, view.strides) + view.offset
-        self._need(view.element)
+        self.require_headers(view.element.header)
         number = self.argument(view.buffer, view.element)
         self.loads.append((number, view, place))
         key = number, place
@@ -224,14 +224,27 @@ class Emitter(Builder):
             self.add(Load(name, number, place))
         return name
 
-    def _need(self, element: Element) -> None:
-        self.complex |= element.kind == "complex"
-        self.minifloats |= element.foreign
+    def require_headers(self, *names: str) -> None:
+        """Add headers of element types; an empty name is none."""
+        self.element_headers.update(names)
 
     @property
     def headers(self) -> list[str]:
         """Headers of the device library that the statements need."""
-        return elementwise.headers_of(self.complex, self.minifloats)
+        return elementwise.headers_of(self.element_headers)
+
+    def region(
+        self,
+        region: Graph,
+        names: Sequence[Operand],
+        read: Callable[[Value], Operand] | None = None,
+    ) -> list[Operand]:
+        """Add the statements of a region and return its results; ``names`` are those of its parameters."""
+        self.require_headers(*element_headers(region))
+        statements, results = region_statements(region, names, read)
+        for statement in statements:
+            self.add(statement)
+        return results
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -310,10 +323,8 @@ class Emitter(Builder):
                 else:
                     inside.append(next(rest))
             element = self.value(node.inputs[0], tuple(inside))
-            statements, results = region_statements(node.regions[0], [name, element])
-            for statement in statements:
-                self.add(statement)
-            self.set(name, results[0])
+            (result,) = self.region(node.regions[0], [name, element])
+            self.set(name, result)
         return name
 
     def _part(self, node: Node, at: Coordinates) -> Operand:

@@ -213,8 +213,7 @@ class Lowerer:
         emitter, at = Emitter(self.find_view), counters(out.shape)
         whole = Node("convert", [Value(source.type, None, 0)], [out.type])
         converted = elementwise.expression(whole, [emitter.load(source, at)])
-        emitter.complex |= out.element.kind == "complex"
-        emitter.minifloats |= out.element.foreign
+        emitter.require_headers(out.element.header)
         name = emitter.define(out.element.math, converted)
         self.add_kernel(emitter, [Output(name, out)])
 

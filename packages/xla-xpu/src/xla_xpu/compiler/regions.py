@@ -25,6 +25,12 @@ def reducer_of(region: Graph) -> str:
     return ""
 
 
+def element_headers(region: Graph) -> set[str]:
+    """Return the headers of the element types in a region."""
+    values = [*region.parameters, *(out for node in region.all_nodes() for out in node.outputs)]
+    return {value.type.element.header for value in values}
+
+
 def region_statements(
     region: Graph, names: Sequence[Operand], read: Callable[[Value], Operand] | None = None
 ) -> tuple[list[Let], list[Operand]]:

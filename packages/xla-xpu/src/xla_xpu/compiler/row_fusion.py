@@ -37,8 +37,9 @@ _SLOW = frozenset(
 class RowReduction:
     """A reduction along rows, in terms of s0, s1, ... and r0, r1, ... as a ``Fold`` is.
 
-    ``time`` is as in OutputSpec. ``update`` returns the statements that combine the named elements with
-    s0, s1, .... ``views`` has the memory of each result, or None if only the kernel itself uses it.
+    ``time`` is as in OutputSpec. ``element_headers`` are those of the types in its statements. ``update``
+    returns the statements that combine the named elements with s0, s1, .... ``views`` has the memory of each
+    result, or None if only the kernel itself uses it.
     """
 
     time: int
@@ -47,6 +48,7 @@ class RowReduction:
     elements: list[Element]
     identities: list[str]
     combine: list[Statement]
+    element_headers: set[str]
     update: Callable[[list[Operand]], list[Statement]]
     finish: list[Operand]
     views: list[View | None]
@@ -304,6 +306,7 @@ class _Writer:
     ) -> Callable[[Pass], None]:
         """Emit a stage's elements; return the function that adds the stage to its pass."""
         if isinstance(stage, RowReduction):
+            emitter.require_headers(*stage.element_headers)
             update = stage.update([emitter.value(value, self.whole) for value in stage.inputs])
             for index, value in enumerate(stage.outs):
                 emitter.registers[value] = self._result(

@@ -68,7 +68,9 @@ class Kernels:
         self.names: dict[Code, str] = {}
         for kernel in self.of.values():
             self.names.setdefault(kernel.code, f"fused_{len(self.names)}")
-        complex = {self.of[step].code for step in written if step.emitter.complex}
+        complex = {
+            self.of[step].code for step in written if "complex" in step.emitter.element_headers
+        }
         self.modules: dict[Code, str] = {}  # the source of each code's module
         for kind in (False, True):
             codes = [code for code in self.names if (code in complex) == kind]

@@ -32,7 +32,7 @@ from ..fusion import LocateValue, Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
-from ..regions import reducer_of, region_statements
+from ..regions import element_headers, reducer_of, region_statements
 from ..row_fusion import RowReduction, make_row_reduction
 from ..splats import counted_dimension, splat
 from ..types import Element, Type, row_major
@@ -125,6 +125,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             elements=elements,
             identities=identities,
             combine=combine,
+            element_headers=element_headers(region),
             update=lambda names: _assignments(region, left, names, elements, "u"),
             finish=outputs or list(left),
             views=list(outs),
@@ -155,7 +156,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     fields: dict[str, Any] = {"name": _COMMON.get(reducer)}
     whole = (outputs or left) == ["s0"] and elements[0].kind == "float"
     if not found.is_unchanged or not whole or fields["name"] is None:
-        used = (*elements, *(view.element for view in views))
+        used = found.element_headers | element_headers(region)
         update = _assignments(region, left, found.names, elements, "u")
         renderer = Renderer()
         fields = {
@@ -164,10 +165,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             "combine": renderer.text(combine),
             "update": renderer.text([*found.statements, *update]),
             "outputs": [renderer.operand(output) for output in outputs or left],
-            "headers": headers_of(
-                any(e.kind == "complex" for e in used),
-                found.minifloats or any(e.foreign for e in used),
-            ),
+            "headers": headers_of(used),
             "uses_index": found.uses_index,
         }
     step = make_step(
@@ -257,7 +255,7 @@ class _Inputs:
     names: list[Operand]
     views: list[View]
     uses_index: bool = False
-    minifloats: bool = False
+    element_headers: frozenset[str] = frozenset()
 
     @property
     def is_unchanged(self) -> bool:
@@ -302,7 +300,11 @@ def _inputs(lowerer: Lowerer, inputs: list[Value], places: dict[Value, str]) -> 
 
     # Every view has the shape of the reduced array.
     return _Inputs(
-        rewrite(emitter.statements, loaded), names, views, bool(places), emitter.minifloats
+        rewrite(emitter.statements, loaded),
+        names,
+        views,
+        bool(places),
+        frozenset(emitter.element_headers),
     )
 
 

@@ -9,7 +9,7 @@ from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
-from ..regions import region_expression
+from ..regions import element_headers, region_expression
 from ..splats import counted_dimension
 from ..types import Type
 from .complex_products import part_of
@@ -63,7 +63,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
         names += [f"{element.math}({side}{at}, {side}{at + 1})" for side in "ab"]
     views = [lowerer.with_max_dims(value) for value in operands]
     outs = [lowerer.result(value) for value in results]
-    less, complex = region_expression(node.regions[0], names), len(operands) > len(node.inputs)
+    less = region_expression(node.regions[0], names)
     lowerer.add(
         make_step(
             "comparison_sort",
@@ -71,7 +71,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
             {"out": outs},
             less=less,
             dim=dim,
-            headers=headers_of(complex, any(v.type.element.foreign for v in node.inputs)),
+            headers=headers_of(element_headers(node.regions[0])),
         )
     )
     parts = iter(results)

@@ -13,7 +13,6 @@ from ..emit import Emitter
 from ..fusion import Output
 from ..graph import Graph, Value
 from ..lower import Lowerer
-from ..regions import region_statements
 
 
 @dataclass(frozen=True)
@@ -125,9 +124,7 @@ def add_loops(
 
         def visit(inside: Coordinates, within: Coordinates) -> None:
             taken = [emitter.value(value, inside) for value in inputs]
-            statements, results = region_statements(region, [*totals, *taken], read.__getitem__)
-            for statement in statements:
-                emitter.add(statement)
+            results = emitter.region(region, [*totals, *taken], read.__getitem__)
             names = [
                 emitter.variable(value.type.element, result)
                 for value, result in zip(inputs, results, strict=True)

@@ -16,7 +16,7 @@ from ..fusion import Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
-from ..regions import as_expression, reducer_of, region_expression, region_statements
+from ..regions import as_expression, element_headers, reducer_of, region_expression
 from ..splats import splat
 from ..types import ELEMENTS, Type, row_major
 from .reductions import IDENTITIES, identity_of
@@ -93,7 +93,7 @@ def _scan(
             {"out": out},
             combine=combine,
             identity=as_expression(literal(number, element)),
-            headers=headers_of(element.kind == "complex", element.foreign),
+            headers=headers_of(element_headers(region)),
             dim=dim,
             reverse=reverse,
             exclusive=exclusive,
@@ -199,9 +199,7 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
 
         def visit(inside: Coordinates, within: Coordinates) -> None:
             value = emitter.value(operand, inside)
-            statements, (keeps,) = region_statements(select, [best, value])
-            for statement in statements:
-                emitter.add(statement)
+            (keeps,) = emitter.region(select, [best, value])
             with emitter.where(Term("{0} < 0 || !({1})", (where, keeps))):
                 emitter.set(best, value)
                 emitter.set(where, dot(inside, strides))
@@ -229,9 +227,7 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
             found = emitter.value(chosen, tuple(inside))
             with emitter.where(Term("{0} == {1}", (found, own))):
                 given = emitter.value(source, tuple(inside))
-                statements, (result,) = region_statements(scatter, [total, given])
-                for statement in statements:
-                    emitter.add(statement)
+                (result,) = emitter.region(scatter, [total, given])
                 emitter.set(total, result)
         return total
 
