@@ -6,7 +6,7 @@ namespace {
 
 [[noreturn]] void throw_wrong_size(PyObject* value, const Kernel& kernel, const char* what) {
   clear_conversion_error();
-  fail<UsageError>(Named{kernel}, ": ", what, " size: got ", py::repr(value).cast<std::string>(),
+  fail<UsageError>(Named{kernel}, ": ", what, " size: got ", shown(value),
                    ", expected an integer from 0, or up to three of them");
 }
 
@@ -31,6 +31,12 @@ int read_sizes(PyObject* value, std::size_t* sizes, const Kernel& kernel, const 
 }
 
 }  // namespace
+
+std::string shown(PyObject* value) {
+  auto type = py::str(py::type::of(value)).cast<std::string>();
+  bool is_short = PyLong_Check(value) || PyFloat_Check(value) || PyUnicode_Check(value);
+  return is_short ? join(py::repr(value).cast<std::string>(), " of ", type) : type;
+}
 
 void clear_conversion_error() {
   if (!PyErr_Occurred()) return;

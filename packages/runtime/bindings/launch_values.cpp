@@ -52,12 +52,11 @@ ValueType take_type(std::string_view& text) {
 
 [[noreturn]] void throw_wrong_value(PyObject* value, ValueType type, const Kernel& kernel,
                                     std::size_t index) {
-  PyErr_Clear();
+  clear_conversion_error();
   auto expected = type.kind == ValueKind::address ? "a tensor, an array or an address"
                   : type.kind == ValueKind::bytes ? join("an object with ", type.size, " bytes")
                                                   : std::string(name_of(type));
-  fail<UsageError>(Named{kernel}, ": argument ", index, ": got ", py::repr(value).cast<std::string>(), " of ",
-                   py::str(py::type::of(value)).cast<std::string>(), ", expected ", expected);
+  fail<UsageError>(Named{kernel}, ": argument ", index, ": got ", shown(value), ", expected ", expected);
 }
 
 bool write_integer(PyObject* value, ValueType type, unsigned char* to) {

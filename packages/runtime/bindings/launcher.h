@@ -46,6 +46,9 @@ void write_values(const LaunchTypes& types, PyObject* const* values, const Kerne
 /// The global and the local size, each an integer or up to three, slowest first. Throws UsageError.
 NdRange read_range(PyObject* global, PyObject* local, const Kernel& kernel);
 
+/// The value of a number or text and its type, for error messages; of other objects only the type.
+std::string shown(PyObject* value);
+
 /// Clears the exception of a value that is of another type or out of range. Throws what else its methods
 /// raised, such as Ctrl-C.
 void clear_conversion_error();

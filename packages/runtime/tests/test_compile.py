@@ -114,18 +114,16 @@ def test_a_check_inside_a_kernel_raises_at_the_wait(xr):
     x, y = xr.from_numpy(np.arange(10, dtype=np.float32)), xr.zeros(16)
     code = C.fault_code("pick", "index {a} is out of range for a dimension of {b}")
 
-    class Record:  # launch() takes the address from `pointer`
-        pointer = C.fault_record(0)
-
+    record, launch = C.fault_record(0), xr.Launcher(kernel, "pu4pppi8")
     index = np.arange(16) % 10
     index[7] = 99
-    xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
+    launch(16, 16, record, code, xr.from_numpy(index), x, y, 10)
     with pytest.raises(
         xr.KernelFault, match="pick on device 0: index 99 is out of range for a dimension of 10"
     ):
         xr.synchronize()
     index[7] = -1  # counts from the end: x[9]
-    xr.launch(kernel, 16, 16, [Record, np.uint32(code), xr.from_numpy(index), x, y, np.int64(10)])
+    launch(16, 16, record, code, xr.from_numpy(index), x, y, 10)
     assert y.numpy()[7] == 9
 
 

@@ -11,13 +11,10 @@ FAILS = """
     x, y = xr.zeros(16), xr.zeros(16)
     index = xr.from_numpy(np.full(16, 99))
     code = C.fault_code("pick", "index {{a}} is out of range for a dimension of {{b}}")
-
-    class Record:
-        pointer = C.fault_record(0)
-
+    launch = xr.Launcher(kernel, "pu4pppi8")
     where = "the launch"
     try:
-        xr.launch(kernel, 16, 16, [Record, np.uint32(code), index, x, y, np.int64(16)])
+        launch(16, 16, C.fault_record(0), code, index, x, y, 16)
         where = "the wait"
         xr.synchronize()
     except xr.KernelFault:
