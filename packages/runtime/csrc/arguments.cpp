@@ -16,7 +16,8 @@ Args& Args::add_bytes(const void* data, std::size_t size, bool pointer) {
   return *this;
 }
 
-ManyArgs::ManyArgs(const ArgumentList& list) : items_(list.items, list.items + list.count) {
+void ManyArgs::assign(const ArgumentList& list) {
+  items_.assign(list.items, list.items + list.count);
   auto used = list.count ? std::size_t{items_.back().offset} + items_.back().size : 0;
   bytes_.assign(list.bytes, list.bytes + used);
 }

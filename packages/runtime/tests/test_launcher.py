@@ -156,7 +156,11 @@ BAD_CALLS = {
     "text": (lambda a: (64, 64, a, a, "64"), {}, "argument 2: got '64' .* expected i8"),
     "large": (lambda a: (64, 64, a, a, 2**63), {}, "argument 2: got 9223372036854775808"),
     "array as a number": (lambda a: (64, 64, a, a, a), {}, "argument 2: got .* expected i8"),
-    "None": (lambda a: (64, 64, None, a, 64), {}, "argument 0: got <class .NoneType.>, expected a tensor"),
+    "None": (
+        lambda a: (64, 64, None, a, 64),
+        {},
+        "argument 0: got <class .NoneType.>, expected a tensor",
+    ),
     "True": (lambda a: (64, 64, a, True, 64), {}, "argument 1: got True"),
     "negative address": (lambda a: (64, 64, a, -1, 64), {}, "argument 1: got -1"),
     "long address": (lambda a: (64, 64, a, 1 << 64, 64), {}, "argument 1: got 184467"),
@@ -377,3 +381,27 @@ def test_a_kernel_may_be_dropped_while_its_work_is_queued(child):
             del launch
         """
     ).check()
+
+
+@pytest.mark.values
+def test_repeated_arguments_are_those_of_each_launch(xr):
+    """A launch sets only the arguments that differ from the last launch of the kernel."""
+    source = (
+        "#include <xpu/core.h>\n"
+        "XPU_KERNEL(1) place(xpu::global<xpu::i64> to, xpu::i64 at, xpu::i64 a, xpu::i32 b, double c) {\n"
+        "  to[at] = a * 10000 + b * 100 + (xpu::i64)c;\n}\n"
+    )
+    if not xr.devices()[0].fp64:
+        source = source.replace("double", "float")
+    last = "f8" if xr.devices()[0].fp64 else "f4"
+    launch = xr.Launcher(xr.compile(source).kernel("place"), "pi8i8i4" + last)
+    rng = np.random.default_rng(3)
+    buffers = [xr.zeros(200, "i64") for _ in range(3)]
+    expected = np.zeros((3, 200), np.int64)
+    values = [0, 0, 0, 0]
+    for at in range(200):
+        for i in rng.choice(4, rng.integers(0, 5), replace=False):
+            values[i] = int(rng.integers(0, 3 if i == 0 else 99))
+        launch(1, 1, buffers[values[0]], at, *values[1:])
+        expected[values[0], at] = values[1] * 10000 + values[2] * 100 + values[3]
+    assert (np.stack([buffer.numpy() for buffer in buffers]) == expected).all()

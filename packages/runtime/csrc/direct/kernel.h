@@ -27,8 +27,11 @@ class Kernel {
   bool set(const ArgumentList& args);
 
  private:
+  bool set_one(std::size_t index, const ArgumentList& args);
+
   std::mutex mutex_;  // held while arguments are set and the kernel is enqueued
   cl_kernel kernel_ = nullptr;
+  ManyArgs set_;  // the arguments that the kernel object has
 };
 
 }  // namespace xpu::direct

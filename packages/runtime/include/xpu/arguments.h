@@ -65,8 +65,10 @@ Args args(const T&... values) {
 class XPU_API ManyArgs {
  public:
   ManyArgs() = default;
-  /// A copy.
-  explicit ManyArgs(const ArgumentList& list);
+  explicit ManyArgs(const ArgumentList& list) { assign(list); }
+
+  /// Makes it a copy of `list`.
+  void assign(const ArgumentList& list);
 
   /// Throws UsageError for more bytes than any device allows.
   ManyArgs& add_bytes(const void* data, std::size_t size, bool pointer = false);

@@ -14,9 +14,11 @@ namespace {
 bool address_of(PyObject* object, xpu::Stream, void** address, int* device) {
   auto& tensor = THPVariable_Unpack(object);
   *device = tensor.is_xpu() ? tensor.get_device() : -1;
+  if (!tensor.is_xpu()) return true;
   try {
-    // A tensor without elements has no address, and one without memory of its own (a FakeTensor) throws here.
-    *address = tensor.is_xpu() ? tensor.data_ptr() : nullptr;
+    *address = tensor.data_ptr();
+    // A FakeTensor, for example, has no memory.
+    TORCH_CHECK(*address || tensor.numel() == 0, "this tensor has no memory, so a kernel cannot take it");
     return true;
   } catch (const c10::Error& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
