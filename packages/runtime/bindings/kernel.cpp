@@ -6,6 +6,7 @@
 #include "launcher.h"
 #include "xpu/error.h"
 #include "xpu/fault.h"
+#include "xpu/launch.h"
 
 namespace xpu::bindings {
 namespace {
@@ -39,6 +40,12 @@ py::dict resources_of(const OwnedKernel& kernel) {
   all["sub_group_size"] = resources.sub_group_size;
   all["max_work_group_size"] = resources.max_work_group_size;
   return all;
+}
+
+// Of the calling thread.
+std::vector<std::unique_ptr<DryRunGuard>>& dry_runs() {
+  thread_local std::vector<std::unique_ptr<DryRunGuard>> guards;
+  return guards;
 }
 
 }  // namespace
@@ -103,6 +110,11 @@ void bind_kernel(py::module_& m) {
         launch(stream, kernel, range, list);
       },
       py::arg("stream"), py::arg("kernel"), py::arg("global_size"), py::arg("local_size"), py::arg("args"));
+  m.def("prestart_build_helpers", &prestart_build_helpers, py::arg("device"), Unlocked());
+  m.def("enter_dry_run", [] { dry_runs().push_back(std::make_unique<DryRunGuard>()); });
+  m.def("exit_dry_run", [] {
+    if (!dry_runs().empty()) dry_runs().pop_back();
+  });
   m.attr("max_arguments") = Args::max_count;
   m.def(
       "fault_record", [](int device) { return reinterpret_cast<std::uintptr_t>(fault_record(device)); },

@@ -303,3 +303,25 @@ def test_a_range_over_the_devices_limit_is_refused(child):
         env={"XPU_TEST_WORK_GROUPS": "7"},
     ).check()
     assert "8 work-groups in dimension 0 are over the limit of 7" in done.out
+
+
+@pytest.mark.values
+def test_a_dry_run_builds_and_does_not_run(xr):
+    y = xr.from_numpy(np.ones(64, np.float32))
+    x = xr.from_numpy(np.ones(64, np.float32))
+    with xr.dry_run():
+        launch = xr.Launcher(xr.compile(sources.SAXPY).kernel("saxpy"), "f4ppi8")
+        with xr.dry_run():
+            launch(64, 64, 2.0, x, y, 64)
+        launch(64, 64, 2.0, x, y, 64)
+    assert (y.numpy() == 1).all()
+    with pytest.raises(KeyError), xr.dry_run():
+        raise KeyError
+    launch(64, 64, 2.0, x, y, 64)
+    assert (y.numpy() == 3).all()
+
+
+def test_helpers_start_early(xr):
+    xr.prestart_build_helpers()
+    with pytest.raises(xr.UsageError, match="99"):
+        xr.prestart_build_helpers(99)

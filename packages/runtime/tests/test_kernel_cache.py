@@ -108,12 +108,12 @@ def make_room(child, folder, **env):
     child(code, env={"XPU_CACHE_DIR": str(folder), "XPU_CACHE_SIZE": "50K"} | env).check()
 
 
-@pytest.mark.parametrize("kind", [".spv", ".bin", ".plan"])
+@pytest.mark.parametrize("kind", [".spv", ".bin", ".plan.entry", ".other_kind.entry"])
 def test_least_recently_used_files_make_room(child, full_folder, kind):
     old = old_file(full_folder, DIGITS + kind, MAGIC + bytes(100_000))
     make_room(child, full_folder)
     assert not old.exists()
-    assert [path.suffix for path in full_folder.iterdir()] == [".plan"]
+    assert [path.suffix for path in full_folder.iterdir()] == [".entry"]
 
 
 @pytest.mark.parametrize("data", [b"", MAGIC[:4], MAGIC + bytes(100)])
@@ -124,7 +124,8 @@ def test_what_killed_writers_left_makes_room(child, full_folder, data):
 
 
 FOREIGN_NAMES = [
-    "thesis.txt", "thesis.plan", "film.part", "photo.bin", DIGITS, DIGITS + ".txt",
+    "thesis.txt", "thesis.entry", DIGITS + ".entry", DIGITS + ".UP.entry", DIGITS + ".plan",
+    DIGITS + "." + 17 * "k" + ".entry", "film.part", "photo.bin", DIGITS, DIGITS + ".txt",
     DIGITS[1:] + ".bin", DIGITS + "0.bin", DIGITS.upper() + ".bin", DIGITS + ".spv.part",
     "my " + DIGITS + ".bin",
 ]  # fmt: skip
@@ -180,11 +181,38 @@ def test_two_writers_at_once(child, tmp_path):
 
 
 def test_cache_module(xr):
-    kinds = ("SPIR-V", "native", "plan")
-    assert set(xr.cache.stats()) == {
+    kinds = ("SPIR-V", "native")
+    assert set(xr.cache.stats()) >= {
         f"{kind} {what}" for kind in kinds for what in ("files", "bytes")
     }
     assert xr.cache.verify() == []
+
+
+def test_kinds_of_adapters_are_their_own(child, tmp_path):
+    child(
+        """
+        import xpu_runtime as xr
+        xr.cache.write("key", "graph", b"1")
+        xr.cache.write("key", "compiled_graph", b"22")
+        assert xr.cache.read("key", "graph") == b"1"
+        assert xr.cache.read("key", "compiled_graph") == b"22"
+        assert xr.cache.read("key", "plan") is None
+        assert xr.cache.stats() == {
+            "SPIR-V files": 0, "SPIR-V bytes": 0, "native files": 0, "native bytes": 0,
+            "compiled_graph files": 1, "compiled_graph bytes": 44,
+            "graph files": 1, "graph bytes": 43,
+        }, xr.cache.stats()
+        assert xr.cache.clear() == 2
+        """,
+        env={"XPU_CACHE_DIR": str(tmp_path / "kernels")},
+    ).check()
+
+
+@pytest.mark.parametrize("kind", ["", "Plan", "a" * 17, "spv.", "../up", "plan2", "a b"])
+def test_other_kinds_are_refused(xr, kind):
+    for call in (lambda: xr.cache.read("key", kind), lambda: xr.cache.write("key", kind, b"")):
+        with pytest.raises(xr.UsageError, match="cache: got the kind"):
+            call()
 
 
 def test_adapters_keep_plans_there(child, tmp_path):
@@ -195,7 +223,7 @@ def test_adapters_keep_plans_there(child, tmp_path):
     read = "import xpu_runtime as xr; print(xr.cache.read({!r}, 'plan') == bytes(range(256)))"
     assert child(read.format("mine"), env=env).check().out.strip() == "True"
     assert child(read.format("other"), env=env).check().out.strip() == "False"
-    (cached,) = (tmp_path / "kernels").glob("*.plan")
+    (cached,) = (tmp_path / "kernels").glob("*.plan.entry")
     cached.write_bytes(cached.read_bytes()[:-1])
     result = child(read.format("mine"), env=env).check()
     assert result.out.strip() == "False"

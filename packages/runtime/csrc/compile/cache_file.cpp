@@ -15,7 +15,8 @@
 namespace xpu {
 namespace {
 
-constexpr std::string_view magic = "XPUCACHE1\n", kinds[] = {".spv", ".bin", ".plan"}, part = ".part";
+constexpr std::string_view magic = "XPUCACHE1\n", part = ".part", entry = ".entry";
+constexpr std::size_t max_kind_length = 16;
 constexpr std::size_t digest_size = 32, head_size = magic.size() + digest_size;
 constexpr std::string_view random_letters = ".XXXXXX";  // as mkostemps() takes them
 
@@ -75,10 +76,23 @@ bool put_in_place(const std::string& written, const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// Those of kernels, and ".KIND.entry" of adapters.
+bool is_cache_suffix(std::string_view suffix) {
+  if (suffix == ".spv" || suffix == ".bin") return true;
+  if (!suffix.starts_with('.') || !suffix.ends_with(entry) || suffix.size() <= entry.size() + 1) return false;
+  auto kind = suffix.substr(1, suffix.size() - entry.size() - 1);
+  auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return kind.size() <= max_kind_length && std::ranges::all_of(kind, is_letter);
+}
+
+}  // namespace
+
 bool is_cache_file_name(std::string_view name) {
   constexpr std::size_t digits = 2 * digest_size;
   return name.size() > digits && name.substr(0, digits).find_first_not_of("0123456789abcdef") == name.npos &&
-         std::ranges::find(kinds, name.substr(digits)) != std::end(kinds);
+         is_cache_suffix(name.substr(digits));
 }
 
 bool is_unfinished_name(std::string_view name) {

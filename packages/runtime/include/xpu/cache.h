@@ -1,4 +1,4 @@
-// Disk cache of built kernels and of adapters' plans, shared by all processes of the user.
+// Disk cache of built kernels and of what adapters store, shared by all processes of the user.
 //
 // The cache is trusted: a user who can write it can run code as its owner, so a folder that others may write
 // is not used. A file is magic, SHA-256 and payload. It is written under a temporary name and renamed, so
@@ -16,8 +16,8 @@ namespace xpu {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Returns the payload stored under `key` ("<sha256>.spv", ".bin" or ".plan"), from the user's cache or the
-/// files that ship with the wheel. A damaged or foreign file is a miss and one warning.
+/// Returns the payload stored under `key` ("<sha256>.spv", ".bin" or ".KIND.entry"), from the user's cache or
+/// the files that ship with the wheel. A damaged or foreign file is a miss and one warning.
 XPU_API std::optional<Bytes> cache_read(const std::string& key);
 /// Stores the payload, and evicts the least recently used files if the cache is full. A full disk or
 /// read-only folder is one warning, not an error. Returns false if it was not stored.

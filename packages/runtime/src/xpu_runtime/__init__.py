@@ -34,7 +34,9 @@ _HOME = {
     "Module": "kernel",
     "compile": "kernel",
     "from_spirv": "kernel",
+    "dry_run": "kernel",
     "launch": "kernel",
+    "prestart_build_helpers": "kernel",
     "Graph": "graph",
     "Generator": "random",
     "default_generator": "random",
@@ -89,7 +91,16 @@ if TYPE_CHECKING:
         UsageError,
     )
     from .graph import Graph
-    from .kernel import Kernel, Launcher, Module, compile, from_spirv, launch
+    from .kernel import (
+        Kernel,
+        Launcher,
+        Module,
+        compile,
+        dry_run,
+        from_spirv,
+        launch,
+        prestart_build_helpers,
+    )
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed
 

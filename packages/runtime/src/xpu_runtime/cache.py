@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ._native import C
+from .errors import UsageError
 
 _MAGIC = b"XPUCACHE1\n"
-KINDS = {".spv": "SPIR-V", ".bin": "native", ".plan": "plan"}
+_KERNELS = {"spv": "SPIR-V", "bin": "native"}
+# What adapters call the kinds of their entries.
+_KIND = re.compile(r"[a-z_]{1,16}")
 # The folder may hold files of the user's own: only these names are the cache's.
-_NAME = re.compile(r"[0-9a-f]{64}(\.spv|\.bin|\.plan)")
+_NAME = re.compile(rf"[0-9a-f]{{64}}\.(spv|bin|({_KIND.pattern})\.entry)")
 # Unfinished files of writers that were killed, and sources that a compiler crashed on.
 _LEFTOVER = re.compile(_NAME.pattern + r"\.\w{6}\.part|xpu-died-[0-9a-f]{16}\..*")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One cached file: portable SPIR-V (.spv), a driver's binary (.bin) or an adapter's plan (.plan)."""
+    """One cached file. `kind` is "SPIR-V", "native" for a driver's binary, or an adapter's own kind."""
 
     path: Path
     size: int
@@ -55,12 +58,13 @@ def _entries(where: Path) -> Iterator[Entry]:
         for path in where.iterdir():
             with suppress(FileNotFoundError):
                 about = path.lstat()
-                if is_cache_file_name(path.name):
-                    yield Entry(path, about.st_size, about.st_mtime, KINDS[path.suffix])
+                if named := _NAME.fullmatch(path.name):
+                    kind = named[2] or _KERNELS[named[1]]
+                    yield Entry(path, about.st_size, about.st_mtime, kind)
 
 
 def is_cache_file_name(name: str) -> bool:
-    """Return True for the name of a cached file: 64 hexadecimal digits and one of ``KINDS``."""
+    """Return True for the name of a cached file: 64 hexadecimal digits and a kind."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -68,7 +72,7 @@ def stats() -> dict[str, int]:
     """Return the number of files and of bytes, by kind."""
     entries = list()
     counts = {}
-    for kind in KINDS.values():
+    for kind in dict.fromkeys([*_KERNELS.values(), *sorted(e.kind for e in entries)]):
         sizes = [e.size for e in entries if e.kind == kind]
         counts[f"{kind} files"], counts[f"{kind} bytes"] = len(sizes), sum(sizes)
     return counts
@@ -80,7 +84,10 @@ def verify() -> builtins.list[Path]:
 
 
 def read(key: str, kind: str) -> bytes | None:
-    """Return what an adapter wrote under a key; None if it is missing or damaged, or caching is off."""
+    """Return what an adapter wrote under a key; None if it is missing or damaged, or caching is off.
+
+    `kind` is a word of the adapter's choice: up to 16 of the letters a to z and _.
+    """
     return C.cache_read(_file(key, kind))
 
 
@@ -90,8 +97,11 @@ def write(key: str, kind: str, payload: bytes) -> None:
 
 
 def _file(key: str, kind: str) -> str:
-    suffix = next(suffix for suffix, name in KINDS.items() if name == kind)
-    return hashlib.sha256(key.encode()).hexdigest() + suffix
+    if not _KIND.fullmatch(kind):
+        raise UsageError(
+            f"cache: got the kind {kind!r}, expected 1 to 16 of the letters a to z and _"
+        )
+    return f"{hashlib.sha256(key.encode()).hexdigest()}.{kind}.entry"
 
 
 def clear() -> int:

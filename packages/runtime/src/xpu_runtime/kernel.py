@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._native import C
@@ -92,3 +93,21 @@ def launch(
     `Launcher` is faster for a kernel that is launched often.
     """
     C.launch(stream or current_stream(kernel.device), kernel, global_size, local_size, args)
+
+
+def prestart_build_helpers(device: int | None = None) -> None:
+    """Start helper processes early, for threads that are about to build kernels. Does not wait for them."""
+    C.prestart_build_helpers(C.current_device() if device is None else device)
+
+
+@contextlib.contextmanager
+def dry_run() -> Iterator[None]:
+    """Return a `with` block in which the calling thread's work only selects and builds kernels.
+
+    Device memory is neither read nor written. Blocks nest.
+    """
+    C.enter_dry_run()
+    try:
+        yield
+    finally:
+        C.exit_dry_run()

@@ -7,7 +7,6 @@
 #include "pjrt/transfers/dlpack.h"
 #include "xpu/abi.h"
 #include "xpu/copy.h"
-#include "xpu/module.h"
 #include "xpu/stream.h"
 
 namespace xla_xpu {
@@ -44,8 +43,6 @@ void bind_plugin(py::module_& m) {
   m.def(
       "is_drained", [] { return Platform::get().is_drained(); },
       "Return True if every callback that JAX waits for has run. Never blocks.");
-  m.def("prestart_build_helpers", &xpu::prestart_build_helpers, py::arg("device"),
-        "Start helper processes early, for threads that are about to build kernels.");
   m.def("host_calls", &host_calls, "Return how often programs called each host function, by name.");
   m.def(
       "to_dlpack",

@@ -7,11 +7,11 @@ abi: int
 def is_drained() -> bool:
     """Return True if every callback that JAX waits for has run. Never blocks."""
 
-def prestart_build_helpers(device: int) -> None:
-    """Start helper processes early, for threads that are about to build kernels."""
-
 def host_calls() -> dict[str, int]:
     """Return how often programs called each host function, by name."""
+
+def order_after_producer(address: int, stream: int) -> None:
+    """Let work on the stream with this handle run after the producer of the array at this address."""
 
 def to_dlpack(
     pointer: int, shape: Sequence[int], code: int, bits: int, device_type: int, device: int

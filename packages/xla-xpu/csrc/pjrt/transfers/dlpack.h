@@ -13,8 +13,8 @@ namespace xla_xpu {
 /// UsageError for an unknown address.
 void* to_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device_type,
                 int device);
-/// Orders `consumer` after the producer of the array at this address, which is of the stream's device; the memory
-/// is reused only after the consumer's work. Throws UsageError for an unknown address.
+/// Orders `consumer` after the producer of the array at this address, which is of the stream's device; the
+/// memory is reused only after the consumer's work. Throws UsageError for an unknown address.
 void order_after_producer(void* data, xpu::Stream consumer);
 /// Returns a DLManagedTensor of device memory that it does not keep alive.
 void* to_unowned_dlpack(void* data, const std::vector<std::int64_t>& shape, int code, int bits, int device);

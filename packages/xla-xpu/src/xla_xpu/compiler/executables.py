@@ -12,7 +12,7 @@ from typing import Any
 import jaxlib
 from jaxlib.mlir import ir
 from jaxlib.xla_client import CompileOptions
-from xpu_runtime import cache, codegen
+from xpu_runtime import cache, codegen, prestart_build_helpers
 
 from .. import _plugin
 from ..rules import inspection
@@ -98,7 +98,7 @@ def _compiled(code: bytes, wanted: Any, key: str, unfused: bool) -> dict[str, An
 def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, Any]:
     devices = assignment_of(wanted)
     if len(code) > _LONG:
-        _plugin.prestart_build_helpers(local_device(devices[0]))
+        prestart_build_helpers(local_device(devices[0]))
     module = parse(code)
     name = ir.StringAttr(module.operation.attributes["sym_name"]).value
     if needs_partition(module, wanted.num_partitions):

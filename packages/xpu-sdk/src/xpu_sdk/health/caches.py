@@ -42,7 +42,7 @@ def check() -> Iterator[Finding]:
 def _sizes(folder: Path) -> list[int]:
     sizes = []
     for path in folder.iterdir():
-        if path.suffix in (".spv", ".bin", ".plan"):
+        if path.suffix in (".spv", ".bin", ".entry"):
             with suppress(FileNotFoundError):  # another process may have evicted it
                 sizes.append(path.stat().st_size)
     return sizes
