@@ -108,8 +108,8 @@ void require_source_fails(int device, Source& source, const Properties& properti
   }
   auto& info = device_info(device);
   fail<OutOfResources>("the kernel source compiles, but the driver of ", info.name,
-                       " cannot build it; a work-group may need more than its ", info.local_memory,
-                       " bytes of local memory");
+                       " cannot build it; a kernel may need more than its ", info.local_memory,
+                       " bytes of local memory or ", info.max_argument_bytes, " bytes of arguments");
 }
 
 // Advice for a compiler that found no folder for its temporary files.
