@@ -79,9 +79,9 @@ SharedKernel build_shared_kernel(int device, std::string_view source, std::strin
   require_text(source, options);
   require_text(name, "kernel's name");
   auto size = checked_sub_group_size(device, sub_group_size);
-  auto kernel =
-      find_or_build(device, memory_key(device, source, options, size), name,
-                    [&] { return Builder(device, flat_source(device, source, size), options).build(); });
+  auto kernel = find_or_build(device, memory_key(device, source, options, size), name, [&] {
+    return Builder(device, flat_source(device, source, size), options).build();
+  });
   // SYCL never frees an image that it has loaded, so loading one again would take more memory each time.
   if (generic_backend()) modules().keep(kernel->module.lock());
   return kernel;
