@@ -44,9 +44,10 @@ def _list(cache, folder) -> int:  # type: ignore[no-untyped-def]
 
 def _stats(cache, folder) -> int:  # type: ignore[no-untyped-def]
     counts = cache.stats()
+    kinds = [name.removesuffix(" files") for name in counts if name.endswith(" files")]
     rows = [
         (kind, counts[f"{kind} files"], printing.format_bytes(counts[f"{kind} bytes"]))
-        for kind in cache.KINDS.values()
+        for kind in kinds
     ]
     printing.print_table(str(folder), ("kind", "files", "size"), rows)
     return 0
