@@ -112,13 +112,15 @@ void check(const KernelState& kernel, const NdRange& range, const ArgumentList& 
                        "\": global size ", range.global[i], " is not a multiple of group size ",
                        range.local[i], " in dimension ", i);
     auto groups = range.global[i] / range.local[i], max_groups = kernel.max_work_groups[3 - range.dims + i];
-    expect<OutOfResources>(groups <= max_groups, "kernel \"", kernel.name, "\": ", groups,
-                           " work-groups in dimension ", i, " are over the limit of ", max_groups, " of ",
-                           device_info(kernel.device).name, "; fold them into the last dimension, or loop");
+    if (groups > max_groups) [[unlikely]]
+      fail<OutOfResources>("kernel \"", kernel.name, "\": ", groups, " work-groups in dimension ", i,
+                           " are over the limit of ", max_groups, " of ", device_info(kernel.device).name,
+                           "; fold them into the last dimension, or loop");
     group *= range.local[i];
   }
-  expect<OutOfResources>(group <= kernel.max_work_group_size, "kernel \"", kernel.name, "\": a group of ",
-                         group, " work-items is over the limit of ", kernel.max_work_group_size,
+  if (group > kernel.max_work_group_size) [[unlikely]]
+    fail<OutOfResources>("kernel \"", kernel.name, "\": a group of ", group,
+                         " work-items is over the limit of ", kernel.max_work_group_size,
                          " for this kernel on ", device_info(kernel.device).name);
 }
 

@@ -16,6 +16,7 @@ namespace xpu {
 struct ArgumentItem {
   std::uint16_t offset, size;
   bool pointer;
+  bool operator==(const ArgumentItem&) const = default;
 };
 
 /// A launch's arguments in order. Owns nothing.
@@ -73,6 +74,7 @@ class XPU_API ManyArgs {
   /// Throws UsageError for more bytes than any device allows.
   ManyArgs& add_bytes(const void* data, std::size_t size, bool pointer = false);
 
+  void* data(std::size_t i) { return bytes_.data() + items_[i].offset; }
   operator ArgumentList() const { return {items_.data(), items_.size(), bytes_.data()}; }
 
  private:

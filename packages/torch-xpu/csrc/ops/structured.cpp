@@ -1,5 +1,7 @@
 #include "ops/structured.h"
 
+#include <ATen/Context.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
@@ -27,10 +29,27 @@ void check_type(const at::Tensor& output, at::ScalarType results) {
               output.scalar_type(), " instead");
 }
 
+namespace {
+
+// As at::empty() of the device, without the dispatcher: the caller's guard has made the device current.
+at::Tensor new_output(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) {
+  auto& context = at::globalContext();
+  if (context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory()) [[unlikely]]
+    return strides.empty() ? at::empty(sizes, options) : at::empty_strided(sizes, strides, options);
+  static auto* const allocator = c10::GetAllocator(c10::DeviceType::XPU);
+  constexpr c10::DispatchKeySet keys(c10::DispatchKey::XPU);
+  auto type = at::typeMetaToScalarType(options.dtype());
+  return strides.empty()
+             ? at::detail::empty_generic(sizes, allocator, keys, type, options.memory_format_opt())
+             : at::detail::empty_strided_generic(sizes, strides, allocator, keys, type);
+}
+
+}  // namespace
+
 void make_output(at::Tensor& output, at::IntArrayRef sizes, at::IntArrayRef strides,
                  const at::TensorOptions& options) {
   if (!output.defined()) {
-    output = strides.empty() ? at::empty(sizes, options) : at::empty_strided(sizes, strides, options);
+    output = new_output(sizes, strides, options);
     return;
   }
   TORCH_CHECK(options.dtype() == output.dtype(), "Expected out tensor to have dtype ", options.dtype(),
