@@ -40,9 +40,11 @@ WAITS = {
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+@pytest.mark.parametrize("wait", WAITS)
 def test_is_heard_soon(wait):
-    out = run_child(WAITING.format(wait=wait)).check().out
+    if wait == "queueing" and os.environ.get("XPU_GENERIC_BACKEND") == "1":
+        pytest.skip("such devices take no cores from the host, which then never waits to enqueue")
+    out = run_child(WAITING.format(wait=WAITS[wait])).check().out
     assert out.startswith("interrupted"), out
     assert float(out.split()[1]) < 2
 
