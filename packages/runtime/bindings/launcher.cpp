@@ -25,11 +25,12 @@ Stream read_stream(PyObject* value, const Kernel& kernel) {
   if (!value || value == Py_None) return current_stream(device);
   if (PyLong_CheckExact(value)) {
     auto handle = PyLong_AsSize_t(value);
-    if (PyErr_Occurred()) throw py::error_already_set();
-    return handle ? stream_of_handle(device, handle) : default_stream(device);
+    if (!PyErr_Occurred()) return handle ? stream_of_handle(device, handle) : default_stream(device);
+  } else if (py::isinstance<Stream>(value)) {
+    return py::handle(value).cast<Stream>();
   }
-  if (py::isinstance<Stream>(value)) return py::handle(value).cast<Stream>();
-  fail<UsageError>(Named{kernel}, ": stream: got ", py::str(py::type::of(value)).cast<std::string>(),
+  clear_conversion_error();
+  fail<UsageError>(Named{kernel}, ": stream: got ", shown(value),
                    ", expected a Stream, the handle of one, or None");
 }
 

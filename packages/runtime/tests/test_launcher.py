@@ -172,7 +172,8 @@ BAD_CALLS = {
     "dimensions": (lambda a: ((1, 64), 64, a, a, 64), {}, "got 2 and 1"),
     "remainder": (lambda a: (65, 64, a, a, 64), {}, "65 is not a multiple of group size 64"),
     "empty group": (lambda a: (64, 0, a, a, 64), {}, "group size 0"),
-    "stream": (lambda a: (64, 64, a, a, 64), {"stream": "main"}, "stream: got <class 'str'>"),
+    "stream": (lambda a: (64, 64, a, a, 64), {"stream": "main"}, "stream: got 'main'"),
+    "negative handle": (lambda a: (64, 64, a, a, 64), {"stream": -1}, "stream: got -1"),
     "handle": (lambda a: (64, 64, a, a, 64), {"stream": 12345}, "12345"),
     "keyword": (lambda a: (64, 64, a, a, 64), {"queue": 0}, "keyword queue, expected stream"),
 }
