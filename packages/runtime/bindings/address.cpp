@@ -62,7 +62,7 @@ bool find_address(py::handle value, const Kernel& kernel, std::size_t index, Str
   Address found{};
   if (auto* type = find_type(Py_TYPE(value.ptr())))
     found = address_of(*type, value, stream);
-  else if (auto* array = find_tensor(value))
+  else if (auto array = find_tensor(value))
     found = {array->data, array->device};
   else
     return false;

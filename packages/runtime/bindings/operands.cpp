@@ -4,8 +4,8 @@
 
 namespace xpu::bindings {
 
-const DeviceTensor& Operands::find(const char* argument, py::handle array, const char* part) const {
-  auto* found = find_tensor(array);
+DeviceTensor Operands::find(const char* argument, py::handle array, const char* part) const {
+  auto found = find_tensor(array);
   if (!found)
     fail<UsageError>(call_, ": ", argument, *part ? " " : "", part, " is a ",
                      py::str(py::type::of(array)).cast<std::string>(), ", expected an Array of xpu_runtime");
@@ -13,7 +13,7 @@ const DeviceTensor& Operands::find(const char* argument, py::handle array, const
 }
 
 Tensor Operands::one(const char* argument, py::handle array, const char* part) const {
-  auto& found = find(argument, array, part);
+  auto found = find(argument, array, part);
   expect<UsageError>(found.device == device_, call_, ": ", argument, *part ? " " : "", part, " is ",
                      static_cast<const Tensor&>(found), " of device ", found.device,
                      ", expected an array of device ", device_, ", which the stream belongs to");

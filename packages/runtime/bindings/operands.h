@@ -25,7 +25,7 @@ class Operands {
   std::vector<Tensor> all(const char* argument, const py::sequence& arrays) const;
 
  private:
-  const DeviceTensor& find(const char* argument, py::handle array, const char* part) const;
+  DeviceTensor find(const char* argument, py::handle array, const char* part) const;
 
   const char* call_;
   int device_;

@@ -5,26 +5,25 @@
 #include "xpu/error.h"
 
 namespace xpu::bindings {
-
 namespace {
 
 // As a cast, which looks the C++ type up in a hash table each time.
-const DeviceTensor* unwrap(py::handle object) {
+const DeviceTensor& unwrap(py::handle object) {
   static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<DeviceTensor>().release().ptr());
-  if (Py_TYPE(object.ptr()) != type) return object.cast<const DeviceTensor*>();
+  if (Py_TYPE(object.ptr()) != type) return object.cast<const DeviceTensor&>();
   auto* instance = reinterpret_cast<py::detail::instance*>(object.ptr());
-  return static_cast<const DeviceTensor*>(instance->get_value_and_holder().value_ptr());
+  return *static_cast<const DeviceTensor*>(instance->get_value_and_holder().value_ptr());
 }
 
 }  // namespace
 
-const DeviceTensor* find_tensor(py::handle array) {
+std::optional<DeviceTensor> find_tensor(py::handle array) {
   static PyObject* const name = PyUnicode_InternFromString("_tensor");
   auto found = py::reinterpret_steal<py::object>(PyObject_GetAttr(array.ptr(), name));
   if (found) return unwrap(found);
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
   PyErr_Clear();
-  return nullptr;
+  return {};
 }
 
 void bind_tensor(py::module_& m) {

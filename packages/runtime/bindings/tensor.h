@@ -1,6 +1,8 @@
 // Python's arrays as views of device memory.
 #pragma once
 
+#include <optional>
+
 #include "bindings.h"
 #include "xpu/tensor.h"
 
@@ -11,8 +13,8 @@ struct DeviceTensor : Tensor {
   int device = -1;
 };
 
-/// Null for what is no Array. Valid as long as the Array. A call takes its operands through Operands, which
-/// also looks at their device.
-const DeviceTensor* find_tensor(py::handle array);
+/// Returns nullopt for what is no Array. A call takes its operands through Operands, which also looks at
+/// their device.
+std::optional<DeviceTensor> find_tensor(py::handle array);
 
 }  // namespace xpu::bindings

@@ -148,6 +148,30 @@ def test_streams_and_handles(xr):
         assert (arrays[0].numpy() == 1).all()
 
 
+@pytest.mark.values
+def test_views_that_nothing_keeps_are_arguments(xr):
+    """An object may make its view anew each time that it is asked for it."""
+
+    class Part:
+        def __init__(self, array, first: int) -> None:
+            self.array, self.first = array, first
+
+        @property
+        def _tensor(self):
+            return self.array.view((64,), (1,), self.first)._tensor
+
+    whole = xr.from_numpy(np.arange(256, dtype=np.float32))
+    launch = xr.Launcher(add_kernel(xr, 3), "pppi8")
+    for first in (0, 64, 128):
+        to = xr.zeros(64)
+        launch(64, 64, to, Part(whole, first), Part(whole, first + 64), 64)
+        assert (to.numpy() == 2 * np.arange(64) + 2 * first + 64).all()
+    for wrong in (None, 5):
+        launch_wrong = type("Wrong", (), {"_tensor": wrong})()
+        with pytest.raises((xr.UsageError, RuntimeError)):
+            launch(64, 64, to, launch_wrong, to, 64)
+
+
 BAD_CALLS = {
     "few": (lambda a: (64, 64, a), {}, "got 3 positional arguments, expected .* 3 arguments"),
     "many": (lambda a: (64, 64, a, a, 64, 64), {}, "got 6 positional"),
