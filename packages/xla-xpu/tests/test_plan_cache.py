@@ -43,7 +43,7 @@ def test_other_writers_of_kernels_make_their_own(child, tmp_path):
 
 def test_a_damaged_plan_is_made_again(child, tmp_path):
     first, _ = run(child, tmp_path)
-    for plan in (tmp_path / "kernels").glob("*.plan"):
+    for plan in (tmp_path / "kernels").glob("*.plan.entry"):
         plan.write_bytes(plan.read_bytes()[:100])
     number, built = run(child, tmp_path)
     assert number == first
