@@ -142,6 +142,21 @@ def test_integers_are_exact(xr, rng, candidate, types, transposed):
     assert_close(out.numpy(), a.astype(np.int32) @ b.astype(np.int32))
 
 
+@pytest.mark.parametrize("types", [("i8", "i8"), ("u8", "i8")])
+def test_integers_do_not_depend_on_the_product_before(xr, rng, candidate, types):
+    """Which has left its numbers in the scratch memory."""
+    numpy = {"i8": np.int8, "u8": np.uint8}
+    for m, k, n in ((37, 90, 53), (7, 100, 64), (200, 65, 33), (64, 128, 100)):
+        wide = xr.from_numpy(rng.standard_normal((256, 512)), "f32")
+        xr.dnn.matmul(wide, wide.transpose())
+        a, b = (
+            rng.integers(np.iinfo(numpy[t]).min, np.iinfo(numpy[t]).max, shape, numpy[t], True)
+            for t, shape in zip(types, [(m, k), (k, n)], strict=True)
+        )
+        out = xr.dnn.matmul(xr.from_numpy(a), xr.from_numpy(b))
+        assert_close(out.numpy(), a.astype(np.int32) @ b.astype(np.int32))
+
+
 @pytest.mark.parametrize("dtype", ["i32", "i64", "i16"])
 def test_other_integers_wrap(xr, rng, dtype):
     numpy = {"i32": np.int32, "i64": np.int64, "i16": np.int16}[dtype]

@@ -82,9 +82,13 @@ struct Product {
     bool plain = !bias && !reads_result && arguments.empty() && attributes.get_post_ops().len() == 0;
     if (plain && gemm_is_faster()) return add_gemm();
     using Desc = dnnl::matmul::primitive_desc;
-    auto desc = bias ? Desc(engine, a_desc, b_desc, in_math_type(*bias), c_desc, attributes)
-                     : Desc(engine, a_desc, b_desc, c_desc, attributes);
+    auto describe_product = [&](const dnnl::memory::desc& weights) {
+      return bias ? Desc(engine, a_desc, weights, in_math_type(*bias), c_desc, attributes)
+                  : Desc(engine, a_desc, weights, c_desc, attributes);
+    };
+    auto desc = describe_product(b_desc);
     prefer_gemm_implementation(desc);
+    if (reads_stale_memory(desc)) desc = describe_product(any_layout(in_math_type(b)));
     auto name = fast_implementation(desc);
     auto read = [&](int id, const PlacedOperand& from, const dnnl::memory::desc& as) {
       auto place = reorder_input(plan, device, from, as);
@@ -102,6 +106,16 @@ struct Product {
   }
 
  private:
+  // With AMX, oneDNN 3 copies row-major integer weights to its scratchpad in blocks of 64 rows, does not
+  // clear the rows after the last one, and adds their products. It reorders weights to a layout of its choice
+  // rightly.
+  bool reads_stale_memory(const dnnl::matmul::primitive_desc& desc) const {
+    constexpr std::int64_t block_rows = 64;
+    return !floats && p.k() % block_rows != 0 &&
+           std::string_view(desc.impl_info_str()).find("amx") != std::string_view::npos &&
+           desc.weights_desc().get_strides().back() == 1;
+  }
+
   dnnl::memory::desc in_math_type(const PlacedOperand& place) const {
     return in_type(place.desc, p.a.dtype, type);
   }
