@@ -49,7 +49,9 @@ def test_a_work_group_over_the_limit(check, gpu):
     done, issues = check(WRONG / "fp64_and_group.py", "--virtual-gpu", gpu)
     assert done.returncode == 1
     (issue,) = issues
-    assert issue["what"].startswith('OutOfResources: kernel "wide": a group of 4096 work-items is over')
+    assert issue["what"].startswith(
+        'OutOfResources: kernel "wide": a group of 4096 work-items is over'
+    )
 
 
 @needs_driver
