@@ -36,3 +36,14 @@ XPU_KERNEL(1) pick(xpu::global<xpu::FaultRecord> record, unsigned code, xpu::glo
   y[i] = x[xpu::checked_index(record, code, index[i], size)];
 }
 """
+
+
+def add_kernel(xr, pointers: int):
+    """Return a kernel that adds up all arrays but the first, into the first."""
+    parameters = ", ".join(f"xpu::global<float> p{i}" for i in range(pointers))
+    total = " + ".join(f"p{i}[i]" for i in range(1, pointers))
+    source = (
+        f"#include <xpu/core.h>\nXPU_KERNEL(1) add_all({parameters}, long n) {{\n"
+        f"  long i = xpu::global_id();\n  if (i < n) p0[i] = {total};\n}}\n"
+    )
+    return xr.compile(source).kernel("add_all")

@@ -144,7 +144,7 @@ def test_integers_are_exact(xr, rng, candidate, types, transposed):
 
 @pytest.mark.parametrize("types", [("i8", "i8"), ("u8", "i8")])
 def test_integers_do_not_depend_on_the_product_before(xr, rng, candidate, types):
-    """Which has left its numbers in the scratch memory."""
+    """An earlier product leaves its numbers in the scratch memory that this one gets."""
     numpy = {"i8": np.int8, "u8": np.uint8}
     for m, k, n in ((37, 90, 53), (7, 100, 64), (200, 65, 33), (64, 128, 100)):
         wide = xr.from_numpy(rng.standard_normal((256, 512)), "f32")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
-import sources
+from sources import add_kernel
 
 from xpu_runtime.array import bf16_bits
 
@@ -34,17 +35,6 @@ def store_kernel(xr, parameter: str):
         f"XPU_KERNEL(1) store(xpu::global<{parameter}> to, {parameter} x) {{ *to = x; }}\n"
     )
     return xr.compile(source).kernel("store")
-
-
-def add_kernel(xr, pointers: int, **options):
-    """A kernel that adds up all arrays but the first, into the first."""
-    parameters = ", ".join(f"xpu::global<float> p{i}" for i in range(pointers))
-    total = " + ".join(f"p{i}[i]" for i in range(1, pointers))
-    source = (
-        f"#include <xpu/core.h>\nXPU_KERNEL(1) add_all({parameters}, long n) {{\n"
-        f"  long i = xpu::global_id();\n  if (i < n) p0[i] = {total};\n}}\n"
-    )
-    return xr.compile(source, **options).kernel("add_all")
 
 
 def constants(xr, count: int):
@@ -116,14 +106,6 @@ def test_a_graph_replays_a_launch_with_many_arguments(xr):
     graph.replay(stream)
     stream.synchronize()
     assert (arrays[0].numpy() == sum(range(60)) + 999).all()
-
-
-def test_more_bytes_than_the_device_allows_are_out_of_resources(xr):
-    if xr.generic_backend():
-        pytest.skip("images of such a backend are built before their parameters are known")
-    most = xr.devices()[0].max_argument_bytes // 8
-    with pytest.raises(xr.OutOfResources, match=r"\d+ bytes of arguments"):
-        add_kernel(xr, most + 1)
 
 
 @pytest.mark.values
@@ -243,76 +225,6 @@ def test_only_a_kernel_can_be_launched(xr):
             xr.Launcher(*arguments)
 
 
-def test_too_many_work_items_are_out_of_resources(xr):
-    array = xr.zeros(64)
-    kernel = add_kernel(xr, 2)
-    most = kernel.max_work_group_size
-    with pytest.raises(
-        xr.OutOfResources, match=f"a group of {2 * most} work-items is over the limit"
-    ):
-        xr.Launcher(kernel, "ppi8")(2 * most, 2 * most, array, array, 64)
-
-
-LOCAL = """
-#include <xpu/core.h>
-#include <xpu/local.h>
-XPU_KERNEL(1) reverse(xpu::global<float> to) {{
-  static xpu::Local<float, {count}> tile;
-  tile[xpu::local_id()] = xpu::local_id();
-  xpu::barrier();
-  to[xpu::global_id()] = tile[63 - xpu::local_id()];
-}}
-XPU_KERNEL(1) plain(xpu::global<float> to) {{ to[xpu::global_id()] = 1; }}
-"""
-
-
-def test_too_much_local_memory_is_out_of_resources(xr):
-    if xr.generic_backend():
-        pytest.skip("images of such a backend do not tell how much local memory they need")
-    count = xr.devices()[0].local_memory // 4 + 64
-    module = xr.compile(LOCAL.format(count=count))
-    for build in (lambda: module.kernel("reverse"), module.spirv, lambda: module.kernel("reverse")):
-        with pytest.raises(xr.OutOfResources, match="bytes of local memory"):
-            build()
-
-
-def test_kernels_tell_their_resources(xr):
-    module = xr.compile(LOCAL.format(count=64))
-    reverse, plain = (module.kernel(name).resources() for name in ("reverse", "plain"))
-    told = not xr.generic_backend()
-    assert reverse["local_bytes"] == (256 if told else None)
-    assert plain["local_bytes"] == (0 if told else None)
-    for resources in (reverse, plain):
-        assert resources["sub_group_size"] in (0, xr.devices()[0].sub_group_size)
-        assert resources["max_work_group_size"] > 0
-    occupancy = module.kernel("plain").occupancy(64)
-    assert occupancy is None or 0 < occupancy <= 1
-
-
-def test_a_kernel_takes_a_required_sub_group_size(xr):
-    device = xr.devices()[0]
-    source = (
-        "#include <xpu/core.h>\n#include <xpu/group.h>\n"
-        "XPU_KERNEL(1) lanes(xpu::global<int> to) { *to = XPU_SUB_GROUP; }\n"
-    )
-    to = xr.zeros(1, "i32")
-    for size in device.sub_group_sizes:
-        kernel = xr.compile(source, sub_group_size=size).kernel("lanes")
-        xr.Launcher(kernel, "p")(size, size, to)
-        assert kernel.resources()["sub_group_size"] in (0, size)
-        if not is_virtual(xr):
-            assert to.numpy()[0] == size
-    with pytest.raises(xr.UsageError, match="sub-group size: got 7, expected one of"):
-        xr.compile(source, sub_group_size=7).kernel("lanes")
-
-
-def is_virtual(xr) -> bool:
-    """True if work does nothing: the virtual GPU."""
-    array = xr.from_numpy(np.zeros(1, np.float32))
-    xr.kernels.fill(array, 1)
-    return bool(array.numpy()[0] != 1)
-
-
 def test_an_empty_range_launches_nothing(xr):
     array = xr.zeros(64)
     launch = xr.Launcher(add_kernel(xr, 2), "ppi8")
@@ -364,50 +276,6 @@ def test_threads_share_a_launcher(xr):
     assert not wrong
 
 
-def test_kernels_that_were_dropped_keep_no_memory(child):
-    """Each of 30 kernels is loaded 10 times; the first rounds fill the driver's own caches."""
-    child(
-        f"""
-        import resource
-        import xpu_runtime as xr
-        array = xr.zeros(64)
-
-        def round():
-            for i in range(30):
-                source = {sources.SAXPY!r}.replace("a * ", f"{{i}}.5f * a * ")
-                launch = xr.Launcher(xr.compile(source).kernel("saxpy"), "f4ppi8")
-                launch(64, 64, 2.0, array, array, 64)
-            xr.synchronize()
-
-        def resident():
-            return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
-
-        for _ in range(3):
-            round()
-        before = resident()
-        for _ in range(7):
-            round()
-        grown = resident() - before
-        assert grown < 8 << 20, grown
-        """
-    ).check()
-
-
-def test_a_kernel_may_be_dropped_while_its_work_is_queued(child):
-    child(
-        f"""
-        import xpu_runtime as xr
-        array = xr.zeros(1 << 20)
-        for i in range(40):
-            source = {sources.SAXPY!r}.replace("a * ", f"{{i % 5}}.5f * a * ")
-            launch = xr.Launcher(xr.compile(source).kernel("saxpy"), "f4ppi8")
-            for _ in range(3):
-                launch(1 << 20, 64, 2.0, array, array, 1 << 20)
-            del launch
-        """
-    ).check()
-
-
 @pytest.mark.values
 def test_repeated_arguments_are_those_of_each_launch(xr):
     """A launch sets only the arguments that differ from the last launch of the kernel."""
@@ -430,3 +298,50 @@ def test_repeated_arguments_are_those_of_each_launch(xr):
         launch(1, 1, buffers[values[0]], at, *values[1:])
         expected[values[0], at] = values[1] * 10000 + values[2] * 100 + values[3]
     assert (np.stack([buffer.numpy() for buffer in buffers]) == expected).all()
+
+
+def test_launches_beside_traces_and_captures_of_other_threads(xr):
+    launch, ended = xr.Launcher(add_kernel(xr, 2), "ppi8"), threading.Event()
+    arrays = constants(xr, 2)
+
+    def work() -> None:
+        while not ended.is_set():
+            launch(64, 64, *arrays, 64)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    stream = xr.Stream()
+    for _ in range(10):
+        xr.trace.start()
+        graph = xr.Graph()
+        with xr.stream(stream), graph.capture(stream):
+            launch(64, 64, *arrays, 64)
+        graph.replay(stream)
+        xr.trace.stop()
+        assert len(graph) == 1
+    ended.set()
+    thread.join()
+    xr.synchronize()
+
+
+def test_a_forked_child_launches_nothing(child):
+    child(
+        """
+        import os
+        import numpy as np
+        import xpu_runtime as xr
+        from sources import add_kernel
+        launch, array = xr.Launcher(add_kernel(xr, 2), "ppi8"), xr.zeros(64)
+        launch(64, 64, array, array, 64)
+        if (pid := os.fork()) == 0:
+            try:
+                launch(64, 64, array, array, 64)
+            except xr.DeviceError:
+                del launch
+                os._exit(7)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        launch(64, 64, array, array, 64)
+        """,
+        env={"PYTHONPATH": str(Path(__file__).parent)},
+    ).check()
