@@ -64,8 +64,7 @@ void bind_kernel(py::module_& m) {
             return k.get().occupancy(work_group_size);
           },
           py::arg("work_group_size"),
-          "Return the part of the device's hardware threads that work-groups of this size can use at once, "
-          "or "
+          "Return the part of the device's hardware threads that work-groups of this size can use at once; "
           "None if the device does not tell.",
           Unlocked())
       .def("__repr__", [](const OwnedKernel& k) {

@@ -1,6 +1,6 @@
+#include <cctype>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "address.h"
 #include "launcher.h"
@@ -44,8 +44,7 @@ ValueType take_type(std::string_view& text) {
       size = size * 10 + static_cast<std::size_t>(text[digits] - '0');
   expect<UsageError>(size > 0 && size < 65536, "launcher: \"", text,
                      "\" begins with no type; expected p (an address), b1, i1, i2, i4, i8, u1, u2, u4, u8, "
-                     "f2, f4, f8, bf2, or "
-                     "sN for a struct of N bytes");
+                     "f2, f4, f8, bf2, or sN for a struct of N bytes");
   text.remove_prefix(digits);
   return {ValueKind::bytes, static_cast<std::uint16_t>(size)};
 }
