@@ -48,6 +48,9 @@ BATCH = 32
 # Seconds that a run of the compiler may take. Files that a batch has not built by then are built one by one.
 TIMEOUT = 600
 
+# What the compiler says of a kernel that requires a sub-group size of another device.
+OTHER_SUB_GROUP = "Unsupported required sub group size"
+
 DESCRIPTION = b"\nkernels:"
 
 # A note names at most so many kernels.
@@ -186,6 +189,9 @@ def issues_of(
                     f"{subject} uses fp64, which {product.name} ({product.meaning}) does not have"
                 )
                 found.append(GpuIssue(check, what, detail=kernel.error))
+        elif OTHER_SUB_GROUP in kernel.error:
+            what = f"{subject} requires a sub-group size that {product.name} does not have"
+            found.append(GpuIssue(check, what, is_error=False))
         elif kernel.error:
             found.append(GpuIssue(check, f"{subject} does not build: {kernel.error}"))
         if kernel.local_memory > product.local_memory and not kernel.sized_by_host:
