@@ -48,6 +48,7 @@ class Package:
 PACKAGES = (
     Package("packages/runtime", "xpu-runtime"),
     Package("packages/torch-xpu", "torch-xpu", needs=("xpu-runtime",)),
+    Package("packages/inductor-xpu", "inductor-xpu"),
     Package("packages/xla-xpu", "xla-xpu", needs=("xpu-runtime",)),
     Package("packages/xpu-sdk", "xpu-sdk"),
 )

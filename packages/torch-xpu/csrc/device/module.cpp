@@ -6,6 +6,7 @@
 
 #include "bridge/trace.h"
 #include "device/dlpack.h"
+#include "device/empty_strided.h"
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/history_module.h"
@@ -93,6 +94,12 @@ PYBIND11_MODULE(_device, m) {
   });
 
   m.def("empty_from_dlpack", &empty_from_dlpack);
+
+  static PyMethodDef fast[] = {
+      {"empty_strided", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&empty_strided)), METH_FASTCALL,
+       "empty_strided(size, stride, dtype): a new tensor on the current device."},
+      {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(m.ptr(), fast) != 0) throw py::error_already_set();
 
   bind_history(m);
   m.def("set_use_on_oom", &set_use_on_oom);

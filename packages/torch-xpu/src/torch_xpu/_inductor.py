@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from . import _import_hooks
+from . import import_hooks
 
 _MISSING = (
     "no adapter of Inductor's for xpu is installed (neither a scheduling registered for xpu "
@@ -86,7 +86,7 @@ def _with_flex_attention_of_the_cpu(flex_cpu: Any) -> None:
 
 def install() -> None:
     """Register the changes, which are made when Inductor is imported."""
-    _import_hooks.change(
+    import_hooks.change(
         {
             "torch._inductor.compile_fx": _with_uncompiled_xpu,
             "torch._inductor.kernel.flex.flex_cpu": _with_flex_attention_of_the_cpu,

@@ -1,0 +1,124 @@
+"""What is changed in PyTorch: one table of targets, reasons and replacements.
+
+A replacement is made when the module that has the target is imported, so `import torch` imports nothing of Inductor.
+Each is a function of the stock object and behaves like it for every other device.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Patch:
+    """``name`` in ``module`` becomes ``replace`` of the stock object."""
+
+    module: str
+    name: str
+    reason: str
+    replace: Callable[[Any], Any]
+
+
+def _empty_strided(stock: Any) -> Any:
+    def empty_strided(size: Any, stride: Any, dtype: Any) -> Any:
+        from . import loader  # replaces this function by the one of C++
+
+        return loader.empty_strided(size, stride, dtype)
+
+    return empty_strided
+
+
+def _create_backend(stock: Any) -> Any:
+    from torch._inductor.codegen.common import get_scheduling_for_device
+    from torch._inductor.virtualized import V
+
+    @functools.wraps(stock)
+    def create_backend(self: Any, device: Any) -> Any:
+        if device.type != "xpu":
+            return stock(self, device)
+        V.graph.add_device_info(device)
+        return get_scheduling_for_device("xpu")(self)
+
+    return create_backend
+
+
+def _two_step_variance(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def use_two_step_variance(x: Any, *args: Any, **named: Any) -> bool:
+        return x.get_device().type == "xpu" or stock(x, *args, **named)
+
+    return use_two_step_variance
+
+
+def _is_big_gpu(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def is_big_gpu(index_or_device: Any = 0) -> bool:
+        import torch
+
+        device = index_or_device if isinstance(index_or_device, torch.device) else None
+        return False if device is not None and device.type == "xpu" else stock(index_or_device)
+
+    return is_big_gpu
+
+
+def _initialized(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def init_backend_registration() -> None:
+        from .registration import register
+
+        register()
+        stock()
+
+    return init_backend_registration
+
+
+PATCHES = (
+    Patch(
+        "torch._C._dynamo.guards",
+        "_empty_strided_xpu",
+        "the CPU wheel's says that it was compiled without support for xpu",
+        _empty_strided,
+    ),
+    Patch(
+        "torch._inductor.codegen.common",
+        "init_backend_registration",
+        "registers the back end of xpu before the stock one, which wants Triton",
+        _initialized,
+    ),
+    Patch(
+        "torch._inductor.scheduler",
+        "Scheduler.create_backend",
+        "demands Triton of every GPU",
+        _create_backend,
+    ),
+    Patch(
+        "torch._inductor.lowering",
+        "use_two_step_variance",
+        "two passes are faster than Welford's division for each element",
+        _two_step_variance,
+    ),
+    Patch(
+        "torch._inductor.utils",
+        "is_big_gpu",
+        "warns of devices with few units; templates of Triton do not run on xpu",
+        _is_big_gpu,
+    ),
+)
+
+
+def modules() -> tuple[str, ...]:
+    """Return the modules whose import makes replacements."""
+    return tuple(dict.fromkeys(patch.module for patch in PATCHES))
+
+
+def apply_to(module: ModuleType) -> None:
+    """Make the replacements in a module that was just imported."""
+    for patch in PATCHES:
+        if patch.module == module.__name__:
+            *path, name = patch.name.split(".")
+            owner = functools.reduce(getattr, path, module)
+            setattr(owner, name, patch.replace(getattr(owner, name)))

@@ -1,0 +1,1 @@
+"""The reader of Inductor's loops: kernels of its scheduler become loop programs."""

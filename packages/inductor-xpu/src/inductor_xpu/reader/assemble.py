@@ -1,0 +1,147 @@
+"""Put a loop program together once all of Inductor's loops and removed buffers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.program import Array, Fold, LoopProgram, Section
+from xpu_runtime.codegen.sizes import Symbol
+from xpu_runtime.codegen.statements import Block, Do, If, Let, Load, Operand, Set, Statement, Store, Term, Var, leaves, operands, walk
+
+from .loops import Dimensions
+from .values import element_of
+
+
+def assemble(
+    sections: Sequence[Section],
+    dimensions: Dimensions,
+    arrays: Sequence[tuple[str, torch.dtype]],
+    removed: set[int],
+    symbols: tuple[Symbol, ...],
+    headers: tuple[str, ...],
+    wide: bool,
+) -> tuple[LoopProgram, list[str]]:
+    """Return the program and the names of its arrays. ``removed``: identities of stores to leave out."""
+    kept = [_without(section, removed) for section in sections]
+    every = [s for section in kept for s in walk((*section.per_element, *section.per_row))]
+    used = sorted({s.array for s in every if isinstance(s, Load | Store)})
+    numbers = {old: new for new, old in enumerate(used)}
+    written = {s.array for s in every if isinstance(s, Store)}
+    into = _Translation(dimensions, numbers)
+    program = LoopProgram(
+        [Array(element_of(arrays[old][1]), None, old in written) for old in used],
+        tuple(dimensions.sizes),
+        dimensions.parallel,
+        [into.section(section) for section in kept],
+        headers=headers,
+        symbols=symbols,
+        wide=wide,
+        lanes_on_parallel=_lanes_on_parallel(kept, into, dimensions),
+    )
+    return program, [arrays[old][0] for old in used]
+
+
+def _without(section: Section, removed: set[int]) -> Section:
+    def rest(statements: Iterable[Statement]) -> list[Statement]:
+        return [s for s in statements if not (isinstance(s, Store) and id(s) in removed)]
+
+    return replace(section, per_element=rest(section.per_element), per_row=rest(section.per_row))
+
+
+class _Translation:
+    """Rewrites statements from Inductor's loops to the program's dimensions, arrays to those used."""
+
+    def __init__(self, dimensions: Dimensions, numbers: dict[int, int]) -> None:
+        self.loops, self.definitions = dimensions.loops, dimensions.definitions
+        self.numbers = numbers
+
+    def section(self, section: Section) -> Section:
+        folds = [
+            replace(fold, update=[self.statement(s) for s in fold.update]) for fold in section.folds
+        ]
+        return Section(
+            self.body(section.per_element, section.folds), folds, self.body(section.per_row)
+        )
+
+    def body(self, statements: Iterable[Statement], folds: Sequence[Fold] = ()) -> list[Statement]:
+        """Return translated statements behind definitions of the loops that are no positions."""
+        statements = list(statements)
+        updates = [s for fold in folds for s in walk(fold.update)]
+        named = {name for s in (*walk(statements), *updates) for name in _loops_of(s)}
+        defined: list[Statement] = [
+            let for name, let in self.definitions.items() if name in named
+        ]
+        return defined + [self.statement(s) for s in statements]
+
+    def statement(self, s: Statement) -> Statement:
+        match s:
+            case Load():
+                mask = None if s.mask is None else self.operand(s.mask)
+                return Load(s.name, self.numbers[s.array], self.position(s.position), mask, s.other)
+            case Store():
+                place = self.position(s.position)
+                return Store(self.numbers[s.array], place, self.operand(s.value), s.combine)
+            case Let() | Set() | Do() | Var() if s.value is not None:
+                return s._replace(value=self.operand(s.value))
+            case Block():
+                return Block([self.statement(inner) for inner in s.body])
+        return s
+
+    def operand(self, operand: Operand) -> Operand:
+        if isinstance(operand, Affine):
+            return self.position(operand)
+        if isinstance(operand, Term):
+            return Term(operand.template, tuple(map(self.operand, operand.args)))
+        return operand
+
+    def position(self, position: Affine) -> Affine:
+        total = Affine(position.constant)
+        for counter, factor in position.terms:
+            if counter in self.loops:
+                loop = self.loops[counter]
+                total = total + (loop if factor == 1 else scaled(loop, factor))
+            elif counter in self.definitions:
+                total = total + Affine(0, ((self.definitions[counter].name, factor),))
+            else:
+                total = total + Affine(0, ((counter, factor),))
+        return total
+
+
+def scaled(position: Affine, factor: Any) -> Affine:
+    """Return a loop's position times a factor, either of which may be a symbol."""
+    if isinstance(factor, int):
+        return position * factor
+    ((counter, own),) = position.terms
+    if own != 1:
+        raise NotImplementedError("a product of symbols in a position")
+    return Affine(0, ((counter, factor),))
+
+
+def _loops_of(statement: Statement) -> Iterable[str]:
+    if isinstance(statement, Load | Store):
+        yield from statement.position.variables
+    for operand in operands(statement):
+        for leaf in leaves(operand):
+            if isinstance(leaf, Affine):
+                yield from leaf.variables
+
+
+def _lanes_on_parallel(
+    sections: Sequence[Section], into: _Translation, dimensions: Dimensions
+) -> bool:
+    """Return True if more accesses are contiguous along the last parallel dimension than along the folded."""
+    last_parallel, last = dimensions.parallel - 1, len(dimensions.sizes) - 1
+    if last == last_parallel:
+        return False
+    parallel = folded = 0
+    for section in sections:
+        for s in walk(section.per_element):
+            if isinstance(s, Load | Store):
+                position = into.position(s.position)
+                folded += position.factor(last) == 1
+                parallel += position.factor(last_parallel) == 1
+    return parallel > folded

@@ -1,0 +1,147 @@
+"""Positions in arrays and other index expressions, from Inductor's symbols."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from torch._inductor.virtualized import V
+from torch.utils._sympy.functions import (
+    FloorDiv,
+    Identity,
+    Max,
+    Min,
+    Mod,
+    ModularIndexing,
+    PythonMod,
+    Where,
+)
+from torch.utils._sympy.symbol import SymT, symbol_is_type
+from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.builder import Builder
+from xpu_runtime.codegen.sizes import Symbol
+from xpu_runtime.codegen.statements import Operand, Term
+
+_SIZES = (SymT.SIZE, SymT.PRECOMPUTED_SIZE, SymT.UNBACKED_INT)
+
+
+def is_uniform(expr: sympy.Expr) -> bool:
+    """Return True if an expression has the same value everywhere in a kernel."""
+    return all(symbol_is_type(symbol, _SIZES) for symbol in expr.free_symbols)
+
+
+class Symbols:
+    """Expressions that a launch computes and gives to the kernel: one symbol of the program for each."""
+
+    def __init__(self) -> None:
+        self.of: dict[sympy.Expr, Symbol] = {}
+
+    def size(self, expr: sympy.Expr | int) -> int | Symbol:
+        """Return a uniform expression as a number, or as the symbol that stands for it."""
+        expr = V.graph.sizevars.simplify(sympy.sympify(expr))
+        if expr.is_number:
+            return int(expr)
+        symbol = self.of.get(expr)
+        if symbol is None:
+            hint = int(V.graph.sizevars.optimization_hint(expr, fallback=8192))
+            symbol = self.of[expr] = Symbol(f"n{len(self.of)}", hint)
+        return symbol
+
+
+class Positions:
+    """Translates index expressions; ``builder`` and ``type`` are called for those that are not affine."""
+
+    def __init__(self, symbols: Symbols, builder: Callable[[], Builder], type: Callable[[], str]):
+        self.symbols, self.builder, self.type = symbols, builder, type
+
+    def affine(self, index: sympy.Expr) -> Affine:
+        """Return the position of an index. Its counters are names of Inductor's loops and of values."""
+        constant, terms = 0, {}
+        grouped: dict[str, list[sympy.Expr]] = {}
+        for summand in sympy.Add.make_args(sympy.expand(index)):
+            factors = sympy.Mul.make_args(summand)
+            uniform = sympy.Mul(*(f for f in factors if is_uniform(f)))
+            varying = sympy.Mul(*(f for f in factors if not is_uniform(f)))
+            if varying == 1 and uniform.is_number:
+                constant += int(uniform)
+                continue
+            name = "" if varying == 1 else self.name(varying)
+            grouped.setdefault(name, []).append(uniform)
+        for name, factors in grouped.items():
+            factor = self.symbols.size(sympy.Add(*factors))
+            if name == "":
+                if isinstance(factor, int):
+                    constant += factor
+                else:
+                    terms[factor.name] = 1
+            elif factor != 0:
+                terms[name] = factor
+        return Affine(constant, tuple(sorted(terms.items())))
+
+    def name(self, varying: sympy.Expr) -> str:
+        """Return the name of a factor: a loop, a value, or what is defined from them here."""
+        if isinstance(varying, sympy.Symbol):
+            return varying.name
+        return self.builder().define(self.type(), self.operand(varying))
+
+    def operand(self, expr: sympy.Expr) -> Operand:
+        """Return an index expression as a number."""
+        if isinstance(expr, Identity):
+            return self.operand(expr.args[0])
+        if isinstance(expr, (sympy.Integer, int)):
+            return str(int(expr))
+        if is_uniform(expr):
+            size = self.symbols.size(expr)
+            return str(size) if isinstance(size, int) else size.name
+        if isinstance(expr, (sympy.Symbol, sympy.Add)):
+            return self.affine(expr)
+        if isinstance(expr, sympy.Mul):
+            uniform, varying = expr.as_independent(*self._varying(expr))
+            if uniform != 1:
+                return self.affine(expr)
+            return _joined("({0}) * ({1})", [self.operand(factor) for factor in varying.args])
+        if isinstance(expr, ModularIndexing):
+            base, divisor, size = expr.args
+            return self.operand(Mod(FloorDiv(base, divisor), size))
+        if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and expr.exp > 0:
+            return _joined("({0}) * ({1})", [self.operand(expr.base)] * int(expr.exp))
+        template = next((text for type, text in _TEMPLATES if isinstance(expr, type)), None)
+        if template is None:
+            raise NotImplementedError(f"an index with {type(expr).__name__}: {expr}")
+        arguments = [self.operand(argument) for argument in expr.args]
+        return _joined(template, arguments) if "{2}" not in template else Term(template, tuple(arguments))
+
+    @staticmethod
+    def _varying(expr: sympy.Expr) -> list[Any]:
+        return [symbol for symbol in expr.free_symbols if not symbol_is_type(symbol, _SIZES)]
+
+
+def _joined(template: str, arguments: list[Operand]) -> Operand:
+    """Fold a template of two arguments over any number of them."""
+    if "{1}" not in template:
+        return Term(template, tuple(arguments))
+    result = arguments[0]
+    for argument in arguments[1:]:
+        result = Term(template, (result, argument))
+    return result
+
+
+# Indices of loops are never negative, so a division rounds down; what a program computes from values may be.
+_TEMPLATES: tuple[tuple[Any, str], ...] = (
+    (FloorDiv, "(({0}) / ({1}))"),
+    ((Mod, PythonMod, sympy.Mod), "(({0}) % ({1}))"),
+    ((Min, sympy.Min), "min_of({0}, {1})"),
+    ((Max, sympy.Max), "max_of({0}, {1})"),
+    (Where, "(({0}) ? ({1}) : ({2}))"),
+    (sympy.Eq, "(({0}) == ({1}))"),
+    (sympy.Ne, "(({0}) != ({1}))"),
+    (sympy.Lt, "(({0}) < ({1}))"),
+    (sympy.Le, "(({0}) <= ({1}))"),
+    (sympy.Gt, "(({0}) > ({1}))"),
+    (sympy.Ge, "(({0}) >= ({1}))"),
+    (sympy.And, "(({0}) && ({1}))"),
+    (sympy.Or, "(({0}) || ({1}))"),
+    (sympy.Not, "(!({0}))"),
+)

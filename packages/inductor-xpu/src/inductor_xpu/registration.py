@@ -1,0 +1,20 @@
+"""Registration of xpu as a back end of Inductor's."""
+
+from __future__ import annotations
+
+import functools
+
+
+@functools.cache
+def register() -> None:
+    """Register the scheduling and the wrappers, unless a program has registered its own."""
+    from torch._inductor.codegen import common
+    from torch._inductor.codegen.wrapper import PythonWrapperCodegen
+    from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
+
+    from .scheduling import Scheduling
+
+    if common.get_scheduling_for_device("xpu") is None:
+        common.register_backend_for_device(
+            "xpu", Scheduling, PythonWrapperCodegen, None, WrapperFxCodegen
+        )

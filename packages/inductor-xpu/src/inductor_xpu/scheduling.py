@@ -1,0 +1,48 @@
+"""The scheduling of xpu: Inductor's for SIMD devices, with kernels of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch._inductor import config
+from torch._inductor.codegen.common import BackendFeature
+from torch._inductor.codegen.simd import SIMDScheduling
+from torch._inductor.utils import get_fused_kernel_name, get_kernel_metadata
+from torch._inductor.virtualized import V
+from torch.utils._ordered_set import OrderedSet
+
+from .reader.kernel import LoopKernel
+
+# Inductor writes the name of a kernel in this place; its length is bounded by the file names of caches.
+MAX_NAME = 120
+
+
+class Scheduling(SIMDScheduling):
+    """Fuses as for other SIMD devices; sorts and scans stay calls of ATen."""
+
+    kernel_type = LoopKernel
+
+    @classmethod
+    def get_backend_features(cls, device: torch.device) -> OrderedSet[BackendFeature]:
+        """Return what kernels of xpu can do besides loops."""
+        return OrderedSet([BackendFeature.INPLACE_BUFFERS, BackendFeature.MASKED_SCATTER_WITH_INDEX])
+
+    def define_kernel(
+        self, src_code: str, node_schedule: Sequence[Any], kernel: LoopKernel
+    ) -> str:
+        """Write the definition of a kernel into the wrapper, once for equal kernels; return its name."""
+        wrapper = V.graph.wrapper_code
+        if src_code in wrapper.src_to_kernel:
+            return wrapper.src_to_kernel[src_code]
+        fused = get_fused_kernel_name(node_schedule, config.triton.descriptive_names)
+        name = "_".join(["sycl", fused])[:MAX_NAME] + f"_{wrapper.next_kernel_suffix()}"
+        wrapper.src_to_kernel[src_code] = name
+        origins, details = get_kernel_metadata(node_schedule, wrapper)
+        device = V.graph.get_current_device_or_throw()
+        wrapper.add_import_once("from inductor_xpu.loader import load_kernel")
+        text = src_code.replace(LoopKernel.PLACE_OF_NAME, name)
+        body = f"load_kernel({name!r}, {device.index}, {kernel.launch!r}, '''\n{text}''')"
+        wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)
+        return name
