@@ -34,8 +34,8 @@ TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>
 _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
-    r"c|e|at|rows?|last|tile|first|end|count|width|height|row_offset|"
-    r"[abdqrsxS]\d+|element\d*|(?:both|place|state|whole)\d+"
+    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|height|row_offset|"
+    r"[abdqrsxS]\d+|element\d*|whole|(?:both|place|row|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 
@@ -75,6 +75,11 @@ def check(program: LoopProgram, target: Target) -> None:
     if not program.sections or (is_pointwise and len(program.sections) > 1):
         raise ProgramError("sections", "a program has a section, and several only with rows")
     _check_caches(program, target)
+    if program.lanes_on_parallel and (is_pointwise or program.parallel_dims == 0 or program.caches):
+        raise ProgramError(
+            "lanes_on_parallel",
+            "lanes_on_parallel needs a parallel and a folded dimension, and has no caches",
+        )
     results: set[str] = set()
     scope: set[str] = set()  # of all sections: what depends on the row alone leaves its section
     for number, section in enumerate(program.sections):

@@ -17,6 +17,7 @@ class WorkDivision:
     min_tile_length: int
     max_tile_length: int
     tiles_per_unit: int
+    column_vectors: int
     streaming_bytes: int
 
 

@@ -8,6 +8,7 @@ from .kernel import Kernel, make_code
 from .program import LoopProgram
 from .statements import Load, Store, walk
 from .target import Target
+from .write_columns import write_columns
 from .write_pointwise import write_pointwise
 from .write_rows import write_rows
 
@@ -16,7 +17,8 @@ def write(program: LoopProgram, target: Target) -> Kernel:
     """Return the kernel of a program for a device; raise ProgramError if ``check`` rejects it."""
     check(program, target)
     is_pointwise = program.parallel_dims == len(program.shape)
-    body = (write_pointwise if is_pointwise else write_rows)(program, target)
+    write_folds = write_columns if program.lanes_on_parallel else write_rows
+    body = (write_pointwise if is_pointwise else write_folds)(program, target)
     parameters = [
         f"global<{'' if array.writable else 'const '}{array.element.stored}> x{number}"
         for number, array in enumerate(program.arrays)

@@ -1,0 +1,159 @@
+"""Write a kernel whose lanes lie along the last parallel dimension: each lane folds a row of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .affine import row_major
+from .loops import MIN_INNER, Loops, join
+from .program import Fold, LoopProgram, Section
+from .render import Renderer
+from .statements import Store, positions_of, walk
+from .target import Target
+from .tiles import KernelBody, declare_coordinates, index_type, tile_number
+
+# An element with a longer text is computed for one vector, because the text is compiled once for each.
+_SHORT_TEXT = 1000
+
+
+def write_columns(program: LoopProgram, target: Target) -> KernelBody:
+    """Write blocks of neighbouring columns; the outermost folded size is an argument."""
+    leading = program.parallel_dims
+    index = index_type(program.arrays, math.prod(program.shape))
+    positions: dict = {}
+    for section in program.sections:
+        positions |= positions_of(section.per_element) | positions_of(section.per_row)
+    loops = join(program.shape, positions, leading)
+    writer = _BodyWriter(program, loops, index, target)
+    rows, columns, folded = writer.rows, writer.columns, math.prod(program.shape[leading:])
+    vectors = writer.choose_vectors()
+    width = vectors * target.lanes
+    wide = columns // width
+    blocks_of_row = wide + -(-(columns - wide * width) // target.lanes)
+    blocks = rows * blocks_of_row
+    height = max(1, min(target.tile(blocks * folded * vectors) // (folded * vectors), blocks))
+    writer.lines += [
+        tile_number(target, index),
+        f"for ({index} block = tile * ({index})height, "
+        f"last = min_of(block + ({index})height, ({index})blocks); block < last; ++block) {{",
+        f"const {index} row = block / {blocks_of_row}, at = block % {blocks_of_row};",
+        *declare_coordinates(writer.outer_sizes, "row", index),
+    ]
+    if wide:
+        writer.lines.append(f"if (at < {wide}) {{ const {index} first = at * {width};")
+        writer.block(vectors)
+        writer.lines.append("}")
+    if columns % width:
+        # The lanes of the last vector that are beyond the end do nothing.
+        start = f"{wide * width} + (at - {wide}) * XPU_SUB_GROUP"
+        writer.lines.append(
+            f"if (at >= {wide}) if (const {index} first = {start}; first + lane() < {columns}) {{"
+        )
+        writer.block(1)
+        writer.lines.append("}")
+    writer.lines.append("}")
+    return KernelBody(
+        writer.lines,
+        ["blocks", "height", "count"],
+        [blocks, height, writer.folded_sizes[0]],
+        -(-blocks // height),
+    )
+
+
+class _BodyWriter:
+    """Writes the code of blocks.
+
+    A row of the parallel dimensions has ``columns`` columns. If that is too short for lanes, all rows are
+    one, and each lane computes its coordinates.
+    """
+
+    def __init__(self, program: LoopProgram, loops: Loops, index: str, target: Target) -> None:
+        self.sections, self.index, self.target = program.sections, index, target
+        self.lines: list[str] = []
+        parallel = loops.sizes[: loops.leading] or [1]
+        self.folded_sizes = loops.sizes[loops.leading :] or [1]
+        self.columns = parallel[-1]
+        self.outer_sizes, self.lane_sizes = parallel[:-1], []
+        if self.columns < MIN_INNER:
+            self.columns = math.prod(parallel)
+            self.outer_sizes, self.lane_sizes = [], parallel
+        self.rows = math.prod(self.outer_sizes)
+        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
+        if not self.lane_sizes:
+            names[loops.leading - 1] = "e"
+        joined = loops.positions.__getitem__
+        self.of_row = Renderer(program.arrays, joined, names)
+        q = {loops.leading + dim: f"q{dim}" for dim in range(len(self.folded_sizes))}
+        self.of_element = Renderer(program.arrays, joined, names | q)
+
+    def choose_vectors(self) -> int:
+        """Return the vectors of a block; fewer if that leaves compute units without blocks."""
+        target, vectors = self.target, self.target.division.column_vectors
+        texts = [self.of_element.text(section.per_element) for section in self.sections]
+        if max(map(len, texts)) > _SHORT_TEXT:
+            return 1
+        while vectors > 1 and self.rows * self.columns < 2 * target.units * vectors * target.lanes:
+            vectors //= 2
+        return vectors
+
+    def block(self, vectors: int) -> None:
+        """Write all sections for the columns of ``vectors`` vectors from ``first``."""
+        results: list[str] = []
+        folds = 0
+        for number, section in enumerate(self.sections):
+            numbers = range(folds, folds + len(section.folds))
+            folds += len(section.folds)
+            self._loop_over_rows(number, section, numbers, results, vectors)
+            for n, fold in zip(numbers, section.folds, strict=True):
+                results += [f"[[maybe_unused]] const auto& {name} = a{n}[v].s{k};" for k, name in enumerate(fold.results)]
+            if section.per_row:
+                self._function(f"row{number}", [*results, *self.of_row.lines(section.per_row)])
+                self._call(f"row{number}", vectors)
+
+    def _loop_over_rows(self, number, section, numbers, results, vectors) -> None:
+        statements = section.per_element
+        if not section.folds and not any(type(s) is Store for s in walk(statements)):
+            return
+        for n, fold in zip(numbers, section.folds, strict=True):
+            members = " ".join(f"{type} s{k};" for k, type in enumerate(fold.types))
+            self.lines.append(f"struct S{n} {{ {members} }};")
+            start = f"S{n}{{{', '.join(fold.identities)}}}"
+            self.lines.append(f"S{n} a{n}[{vectors}] = {{{', '.join([start] * vectors)}}};")
+        for dim, size in enumerate(self.folded_sizes):
+            end = f"({self.index})count" if dim == 0 else str(size)
+            self.lines.append(
+                f"{self.target.vector_loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{"
+            )
+        body = [*results, *self.of_element.lines(statements)]
+        for n, fold in zip(numbers, section.folds, strict=True):
+            names = " ".join(f"auto& s{k} = a{n}[v].s{k};" for k in range(len(fold.types)))
+            body += [f"{{ {names}", *self.of_element.lines(fold.update), "}"]
+        self._function(f"element{number}", body)
+        self._call(f"element{number}", vectors)
+        self.lines.append("}" * len(self.folded_sizes))
+        for n, fold in zip(numbers, section.folds, strict=True):
+            self._finish(n, fold, results, vectors)
+
+    def _finish(self, number: int, fold: Fold, results: Sequence[str], vectors: int) -> None:
+        """Replace the accumulators by the results."""
+        body = [*results, f"const S{number} whole = a{number}[v];"]
+        body += [f"[[maybe_unused]] const auto& s{k} = whole.s{k};" for k in range(len(fold.types))]
+        body += [
+            f"a{number}[v].s{k} = {self.of_row.operand(value)};"
+            for k, value in enumerate(fold.finish)
+        ]
+        self._function(f"whole{number}", body)
+        self._call(f"whole{number}", vectors)
+
+    def _function(self, name: str, body: Sequence[str]) -> None:
+        self.lines.append(f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{")
+        self.lines.append(
+            f"[[maybe_unused]] const {self.index} e = first + v * XPU_SUB_GROUP + lane();"
+        )
+        self.lines += declare_coordinates(self.lane_sizes, "e", self.index)
+        self.lines += body
+        self.lines.append("};")
+
+    def _call(self, name: str, vectors: int) -> None:
+        self.lines.append(" ".join(f"{name}({v});" for v in range(vectors)))
