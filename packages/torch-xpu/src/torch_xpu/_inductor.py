@@ -25,6 +25,7 @@ def _adapted() -> bool:
     """Return True if Inductor can compile for xpu: by an adapter's scheduling, or by stock Triton."""
     from torch._inductor.codegen import common
 
+    common.init_backend_registration()
     scheduling = common.get_scheduling_for_device("xpu")
     # Stock's own wants Triton.
     if scheduling is not None and not scheduling.__module__.startswith("torch."):
