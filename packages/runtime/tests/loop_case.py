@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,10 +54,11 @@ def run(
     arguments: list[np.ndarray],
     target: Target | None = None,
     margin: int = 0,
+    values: Mapping[str, int] | None = None,
 ) -> list[np.ndarray]:
     """Run a program over copies of the arguments; return what they hold afterwards.
 
-    Each copy has ``margin`` bytes on both sides, for kernels that are known to be wrong.
+    ``values`` are those of the program's symbols. Each copy has ``margin`` bytes on both sides, for kernels that are known to be wrong.
     """
     kernel = write(program, target or Target.of(xr.Device(0)))
     built = xr.compile(source_of(kernel)).kernel("program")
@@ -65,8 +66,10 @@ def run(
         Inside.of(xr, argument, margin) if margin else xr.from_numpy(argument)
         for argument in arguments
     ]
-    sizes = [np.int64(size) for size in kernel.sizes]
-    xr.launch(built, kernel.groups * kernel.group, kernel.group, [*given, *sizes])
+    groups, sizes = kernel.division.launch(values or {})
+    numbers = [*((values or {})[symbol.name] for symbol in program.symbols), *sizes]
+    if groups:
+        xr.launch(built, groups * kernel.group, kernel.group, [*given, *map(np.int64, numbers)])
     return [array.numpy() for array in given]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from loop_case import run
@@ -277,9 +278,14 @@ def interpret(program: LoopProgram, arrays: list[np.ndarray]) -> list[np.ndarray
 KINDS: dict[str, Callable[[np.random.Generator], Made]] = {"pointwise": pointwise, "rows": rows}
 
 
-def difference(xr, program: LoopProgram, arrays: list[np.ndarray], margin: int = 0) -> str:
-    """Return where a program's results differ from their meaning, or "". For ``margin`` see run()."""
-    found = run(xr, program, arrays, margin=margin)
+def difference(
+    xr, program: LoopProgram, arrays: list[np.ndarray], margin: int = 0, **more: Any
+) -> str:
+    """Return where a program's results differ from their meaning, or "". For ``margin`` see run().
+
+    ``more`` may have a program for ``run`` of the same meaning, and other arguments of it.
+    """
+    found = run(xr, more.pop("written", program), arrays, margin=margin, **more)
     for number, (got, expected) in enumerate(zip(found, interpret(program, arrays), strict=True)):
         if not np.array_equal(got, expected):
             at = int(np.flatnonzero(got != expected)[0])

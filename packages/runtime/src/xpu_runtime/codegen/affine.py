@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from .sizes import Extent, symbols_of
 
 
 class Affine(NamedTuple):
-    """``constant + sum(counter * factor)``; a counter is a loop's number, or the name of a variable."""
+    """``constant + sum(counter * factor)``.
+
+    A counter is a loop's number, or the name of a variable or of a symbol. A factor is a number, a symbol or a
+    product. Where symbols would have to be added, ``+`` and ``*`` raise TypeError; use one symbol of the sum.
+    """
 
     constant: int = 0
-    terms: tuple[tuple[int | str, int], ...] = ()
+    terms: tuple[tuple[int | str, Extent], ...] = ()
 
     @classmethod
     def of(cls, counter: int | str) -> Affine:
@@ -25,15 +32,17 @@ class Affine(NamedTuple):
             return Affine(self.constant + other.constant, other.terms)
         terms = dict(self.terms)
         for counter, factor in other.terms:
-            terms[counter] = terms.get(counter, 0) + factor
+            terms[counter] = terms[counter] + factor if counter in terms else factor
         return Affine(self.constant + other.constant, _sorted(terms))
 
-    def __mul__(self, factor: int) -> Affine:  # type: ignore[override]
+    def __mul__(self, factor: Extent) -> Affine:  # type: ignore[override]
         if factor == 0:
             return _ZERO
+        if self.constant and symbols_of(factor):
+            raise TypeError(f"{self.constant} * {factor} is no number; name it with a symbol")
         return Affine(self.constant * factor, tuple((c, f * factor) for c, f in self.terms))
 
-    def factor(self, counter: int | str) -> int:
+    def factor(self, counter: int | str) -> Extent:
         """Return by how much the position grows with the counter; 0 if it does not depend on it."""
         for other, factor in self.terms:
             if other == counter:
@@ -72,14 +81,14 @@ class Affine(NamedTuple):
 _ZERO = Affine()
 
 
-def _sorted(terms: dict[int | str, int]) -> tuple[tuple[int | str, int], ...]:
+def _sorted(terms: dict[int | str, Extent]) -> tuple[tuple[int | str, Extent], ...]:
     return tuple(sorted(((c, f) for c, f in terms.items() if f), key=lambda item: str(item[0])))
 
 
 Coordinates = tuple[Affine, ...]
 
 
-def dot(coordinates: Coordinates, strides: tuple[int, ...]) -> Affine:
+def dot(coordinates: Coordinates, strides: tuple[Extent, ...]) -> Affine:
     """Return the position of coordinates in an array of these strides."""
     total = _ZERO
     for coordinate, stride in zip(coordinates, strides, strict=True):
@@ -87,15 +96,16 @@ def dot(coordinates: Coordinates, strides: tuple[int, ...]) -> Affine:
     return total
 
 
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+def row_major(shape: Sequence[Extent]) -> tuple[Extent, ...]:
     """Return the strides of a contiguous array, in elements."""
-    strides, step = [], 1
+    strides: list[Extent] = []
+    step: Extent = 1
     for size in reversed(shape):
         strides.append(step)
         step *= size
     return tuple(reversed(strides))
 
 
-def counters(shape: tuple[int, ...]) -> Coordinates:
+def counters(shape: Sequence[Extent]) -> Coordinates:
     """Return a counter for each dimension, and 0 for dimensions of size 1."""
     return tuple(_ZERO if size == 1 else Affine.of(dim) for dim, size in enumerate(shape))

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from .access import load_template
 from .affine import Affine
 from .loops import MIN_INNER, Loops
-from .program import Array
+from .program import Array, LoopProgram
+from .sizes import hint_of
 from .statements import (
     Block,
     Let,
@@ -41,18 +42,20 @@ def is_regular(statements: Sequence[Statement]) -> bool:
 
 
 def load_words(
-    arrays: Sequence[Array], statements: list[Statement], loops: Loops, index: str
+    program: LoopProgram, statements: list[Statement], loops: Loops, index: str
 ) -> tuple[Loops, list[Statement]]:
     """Return loops and statements in which loads of words replace loads of bytes.
 
-    The channels of a pixel are in one word, so they are computed together, without a loop over them.
+    The channels of a pixel are in one word, so they are computed together, without a loop over them. That needs
+    sizes, so programs with symbols load a word for each byte.
     """
+    arrays = program.arrays
     if not any(_is_byte(array) for array in arrays):
         return loops, statements
-    dim = _channels(arrays, statements, loops)
+    dim = None if program.symbols else _channels(arrays, statements, loops)
     if dim is None:
         lane = len(loops.sizes) - 1
-        flat = loops.sizes[-1] < MIN_INNER and lane > 0
+        flat = hint_of(loops.sizes[-1]) < MIN_INNER and lane > 0
 
         def load(statement: Statement) -> Statement:
             if type(statement) is not Load or statement.mask is not None:
@@ -85,7 +88,7 @@ def _by_channel(
         if type(statement) is not Load:
             return statement
         array, place = arrays[statement.array], loops.positions[statement.position]
-        if _is_byte(array) and array.bytes >= 4 and place.is_unit_stride(dim):
+        if _is_byte(array) and (array.bytes or 0) >= 4 and place.is_unit_stride(dim):
             key = statement.array, fixed(statement.position, 0)
             if key not in words:
                 value = Term(
@@ -116,7 +119,7 @@ def _channels(arrays: Sequence[Array], statements: list[Statement], loops: Loops
         if type(statement) is not Load or not _is_byte(arrays[statement.array]):
             continue
         place = loops.positions[statement.position]
-        if arrays[statement.array].bytes < 4 or place.factor(lane) in (0, 1):
+        if (arrays[statement.array].bytes or 0) < 4 or place.factor(lane) in (0, 1):
             continue
         for dim, size in enumerate(loops.sizes[:-1]):
             if size <= _MAX_CHANNELS and place.is_unit_stride(dim):

@@ -11,6 +11,7 @@ from typing import Any
 
 from .affine import Affine
 from .program import Array, LoopProgram
+from .sizes import Extent, Symbol, hint_of, symbols_of
 from .statements import (
     Block,
     Do,
@@ -34,7 +35,7 @@ TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>
 _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
-    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|height|row_offset|"
+    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|"
     r"[abdqrsxS]\d+|element\d*|whole|(?:both|place|row|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
@@ -55,13 +56,14 @@ def check(program: LoopProgram, target: Target) -> None:
         raise ProgramError(
             "parallel_dims", f"parallel_dims is {program.parallel_dims}; the shape has {rank}"
         )
+    _check_symbols(program)
     for dim, size in enumerate(shape):
-        if size < 1:
+        if hint_of(size) < 1:
             raise ProgramError(
                 f"shape[{dim}]",
                 f"shape[{dim}] is {size}: a program needs elements; launch nothing for none",
             )
-    if math.prod(shape) >= 2**62:
+    if hint_of(math.prod(shape)) >= 2**62:
         raise ProgramError("shape", f"shape {shape} has 2^62 elements or more")
     for number, array in enumerate(program.arrays):
         if array.element.math not in TYPES:
@@ -69,7 +71,7 @@ def check(program: LoopProgram, target: Target) -> None:
                 f"arrays[{number}]",
                 f"arrays[{number}] has the unknown element type {array.element.name!r}",
             )
-        if array.bytes < 0:
+        if array.bytes is not None and array.bytes < 0:
             raise ProgramError(f"arrays[{number}]", f"arrays[{number}] has {array.bytes} bytes")
     is_pointwise = program.parallel_dims == rank
     if not program.sections or (is_pointwise and len(program.sections) > 1):
@@ -111,6 +113,26 @@ def check(program: LoopProgram, target: Target) -> None:
         _Checker(program, program.parallel_dims, results, scope).statements(section.per_row)
 
 
+def _check_symbols(program: LoopProgram) -> None:
+    for symbol in program.symbols:
+        _check_name(symbol.name)
+        if symbol.name.endswith("_arg"):
+            raise ProgramError(symbol.name, f"{symbol} ends with _arg, as the writers' names do")
+    if len({symbol.name for symbol in program.symbols}) < len(program.symbols):
+        raise ProgramError("symbols", f"symbols {program.symbols} have equal names")
+    for size in program.shape:
+        _check_listed(size, program.symbols)
+    is_sized = not program.symbols and all(array.bytes is not None for array in program.arrays)
+    if program.wide is None and not is_sized:
+        raise ProgramError("wide", "wide is None: unknown sizes do not tell the type of positions")
+
+
+def _check_listed(extent: Extent, symbols: Sequence[Symbol]) -> None:
+    for symbol in symbols_of(extent):
+        if symbol not in symbols:
+            raise ProgramError(symbol.name, f"{symbol!r} is not one of the program's symbols")
+
+
 def _check_type(type: str, name: str) -> None:
     if type not in TYPES:
         raise ProgramError(name, f"{name} has the unknown type {type!r}")
@@ -136,6 +158,10 @@ def _check_caches(program: LoopProgram, target: Target) -> None:
     if not program.caches:
         return
     columns = math.prod(program.shape[program.parallel_dims :])
+    if not isinstance(columns, int):
+        raise ProgramError(
+            program.caches[0].name, f"cache {program.caches[0].name} has the unknown size {columns}"
+        )
     size = sum(
         16 if "Complex" in c.type else 8 if c.type[-2:] == "64" else 4 for c in program.caches
     )
@@ -160,10 +186,14 @@ class _Checker:
         self.arrays: Sequence[Array] = program.arrays
         self.shape, self.rank = program.shape, rank
         self.caches = {cache.name for cache in program.caches}
-        self.names = set(names)
+        self.symbols = program.symbols
+        self.symbol_names = {symbol.name for symbol in program.symbols}
+        self.names = {*names, *self.symbol_names}
         self.scope: set[str] = set() if scope is None else scope  # names of this body
         # The last value of loop counters whose end is a number.
-        self.last: dict[int | str, int] = {d: n - 1 for d, n in enumerate(self.shape[:rank])}
+        self.last: dict[int | str, int] = {
+            dim: size - 1 for dim, size in enumerate(self.shape[:rank]) if isinstance(size, int)
+        }
         self.is_guarded = False
 
     def statements(self, statements: Iterable[Statement]) -> None:
@@ -187,7 +217,8 @@ class _Checker:
                 self.operand(argument)
 
     def position(self, position: Affine) -> None:
-        for counter, _ in position.terms:
+        for counter, factor in position.terms:
+            _check_listed(factor, self.symbols)
             if isinstance(counter, int):
                 if not 0 <= counter < self.rank:
                     raise ProgramError(
@@ -203,25 +234,32 @@ class _Checker:
                 f"array {number}", f"array {number} is accessed; there are {len(self.arrays)}"
             )
         self.position(position)
-        if is_masked or self.is_guarded:
+        size = self.arrays[number].bytes
+        if is_masked or self.is_guarded or size is None:
             return
+        count = size // self.arrays[number].element.size
         low = high = position.constant
         for counter, factor in position.terms:
             last = self.last.get(counter)
-            if last is None:
+            if last is None or not isinstance(factor, int):
                 return  # depends on a value, which the program must have limited
             low += min(0, factor * last)
             high += max(0, factor * last)
-        if low < 0 or high >= self.arrays[number].count:
+        if low < 0 or high >= count:
             raise ProgramError(
                 f"array {number}",
-                f"array {number} has {self.arrays[number].count} elements; "
+                f"array {number} has {count} elements; "
                 f"{position.text({})} reaches from {low} to {high}",
             )
 
+    def check_name(self, name: str) -> None:
+        _check_name(name)
+        if name in self.symbol_names:
+            raise ProgramError(name, f"{name} is a symbol of the program")
+
     def define(self, name: str, type: str = "bool") -> None:
         _check_type(type, name)
-        _check_name(name)
+        self.check_name(name)
         if name in self.scope:
             raise ProgramError(name, f"{name} is defined twice")
         self.scope.add(name)
@@ -271,7 +309,7 @@ class _Checker:
         self.operand(s.begin)
         self.operand(s.end)
         _check_type(s.type, s.counter)
-        _check_name(s.counter)
+        self.check_name(s.counter)
         self.names.add(s.counter)
         if s.begin == "0" and isinstance(s.end, str) and s.end.isdecimal() and s.end != "0":
             self.last[s.counter] = int(s.end) - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .division import Division
 from .render import HOLE
 
 # The maximum number of a kernel's arguments, as in the runtime's Args.
@@ -37,14 +38,16 @@ class Code:
 class Kernel:
     """A kernel's code and its launch: ``groups`` of ``group`` work-items.
 
-    Its arguments are the program's arrays, then ``sizes`` as i64. ``in_place`` are the numbers of arrays that
-    may be the memory of a result, because each element is read only where it is written.
+    Its arguments are the program's arrays, then its symbols and ``sizes`` as i64. Of a program with symbols,
+    ``groups`` and ``sizes`` are those of the hints; ``division`` gives them for other values. ``in_place`` are the
+    numbers of arrays that may be the memory of a result, because each element is read only where it is written.
     """
 
     code: Code
     groups: int
     group: int
     sizes: tuple[int, ...]
+    division: Division
     in_place: tuple[int, ...] = ()
 
 

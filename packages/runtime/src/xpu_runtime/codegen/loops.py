@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .affine import Affine
+from .sizes import Extent, Size
 
 # An inner loop shorter than this would leave most lanes idle.
 MIN_INNER = 16
@@ -19,15 +20,15 @@ class Loops:
     ``leading`` counts the loops of dimensions before the boundary of ``join``.
     """
 
-    sizes: list[int]
+    sizes: list[Extent]
     positions: dict[Affine, Affine]
     leading: int = 0
 
 
-def join(shape: tuple[int, ...], positions: Iterable[Affine], boundary: int = 0) -> Loops:
+def join(shape: Sequence[Size], positions: Iterable[Affine], boundary: int = 0) -> Loops:
     """Join neighbouring dimensions that every position can iterate over as one.
 
-    Dimensions before ``boundary`` are not joined with later ones.
+    Dimensions before ``boundary`` are not joined with later ones, nor those of which symbols leave it open.
     """
     factors = [(position, dict(position.terms)) for position in positions]
     groups: list[list[int]] = []
@@ -45,7 +46,7 @@ def join(shape: tuple[int, ...], positions: Iterable[Affine], boundary: int = 0)
     sizes = [math.prod(shape[dim] for dim in group) for group in groups]
     joined = {}
     for position, of in factors:
-        terms: dict[int | str, int] = {
+        terms: dict[int | str, Extent] = {
             number: of.get(group[-1], 0) for number, group in enumerate(groups)
         }
         terms.update((c, f) for c, f in of.items() if isinstance(c, str))
@@ -53,5 +54,5 @@ def join(shape: tuple[int, ...], positions: Iterable[Affine], boundary: int = 0)
     return Loops(sizes or [1], joined, sum(group[0] < boundary for group in groups))
 
 
-def _nonzero(terms: dict[int | str, int]) -> tuple[tuple[int | str, int], ...]:
+def _nonzero(terms: dict[int | str, Extent]) -> tuple[tuple[int | str, Extent], ...]:
     return tuple(sorted(((c, f) for c, f in terms.items() if f), key=lambda item: str(item[0])))

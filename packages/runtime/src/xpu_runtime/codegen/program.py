@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .elements import Element
+from .sizes import Size, Symbol
 from .statements import Operand, Statement
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An argument of the kernel: memory of ``bytes`` bytes; kernels may write it if ``writable``."""
+    """An argument of the kernel: memory of ``bytes`` bytes; kernels may write it if ``writable``.
+
+    ``bytes`` is None if it depends on symbols; accesses are then not checked.
+    """
 
     element: Element
-    bytes: int
+    bytes: int | None
     writable: bool = False
-
-    @property
-    def count(self) -> int:
-        """Number of elements."""
-        return self.bytes // self.element.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,12 @@ class Cache:
 class LoopProgram:
     """Statements over the elements of ``shape``.
 
-    The first ``parallel_dims`` dimensions are parallel; along the others, a row, folds run. Sizes are
-    numbers; the outermost one is an argument of the kernel already, and a symbol would be another.
+    The first ``parallel_dims`` dimensions are parallel; along the others, a row, folds run. A kernel with
+    symbols serves many shapes.
     """
 
     arrays: Sequence[Array]
-    shape: tuple[int, ...]
+    shape: tuple[Size, ...]
     parallel_dims: int
     sections: Sequence[Section]
     caches: Sequence[Cache] = ()
@@ -76,3 +75,8 @@ class LoopProgram:
     headers: Sequence[str] = ()
     # Lanes lie along the last parallel dimension, where memory is contiguous, and each lane folds its own row.
     lanes_on_parallel: bool = False
+    # All symbols of sizes, strides and statements, in the order of the kernel's arguments.
+    symbols: Sequence[Symbol] = ()
+    # Whether positions are i64; None decides from sizes without symbols. The caller of a kernel with symbols
+    # and i32 positions guards that no count or number of bytes exceeds MAX_NARROW of tiles.py.
+    wide: bool | None = None

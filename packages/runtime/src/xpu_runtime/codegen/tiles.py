@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .affine import row_major
-from .program import Array
+from .division import Division
+from .program import LoopProgram
+from .sizes import Extent
 from .target import Target
 
 
@@ -24,35 +27,43 @@ class KernelBody:
     """A kernel's body with its size arguments, which let one source serve many shapes."""
 
     lines: list[str]
-    names: list[str]
-    sizes: list[int]
-    tiles: int
+    names: list[str]  # of the size arguments
+    division: Division
     streams: bool = False  # uses streaming stores
 
 
-def index_type(arrays: Sequence[Array], count: int) -> str:
-    """Return the type of positions, including those of a last tile that end beyond the array."""
-    widest = max([count, *(array.bytes for array in arrays)])
-    return "i32" if widest < 2**31 - 2**24 else "i64"
+# The maximum number of elements or bytes for positions of 32 bits: those of a last tile end beyond the array.
+MAX_NARROW = 2**31 - 2**24 - 1
+
+
+def index_type(program: LoopProgram) -> str:
+    """Return the type of positions."""
+    if program.wide is not None:
+        return "i64" if program.wide else "i32"
+    widest = max([math.prod(program.shape), *(array.bytes for array in program.arrays)])
+    return "i32" if widest <= MAX_NARROW else "i64"
 
 
 def loop_over(
     call: str,
     index: str,
-    count: int,
+    count: Extent,
     target: Target,
     first: str,
     end: str,
     team: Team | None = None,
 ) -> list[str]:
-    """Return a loop of calls for the elements from ``first`` to ``end``, without a tail if none occurs."""
+    """Return a loop of calls for the elements from ``first`` to ``end``, without a part that never runs.
+
+    There are ``count`` elements, of which a tile has all or a multiple of ``team.items``.
+    """
     team = team or Team(target.lanes)
     text = [f"  {{ {index} e = {first};"]
-    if count >= team.items:
+    if not isinstance(count, int) or count >= team.items:
         text.append(
             f"  {target.vector_loop} (; e + {team.count} <= {end}; e += {team.count}) {call}"
         )
-    if count % team.items:
+    if not isinstance(count, int) or count % team.items:
         text.append(f"  if (e + {team.own} < {end}) {call}")
     return [*text, "  }"]
 
@@ -66,7 +77,7 @@ def tile_number(target: Target, index: str) -> str:
 
 
 def declare_coordinates(
-    sizes: Sequence[int], counter: str, index: str, prefix: str = "d"
+    sizes: Sequence[Extent], counter: str, index: str, prefix: str = "d"
 ) -> list[str]:
     """Return declarations of the coordinates d0, d1, ..., computed from ``counter``."""
     lines = []

@@ -8,6 +8,7 @@ from .kernel import Kernel, make_code
 from .program import LoopProgram
 from .statements import Load, Store, walk
 from .target import Target
+from .tiles import index_type
 from .write_columns import write_columns
 from .write_pointwise import write_pointwise
 from .write_rows import write_rows
@@ -23,17 +24,23 @@ def write(program: LoopProgram, target: Target) -> Kernel:
         f"global<{'' if array.writable else 'const '}{array.element.stored}> x{number}"
         for number, array in enumerate(program.arrays)
     ]
+    index = index_type(program)
+    parameters += [f"i64 {symbol}_arg" for symbol in program.symbols]
+    # Vectors compute with the symbols in the type of positions.
+    copies = [f"  const {index} {symbol} = ({index}){symbol}_arg;" for symbol in program.symbols]
     parameters += [f"i64 {name}" for name in body.names]
+    groups, sizes = body.division.launch({symbol.name: symbol.hint for symbol in program.symbols})
     return Kernel(
         make_code(
             parameters,
-            body.lines,
+            [*copies, *body.lines],
             (*program.headers, *(("streaming_store",) * body.streams)),
             bool(program.caches),
         ),
-        groups=-(-body.tiles // target.sub_groups),
+        groups=groups,
         group=target.lanes * target.sub_groups,
-        sizes=tuple(body.sizes),
+        sizes=sizes,
+        division=body.division,
         in_place=_in_place(program) if is_pointwise else (),
     )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .affine import row_major
+from .division import Division
 from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
 from .render import Renderer
+from .sizes import factors, hint_of
 from .statements import Store, positions_of, walk
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, index_type, tile_number
@@ -19,46 +20,54 @@ _SHORT_TEXT = 1000
 
 def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     """Write blocks of neighbouring columns; the outermost folded size is an argument."""
-    leading = program.parallel_dims
-    index = index_type(program.arrays, math.prod(program.shape))
+    leading, index = program.parallel_dims, index_type(program)
     positions: dict = {}
     for section in program.sections:
         positions |= positions_of(section.per_element) | positions_of(section.per_row)
     loops = join(program.shape, positions, leading)
     writer = _BodyWriter(program, loops, index, target)
-    rows, columns, folded = writer.rows, writer.columns, math.prod(program.shape[leading:])
     vectors = writer.choose_vectors()
     width = vectors * target.lanes
-    wide = columns // width
-    blocks_of_row = wide + -(-(columns - wide * width) // target.lanes)
-    blocks = rows * blocks_of_row
-    height = max(1, min(target.tile(blocks * folded * vectors) // (folded * vectors), blocks))
+    division = Division(
+        "columns",
+        factors(writer.rows),
+        factors(writer.columns),
+        width,
+        target,
+        factors(writer.folded_sizes[0]),
+        factors(math.prod(writer.folded_sizes[1:])),
+    )
+    names = ["blocks", "height", "count"]
+    wide: int | str = "wide"
+    per_row: int | str = "per_row"
+    if isinstance(writer.columns, int):
+        wide = writer.columns // width
+        per_row = wide + -(-(writer.columns - wide * width) // target.lanes)
+    if not all(
+        isinstance(extent, int) for extent in (writer.rows, writer.columns, *writer.folded_sizes)
+    ):
+        names += ["wide", "per_row"]
     writer.lines += [
         tile_number(target, index),
         f"for ({index} block = tile * ({index})height, "
         f"last = min_of(block + ({index})height, ({index})blocks); block < last; ++block) {{",
-        f"const {index} row = block / {blocks_of_row}, at = block % {blocks_of_row};",
+        f"const {index} row = block / ({index}){per_row}, at = block % ({index}){per_row};",
         *declare_coordinates(writer.outer_sizes, "row", index),
     ]
     if wide:
-        writer.lines.append(f"if (at < {wide}) {{ const {index} first = at * {width};")
+        writer.lines.append(f"if (at < ({index}){wide}) {{ const {index} first = at * {width};")
         writer.block(vectors)
         writer.lines.append("}")
-    if columns % width:
+    if not isinstance(writer.columns, int) or writer.columns % width:
         # The lanes of the last vector that are beyond the end do nothing.
-        start = f"{wide * width} + (at - {wide}) * XPU_SUB_GROUP"
+        start = f"({index}){wide} * {width} + (at - ({index}){wide}) * XPU_SUB_GROUP"
         writer.lines.append(
-            f"if (at >= {wide}) if (const {index} first = {start}; first + lane() < {columns}) {{"
+            f"if (at >= ({index}){wide}) if (const {index} first = {start}; first + lane() < {writer.columns}) {{"
         )
         writer.block(1)
         writer.lines.append("}")
     writer.lines.append("}")
-    return KernelBody(
-        writer.lines,
-        ["blocks", "height", "count"],
-        [blocks, height, writer.folded_sizes[0]],
-        -(-blocks // height),
-    )
+    return KernelBody(writer.lines, names, division)
 
 
 class _BodyWriter:
@@ -75,7 +84,7 @@ class _BodyWriter:
         self.folded_sizes = loops.sizes[loops.leading :] or [1]
         self.columns = parallel[-1]
         self.outer_sizes, self.lane_sizes = parallel[:-1], []
-        if self.columns < MIN_INNER:
+        if hint_of(self.columns) < MIN_INNER:
             self.columns = math.prod(parallel)
             self.outer_sizes, self.lane_sizes = [], parallel
         self.rows = math.prod(self.outer_sizes)
@@ -93,7 +102,10 @@ class _BodyWriter:
         texts = [self.of_element.text(section.per_element) for section in self.sections]
         if max(map(len, texts)) > _SHORT_TEXT:
             return 1
-        while vectors > 1 and self.rows * self.columns < 2 * target.units * vectors * target.lanes:
+        while (
+            vectors > 1
+            and hint_of(self.rows * self.columns) < 2 * target.units * vectors * target.lanes
+        ):
             vectors //= 2
         return vectors
 
@@ -106,7 +118,10 @@ class _BodyWriter:
             folds += len(section.folds)
             self._loop_over_rows(number, section, numbers, results, vectors)
             for n, fold in zip(numbers, section.folds, strict=True):
-                results += [f"[[maybe_unused]] const auto& {name} = a{n}[v].s{k};" for k, name in enumerate(fold.results)]
+                results += [
+                    f"[[maybe_unused]] const auto& {name} = a{n}[v].s{k};"
+                    for k, name in enumerate(fold.results)
+                ]
             if section.per_row:
                 self._function(f"row{number}", [*results, *self.of_row.lines(section.per_row)])
                 self._call(f"row{number}", vectors)

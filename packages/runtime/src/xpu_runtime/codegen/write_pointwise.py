@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from .affine import Affine, counters, dot, row_major
 from .byte_loads import load_words
+from .division import Division, row_tiles
 from .loops import MIN_INNER, Loops, join
 from .program import Array, LoopProgram
 from .render import Renderer
+from .sizes import Extent, factors, hint_of
 from .statements import Statement, Store, bodies, positions_of, walk
 from .streaming_stores import Blocks, collect_blocks
 from .target import Target
@@ -21,18 +23,18 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
     """Write tiles of rows, or of parts of a row; the outermost size is an argument."""
     statements = list(program.sections[0].per_element)
     loops = join(program.shape, positions_of(statements))
-    count = math.prod(program.shape)
-    index = index_type(program.arrays, count)
+    index = index_type(program)
     if not target.gpu:
-        loops, statements = load_words(program.arrays, statements, loops, index)
+        loops, statements = load_words(program, statements, loops, index)
     stored_inside = any(
         type(s) is Store for top in statements for b in bodies(top) for s in walk(b)
     )
-    element = _Element(program.arrays, loops, statements, count, target, index)
+    total = hint_of(math.prod(program.shape))
+    element = _Element(program.arrays, loops, statements, total, target, index)
     element.may_stream = target.division.streaming_bytes > 0 and not stored_inside
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
-    if rows == 1 or columns < MIN_INNER:
-        return _write_line(element, columns * rows)
+    if rows == 1 or hint_of(columns) < MIN_INNER:
+        return _write_line(element, rows, columns)
     return _write_rows(element, rows, columns)
 
 
@@ -48,7 +50,7 @@ class _Element:
     index: str
     may_stream: bool = False
 
-    def blocks(self, count: int, fits: Callable[[Affine], bool]) -> Blocks:
+    def blocks(self, count: Extent, fits: Callable[[Affine], bool]) -> Blocks:
         if not self.may_stream:
             return Blocks(self.statements)
         joined = self.loops.positions.__getitem__
@@ -56,7 +58,7 @@ class _Element:
             self.arrays,
             self.statements,
             self.total,
-            count,
+            hint_of(count),
             self.target.division.streaming_bytes,
             lambda at: fits(joined(at)),
         )
@@ -72,19 +74,22 @@ class _Element:
         return [head, *(f"    {line}" for line in lines), "  };"]
 
 
-def _write_rows(element: _Element, rows: int, columns: int) -> KernelBody:
+def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     target, index, loops = element.target, element.index, element.loops
     last = len(loops.sizes) - 1
-    row_vectors = -(-columns // target.lanes)
-    length = target.tile(row_vectors * rows)
-    column_tiles = -(-row_vectors // min(length, row_vectors))
-    vectors = -(-row_vectors // column_tiles)
-    height = max(1, min(length // vectors, rows))
+    division = Division("rows", factors(rows), factors(columns), target.lanes, target)
+    column_tiles: str | int
+    width: str | int
+    if isinstance(rows, int) and isinstance(columns, int):
+        sizes = ["rows", "height"]
+        _, column_tiles, width = row_tiles(rows, columns, target)
+    else:
+        sizes = ["rows", "height", "column_tiles", "width"]
+        column_tiles, width = f"({index})column_tiles", f"({index})width"
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
     names[last] = "e"
     text, tile_row, first, end = [], "tile", "0", f"({index}){columns}"
-    if column_tiles > 1:
-        width = vectors * target.lanes
+    if column_tiles != 1:
         text.append(
             f"  const {index} first = tile % {column_tiles} * {width}, "
             f"end = min_of(first + {width}, ({index}){columns});"
@@ -106,24 +111,21 @@ def _write_rows(element: _Element, rows: int, columns: int) -> KernelBody:
     text.append("  }")
     return KernelBody(
         [*blocks.declarations, tile_number(target, index), *text, *blocks.final_statements],
-        ["rows", "height"],
-        [rows, height],
-        column_tiles * -(-rows // height),
+        sizes,
+        division,
         bool(blocks.chosen),
     )
 
 
-def _write_line(element: _Element, count: int) -> KernelBody:
+def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     """Write all elements as one row; lanes compute their coordinates if there are several dimensions."""
     target, index, loops = element.target, element.index, element.loops
-    sizes = tuple(loops.sizes)
+    sizes, count = loops.sizes, rows * columns
     several = len(sizes) > 1
     coordinates = declare_coordinates(sizes, "e", index) if several else []
     names: dict[int | str, str] = {dim: f"d{dim}" if several else "e" for dim in range(len(sizes))}
     line = dot(counters(sizes), row_major(sizes))
     blocks = element.blocks(count, lambda position: position.terms == line.terms)
-    vectors = -(-count // target.lanes)
-    width = target.tile(vectors) * target.lanes
     text = [
         *blocks.declarations,
         tile_number(target, index),
@@ -143,5 +145,5 @@ def _write_line(element: _Element, count: int) -> KernelBody:
         text += blocks.final_statements
     else:
         text += loop_over("element(e + lane());", index, count, target, "first", "end")
-    tiles = -(-count // width)
-    return KernelBody(text, ["count", "width"], [count, width], tiles, bool(blocks.chosen))
+    division = Division("line", factors(rows), factors(columns), target.lanes, target)
+    return KernelBody(text, ["count", "width"], division, bool(blocks.chosen))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .division import Division
 from .hoist import hoist
 from .loops import Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
+from .sizes import Extent, factors, hint_of
 from .statements import Keep, Store, positions_of
 from .target import Target
 from .tiles import KernelBody, Team, declare_coordinates, index_type, loop_over, tile_number
@@ -29,12 +31,10 @@ def make_team(columns: int, target: Target) -> Team:
 def write_rows(program: LoopProgram, target: Target) -> KernelBody:
     """Write a row kernel: a sub-group, or a work-group, computes each row."""
     shape, leading = program.shape, program.parallel_dims
-    index = index_type(program.arrays, math.prod(shape))
+    index = index_type(program)
     loops = join(shape, _positions(program), leading)
     rows, columns = math.prod(shape[:leading]), math.prod(shape[leading:])
-    team = make_team(columns, target)
-    steps = -(-columns // team.items)
-    height = max(1, min(target.tile(rows * steps) // steps, rows))
+    team = make_team(hint_of(columns), target)
     body = _BodyWriter(program, loops, index, columns, target, team)
     body.declare_caches(program.caches)
     body.add(
@@ -47,12 +47,11 @@ def write_rows(program: LoopProgram, target: Target) -> KernelBody:
         body.section(section, folds)
         folds += len(section.folds)
     body.add("}")
-    tiles = -(-rows // height)
     tile = tile_number(target, index)
     if team.items > target.lanes:
         tile = f"  const {index} tile = ({index})group_id();"
-        tiles *= target.sub_groups
-    return KernelBody([tile, *body.lines], ["rows", "height"], [rows, height], tiles)
+    division = Division("folds", factors(rows), factors(columns), team.items, target)
+    return KernelBody([tile, *body.lines], ["rows", "height"], division)
 
 
 def _positions(program: LoopProgram) -> dict:
@@ -71,11 +70,12 @@ class _BodyWriter:
         program: LoopProgram,
         loops: Loops,
         index: str,
-        columns: int,
+        columns: Extent,
         target: Target,
         team: Team,
     ) -> None:
         self.loops, self.index, self.columns = loops, index, columns
+        self.symbols = program.symbols
         self.target, self.team = target, team
         self.lines: list[str] = []
         self.elements = 0
@@ -126,7 +126,7 @@ class _BodyWriter:
         before, inside = self.of_element.lines(once), self.of_element.lines(each)
         updates = [self.of_element.text(fold.update) for fold in section.folds]
         length = sum(map(len, before)) + sum(map(len, inside)) + sum(map(len, updates))
-        enough = self.columns >= _ACCUMULATORS * self.team.items
+        enough = hint_of(self.columns) >= _ACCUMULATORS * self.team.items
         short = numbers and enough and length <= _SHORT_TEXT
         accumulators = _ACCUMULATORS if short else 1
         self.lines += before
@@ -162,7 +162,7 @@ class _BodyWriter:
             states = "".join(f", a{n}[{accumulator}]" for n in folds)
             return f"element{number}({place}{states});"
 
-        left = columns
+        left, first = columns, "0"
         if accumulators > 1:
             calls = " ".join(call(accumulator) for accumulator in range(accumulators))
             step = f"{accumulators} * {team.count}"
@@ -170,9 +170,12 @@ class _BodyWriter:
             self.add(
                 f"{self.target.vector_loop} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
             )
-            left = columns % (accumulators * team.items)
+            if isinstance(columns, int):
+                left = columns % (accumulators * team.items)
+                first = str(columns - left)
+            else:
+                first = f"{columns} / ({step}) * ({step})"
         if left:
-            first = str(columns - left)
             self.lines += loop_over(call(0), index, left, self.target, first, str(columns), team)
 
     def _reduce(self, number: int, fold: Fold, accumulators: int) -> None:
@@ -180,7 +183,8 @@ class _BodyWriter:
         members = range(len(fold.types))
         left = " ".join(f"auto& s{k} = a.s{k};" for k in members)
         right = " ".join(f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in members)
-        self.add(f"auto both{number} = [](S{number} a, S{number} b) {{ {left} {right}")
+        captured = "=" if self.symbols else ""
+        self.add(f"auto both{number} = [{captured}](S{number} a, S{number} b) {{ {left} {right}")
         self.lines += self.of_row.lines(fold.combine)
         self.add("return a; };")
         for accumulator in range(1, accumulators):
