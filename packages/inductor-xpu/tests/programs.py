@@ -63,7 +63,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[torch.Tensor
     "variance and mean": (lambda x: torch.var_mean(x, 1), lambda n: (randn(n, 1000),)),
     "any": (lambda x: (x > 2).any(1), lambda n: (randn(n, 60),)),
     "rotary": (rotary, lambda n: (randn(2, n, 4, 64), randn(1, n, 1, 32), randn(1, n, 1, 32))),
-    "sum with a transposed matrix": (lambda x, y: x.t() + y, lambda n: (randn(70, n), randn(n, 70))),
+    "sum with a transposed matrix": (
+        lambda x, y: x.t() + y,
+        lambda n: (randn(70, n), randn(n, 70)),
+    ),
     "rows by index": (lambda x, i: x[i] * 2, lambda n: (randn(n, 80), integers(-n, n, 30))),
     "embedding": (
         lambda w, i: F.embedding(i, w) + 1,

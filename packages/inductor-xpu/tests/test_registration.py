@@ -1,11 +1,12 @@
 """What importing does, and that other devices are left as they are."""
 
 import importlib
+from pathlib import Path
 
 import pytest
-import torch
-from inductor_xpu import patches
 from xpu_testing import run_child
+
+from inductor_xpu import patches
 
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 
@@ -29,16 +30,31 @@ def test_a_patch_has_a_target_and_a_reason(patch):
     assert patch.reason
 
 
-def test_compiling_for_the_cpu_loads_no_device():
-    run_child(
-        """
+# The code that Inductor makes of each program on the CPU. The C++ is not built.
+CODE_OF_THE_CPU = """
 import sys, torch
-x = torch.ones(5)
-torch.testing.assert_close(torch.compile(lambda x: x.sin() + 1)(x), x.sin() + 1)
-assert "torch_xpu._device" not in sys.modules
-""",
-        timeout=300,
-    ).check()
+sys.path.insert(0, {folder!r})
+from programs import PROGRAMS
+from torch._inductor.async_compile import AsyncCompile
+from torch._inductor.graph import GraphLowering
+from torch.nn.attention.flex_attention import flex_attention
+
+GraphLowering.save_output_code = staticmethod(print)
+AsyncCompile.cpp_pybinding = lambda *_, **__: lambda *_: None
+torch.manual_seed(0)
+for function, inputs in PROGRAMS.values():
+    torch.compile(function)(*inputs(50))
+torch.compile(flex_attention)(*(torch.randn(1, 2, 128, 32) for _ in range(3)))
+"""
+
+
+def test_code_of_the_cpu_is_the_same_without_this_package():
+    program = CODE_OF_THE_CPU.format(folder=str(Path(__file__).parent))
+    no_cache = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+    ours = run_child(program, env=no_cache, timeout=400).check().out
+    stock = run_child(program, env=no_cache | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}, timeout=400)
+    assert len(ours) > 50000
+    assert ours == stock.check().out
 
 
 def test_no_triton_is_needed():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import torch._C._dynamo.guards
 import xpu_runtime as xr
 from torch._inductor.codecache import LambdaFuture
 from torch_xpu import _device
+from xpu_runtime.codegen.division import Division
+from xpu_runtime.codegen.target import Target
+
+__all__ = ["Division", "Target", "load_kernel"]
 
 # The runtime's helper processes build; a thread waits for each build.
 _WAITING = 8
@@ -25,22 +28,38 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def load_kernel(
-    name: str, device: int, launch: tuple[int, int, str, tuple[int, ...]], source: str
+    name: str,
+    device: int,
+    source: str,
+    types: str,
+    group: int = 0,
+    symbols: tuple[str, ...] = (),
+    division: Division | None = None,
 ) -> LambdaFuture:
-    """Return the future of a function that launches a kernel with the tensors and sizes given."""
+    """Return the future of a Launcher; of a SizedLauncher if the kernel has symbols."""
     built: Future[Any] = _pool().submit(_build, name, device, source)
-    return LambdaFuture(lambda: _launcher(built.result(), launch), built)
+
+    def launcher() -> Any:
+        plain = xr.Launcher(built.result(), types)
+        return plain if division is None else SizedLauncher(plain, group, symbols, division)
+
+    return LambdaFuture(launcher, built)
 
 
 def _build(name: str, device: int, source: str) -> Any:
     return xr.compile(source, device=device).kernel(name)
 
 
-def _launcher(kernel: Any, launch: tuple[int, int, str, tuple[int, ...]]) -> Callable[..., None]:
-    groups, group, types, sizes = launch
-    launcher = xr.Launcher(kernel, types)
-    return partial(_call, launcher, groups * group, group, sizes)
+class SizedLauncher:
+    """Launches a kernel for many shapes: with the values of its symbols, then its arrays."""
 
+    def __init__(
+        self, launcher: Any, group: int, symbols: tuple[str, ...], division: Division
+    ) -> None:
+        self.launcher, self.group = launcher, group
+        self.symbols, self.division = symbols, division
 
-def _call(launcher: Any, items: int, group: int, sizes: tuple[int, ...], *arguments: Any) -> None:
-    launcher(items, group, *arguments, *sizes)
+    def __call__(self, values: tuple[int, ...], *arrays: Any) -> None:
+        groups, sizes = self.division.launch(dict(zip(self.symbols, values, strict=True)))
+        if groups:
+            self.launcher(groups * self.group, self.group, *arrays, *values, *sizes)

@@ -12,9 +12,10 @@ def register() -> None:
     from torch._inductor.codegen.wrapper import PythonWrapperCodegen
     from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
 
+    from .cache_key import cache_key
     from .scheduling import Scheduling
 
     if common.get_scheduling_for_device("xpu") is None:
         common.register_backend_for_device(
-            "xpu", Scheduling, PythonWrapperCodegen, None, WrapperFxCodegen
+            "xpu", Scheduling, PythonWrapperCodegen, None, WrapperFxCodegen, None, cache_key()
         )

@@ -27,11 +27,11 @@ class Scheduling(SIMDScheduling):
     @classmethod
     def get_backend_features(cls, device: torch.device) -> OrderedSet[BackendFeature]:
         """Return what kernels of xpu can do besides loops."""
-        return OrderedSet([BackendFeature.INPLACE_BUFFERS, BackendFeature.MASKED_SCATTER_WITH_INDEX])
+        return OrderedSet(
+            [BackendFeature.INPLACE_BUFFERS, BackendFeature.MASKED_SCATTER_WITH_INDEX]
+        )
 
-    def define_kernel(
-        self, src_code: str, node_schedule: Sequence[Any], kernel: LoopKernel
-    ) -> str:
+    def define_kernel(self, src_code: str, node_schedule: Sequence[Any], kernel: LoopKernel) -> str:
         """Write the definition of a kernel into the wrapper, once for equal kernels; return its name."""
         wrapper = V.graph.wrapper_code
         if src_code in wrapper.src_to_kernel:
@@ -41,8 +41,8 @@ class Scheduling(SIMDScheduling):
         wrapper.src_to_kernel[src_code] = name
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
-        wrapper.add_import_once("from inductor_xpu.loader import load_kernel")
+        wrapper.add_import_once("from inductor_xpu.loader import Division, Target, load_kernel")
         text = src_code.replace(LoopKernel.PLACE_OF_NAME, name)
-        body = f"load_kernel({name!r}, {device.index}, {kernel.launch!r}, '''\n{text}''')"
+        body = f"load_kernel({name!r}, {device.index}, '''\n{text}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)
         return name

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.program import Array, Fold, LoopProgram, Section
 from xpu_runtime.codegen.sizes import Symbol
-from xpu_runtime.codegen.statements import Block, Do, If, Let, Load, Operand, Set, Statement, Store, Term, Var, leaves, operands, walk
+from xpu_runtime.codegen.statements import (
+    Block,
+    Do,
+    Let,
+    Load,
+    Operand,
+    Set,
+    Statement,
+    Store,
+    Term,
+    Var,
+    leaves,
+    operands,
+    walk,
+)
 
 from .loops import Dimensions
 from .values import element_of
@@ -72,9 +85,7 @@ class _Translation:
         statements = list(statements)
         updates = [s for fold in folds for s in walk(fold.update)]
         named = {name for s in (*walk(statements), *updates) for name in _loops_of(s)}
-        defined: list[Statement] = [
-            let for name, let in self.definitions.items() if name in named
-        ]
+        defined: list[Statement] = [let for name, let in self.definitions.items() if name in named]
         return defined + [self.statement(s) for s in statements]
 
     def statement(self, s: Statement) -> Statement:
@@ -103,22 +114,12 @@ class _Translation:
         for counter, factor in position.terms:
             if counter in self.loops:
                 loop = self.loops[counter]
-                total = total + (loop if factor == 1 else scaled(loop, factor))
+                total = total + loop * factor
             elif counter in self.definitions:
                 total = total + Affine(0, ((self.definitions[counter].name, factor),))
             else:
                 total = total + Affine(0, ((counter, factor),))
         return total
-
-
-def scaled(position: Affine, factor: Any) -> Affine:
-    """Return a loop's position times a factor, either of which may be a symbol."""
-    if isinstance(factor, int):
-        return position * factor
-    ((counter, own),) = position.terms
-    if own != 1:
-        raise NotImplementedError("a product of symbols in a position")
-    return Affine(0, ((counter, factor),))
 
 
 def _loops_of(statement: Statement) -> Iterable[str]:

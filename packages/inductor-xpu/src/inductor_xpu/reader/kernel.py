@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,10 @@ from torch._inductor.codegen.simd import SIMDKernel
 from torch._inductor.utils import upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
-from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.elements import element
 from xpu_runtime.codegen.kernel import Kernel, module_source
 from xpu_runtime.codegen.literals import literal
-from xpu_runtime.codegen.program import Array, Fold, LoopProgram, Section
+from xpu_runtime.codegen.program import Fold, Section
 from xpu_runtime.codegen.statements import Load, Operand, Statement, Store, Term
 from xpu_runtime.codegen.write import write
 
@@ -54,14 +53,16 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.builder = Statements()
         self.cse = Values(self.builder)
         self.symbols = Symbols()
-        self.positions = Positions(self.symbols, lambda: self.builder, lambda: self.index_element.math)
+        self.positions = Positions(
+            self.symbols, lambda: self.builder, lambda: self.index_element.math
+        )
         self.arrays: dict[str, torch.dtype] = {}
         self.sections: list[Section] = []
         self.open = _Section(self.builder.statements, [], [])
         # Definitions that elements of every later loop may use.
         self.row_definitions: dict[Any, str] = {}
         self.masks: list[Operand] = []
-        self.headers: dict[str, None] = {}
+        self.headers: dict[str, None] = {"convert": None}
         # The buffers of stores, which Inductor may remove when all kernels that read them are known.
         self.stored: dict[int, tuple[Store, str]] = {}
         self.fold_count = itertools.count()
@@ -153,7 +154,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         for tree in self.range_trees:
             if tree.is_reduction:
                 position = position * tree.numel + tree.full_range().symbol()
-        return self.positions.affine(position)
+        return self.builder.define("i64", Term("(i64)({0})", (self.positions.affine(position),)))
 
     @contextmanager
     def masked(self, mask: Operand) -> Iterator[None]:
@@ -232,23 +233,30 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     # -- the launch
 
     @property
-    def launch(self) -> tuple[Any, ...]:
-        """What the wrapper's definition says of launches: groups, group, argument types, size arguments."""
-        kernel = self.written
-        types = "p" * len(self.inner_names) + "i8" * (len(self.symbols.of) + len(kernel.sizes))
-        return (kernel.groups, kernel.group, types, kernel.sizes)
+    def loading(self) -> str:
+        """The wrapper's call that loads the kernel, after its name, device and source."""
+        count = len(self.symbols.of) + len(self.written.sizes)
+        types = "p" * len(self.inner_names) + "i8" * count
+        if not self.symbols.of:
+            return f"{types!r}"
+        names = tuple(symbol.name for symbol in self.symbols.of.values())
+        return f"{types!r}, {self.written.group}, {names!r}, {self.written.division!r}"
 
     def call_kernel(self, name: str, node: Any = None, deallocate_ws: bool = True) -> None:
-        """Write the call of the kernel into the wrapper."""
-        wrapper = V.graph.wrapper_code
+        """Write the call of the kernel into the wrapper: of a Launcher, or with sizes, of a SizedLauncher."""
+        wrapper, kernel = V.graph.wrapper_code, self.written
         defined, outer, _, _ = self.args.python_argdefs()
         by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
         arguments = [by_inner[inner] for inner in self.inner_names]
+        if not self.symbols.of:
+            launch = [kernel.groups * kernel.group, kernel.group, *arguments, *kernel.sizes]
+            wrapper.writeline(f"{name}({', '.join(map(str, launch))})")
+            return
         for expr in self.symbols.of:
-            for symbol in expr.free_symbols:
+            for symbol in sorted(expr.free_symbols, key=str):
                 wrapper.ensure_size_computed(symbol)
-        sizes = [self.pexpr(expr) for expr in self.symbols.of]
-        wrapper.writeline(f"{name}({', '.join([*arguments, *sizes])})")
+        sizes = "".join(f"{self.pexpr(expr)}, " for expr in self.symbols.of)
+        wrapper.writeline(f"{name}(({sizes}), {', '.join(arguments)})")
 
 
 class _Proxy(CSEProxy):

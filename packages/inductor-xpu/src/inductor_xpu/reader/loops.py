@@ -37,8 +37,7 @@ class Dimensions:
         cuts = _cuts(tree.numel, entries)
         sizes = [FloorDiv(high, low) for low, high in zip(cuts, cuts[1:], strict=False)]
         nested = all(
-            equal(low * size, high)
-            for low, size, high in zip(cuts, sizes, cuts[1:], strict=False)
+            equal(low * size, high) for low, size, high in zip(cuts, sizes, cuts[1:], strict=False)
         )
         if not nested:
             cuts, sizes = [sympy.S.One, tree.numel], [tree.numel]

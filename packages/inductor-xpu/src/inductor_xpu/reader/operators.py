@@ -86,7 +86,7 @@ def converted(value: Any, dtype: torch.dtype) -> Operand:
     return Term(convert(math_element(value.dtype), target, "{0}"), (value.name,))
 
 
-class Operators(OpDecompositions, DefaultHandler):
+class Operators(DefaultHandler):
     """Makes an expression of each operator and its arguments."""
 
     def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -97,9 +97,12 @@ class Operators(OpDecompositions, DefaultHandler):
         kind = math_element(operands).kind
         values = [converted(value, operands) for value in args]
         template = _template(name, kind, math_element(operands))
-        if template is None:
+        if template is not None:
+            return term(template, *values)
+        decomposed = getattr(OpDecompositions, name, None)
+        if decomposed is None:
             raise NotImplementedError(f"operator {name} of {operands}")
-        return term(template, *values)
+        return unwrap(decomposed(*args, **kwargs))
 
     @staticmethod
     def constant(value: Any, dtype: torch.dtype) -> Expression:
@@ -138,9 +141,7 @@ class Operators(OpDecompositions, DefaultHandler):
     def masked(mask: Any, body: Any, other: Any) -> CSEVariable:
         with V.kernel.masked(mask.name):
             value = unwrap(body())
-        chosen = term(
-            "({0} ? {1} : {2})", mask.name, value.name, converted(other, value.dtype)
-        )
+        chosen = term("({0} ? {1} : {2})", mask.name, value.name, converted(other, value.dtype))
         return V.kernel.cse.generate(None, chosen, dtype=value.dtype)
 
     @staticmethod
@@ -192,7 +193,7 @@ class Operators(OpDecompositions, DefaultHandler):
     @staticmethod
     def randint64(seed: Any, offset: Any, low: Any, high: Any) -> Expression:
         V.kernel.headers["philox"] = None
-        bits = f"philox((u64){{0}}, 0, (u64){{1}})"
+        bits = "philox((u64){{0}}, 0, (u64){{1}})"
         arguments = [converted(value, torch.int64) for value in (seed, offset, low, high)]
         text = f"{{2}} + (i64)[](Random4 r, u64 range) {{{{ return to_range(r[0], r[1], range); }}}}({bits}, (u64)({{3}} - {{2}}))"
         return term(text, *arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -111,7 +110,11 @@ class Positions:
         if template is None:
             raise NotImplementedError(f"an index with {type(expr).__name__}: {expr}")
         arguments = [self.operand(argument) for argument in expr.args]
-        return _joined(template, arguments) if "{2}" not in template else Term(template, tuple(arguments))
+        return (
+            _joined(template, arguments)
+            if "{2}" not in template
+            else Term(template, tuple(arguments))
+        )
 
     @staticmethod
     def _varying(expr: sympy.Expr) -> list[Any]:

@@ -100,7 +100,7 @@ def _position_of_extreme(
         (f"{names[0]}_extreme", names[0]),
         (element.math, "i64"),
         (start, _LAST_POSITION),
-        take(value, Term("(i64)({0})", (position,))),
+        take(value, position),
         take("r0", "r1"),
         ("s0", "s1"),
     )
@@ -113,9 +113,9 @@ def _welford(names: Sequence[str], element: Element, values: Sequence[Operand]) 
         "{{ {T} weight = s2 + {2}, share = weight == 0 ? ({T})0 : {2} / weight, d = {0} - s0; "
         "s0 += d * share; s1 += {1} + d * d * s2 * share; s2 = weight; }}"
     ).replace("{T}", type)
-    one = (
-        "{{ s2 += ({T})1; {T} d = {0} - s0; s0 += d / s2; s1 += d * ({0} - s0); }}"
-    ).replace("{T}", type)
+    one = ("{{ s2 += ({T})1; {T} d = {0} - s0; s0 += d / s2; s1 += d * ({0} - s0); }}").replace(
+        "{T}", type
+    )
     state = ("s0", "s1", "s2")
     update = Do(Term(one if len(values) == 1 else together, tuple(values)), state)
     combine = Do(Term(together, ("r0", "r1", "r2")), state)
@@ -135,4 +135,3 @@ def _online_softmax(names: Sequence[str], element: Element, value: Operand) -> F
     update = Do(Term(text, (value, f"({type})1")), ("s0", "s1"))
     combine = Do(Term(text, ("r0", "r1")), ("s0", "s1"))
     return Fold(tuple(names), (type,) * 2, start, [update], [combine], ("s0", "s1"))
-

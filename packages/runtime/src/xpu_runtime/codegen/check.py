@@ -110,7 +110,9 @@ def check(program: LoopProgram, target: Target) -> None:
             for name in fold.results:
                 each.define(name)
             results.update(fold.results)
-        _Checker(program, program.parallel_dims, results, scope).statements(section.per_row)
+        row = _Checker(program, program.parallel_dims, results, scope)
+        row.statements(section.per_row)
+        results |= row.names
 
 
 def _check_symbols(program: LoopProgram) -> None:

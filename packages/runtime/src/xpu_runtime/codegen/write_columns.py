@@ -10,7 +10,7 @@ from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
 from .render import Renderer
 from .sizes import factors, hint_of
-from .statements import Store, positions_of, walk
+from .statements import Let, Load, Store, positions_of, walk
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, index_type, tile_number
 
@@ -78,6 +78,7 @@ class _BodyWriter:
     """
 
     def __init__(self, program: LoopProgram, loops: Loops, index: str, target: Target) -> None:
+        self.arrays = program.arrays
         self.sections, self.index, self.target = program.sections, index, target
         self.lines: list[str] = []
         parallel = loops.sizes[: loops.leading] or [1]
@@ -123,8 +124,20 @@ class _BodyWriter:
                     for k, name in enumerate(fold.results)
                 ]
             if section.per_row:
-                self._function(f"row{number}", [*results, *self.of_row.lines(section.per_row)])
-                self._call(f"row{number}", vectors)
+                self._row(number, section, results, vectors)
+
+    def _row(self, number: int, section: Section, results: list[str], vectors: int) -> None:
+        """Write the statements of rows; later sections may use what they define."""
+        body = [*results, *self.of_row.lines(section.per_row)]
+        for s in section.per_row:
+            if isinstance(s, Let | Load):
+                type = s.type if isinstance(s, Let) else self.arrays[s.array].element.math
+                kept = f"kept_{s.name}"
+                self.lines.append(f"{type} {kept}[{vectors}];")
+                body.append(f"{kept}[v] = {s.name};")
+                results.append(f"[[maybe_unused]] const auto& {s.name} = {kept}[v];")
+        self._function(f"row{number}", body)
+        self._call(f"row{number}", vectors)
 
     def _loop_over_rows(self, number, section, numbers, results, vectors) -> None:
         statements = section.per_element
