@@ -10,10 +10,11 @@ import torch._C._dynamo.guards
 import xpu_runtime as xr
 from torch._inductor.codecache import LambdaFuture
 from torch_xpu import _device
+from xpu_runtime._native import C
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
-__all__ = ["Division", "Target", "load_kernel"]
+__all__ = ["Division", "Target", "load_faults", "load_kernel"]
 
 # The runtime's helper processes build; a thread waits for each build.
 _WAITING = 8
@@ -44,6 +45,11 @@ def load_kernel(
         return plain if division is None else SizedLauncher(plain, group, symbols, division)
 
     return LambdaFuture(launcher, built)
+
+
+def load_faults(device: int, faults: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
+    """Return the arguments of a kernel's checks: the device's record, and a code for each fault."""
+    return (C.fault_record(device), *(C.fault_code(op, text) for op, text in faults))
 
 
 def _build(name: str, device: int, source: str) -> Any:

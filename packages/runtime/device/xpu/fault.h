@@ -31,6 +31,13 @@ XPU_FN i64 checked_index(global<FaultRecord> record, u32 code, i64 index, i64 si
   return 0;
 }
 
+// For an index that may not be negative: the index, or 0 after noting a fault.
+XPU_FN i64 checked_nonnegative_index(global<FaultRecord> record, u32 code, i64 index, i64 size) {
+  if (index >= 0 && index < size) return index;
+  fault(record, code, index, size);
+  return 0;
+}
+
 }  // namespace xpu
 
 #endif

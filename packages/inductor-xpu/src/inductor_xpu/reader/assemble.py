@@ -12,6 +12,7 @@ from xpu_runtime.codegen.sizes import Symbol
 from xpu_runtime.codegen.statements import (
     Block,
     Do,
+    If,
     Let,
     Load,
     Operand,
@@ -37,6 +38,7 @@ def assemble(
     symbols: tuple[Symbol, ...],
     headers: tuple[str, ...],
     wide: bool,
+    parameters: tuple[str, ...],
 ) -> tuple[LoopProgram, list[str]]:
     """Return the program and the names of its arrays. ``removed``: identities of stores to leave out."""
     kept = [_without(section, removed) for section in sections]
@@ -51,6 +53,7 @@ def assemble(
         dimensions.parallel,
         [into.section(section) for section in kept],
         headers=headers,
+        parameters=parameters,
         symbols=symbols,
         wide=wide,
         lanes_on_parallel=_lanes_on_parallel(kept, into, dimensions),
@@ -60,7 +63,13 @@ def assemble(
 
 def _without(section: Section, removed: set[int]) -> Section:
     def rest(statements: Iterable[Statement]) -> list[Statement]:
-        return [s for s in statements if not (isinstance(s, Store) and id(s) in removed)]
+        kept = []
+        for s in statements:
+            if isinstance(s, If):
+                s = If(s.condition, rest(s.body))
+            if id(s) not in removed and not (isinstance(s, If) and not s.body):
+                kept.append(s)
+        return kept
 
     return replace(section, per_element=rest(section.per_element), per_row=rest(section.per_row))
 
@@ -98,6 +107,9 @@ class _Translation:
                 return Store(self.numbers[s.array], place, self.operand(s.value), s.combine)
             case Let() | Set() | Do() | Var() if s.value is not None:
                 return s._replace(value=self.operand(s.value))
+            case If():
+                body = [self.statement(inner) for inner in s.body]
+                return If(self.operand(s.condition), body)
             case Block():
                 return Block([self.statement(inner) for inner in s.body])
         return s

@@ -12,16 +12,17 @@ import sympy
 import torch
 from torch._inductor.codegen.common import CSEProxy, CSEVariable, PythonPrinter, is_buffer_removed
 from torch._inductor.codegen.simd import SIMDKernel
-from torch._inductor.utils import upcast_compute_type
+from torch._inductor.utils import generate_assert, upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
 from xpu_runtime.codegen.elements import element
 from xpu_runtime.codegen.kernel import Kernel, module_source
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold, Section
-from xpu_runtime.codegen.statements import Load, Operand, Statement, Store, Term
+from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 from xpu_runtime.codegen.write import write
 
+from . import faults
 from .assemble import assemble
 from .loops import FOLDED, PARALLEL, Dimensions
 from .operators import Operators, converted
@@ -63,6 +64,9 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.row_definitions: dict[Any, str] = {}
         self.masks: list[Operand] = []
         self.headers: dict[str, None] = {"convert": None}
+        self.faults = faults.Faults()
+        # Indices in range: those that values gave.
+        self.checked: set[str] = set()
         # The buffers of stores, which Inductor may remove when all kernels that read them are known.
         self.stored: dict[int, tuple[Store, str]] = {}
         self.fold_count = itertools.count()
@@ -116,8 +120,11 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self._add_store(name, Store(array, position, converted(value, dtype), combine))
 
     def _add_store(self, name: str, store: Store) -> None:
-        self.builder.add(store)
         self.stored[id(store)] = store, name
+        if self.masks:
+            self.builder.add(If(self.masks[-1], (store,)))
+        else:
+            self.builder.add(store)
 
     def store_reduction(self, name: str, index: sympy.Expr, value: CSEVariable) -> None:
         elements, self.builder.statements = self.builder.statements, self.open.row
@@ -159,19 +166,65 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     @contextmanager
     def masked(self, mask: Operand) -> Iterator[None]:
         """Let loads of the block touch memory only where the mask holds, too."""
-        if self.masks:
-            mask = self.builder.let("bool", "{0} && {1}", self.masks[-1], mask)
-        self.masks.append(mask)
+        outside = list(self.masks)
+        self.masks.append(self._both(mask))
         try:
             yield
         finally:
-            self.masks.pop()
+            self.masks = outside
+
+    def _both(self, mask: Operand) -> Operand:
+        """Return the mask of what also the current one holds for."""
+        if not self.masks:
+            return mask
+        return self.builder.let("bool", "{0} && {1}", self.masks[-1], mask)
+
+    # -- checks, of which the first that fails raises an error at the host's next wait
 
     def check_bounds(self, expr: sympy.Expr, size: sympy.Expr, lower: bool, upper: bool) -> None:
-        """Do nothing: the check is a part of the index (see _Proxy)."""
+        """Check an index of loops; the node's further accesses touch nothing where it is out of range."""
+        if isinstance(expr, sympy.Symbol) and expr.name in self.checked:
+            return
+        index, end = self.positions.operand(self.prepare_indexing(expr)), self.size_text(size)
+        holds = self.builder.let("bool", "({0}) >= 0 && ({0}) < {1}", index, end)
+        self._check(holds, faults.INDEX, index, end)
+        self.masks.append(self._both(holds))
 
     def device_assert_async(self, cond: CSEVariable, msg: str) -> None:
-        raise NotImplementedError("assertions of values")
+        """Check a value."""
+        self._check(cond.name, faults.assertion(msg), "0", "0")
+
+    def _check(self, holds: Operand, fault: faults.Fault, a: Operand, b: Operand) -> None:
+        wanted = f"if ({'{2} && ' if self.masks else ''}!({{3}})) "
+        text = wanted + f"fault(record, {self.faults.code(fault)}, {{0}}, {{1}});"
+        mask = self.masks[-1] if self.masks else "true"
+        self.builder.do(text, a, b, mask, holds, assigned=())
+
+    def size_text(self, size: Any) -> str:
+        """Return a size as a number, or the name of its symbol."""
+        size = self.symbols.size(size)
+        return str(size) if isinstance(size, int) else size.name
+
+    def checked_index(self, var: CSEVariable, size: Any, wrap: bool) -> str:
+        """Return the name of an index that a value gives: in range, or 0 after the fault is recorded."""
+        index = Term("(i64)({0})", (var.name,))
+        arguments: list[Operand] = [index, self.size_text(size)]
+        code = self.faults.code(faults.INDEX)
+        text = f"checked_{'' if wrap else 'nonnegative_'}index(record, {code}, {{0}}, {{1}})"
+        if self.masks:
+            text = f"({{2}} ? {text} : 0)"
+            arguments.append(self.masks[-1])
+        type = self.index_element.math
+        name = self.builder.let(type, f"({type}){text}", *arguments)
+        self.checked.add(name)
+        return name
+
+    @contextmanager
+    def set_current_node(self, node: Any) -> Iterator[None]:
+        """Let the checks of a node's loops end with it."""
+        with super().set_current_node(node):
+            yield
+        self.masks.clear()
 
     # -- sections
 
@@ -221,8 +274,9 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             list(self.arrays.items()),
             removed,
             tuple(self.symbols.of.values()),
-            tuple(self.headers),
+            (*self.headers, *self.faults.headers),
             self.index_element.math == "i64",
+            self.faults.parameters,
         )
         return write(program, target_of(V.graph.get_current_device_or_throw()))
 
@@ -236,7 +290,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def loading(self) -> str:
         """The wrapper's call that loads the kernel, after its name, device and source."""
         count = len(self.symbols.of) + len(self.written.sizes)
-        types = "p" * len(self.inner_names) + "i8" * count
+        types = "p" * len(self.inner_names) + self.faults.types + "i8" * count
         if not self.symbols.of:
             return f"{types!r}"
         names = tuple(symbol.name for symbol in self.symbols.of.values())
@@ -248,6 +302,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         defined, outer, _, _ = self.args.python_argdefs()
         by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
         arguments = [by_inner[inner] for inner in self.inner_names]
+        if self.faults.codes:
+            arguments.append(f"*{name}_faults")
         if not self.symbols.of:
             launch = [kernel.groups * kernel.group, kernel.group, *arguments, *kernel.sizes]
             wrapper.writeline(f"{name}({', '.join(map(str, launch))})")
@@ -265,11 +321,16 @@ class _Proxy(CSEProxy):
     def indirect_indexing(
         self, var: CSEVariable, size: Any, check: bool = True, wrap_neg: bool = True
     ) -> sympy.Symbol:
-        kernel, builder = self.kernel, self.kernel.builder
-        size = kernel.symbols.size(size)
-        size = str(size) if isinstance(size, int) else size.name
+        kernel = self.kernel
+        if generate_assert(check) and not _is_in_range(var, size):
+            return sympy.Symbol(kernel.checked_index(var, size, wrap_neg), integer=True)
         type = kernel.index_element.math
         index = Term(f"({type})({{0}})", (var.name,))
         if wrap_neg and not var.bounds.lower >= 0:
-            index = Term("({0} < 0 ? {0} + {1} : {0})", (index, size))
-        return sympy.Symbol(builder.define(type, index), integer=True)
+            index = Term("({0} < 0 ? {0} + {1} : {0})", (index, kernel.size_text(size)))
+        return sympy.Symbol(kernel.builder.define(type, index), integer=True)
+
+
+def _is_in_range(var: CSEVariable, size: Any) -> bool:
+    is_number = isinstance(size, int | sympy.Integer)
+    return bool(var.bounds.lower >= 0) and is_number and bool(var.bounds.upper < size)

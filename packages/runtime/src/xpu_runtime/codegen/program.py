@@ -75,6 +75,8 @@ class LoopProgram:
     headers: Sequence[str] = ()
     # Lanes lie along the last parallel dimension, where memory is contiguous, and each lane folds its own row.
     lanes_on_parallel: bool = False
+    # Further parameters of the kernel behind its arrays, as C++ declarations, whose names templates may use.
+    parameters: Sequence[str] = ()
     # All symbols of sizes, strides and statements, in the order of the kernel's arguments.
     symbols: Sequence[Symbol] = ()
     # Whether positions are i64; None decides from sizes without symbols. The caller of a kernel with symbols

@@ -25,6 +25,7 @@ def write(program: LoopProgram, target: Target) -> Kernel:
         for number, array in enumerate(program.arrays)
     ]
     index = index_type(program)
+    parameters += program.parameters
     parameters += [f"i64 {symbol}_arg" for symbol in program.symbols]
     # Vectors compute with the symbols in the type of positions.
     copies = [f"  const {index} {symbol} = ({index}){symbol}_arg;" for symbol in program.symbols]
