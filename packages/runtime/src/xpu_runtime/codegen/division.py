@@ -18,8 +18,8 @@ _MAX_LAUNCHES = 1024
 class Division:
     """Plain data, whose repr evaluates to an equal division; any thread may use it.
 
-    ``form`` is the kernel's: "line", "rows" or "folds". ``rows`` and ``columns`` are numbers and names of symbols,
-    to be multiplied. ``items`` work-items share a row or tile.
+    ``form`` is the kernel's: "line", "rows" or "folds". ``rows`` and ``columns`` are numbers and names of
+    symbols, to be multiplied. ``items`` work-items share a row or tile.
     """
 
     form: str

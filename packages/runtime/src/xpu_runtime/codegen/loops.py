@@ -43,7 +43,7 @@ def join(shape: Sequence[Size], positions: Iterable[Affine], boundary: int = 0) 
             groups[-1].append(dim)
         else:
             groups.append([dim])
-    sizes = [math.prod(shape[dim] for dim in group) for group in groups]
+    sizes: list[Extent] = [math.prod(shape[dim] for dim in group) for group in groups]
     joined = {}
     for position, of in factors:
         terms: dict[int | str, Extent] = {

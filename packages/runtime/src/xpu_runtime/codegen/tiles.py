@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .affine import row_major
 from .division import Division
 from .program import LoopProgram
-from .sizes import Extent
+from .sizes import Extent, hint_of
 from .target import Target
 
 
@@ -40,7 +40,8 @@ def index_type(program: LoopProgram) -> str:
     """Return the type of positions."""
     if program.wide is not None:
         return "i64" if program.wide else "i32"
-    widest = max([math.prod(program.shape), *(array.bytes for array in program.arrays)])
+    count = hint_of(math.prod(program.shape))
+    widest = max([count, *(array.bytes or 0 for array in program.arrays)])
     return "i32" if widest <= MAX_NARROW else "i64"
 
 

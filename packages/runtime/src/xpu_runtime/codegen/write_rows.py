@@ -11,7 +11,7 @@ from .loops import Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
 from .sizes import Extent, factors, hint_of
-from .statements import Keep, Store, positions_of
+from .statements import Keep, Set, Store, positions_of
 from .target import Target
 from .tiles import KernelBody, Team, declare_coordinates, index_type, loop_over, tile_number
 
@@ -59,6 +59,9 @@ def _positions(program: LoopProgram) -> dict:
     for section in program.sections:
         found |= positions_of(section.per_element)
         found |= positions_of(section.per_row)
+        for fold in section.folds:
+            results = [Set(*result) for result in zip(fold.results, fold.finish, strict=True)]
+            found |= positions_of((*fold.update, *fold.combine, *results))
     return found
 
 
