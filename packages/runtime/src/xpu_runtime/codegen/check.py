@@ -36,7 +36,7 @@ _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
     r"c|e|at|rows?|last|tile|first|end|count|width|height|column_tiles|row_offset|"
-    r"[abdqrsxS]\d+|element\d*|(?:both|place|state|whole)\d+"
+    r"[abdqrsxS]\d+|element\d*|(?:both|multiplier|place|rest|shift|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 

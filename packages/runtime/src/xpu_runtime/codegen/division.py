@@ -18,8 +18,9 @@ _MAX_LAUNCHES = 1024
 class Division:
     """Plain data, whose repr evaluates to an equal division; any thread may use it.
 
-    ``form`` is the kernel's: "line", "rows" or "folds". ``rows`` and ``columns`` are numbers and names of
-    symbols, to be multiplied. ``items`` work-items share a row or tile.
+    ``form`` is the kernel's: "line", "rows" or "folds". ``rows``, ``columns`` and each of the ``divisors`` of
+    positions are numbers and names of symbols, to be multiplied; divisors have no other symbols than rows and
+    columns. ``items`` work-items share a row or tile.
     """
 
     form: str
@@ -27,6 +28,7 @@ class Division:
     columns: tuple[int | str, ...]
     items: int
     target: Target
+    divisors: tuple[tuple[int | str, ...], ...] = ()
     _symbols: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _launches: dict[tuple[int, ...], Launch] = field(
         init=False, repr=False, compare=False, default_factory=dict
@@ -54,6 +56,8 @@ class Division:
         tiles, sizes = _FORMS[self.form](self, rows, columns)
         # A tile is a sub-group's, or that of a group whose items share rows.
         tiles_per_group = self.target.sub_groups if self.items == self.target.lanes else 1
+        for divisor in self.divisors:
+            sizes += _reciprocal(_value(divisor, values))
         return -(-tiles // tiles_per_group), sizes
 
     def _line(self, rows: int, columns: int) -> Launch:
@@ -89,6 +93,12 @@ def row_tiles(rows: int, columns: int, target: Target) -> tuple[int, int, int]:
     column_tiles = -(-row_vectors // min(length, row_vectors))
     vectors = -(-row_vectors // column_tiles)
     return max(1, min(length // vectors, rows)), column_tiles, vectors * target.lanes
+
+
+def _reciprocal(divisor: int) -> tuple[int, int]:
+    """Return a multiplier below 2**32 and a shift that divide numbers below 2**31."""
+    shift = 31 + max(divisor - 1, 0).bit_length()
+    return -(-(1 << shift) // max(divisor, 1)), shift
 
 
 def _value(factors: tuple[int | str, ...], values: Mapping[str, int]) -> int:
