@@ -58,7 +58,8 @@ def run(
 ) -> list[np.ndarray]:
     """Run a program over copies of the arguments; return what they hold afterwards.
 
-    ``values`` are those of the program's symbols. Each copy has ``margin`` bytes on both sides, for kernels that are known to be wrong.
+    ``values`` are those of the symbols. Each copy has ``margin`` bytes on both sides, for kernels that
+    are known to be wrong.
     """
     kernel = write(program, target or Target.of(xr.Device(0)))
     built = xr.compile(source_of(kernel)).kernel("program")

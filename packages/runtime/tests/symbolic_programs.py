@@ -25,8 +25,8 @@ from xpu_runtime.codegen.statements import (
     rewrite,
 )
 
-I, J, K = (Affine.of(dim) for dim in range(3))
-N0, N1, STRIDE, OFFSET = Symbol("n0", 40), Symbol("n1", 300), Symbol("m0", 7), Symbol("at0", 0)
+C0, C1, C2 = (Affine.of(dim) for dim in range(3))
+STRIDE, OFFSET = Symbol("m0", 7), Symbol("at0", 0)
 F32, I64 = ELEMENTS["f32"], ELEMENTS["i64"]
 ADD = "{0} + {1}"
 
@@ -100,9 +100,9 @@ def line(n0: Symbol, n1: Symbol) -> Symbolic:
 def broadcast(n0: Symbol, n1: Symbol) -> Symbolic:
     """Rows apart, a value a row and a value a column."""
     body = [
-        Load("a", 0, dot((I, J), (STRIDE, 1))),
-        Load("b", 1, I),
-        Load("c0", 2, J),
+        Load("a", 0, dot((C0, C1), (STRIDE, 1))),
+        Load("b", 1, C0),
+        Load("c0", 2, C1),
         Let("t", "float", Term("{0} * {1}", ("b", "c0"))),
         Store(3, whole(n0, n1), Term(ADD, ("a", "t"))),
     ]
@@ -120,7 +120,7 @@ def broadcast(n0: Symbol, n1: Symbol) -> Symbolic:
 def transposed(n0: Symbol, n1: Symbol) -> Symbolic:
     """Three dimensions, which do not join."""
     body = [
-        Load("a", 0, dot((K, J, I), row_major((n1, 3, n0)))),
+        Load("a", 0, dot((C2, C1, C0), row_major((n1, 3, n0)))),
         Store(1, whole(n0, 3, n1), "a"),
     ]
 
@@ -136,10 +136,10 @@ def window_sum(n0: Symbol, n1: Symbol) -> Symbolic:
     """A loop in an element, whose end is a symbol."""
     body: list[Statement] = [
         Let("zero", "float", "0.0f"),
-        Load("a", 0, I),
+        Load("a", 0, C0),
     ]
     loop = For("k", "i32", "0", "n1", [
-        Load("w", 1, Affine.of("k")), Store(2, I * n1 + Affine.of("k"), Term(ADD, ("a", "w"))),
+        Load("w", 1, Affine.of("k")), Store(2, C0 * n1 + Affine.of("k"), Term(ADD, ("a", "w"))),
     ])  # fmt: skip
 
     def launch(rng, rows, columns):
@@ -156,13 +156,13 @@ def sum_and_center(n0: Symbol, n1: Symbol) -> Symbolic:
     place = whole(n0, n1)
     sections = [
         Section(
-            [Load("a", 0, dot((I, J), (STRIDE, 1)))],
+            [Load("a", 0, dot((C0, C1), (STRIDE, 1)))],
             [total("sum", "a")],
-            [Store(1, I, Term("{0} + (float){1}", ("sum", "n1")))],
+            [Store(1, C0, Term("{0} + (float){1}", ("sum", "n1")))],
         ),
         Section(
             [
-                Load("b", 0, dot((I, J), (STRIDE, 1))),
+                Load("b", 0, dot((C0, C1), (STRIDE, 1))),
                 Let("count0", "float", Term("(float){0}", ("n1",))),
                 Store(2, place, Term("({0} - {1}) * {2}", ("b", "sum", "count0"))),
             ]
@@ -183,8 +183,8 @@ def sum_and_center(n0: Symbol, n1: Symbol) -> Symbolic:
 def largest(n0: Symbol, n1: Symbol) -> Symbolic:
     """The maximum over dimensions that do not join."""
     most = fold("most", "float", "-0x1p127f", ("maximum({0}, {1})", "a"), "maximum({0}, {1})")
-    sections = [Section([Load("a", 0, dot((J, I, K), row_major((3, n0, n1))))], [most],
-                        [Store(1, I, "most")])]  # fmt: skip
+    sections = [Section([Load("a", 0, dot((C1, C0, C2), row_major((3, n0, n1))))], [most],
+                        [Store(1, C0, "most")])]  # fmt: skip
 
     def launch(rng, rows, columns):
         x = small(rng, 3, rows, columns)
@@ -209,10 +209,10 @@ def first_maximum(n0: Symbol, n1: Symbol) -> Symbolic:
     combine = [*select("r0", "r1"), Set("s1", Term("min_of({0}, (i64){1})", ("s1", "n1")))]
     best = Fold(
         ("most", "index"), ("float", "i64"), ("-0x1p127f", "0x7fffl"), select("a", "i"), combine,
-        ("s0", Term("min_of({0}, (i64){1})", ("s1", "n1"))),
+        ("s0", Term("min_of({0}, (i64)({1}))", ("s1", Affine.of("n1")))),
     )  # fmt: skip
-    each = [Load("a", 0, whole(n0, n1)), Let("i", "i64", Term("(i64)({0})", (J,)))]
-    sections = [Section(each, [best], [Store(1, I, "most"), Store(2, I, "index")])]
+    each = [Load("a", 0, whole(n0, n1)), Let("i", "i64", Term("(i64)({0})", (C1,)))]
+    sections = [Section(each, [best], [Store(1, C0, "most"), Store(2, C0, "index")])]
 
     def launch(rng, rows, columns):
         x = rng.integers(0, 9, (rows, columns)).astype(np.float32)

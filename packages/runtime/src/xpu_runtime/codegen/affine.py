@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .sizes import Extent, symbols_of
+from .sizes import SYMBOLIC, Extent
 
 
 class Affine(NamedTuple):
     """``constant + sum(counter * factor)``.
 
-    A counter is a loop's number, or the name of a variable or of a symbol. A factor is a number, a symbol or a
-    product. Where symbols would have to be added, ``+`` and ``*`` raise TypeError; use one symbol of the sum.
+    A counter is a loop's number, or the name of a variable or of a symbol. A factor is a number, a symbol or
+    a product. ``+`` and ``*`` raise TypeError where symbols would be added; name the sum with a symbol.
     """
 
     constant: int = 0
@@ -32,15 +32,18 @@ class Affine(NamedTuple):
             return Affine(self.constant + other.constant, other.terms)
         terms = dict(self.terms)
         for counter, factor in other.terms:
-            terms[counter] = terms[counter] + factor if counter in terms else factor
+            terms[counter] = _sum(terms[counter], factor) if counter in terms else factor
         return Affine(self.constant + other.constant, _sorted(terms))
 
     def __mul__(self, factor: Extent) -> Affine:  # type: ignore[override]
         if factor == 0:
             return _ZERO
-        if self.constant and symbols_of(factor):
-            raise TypeError(f"{self.constant} * {factor} is no number; name it with a symbol")
-        return Affine(self.constant * factor, tuple((c, f * factor) for c, f in self.terms))
+        constant = self.constant
+        if not isinstance(factor, SYMBOLIC):
+            constant *= factor
+        elif constant:
+            raise TypeError(f"{constant} * {factor} is no number; name it with a symbol")
+        return Affine(constant, tuple((c, f * factor) for c, f in self.terms))
 
     def factor(self, counter: int | str) -> Extent:
         """Return by how much the position grows with the counter; 0 if it does not depend on it."""
@@ -79,6 +82,12 @@ class Affine(NamedTuple):
 
 
 _ZERO = Affine()
+
+
+def _sum(a: Extent, b: Extent) -> int:
+    if isinstance(a, SYMBOLIC) or isinstance(b, SYMBOLIC):
+        raise TypeError(f"{a} + {b} is the factor of a counter; name it with a symbol")
+    return a + b
 
 
 def _sorted(terms: dict[int | str, Extent]) -> tuple[tuple[int | str, Extent], ...]:

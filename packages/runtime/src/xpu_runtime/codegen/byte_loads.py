@@ -46,8 +46,8 @@ def load_words(
 ) -> tuple[Loops, list[Statement]]:
     """Return loops and statements in which loads of words replace loads of bytes.
 
-    The channels of a pixel are in one word, so they are computed together, without a loop over them. That needs
-    sizes, so programs with symbols load a word for each byte.
+    The channels of a pixel are in one word, so they are computed together, without a loop over them. That
+    needs sizes; programs with symbols load a word for each byte.
     """
     arrays = program.arrays
     if not any(_is_byte(array) for array in arrays):
@@ -72,7 +72,7 @@ def _by_channel(
     arrays: Sequence[Array], statements: list[Statement], loops: Loops, index: str, dim: int
 ) -> tuple[Loops, list[Statement]]:
     """Repeat the statements for each channel, the coordinate in dimension ``dim``."""
-    size, lane = loops.sizes[dim], len(loops.sizes) - 1
+    size, lane = hint_of(loops.sizes[dim]), len(loops.sizes) - 1
     words: dict[tuple[int, Affine], Let] = {}
     body: list[Statement] = []
     positions: dict[Affine, Affine] = {}
@@ -122,7 +122,7 @@ def _channels(arrays: Sequence[Array], statements: list[Statement], loops: Loops
         if (arrays[statement.array].bytes or 0) < 4 or place.factor(lane) in (0, 1):
             continue
         for dim, size in enumerate(loops.sizes[:-1]):
-            if size <= _MAX_CHANNELS and place.is_unit_stride(dim):
+            if hint_of(size) <= _MAX_CHANNELS and place.is_unit_stride(dim):
                 return dim
     return None
 
@@ -136,7 +136,7 @@ def _fix(place: Affine, dim: int, at: int) -> Affine:
     terms = (
         (c - 1 if isinstance(c, int) and c > dim else c, f) for c, f in place.terms if c != dim
     )
-    return Affine(place.constant + place.factor(dim) * at, tuple(terms))
+    return Affine(place.constant + hint_of(place.factor(dim)) * at, tuple(terms))
 
 
 def _byte_load(arrays: Sequence[Array], load: Load) -> Statement:

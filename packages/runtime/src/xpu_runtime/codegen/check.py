@@ -36,7 +36,7 @@ _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
     r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|"
-    r"[abdqrsxS]\d+|element\d*|whole|(?:both|place|row|state|whole)\d+"
+    r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|multiplier|once|place|rest|row|shift|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 
@@ -189,8 +189,7 @@ class _Checker:
         self.shape, self.rank = program.shape, rank
         self.caches = {cache.name for cache in program.caches}
         self.symbols = program.symbols
-        self.symbol_names = {symbol.name for symbol in program.symbols}
-        self.names = {*names, *self.symbol_names}
+        self.names = {*names, *(symbol.name for symbol in self.symbols)}
         self.scope: set[str] = set() if scope is None else scope  # names of this body
         # The last value of loop counters whose end is a number.
         self.last: dict[int | str, int] = {
@@ -220,7 +219,8 @@ class _Checker:
 
     def position(self, position: Affine) -> None:
         for counter, factor in position.terms:
-            _check_listed(factor, self.symbols)
+            if not isinstance(factor, int):
+                _check_listed(factor, self.symbols)
             if isinstance(counter, int):
                 if not 0 <= counter < self.rank:
                     raise ProgramError(
@@ -256,7 +256,7 @@ class _Checker:
 
     def check_name(self, name: str) -> None:
         _check_name(name)
-        if name in self.symbol_names:
+        if self.symbols and name in [symbol.name for symbol in self.symbols]:
             raise ProgramError(name, f"{name} is a symbol of the program")
 
     def define(self, name: str, type: str = "bool") -> None:

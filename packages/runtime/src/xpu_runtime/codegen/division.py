@@ -18,9 +18,10 @@ _MAX_LAUNCHES = 1024
 class Division:
     """Plain data, whose repr evaluates to an equal division; any thread may use it.
 
-    ``form`` is the kernel's: "line", "rows", "folds" or "columns". ``rows`` and ``columns`` are numbers and names of
-    symbols, to be multiplied. ``items`` work-items share a row or tile, or are the columns of a block. ``outer`` and
-    ``inner``: of folded columns, the outermost size, and the product of the others.
+    ``form`` is the kernel's: "line", "rows", "folds" or "columns". ``rows``, ``columns``, each of the ``divisors`` of
+    positions, ``outer`` and ``inner`` are numbers and names of symbols, to be multiplied; divisors have no other
+    symbols than rows and columns. ``items`` work-items share a row or tile, or are the columns of a block. ``outer``
+    and ``inner``: of folded columns, the outermost size, and the product of the others.
     """
 
     form: str
@@ -28,6 +29,7 @@ class Division:
     columns: tuple[int | str, ...]
     items: int
     target: Target
+    divisors: tuple[tuple[int | str, ...], ...] = ()
     outer: tuple[int | str, ...] = ()
     inner: tuple[int | str, ...] = ()
     _symbols: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -62,6 +64,8 @@ class Division:
         # A tile is a sub-group's, or that of a group whose items share rows.
         shared = self.items > self.target.lanes and self.form != "columns"
         tiles_per_group = 1 if shared else self.target.sub_groups
+        for divisor in self.divisors:
+            sizes += _reciprocal(_value(divisor, values))
         return -(-tiles // tiles_per_group), sizes
 
     def _line(self, rows: int, columns: int, values: Mapping[str, int]) -> Launch:
@@ -108,6 +112,12 @@ def row_tiles(rows: int, columns: int, target: Target) -> tuple[int, int, int]:
     column_tiles = -(-row_vectors // min(length, row_vectors))
     vectors = -(-row_vectors // column_tiles)
     return max(1, min(length // vectors, rows)), column_tiles, vectors * target.lanes
+
+
+def _reciprocal(divisor: int) -> tuple[int, int]:
+    """Return a multiplier below 2**32 and a shift that divide numbers below 2**31."""
+    shift = 31 + max(divisor - 1, 0).bit_length()
+    return -(-(1 << shift) // max(divisor, 1)), shift
 
 
 def _value(factors: tuple[int | str, ...], values: Mapping[str, int]) -> int:

@@ -39,8 +39,9 @@ class Kernel:
     """A kernel's code and its launch: ``groups`` of ``group`` work-items.
 
     Its arguments are the program's arrays, then its symbols and ``sizes`` as i64. Of a program with symbols,
-    ``groups`` and ``sizes`` are those of the hints; ``division`` gives them for other values. ``in_place`` are the
-    numbers of arrays that may be the memory of a result, because each element is read only where it is written.
+    ``groups`` and ``sizes`` are those of the hints; ``division.launch`` gives them for other values.
+    ``in_place`` are the numbers of arrays that may be the memory of a result, because each element is read
+    only where it is written.
     """
 
     code: Code

@@ -28,7 +28,8 @@ class Loops:
 def join(shape: Sequence[Size], positions: Iterable[Affine], boundary: int = 0) -> Loops:
     """Join neighbouring dimensions that every position can iterate over as one.
 
-    Dimensions before ``boundary`` are not joined with later ones, nor those of which symbols leave it open.
+    Dimensions before ``boundary`` are not joined with later ones. Dimensions with symbols are joined if that
+    is right for all values.
     """
     factors = [(position, dict(position.terms)) for position in positions]
     groups: list[list[int]] = []
@@ -43,7 +44,7 @@ def join(shape: Sequence[Size], positions: Iterable[Affine], boundary: int = 0) 
             groups[-1].append(dim)
         else:
             groups.append([dim])
-    sizes = [math.prod(shape[dim] for dim in group) for group in groups]
+    sizes: list[Extent] = [math.prod(shape[dim] for dim in group) for group in groups]
     joined = {}
     for position, of in factors:
         terms: dict[int | str, Extent] = {

@@ -63,11 +63,13 @@ class Product:
 Size = int | Symbol
 # What products of sizes give: the number of elements of several dimensions, and strides.
 Extent = int | Symbol | Product
+# For isinstance(), which is slower with a union.
+SYMBOLIC = (Symbol, Product)
 
 
 def hint_of(extent: Extent) -> int:
     """Return the number for which a kernel's form is chosen."""
-    return extent.hint if isinstance(extent, Symbol | Product) else extent
+    return extent.hint if isinstance(extent, SYMBOLIC) else extent
 
 
 def symbols_of(extent: Extent) -> tuple[Symbol, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .affine import row_major
 from .division import Division
 from .program import LoopProgram
-from .sizes import Extent
+from .sizes import Extent, factors, hint_of, symbols_of
 from .target import Target
 
 
@@ -40,7 +40,8 @@ def index_type(program: LoopProgram) -> str:
     """Return the type of positions."""
     if program.wide is not None:
         return "i64" if program.wide else "i32"
-    widest = max([math.prod(program.shape), *(array.bytes for array in program.arrays)])
+    count = hint_of(math.prod(program.shape))
+    widest = max([count, *(array.bytes or 0 for array in program.arrays)])
     return "i32" if widest <= MAX_NARROW else "i64"
 
 
@@ -74,6 +75,47 @@ def tile_number(target: Target, index: str) -> str:
     if target.sub_groups > 1:
         number += f" * {target.sub_groups} + sub_group_broadcast(sub_group_id())"
     return f"  const {index} tile = {number};"
+
+
+@dataclass(frozen=True)
+class Divisors:
+    """The divisions by symbols in the coordinates of each lane; they multiply, because vectors cannot divide.
+
+    ``strides`` are those of all dimensions but the last one; numbers need no arguments.
+    """
+
+    strides: Sequence[Extent]
+
+    @classmethod
+    def of(cls, sizes: Sequence[Extent], index: str) -> Divisors:
+        """Return those of positions of 32 bits; there are none without symbols."""
+        strides = row_major(sizes)[:-1] if index == "i32" else ()
+        return cls(strides if any(symbols_of(stride) for stride in strides) else ())
+
+    @property
+    def names(self) -> list[str]:
+        """The kernel's arguments for them."""
+        found = [dim for dim, stride in enumerate(self.strides) if symbols_of(stride)]
+        return [f"{name}{dim}" for dim in found for name in ("multiplier", "shift")]
+
+    @property
+    def factors(self) -> tuple[tuple[int | str, ...], ...]:
+        """The symbols' strides as plain data."""
+        return tuple(factors(stride) for stride in self.strides if symbols_of(stride))
+
+    def declare_coordinates(self, counter: str, prefix: str) -> list[str]:
+        """Return declarations of the coordinates, computed from ``counter``."""
+        lines, rest = [], counter
+        for dim, stride in enumerate(self.strides):
+            name, quotient = f"{prefix}{dim}", f"{rest} / {stride}"
+            if symbols_of(stride):
+                product = f"(u64)(u32){rest} * (u32)multiplier{dim}"
+                quotient = f"(i32)({product} >> shift{dim})"
+            lines.append(
+                f"  const i32 {name} = {quotient}, rest{dim} = {rest} - {name} * {stride};"
+            )
+            rest = f"rest{dim}"
+        return [*lines, f"  [[maybe_unused]] const i32 {prefix}{len(self.strides)} = {rest};"]
 
 
 def declare_coordinates(

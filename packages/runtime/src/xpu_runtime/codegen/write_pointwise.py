@@ -16,7 +16,7 @@ from .sizes import Extent, factors, hint_of
 from .statements import Statement, Store, bodies, positions_of, walk
 from .streaming_stores import Blocks, collect_blocks
 from .target import Target
-from .tiles import KernelBody, declare_coordinates, index_type, loop_over, tile_number
+from .tiles import Divisors, KernelBody, declare_coordinates, index_type, loop_over, tile_number
 
 
 def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
@@ -122,7 +122,12 @@ def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     target, index, loops = element.target, element.index, element.loops
     sizes, count = loops.sizes, rows * columns
     several = len(sizes) > 1
-    coordinates = declare_coordinates(sizes, "e", index) if several else []
+    divisors = Divisors.of(sizes, index)
+    coordinates: list[str] = []
+    if divisors.strides:
+        coordinates = divisors.declare_coordinates("e", "d")
+    elif several:
+        coordinates = declare_coordinates(sizes, "e", index)
     names: dict[int | str, str] = {dim: f"d{dim}" if several else "e" for dim in range(len(sizes))}
     line = dot(counters(sizes), row_major(sizes))
     blocks = element.blocks(count, lambda position: position.terms == line.terms)
@@ -145,5 +150,7 @@ def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         text += blocks.final_statements
     else:
         text += loop_over("element(e + lane());", index, count, target, "first", "end")
-    division = Division("line", factors(rows), factors(columns), target.lanes, target)
-    return KernelBody(text, ["count", "width"], division, bool(blocks.chosen))
+    division = Division(
+        "line", factors(rows), factors(columns), target.lanes, target, divisors.factors
+    )
+    return KernelBody(text, ["count", "width", *divisors.names], division, bool(blocks.chosen))

@@ -11,9 +11,17 @@ from .loops import Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
 from .sizes import Extent, factors, hint_of
-from .statements import Keep, Store, positions_of
+from .statements import Keep, Set, Store, positions_of
 from .target import Target
-from .tiles import KernelBody, Team, declare_coordinates, index_type, loop_over, tile_number
+from .tiles import (
+    Divisors,
+    KernelBody,
+    Team,
+    declare_coordinates,
+    index_type,
+    loop_over,
+    tile_number,
+)
 
 # Independent accumulators per lane hide the latency of an update. An element with a longer text has one
 # accumulator, because the text is compiled once for each.
@@ -50,8 +58,10 @@ def write_rows(program: LoopProgram, target: Target) -> KernelBody:
     tile = tile_number(target, index)
     if team.items > target.lanes:
         tile = f"  const {index} tile = ({index})group_id();"
-    division = Division("folds", factors(rows), factors(columns), team.items, target)
-    return KernelBody([tile, *body.lines], ["rows", "height"], division)
+    division = Division(
+        "folds", factors(rows), factors(columns), team.items, target, body.divisors.factors
+    )
+    return KernelBody([tile, *body.lines], ["rows", "height", *body.divisors.names], division)
 
 
 def _positions(program: LoopProgram) -> dict:
@@ -59,6 +69,9 @@ def _positions(program: LoopProgram) -> dict:
     for section in program.sections:
         found |= positions_of(section.per_element)
         found |= positions_of(section.per_row)
+        for fold in section.folds:
+            results = [Set(*result) for result in zip(fold.results, fold.finish, strict=True)]
+            found |= positions_of((*fold.update, *fold.combine, *results))
     return found
 
 
@@ -85,6 +98,7 @@ class _BodyWriter:
         row_names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(leading)}
         # Coordinates of several column dimensions are computed by division.
         self.several = len(trailing) > 1
+        self.divisors = Divisors.of(trailing, index)
         names = dict(row_names)
         for number in range(len(trailing)):
             names[leading + number] = f"q{number}" if self.several else "c"
@@ -139,7 +153,9 @@ class _BodyWriter:
         self.add(
             f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
         )
-        if self.several:
+        if self.divisors.strides:
+            self.lines += self.divisors.declare_coordinates("c", "q")
+        elif self.several:
             sizes = self.loops.sizes[self.loops.leading :]
             self.lines += declare_coordinates(sizes, "c", self.index, "q")
         self.lines += inside
