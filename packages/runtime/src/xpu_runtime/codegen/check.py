@@ -35,7 +35,7 @@ _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
     r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|height|row_offset|"
-    r"[abdqrsxS]\d+|element\d*|whole|(?:both|place|row|state|whole)\d+"
+    r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|once|place|row|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 

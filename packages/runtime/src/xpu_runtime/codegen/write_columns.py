@@ -5,34 +5,37 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .affine import row_major
+from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
 from .render import Renderer
-from .statements import Store, positions_of, walk
+from .statements import Let, Statement, Store, positions_of, walk
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, index_type, tile_number
 
-# An element with a longer text is computed for one vector, because the text is compiled once for each.
-_SHORT_TEXT = 1000
+# The registers that accumulators of a block may use, and the text of a block's elements: it is compiled once
+# for each vector.
+_REGISTERS, _MAX_TEXT = 16, 8000
+_WORDS = {"i64": 2, "u64": 2, "double": 2, "Complex<float>": 2, "Complex<double>": 4}
 
 
 def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     """Write blocks of neighbouring columns; the outermost folded size is an argument."""
-    leading = program.parallel_dims
-    index = index_type(program.arrays, math.prod(program.shape))
     positions: dict = {}
     for section in program.sections:
         positions |= positions_of(section.per_element) | positions_of(section.per_row)
-    loops = join(program.shape, positions, leading)
+    loops = join(program.shape, positions, program.parallel_dims)
+    index = index_type(program.arrays, math.prod(program.shape))
     writer = _BodyWriter(program, loops, index, target)
-    rows, columns, folded = writer.rows, writer.columns, math.prod(program.shape[leading:])
+    rows, columns, folded = writer.rows, writer.columns, math.prod(writer.folded_sizes)
     vectors = writer.choose_vectors()
     width = vectors * target.lanes
-    wide = columns // width
+    # Blocks of one vector follow the wide ones.
+    wide = columns // width if vectors > 1 or columns % target.lanes == 0 else 0
     blocks_of_row = wide + -(-(columns - wide * width) // target.lanes)
     blocks = rows * blocks_of_row
-    height = max(1, min(target.tile(blocks * folded * vectors) // (folded * vectors), blocks))
+    length = folded * vectors
+    height = max(1, min(target.tile(blocks * length) // length, blocks))
     writer.lines += [
         tile_number(target, index),
         f"for ({index} block = tile * ({index})height, "
@@ -44,8 +47,8 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
         writer.lines.append(f"if (at < {wide}) {{ const {index} first = at * {width};")
         writer.block(vectors)
         writer.lines.append("}")
-    if columns % width:
-        # The lanes of the last vector that are beyond the end do nothing.
+    if wide < blocks_of_row:
+        # One condition around the loops: a condition inside them would take longer than the loads.
         start = f"{wide * width} + (at - {wide}) * XPU_SUB_GROUP"
         writer.lines.append(
             f"if (at >= {wide}) if (const {index} first = {start}; first + lane() < {columns}) {{"
@@ -64,7 +67,7 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
 class _BodyWriter:
     """Writes the code of blocks.
 
-    A row of the parallel dimensions has ``columns`` columns. If that is too short for lanes, all rows are
+    ``columns`` are those of a row of the parallel dimensions. If rows are too short for lanes, all rows are
     one, and each lane computes its coordinates.
     """
 
@@ -73,87 +76,138 @@ class _BodyWriter:
         self.lines: list[str] = []
         parallel = loops.sizes[: loops.leading] or [1]
         self.folded_sizes = loops.sizes[loops.leading :] or [1]
-        self.columns = parallel[-1]
-        self.outer_sizes, self.lane_sizes = parallel[:-1], []
-        if self.columns < MIN_INNER:
+        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
+        if parallel[-1] < MIN_INNER:
             self.columns = math.prod(parallel)
             self.outer_sizes, self.lane_sizes = [], parallel
-        self.rows = math.prod(self.outer_sizes)
-        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
-        if not self.lane_sizes:
+        else:
+            self.columns = parallel[-1]
+            self.outer_sizes, self.lane_sizes = parallel[:-1], []
             names[loops.leading - 1] = "e"
+        self.rows = math.prod(self.outer_sizes)
         joined = loops.positions.__getitem__
         self.of_row = Renderer(program.arrays, joined, names)
-        q = {loops.leading + dim: f"q{dim}" for dim in range(len(self.folded_sizes))}
-        self.of_element = Renderer(program.arrays, joined, names | q)
+        folded = {loops.leading + dim: f"q{dim}" for dim in range(len(self.folded_sizes))}
+        self.of_element = Renderer(program.arrays, joined, names | folded)
+        self.bindings: list[str] = []  # of the names of values that each column has
 
     def choose_vectors(self) -> int:
-        """Return the vectors of a block; fewer if that leaves compute units without blocks."""
-        target, vectors = self.target, self.target.division.column_vectors
-        texts = [self.of_element.text(section.per_element) for section in self.sections]
-        if max(map(len, texts)) > _SHORT_TEXT:
-            return 1
-        while vectors > 1 and self.rows * self.columns < 2 * target.units * vectors * target.lanes:
-            vectors //= 2
-        return vectors
+        """Return the vectors of a wide block: as many as registers hold, if all compute units get blocks."""
+        words = max(
+            sum(_WORDS.get(type, 1) for fold in section.folds for type in fold.types)
+            for section in self.sections
+        )
+        length = sum(len(self.of_element.text(section.per_element)) for section in self.sections)
+        limit = min(
+            self.target.division.column_vectors,
+            _REGISTERS // max(words, 1),
+            _MAX_TEXT // max(length, 1),
+        )
+        available = self.columns // self.target.lanes
+        blocks = max(
+            -(-available // max(limit, 1)),
+            -(-2 * self.target.units // self.rows),
+        )
+        return max(1, available // blocks)
 
     def block(self, vectors: int) -> None:
         """Write all sections for the columns of ``vectors`` vectors from ``first``."""
-        results: list[str] = []
+        self.bindings = []
         folds = 0
         for number, section in enumerate(self.sections):
             numbers = range(folds, folds + len(section.folds))
             folds += len(section.folds)
-            self._loop_over_rows(number, section, numbers, results, vectors)
-            for n, fold in zip(numbers, section.folds, strict=True):
-                results += [f"[[maybe_unused]] const auto& {name} = a{n}[v].s{k};" for k, name in enumerate(fold.results)]
-            if section.per_row:
-                self._function(f"row{number}", [*results, *self.of_row.lines(section.per_row)])
-                self._call(f"row{number}", vectors)
+            self._section(number, section, numbers, vectors)
 
-    def _loop_over_rows(self, number, section, numbers, results, vectors) -> None:
+    def _section(self, number: int, section: Section, numbers: range, vectors: int) -> None:
         statements = section.per_element
-        if not section.folds and not any(type(s) is Store for s in walk(statements)):
-            return
+        if section.folds or any(type(s) is Store for s in walk(statements)):
+            outside = list(self.bindings)
+            once, each = hoist(statements)
+            if once:
+                members = [(let.name, let.type) for let in once]
+                self._declare(f"H{number}", f"h{number}", members, [], vectors)
+                self._for_each_vector(f"once{number}", self._hoisted(number, once), vectors)
+                self._bind(f"h{number}", {let.name: let.name for let in once})
+            self._loop(number, section, each, numbers, vectors)
+            self.bindings = outside
         for n, fold in zip(numbers, section.folds, strict=True):
-            members = " ".join(f"{type} s{k};" for k, type in enumerate(fold.types))
-            self.lines.append(f"struct S{n} {{ {members} }};")
-            start = f"S{n}{{{', '.join(fold.identities)}}}"
-            self.lines.append(f"S{n} a{n}[{vectors}] = {{{', '.join([start] * vectors)}}};")
+            self._for_each_vector(f"whole{n}", self._results(n, fold), vectors)
+        for n, fold in zip(numbers, section.folds, strict=True):
+            self._bind(f"a{n}", {name: f"s{k}" for k, name in enumerate(fold.results)})
+        if section.per_row:
+            self._for_each_vector(f"row{number}", self.of_row.lines(section.per_row), vectors)
+
+    def _hoisted(self, number: int, once: Sequence[Let]) -> list[str]:
+        return [
+            *self.of_element.lines(once),
+            *(f"h{number}[v].{let.name} = {let.name};" for let in once),
+        ]
+
+    def _loop(
+        self,
+        number: int,
+        section: Section,
+        each: Sequence[Statement],
+        numbers: range,
+        vectors: int,
+    ) -> None:
+        """Write the loops over the folded dimensions."""
+        for n, fold in zip(numbers, section.folds, strict=True):
+            members = [(f"s{k}", type) for k, type in enumerate(fold.types)]
+            self._declare(f"S{n}", f"a{n}", members, fold.identities, vectors)
         for dim, size in enumerate(self.folded_sizes):
             end = f"({self.index})count" if dim == 0 else str(size)
             self.lines.append(
                 f"{self.target.vector_loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{"
             )
-        body = [*results, *self.of_element.lines(statements)]
+        body = self.of_element.lines(each)
         for n, fold in zip(numbers, section.folds, strict=True):
             names = " ".join(f"auto& s{k} = a{n}[v].s{k};" for k in range(len(fold.types)))
             body += [f"{{ {names}", *self.of_element.lines(fold.update), "}"]
-        self._function(f"element{number}", body)
-        self._call(f"element{number}", vectors)
+        self._for_each_vector(f"element{number}", body, vectors)
         self.lines.append("}" * len(self.folded_sizes))
-        for n, fold in zip(numbers, section.folds, strict=True):
-            self._finish(n, fold, results, vectors)
 
-    def _finish(self, number: int, fold: Fold, results: Sequence[str], vectors: int) -> None:
-        """Replace the accumulators by the results."""
-        body = [*results, f"const S{number} whole = a{number}[v];"]
-        body += [f"[[maybe_unused]] const auto& s{k} = whole.s{k};" for k in range(len(fold.types))]
-        body += [
-            f"a{number}[v].s{k} = {self.of_row.operand(value)};"
-            for k, value in enumerate(fold.finish)
+    def _results(self, number: int, fold: Fold) -> list[str]:
+        """Return the statements that put results in the place of the accumulators."""
+        return [
+            f"const auto whole = a{number}[v];",
+            *(f"[[maybe_unused]] auto& s{k} = whole.s{k};" for k in range(len(fold.types))),
+            *(
+                f"a{number}[v].s{k} = {self.of_row.operand(value)};"
+                for k, value in enumerate(fold.finish)
+            ),
         ]
-        self._function(f"whole{number}", body)
-        self._call(f"whole{number}", vectors)
 
-    def _function(self, name: str, body: Sequence[str]) -> None:
-        self.lines.append(f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{")
-        self.lines.append(
-            f"[[maybe_unused]] const {self.index} e = first + v * XPU_SUB_GROUP + lane();"
-        )
-        self.lines += declare_coordinates(self.lane_sizes, "e", self.index)
-        self.lines += body
-        self.lines.append("};")
+    def _declare(
+        self,
+        type: str,
+        name: str,
+        members: Sequence[tuple[str, str]],
+        values: Sequence[str],
+        vectors: int,
+    ) -> None:
+        """Declare a structure, and an array that has one for each vector."""
+        fields = " ".join(f"{of} {member};" for member, of in members)
+        starts = ", ".join([f"{type}{{{', '.join(values)}}}"] * vectors)
+        self.lines.append(f"struct {type} {{ {fields} }};")
+        self.lines.append(f"{type} {name}[{vectors}] = {{{starts}}};")
 
-    def _call(self, name: str, vectors: int) -> None:
-        self.lines.append(" ".join(f"{name}({v});" for v in range(vectors)))
+    def _bind(self, array: str, names: dict[str, str]) -> None:
+        """Let later functions use members of an array's structures by name."""
+        self.bindings += [
+            f"[[maybe_unused]] auto& {name} = {array}[v].{member};"
+            for name, member in names.items()
+        ]
+
+    def _for_each_vector(self, name: str, body: Sequence[str], vectors: int) -> None:
+        """Write a function of a vector's number, and its calls."""
+        self.lines += [
+            f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{",
+            f"[[maybe_unused]] const {self.index} e = first + v * XPU_SUB_GROUP + lane();",
+            *declare_coordinates(self.lane_sizes, "e", self.index),
+            *self.bindings,
+            *body,
+            "};",
+            " ".join(f"{name}({v});" for v in range(vectors)),
+        ]
