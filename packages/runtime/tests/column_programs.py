@@ -48,20 +48,18 @@ def column_sum(rng, folded, columns):
 def argmax(rng, folded, columns):
     """Two accumulators; the first of equal elements is found."""
     x = rng.integers(0, 9, (folded, columns)).astype(np.float32)
+    row = Affine.of(1) if folded > 1 else Affine()
     update = [
         Let("better", "bool", Term("{0} > {1}", ("a", "s0"))),
         Set("s0", Term("{0} ? {1} : {2}", ("better", "a", "s0"))),
-        Set("s1", Term("{0} ? {1} : {2}", ("better", "i", "s1"))),
+        Set("s1", Term("{0} ? (i64)({1}) : {2}", ("better", row, "s1"))),
     ]
     combine = [Set("s0", Term("maximum({0}, {1})", ("s0", "r0")))]
     best = Fold(
         ("most", "number"), ("float", "i64"), ("-1.0f", "(i64)-1"), update, combine, ("s0", "s1")
     )
     section = Section(
-        [
-            Load("a", 0, at(1, columns)),
-            Let("i", "i64", Term("(i64)({0})", (Affine.of(1) if folded > 1 else Affine(),))),
-        ],
+        [Load("a", 0, at(1, columns))],
         [best],
         [Store(1, at(1, 0), "number"), Store(2, at(1, 0), "most")],
     )
@@ -133,7 +131,9 @@ def short_last_dimension(rng, folded, columns):
     """Rows of 3 columns that are not contiguous: lanes lie along all of them."""
     x = floats(rng, folded, columns, 4)
     section = Section(
-        [Load("a", 0, at(4, 1, 4 * columns))], [total("sum", "a")], [Store(1, at(1, columns), "sum")]
+        [Load("a", 0, at(4, 1, 4 * columns))],
+        [total("sum", "a")],
+        [Store(1, at(1, columns), "sum")],
     )
     expected = x[:, :, :3].sum(0, dtype=np.float64).astype(np.float32).T
     return make(

@@ -9,6 +9,8 @@ from loop_case import run, source_of
 from test_codegen_programs import check
 
 from xpu_runtime.codegen import write as write_module
+from xpu_runtime.codegen import write_columns as columns_module
+from xpu_runtime.codegen.statements import Let, Term
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
 from xpu_runtime.codegen.write_columns import write_columns
@@ -58,25 +60,31 @@ def test_one_source_serves_all_counts_of_rows(rng):
 def test_blocks_have_as_many_vectors_as_registers_hold(rng):
     """16 vectors of a word, fewer of more words or of long texts, and fewer still to fill the units."""
 
-    def vectors(name, columns, target):
-        source = source_of(write(COLUMN_CASES[name](rng, 100, columns).program, target))
+    def vectors(name, columns, target, text=()):
+        program = COLUMN_CASES[name](rng, 100, columns).program
+        (section,) = program.sections
+        longer = replace(section, per_element=[*section.per_element, *text])
+        source = source_of(write(replace(program, sections=[longer]), target))
         return max(map(int, re.findall(r" a0\[(\d+)\]", source)))
 
     assert vectors("column_sum", 1024, cpu(16)) == 16
-    assert vectors("argmax", 1024, cpu(16)) == 4
-    assert vectors("column_sum", 1024, replace(cpu(16), units=16)) == 2
+    assert vectors("argmax", 1024, cpu(16)) == 5
+    long_text = [Let(f"v{n}", "float", Term("{0} * {0}", ("a",))) for n in range(100)]
+    assert vectors("column_sum", 1024, cpu(16), long_text) == 4
+    assert vectors("column_sum", 1024, replace(cpu(16), units=16)) == 4
     assert vectors("column_sum", 1024, replace(cpu(16), units=64)) == 1
     assert vectors("column_sum", 1024, gpu(16)) == 1
 
 
 # What is broken: a case that must notice, a pattern in the kernel, and its replacement.
 MUTATIONS = {
-    "lanes beyond the last column run": ("column_sum", r"first \+ lane\(\) < \d+", "true"),
+    "lanes beyond the last column run": ("counts", r"first \+ lane\(\) < \d+", "true"),
     "drops the last block": ("column_sum", r"block < last", "block + 1 < last"),
     "drops the first row": ("column_sum", r"q0 = 0", "q0 = 1"),
     "drops the last row": ("column_sum", r"q0 < \(i32\)count", "q0 + 1 < (i32)count"),
     "drops the last vector": ("column_sum", r"element0\(1\);", ""),
-    "wide blocks overlap": ("column_sum", r"first = at \* \d+", "first = 0"),
+    "all blocks are the first": ("column_sum", r"first = min_of\(at", "first = min_of(0"),
+    "the last block leaves the array": ("column_sum", r"min_of\((at \* \d+), .*?\);", r"\1;"),
     "stores accumulators": ("two_folds", r"a2\[v\]\.s0 = .*?;", ""),
     "uses results of another vector": ("softmax", r"sum = a1\[v\]", "sum = a1[0]"),
     "uses definitions of another vector": ("softmax", r"share = h2\[v\]", "share = h2[0]"),
@@ -96,8 +104,17 @@ def test_mutation_is_noticed(xr, rng, monkeypatch, what):
         assert count
         return replace(body, lines=[text])
 
-    case = COLUMN_CASES[name](rng, 7, 1000)
     monkeypatch.setattr(write_module, "write_columns", write_mutated)
+    _expect_wrong_results(xr, COLUMN_CASES[name](rng, 7, 1000))
+
+
+@pytest.mark.values
+def test_columns_of_updates_are_computed_once(xr, rng, monkeypatch):
+    monkeypatch.setattr(columns_module, "_may_repeat", lambda program: True)
+    _expect_wrong_results(xr, COLUMN_CASES["counts"](rng, 7, 1000))
+
+
+def _expect_wrong_results(xr, case):
     found = run(xr, case.program, case.arguments, cpu(xr.Device(0).sub_group_size), MARGIN)
     with pytest.raises(AssertionError):
         check(case, found)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .affine import Affine
 from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
 from .render import Renderer
-from .statements import Let, Statement, Store, positions_of, walk
+from .statements import Let, Load, Statement, Store, positions_of, walk
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, index_type, tile_number
 
@@ -21,20 +22,22 @@ _WORDS = {"i64": 2, "u64": 2, "double": 2, "Complex<float>": 2, "Complex<double>
 
 def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     """Write blocks of neighbouring columns; the outermost folded size is an argument."""
-    positions: dict = {}
-    for section in program.sections:
-        positions |= positions_of(section.per_element) | positions_of(section.per_row)
-    loops = join(program.shape, positions, program.parallel_dims)
+    loops = join(program.shape, _positions(program), program.parallel_dims)
     index = index_type(program.arrays, math.prod(program.shape))
     writer = _BodyWriter(program, loops, index, target)
-    rows, columns, folded = writer.rows, writer.columns, math.prod(writer.folded_sizes)
-    vectors = writer.choose_vectors()
+    rows, columns = writer.rows, writer.columns
+    may_repeat = _may_repeat(program)
+    vectors = writer.choose_vectors(may_repeat)
     width = vectors * target.lanes
-    # Blocks of one vector follow the wide ones.
-    wide = columns // width if vectors > 1 or columns % target.lanes == 0 else 0
-    blocks_of_row = wide + -(-(columns - wide * width) // target.lanes)
+    if columns % width == 0 or (may_repeat and columns > width):
+        # If the last block would be narrower than the others, it begins earlier.
+        blocks_of_row = wide = -(-columns // width)
+    else:
+        # Blocks of one vector follow the wide ones.
+        wide = columns // width if vectors > 1 else 0
+        blocks_of_row = wide + -(-(columns - wide * width) // target.lanes)
     blocks = rows * blocks_of_row
-    length = folded * vectors
+    length = math.prod(writer.folded_sizes) * vectors
     height = max(1, min(target.tile(blocks * length) // length, blocks))
     writer.lines += [
         tile_number(target, index),
@@ -44,14 +47,16 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
         *declare_coordinates(writer.outer_sizes, "row", index),
     ]
     if wide:
-        writer.lines.append(f"if (at < {wide}) {{ const {index} first = at * {width};")
+        first = f"min_of(at * {width}, ({index}){columns - width})"
+        condition = f"if (at < {wide}) " if wide < blocks_of_row else ""
+        writer.lines.append(f"{condition}{{ const {index} first = {first};")
         writer.block(vectors)
         writer.lines.append("}")
     if wide < blocks_of_row:
         # One condition around the loops: a condition inside them would take longer than the loads.
-        start = f"{wide * width} + (at - {wide}) * XPU_SUB_GROUP"
+        first = f"{wide * width} + (at - {wide}) * XPU_SUB_GROUP"
         writer.lines.append(
-            f"if (at >= {wide}) if (const {index} first = {start}; first + lane() < {columns}) {{"
+            f"if (at >= {wide}) if (const {index} first = {first}; first + lane() < {columns}) {{"
         )
         writer.block(1)
         writer.lines.append("}")
@@ -62,6 +67,28 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
         [blocks, height, writer.folded_sizes[0]],
         -(-blocks // height),
     )
+
+
+def _positions(program: LoopProgram) -> dict[Affine, None]:
+    found: dict[Affine, None] = {}
+    for section in program.sections:
+        updates = [statement for fold in section.folds for statement in fold.update]
+        found |= positions_of([*section.per_element, *updates, *section.per_row])
+    return found
+
+
+def _may_repeat(program: LoopProgram) -> bool:
+    """Return True if two sub-groups may compute a column: nothing is updated, or read after it is stored."""
+    loaded, stored = set(), set()
+    for section in program.sections:
+        for statement in walk([*section.per_element, *section.per_row]):
+            if type(statement) is Load:
+                loaded.add(statement.array)
+            elif type(statement) is Store:
+                stored.add(statement.array)
+                if statement.combine:
+                    return False
+    return loaded.isdisjoint(stored)
 
 
 class _BodyWriter:
@@ -89,10 +116,12 @@ class _BodyWriter:
         self.of_row = Renderer(program.arrays, joined, names)
         folded = {loops.leading + dim: f"q{dim}" for dim in range(len(self.folded_sizes))}
         self.of_element = Renderer(program.arrays, joined, names | folded)
+        self.vectors = 1
         self.bindings: list[str] = []  # of the names of values that each column has
+        self.results: set[str] = set()
 
-    def choose_vectors(self) -> int:
-        """Return the vectors of a wide block: as many as registers hold, if all compute units get blocks."""
+    def choose_vectors(self, may_repeat: bool) -> int:
+        """Return the vectors of a wide block: as many as registers hold, if all units get blocks."""
         words = max(
             sum(_WORDS.get(type, 1) for fold in section.folds for type in fold.types)
             for section in self.sections
@@ -103,95 +132,84 @@ class _BodyWriter:
             _REGISTERS // max(words, 1),
             _MAX_TEXT // max(length, 1),
         )
-        available = self.columns // self.target.lanes
-        blocks = max(
-            -(-available // max(limit, 1)),
-            -(-2 * self.target.units // self.rows),
+        whole = self.columns // self.target.lanes
+        # All units get equally many blocks of a row.
+        units = -(-self.target.units // self.rows)
+        blocks = max(1, units * -(-whole // (units * max(limit, 1))))
+        vectors = (
+            -(-self.columns // (blocks * self.target.lanes)) if may_repeat else whole // blocks
         )
-        return max(1, available // blocks)
+        return max(1, min(vectors, whole))
 
     def block(self, vectors: int) -> None:
         """Write all sections for the columns of ``vectors`` vectors from ``first``."""
-        self.bindings = []
+        self.vectors, self.bindings, self.results = vectors, [], set()
         folds = 0
         for number, section in enumerate(self.sections):
             numbers = range(folds, folds + len(section.folds))
             folds += len(section.folds)
-            self._section(number, section, numbers, vectors)
+            self._section(number, section, numbers)
 
-    def _section(self, number: int, section: Section, numbers: range, vectors: int) -> None:
+    def _section(self, number: int, section: Section, folds: range) -> None:
         statements = section.per_element
         if section.folds or any(type(s) is Store for s in walk(statements)):
             outside = list(self.bindings)
-            once, each = hoist(statements)
+            once, each = hoist(statements, self.results)
             if once:
-                members = [(let.name, let.type) for let in once]
-                self._declare(f"H{number}", f"h{number}", members, [], vectors)
-                self._for_each_vector(f"once{number}", self._hoisted(number, once), vectors)
-                self._bind(f"h{number}", {let.name: let.name for let in once})
-            self._loop(number, section, each, numbers, vectors)
+                self._hoist(number, once)
+            self._loop(number, section, each, folds)
             self.bindings = outside
-        for n, fold in zip(numbers, section.folds, strict=True):
-            self._for_each_vector(f"whole{n}", self._results(n, fold), vectors)
-        for n, fold in zip(numbers, section.folds, strict=True):
+        for n, fold in zip(folds, section.folds, strict=True):
+            self._finish(n, fold)
+        for n, fold in zip(folds, section.folds, strict=True):
             self._bind(f"a{n}", {name: f"s{k}" for k, name in enumerate(fold.results)})
+            self.results.update(fold.results)
         if section.per_row:
-            self._for_each_vector(f"row{number}", self.of_row.lines(section.per_row), vectors)
+            self._for_each_vector(f"row{number}", self.of_row.lines(section.per_row))
 
-    def _hoisted(self, number: int, once: Sequence[Let]) -> list[str]:
-        return [
-            *self.of_element.lines(once),
-            *(f"h{number}[v].{let.name} = {let.name};" for let in once),
-        ]
+    def _hoist(self, number: int, once: Sequence[Let]) -> None:
+        """Compute definitions before the loops."""
+        values = f"h{number}"
+        self._declare(f"H{number}", values, [(let.name, let.type) for let in once], [])
+        stores = [f"{values}[v].{let.name} = {let.name};" for let in once]
+        self._for_each_vector(f"once{number}", [*self.of_element.lines(once), *stores])
+        self._bind(values, {let.name: let.name for let in once})
 
-    def _loop(
-        self,
-        number: int,
-        section: Section,
-        each: Sequence[Statement],
-        numbers: range,
-        vectors: int,
-    ) -> None:
+    def _loop(self, number: int, section: Section, each: Sequence[Statement], folds: range) -> None:
         """Write the loops over the folded dimensions."""
-        for n, fold in zip(numbers, section.folds, strict=True):
+        for n, fold in zip(folds, section.folds, strict=True):
             members = [(f"s{k}", type) for k, type in enumerate(fold.types)]
-            self._declare(f"S{n}", f"a{n}", members, fold.identities, vectors)
+            self._declare(f"S{n}", f"a{n}", members, fold.identities)
         for dim, size in enumerate(self.folded_sizes):
             end = f"({self.index})count" if dim == 0 else str(size)
             self.lines.append(
                 f"{self.target.vector_loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{"
             )
         body = self.of_element.lines(each)
-        for n, fold in zip(numbers, section.folds, strict=True):
+        for n, fold in zip(folds, section.folds, strict=True):
             names = " ".join(f"auto& s{k} = a{n}[v].s{k};" for k in range(len(fold.types)))
             body += [f"{{ {names}", *self.of_element.lines(fold.update), "}"]
-        self._for_each_vector(f"element{number}", body, vectors)
+        self._for_each_vector(f"element{number}", body)
         self.lines.append("}" * len(self.folded_sizes))
 
-    def _results(self, number: int, fold: Fold) -> list[str]:
-        """Return the statements that put results in the place of the accumulators."""
-        return [
-            f"const auto whole = a{number}[v];",
-            *(f"[[maybe_unused]] auto& s{k} = whole.s{k};" for k in range(len(fold.types))),
-            *(
-                f"a{number}[v].s{k} = {self.of_row.operand(value)};"
-                for k, value in enumerate(fold.finish)
-            ),
+    def _finish(self, number: int, fold: Fold) -> None:
+        """Put the results in the place of the accumulators."""
+        body = [f"const auto whole = a{number}[v];"]
+        body += [f"[[maybe_unused]] auto& s{k} = whole.s{k};" for k in range(len(fold.types))]
+        body += [
+            f"a{number}[v].s{k} = {self.of_row.operand(value)};"
+            for k, value in enumerate(fold.finish)
         ]
+        self._for_each_vector(f"whole{number}", body)
 
     def _declare(
-        self,
-        type: str,
-        name: str,
-        members: Sequence[tuple[str, str]],
-        values: Sequence[str],
-        vectors: int,
+        self, type: str, name: str, members: Sequence[tuple[str, str]], values: Sequence[str]
     ) -> None:
         """Declare a structure, and an array that has one for each vector."""
         fields = " ".join(f"{of} {member};" for member, of in members)
-        starts = ", ".join([f"{type}{{{', '.join(values)}}}"] * vectors)
+        starts = ", ".join([f"{type}{{{', '.join(values)}}}"] * self.vectors)
         self.lines.append(f"struct {type} {{ {fields} }};")
-        self.lines.append(f"{type} {name}[{vectors}] = {{{starts}}};")
+        self.lines.append(f"{type} {name}[{self.vectors}] = {{{starts}}};")
 
     def _bind(self, array: str, names: dict[str, str]) -> None:
         """Let later functions use members of an array's structures by name."""
@@ -200,7 +218,7 @@ class _BodyWriter:
             for name, member in names.items()
         ]
 
-    def _for_each_vector(self, name: str, body: Sequence[str], vectors: int) -> None:
+    def _for_each_vector(self, name: str, body: Sequence[str]) -> None:
         """Write a function of a vector's number, and its calls."""
         self.lines += [
             f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{",
@@ -209,5 +227,5 @@ class _BodyWriter:
             *self.bindings,
             *body,
             "};",
-            " ".join(f"{name}({v});" for v in range(vectors)),
+            " ".join(f"{name}({v});" for v in range(self.vectors)),
         ]
