@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .affine import Affine
 from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
@@ -22,7 +21,8 @@ _WORDS = {"i64": 2, "u64": 2, "double": 2, "Complex<float>": 2, "Complex<double>
 
 def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     """Write blocks of neighbouring columns; the outermost folded size is an argument."""
-    loops = join(program.shape, _positions(program), program.parallel_dims)
+    positions = positions_of(s for section in program.sections for s in _statements(section))
+    loops = join(program.shape, positions, program.parallel_dims)
     index = index_type(program.arrays, math.prod(program.shape))
     writer = _BodyWriter(program, loops, index, target)
     rows, columns = writer.rows, writer.columns
@@ -69,19 +69,17 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     )
 
 
-def _positions(program: LoopProgram) -> dict[Affine, None]:
-    found: dict[Affine, None] = {}
-    for section in program.sections:
-        updates = [statement for fold in section.folds for statement in fold.update]
-        found |= positions_of([*section.per_element, *updates, *section.per_row])
-    return found
+def _statements(section: Section) -> list[Statement]:
+    """Return the statements that access arrays."""
+    updates = [statement for fold in section.folds for statement in fold.update]
+    return [*section.per_element, *updates, *section.per_row]
 
 
 def _may_repeat(program: LoopProgram) -> bool:
     """Return True if two sub-groups may compute a column: nothing is updated, or read after it is stored."""
     loaded, stored = set(), set()
     for section in program.sections:
-        for statement in walk([*section.per_element, *section.per_row]):
+        for statement in walk(_statements(section)):
             if type(statement) is Load:
                 loaded.add(statement.array)
             elif type(statement) is Store:
@@ -114,8 +112,10 @@ class _BodyWriter:
         self.rows = math.prod(self.outer_sizes)
         joined = loops.positions.__getitem__
         self.of_row = Renderer(program.arrays, joined, names)
-        folded = {loops.leading + dim: f"q{dim}" for dim in range(len(self.folded_sizes))}
-        self.of_element = Renderer(program.arrays, joined, names | folded)
+        of_element = dict(names)
+        for dim in range(len(self.folded_sizes)):
+            of_element[loops.leading + dim] = f"q{dim}"
+        self.of_element = Renderer(program.arrays, joined, of_element)
         self.vectors = 1
         self.bindings: list[str] = []  # of the names of values that each column has
         self.results: set[str] = set()
@@ -126,7 +126,7 @@ class _BodyWriter:
             sum(_WORDS.get(type, 1) for fold in section.folds for type in fold.types)
             for section in self.sections
         )
-        length = sum(len(self.of_element.text(section.per_element)) for section in self.sections)
+        length = sum(len(self.of_element.text(_statements(section))) for section in self.sections)
         limit = min(
             self.target.division.column_vectors,
             _REGISTERS // max(words, 1),
