@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -178,8 +178,19 @@ def pointwise(rng: np.random.Generator) -> Made:
 
 
 def rows(rng: np.random.Generator) -> Made:
-    """A random program of rows: a fold, and elements that use its result."""
-    rank, leading = int(rng.integers(2, 4)), 1
+    """A random program of rows."""
+    return _folding(rng, int(rng.integers(2, 4)), 1)
+
+
+def columns(rng: np.random.Generator) -> Made:
+    """A random program whose lanes lie along the last parallel dimension."""
+    rank = int(rng.integers(2, 4))
+    program, arrays = _folding(rng, rank, int(rng.integers(1, rank)))
+    return replace(program, lanes_on_parallel=True), arrays
+
+
+def _folding(rng: np.random.Generator, rank: int, leading: int) -> Made:
+    """A random program with a fold, and elements that use its result."""
     made = Random(rng, tuple(int(rng.choice(SIZES)) for _ in range(rank)))
     names: list[str] = []
     first = made.statements(rank, names)
@@ -187,8 +198,10 @@ def rows(rng: np.random.Generator) -> Made:
     combine = [Set("s0", Term(template, ("s0", "r0")))]
     update = [Set("s0", Term(template, ("s0", names[-1])))]
     fold = Fold(("folded",), ("i32",), (_FOLDS[template][0],), update, combine, ("s0",))
-    result = made.array(made.shape[0], written=True)
-    sections = [Section(first, [fold], [Store(result, Affine(0, ((0, 1),)), "folded")])]
+    parallel = made.shape[:leading]
+    result = made.array(math.prod(parallel), written=True)
+    place = Affine(0, tuple(enumerate(row_major(parallel))))
+    sections = [Section(first, [fold], [Store(result, place, "folded")])]
     if rng.random() < 0.7:
         again = ["folded"]
         twice = Let("twice", "i32", Term(_BINARY[0], ("folded", "folded")))
@@ -275,7 +288,11 @@ def interpret(program: LoopProgram, arrays: list[np.ndarray]) -> list[np.ndarray
     return found
 
 
-KINDS: dict[str, Callable[[np.random.Generator], Made]] = {"pointwise": pointwise, "rows": rows}
+KINDS: dict[str, Callable[[np.random.Generator], Made]] = {
+    "pointwise": pointwise,
+    "rows": rows,
+    "columns": columns,
+}
 
 
 def difference(

@@ -72,6 +72,18 @@ WRONG = {
     "no elements": (program(LOAD, shape=(0,)), "shape[0]"),
     "too many elements": (program(LOAD, shape=(2**40, 2**40), parallel_dims=2), "shape"),
     "more parallel dimensions than there are": (program(LOAD, parallel_dims=2), "parallel_dims"),
+    "lanes with nothing to fold": (
+        program(LOAD, lanes_on_parallel=True),
+        "lanes_on_parallel",
+    ),
+    "lanes along no parallel dimension": (
+        program(LOAD, parallel_dims=0, lanes_on_parallel=True),
+        "lanes_on_parallel",
+    ),
+    "caches of lanes with rows of their own": (
+        program(shape=(8, 8), caches=[Cache("kept", "float")], lanes_on_parallel=True),
+        "lanes_on_parallel",
+    ),
     "unknown element": (
         program(LOAD, arrays=[Array(replace(F32, name="f3", math="f3"), 32)]),
         "arrays[0]",

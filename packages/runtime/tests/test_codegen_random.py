@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import random_programs
 
-from xpu_runtime.codegen import byte_loads, tiles, write_pointwise, write_rows
+from xpu_runtime.codegen import byte_loads, tiles, write_columns, write_pointwise, write_rows
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.hoist import hoist
 from xpu_runtime.codegen.loops import Loops, join
@@ -93,6 +93,20 @@ MUTATIONS = {
     ),
     "loads the first byte": ("pointwise", byte_loads, "_byte_load", _first_byte),
     "ignores the blocks of rows": ("rows", write_rows, "hoist", _without_blocks),
+    "joins folded dimensions that strides separate": (
+        "columns",
+        write_columns,
+        "join",
+        _join_everything,
+    ),
+    "swaps coordinates of columns": (
+        "columns",
+        write_columns,
+        "declare_coordinates",
+        _swapped_coordinates,
+    ),
+    "ignores conditions of columns": ("columns", write_columns, "hoist", _without_conditions),
+    "keeps no offset of columns": ("columns", write_columns, "Renderer", _WithoutOffsets),
     "keeps no offset": ("pointwise", write_pointwise, "Renderer", _WithoutOffsets),
 }
 

@@ -36,7 +36,7 @@ _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
     r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|"
-    r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|multiplier|once|place|rest|row|shift|state|whole)\d+"
+    r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|[kK]ept|multiplier|once|place|rest|row|shift|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 
@@ -164,15 +164,19 @@ def _check_caches(program: LoopProgram, target: Target) -> None:
         raise ProgramError(
             program.caches[0].name, f"cache {program.caches[0].name} has the unknown size {columns}"
         )
-    size = sum(
-        16 if "Complex" in c.type else 8 if c.type[-2:] == "64" else 4 for c in program.caches
-    )
+    size = sum(_size_of(c.type) for c in program.caches)
     if size > target.cache_bytes(columns):
         names = ", ".join(cache.name for cache in program.caches)
         raise ProgramError(
             program.caches[0].name,
             f"caches {names} of {columns} elements exceed local memory; compute the values again",
         )
+
+
+def _size_of(type: str) -> int:
+    if "Complex" in type:
+        return 16
+    return 8 if type.endswith("64") or type == "double" else 4
 
 
 class _Checker:

@@ -18,10 +18,11 @@ _MAX_LAUNCHES = 1024
 class Division:
     """Plain data, whose repr evaluates to an equal division; any thread may use it.
 
-    ``form`` is the kernel's: "line", "rows", "folds" or "columns". ``rows``, ``columns``, each of the ``divisors`` of
-    positions, ``outer`` and ``inner`` are numbers and names of symbols, to be multiplied; divisors have no other
-    symbols than rows and columns. ``items`` work-items share a row or tile, or are the columns of a block. ``outer``
-    and ``inner``: of folded columns, the outermost size, and the product of the others.
+    ``form`` is the kernel's: "line", "rows", "folds" or "columns". ``rows``, ``columns``, each of the
+    ``divisors`` of positions, ``outer`` and ``inner`` are numbers and names of symbols, to be multiplied;
+    divisors have no other symbols than rows and columns. ``items`` work-items share a row or tile, or are
+    the columns of a block. ``outer`` and ``inner``: of folded columns, the outermost size, and the product of
+    the others. ``overlap``: the last block of a row begins earlier if it would be narrower than the others.
     """
 
     form: str
@@ -32,10 +33,16 @@ class Division:
     divisors: tuple[tuple[int | str, ...], ...] = ()
     outer: tuple[int | str, ...] = ()
     inner: tuple[int | str, ...] = ()
+    overlap: bool = False
     _symbols: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _launches: dict[tuple[int, ...], Launch] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols whose values a launch needs."""
+        return self._symbols
 
     def __post_init__(self) -> None:
         names = (
@@ -88,8 +95,7 @@ class Division:
 
     def _columns(self, rows: int, columns: int, values: Mapping[str, int]) -> Launch:
         lanes, width, count = self.target.lanes, self.items, _value(self.outer, values)
-        wide = columns // width
-        per_row = wide + -(-(columns - wide * width) // lanes)
+        wide, per_row = column_blocks(columns, width, lanes, self.overlap)
         blocks = rows * per_row
         steps = max(1, count * _value(self.inner, values) * (width // lanes))
         height = max(1, min(self.target.tile(blocks * steps) // steps, blocks))
@@ -103,6 +109,15 @@ _FORMS: dict[str, Callable[[Division, int, int, Mapping[str, int]], Launch]] = {
     "folds": Division._folds,
     "columns": Division._columns,
 }
+
+
+def column_blocks(columns: int, width: int, lanes: int, overlap: bool) -> tuple[int, int]:
+    """Return the number of blocks of ``width`` columns in a row, and of all blocks: others are one vector."""
+    if columns % width == 0 or (overlap and columns > width):
+        blocks = -(-columns // width)
+        return blocks, blocks
+    wide = columns // width if width > lanes else 0
+    return wide, wide + -(-(columns - wide * width) // lanes)
 
 
 def row_tiles(rows: int, columns: int, target: Target) -> tuple[int, int, int]:

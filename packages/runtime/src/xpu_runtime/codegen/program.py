@@ -73,7 +73,7 @@ class LoopProgram:
     caches: Sequence[Cache] = ()
     # Headers of the device library whose functions the templates call.
     headers: Sequence[str] = ()
-    # Lanes lie along the last parallel dimension, where memory is contiguous, and each lane folds its own row.
+    # Lanes lie along the last parallel dimension, where memory is contiguous; each lane folds its own row.
     lanes_on_parallel: bool = False
     # Further parameters of the kernel behind its arrays, as C++ declarations, whose names templates may use.
     parameters: Sequence[str] = ()

@@ -5,64 +5,68 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .division import Division
+from .division import Division, column_blocks
+from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
 from .render import Renderer
-from .sizes import factors, hint_of
-from .statements import Let, Load, Store, positions_of, walk
+from .sizes import factors, hint_of, symbols_of
+from .statements import Let, Load, Statement, Store, positions_of, walk
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, index_type, tile_number
 
-# An element with a longer text is computed for one vector, because the text is compiled once for each.
-_SHORT_TEXT = 1000
+# The registers that accumulators of a block may use, and the text of a block's elements: it is compiled once
+# for each vector.
+_REGISTERS, _MAX_TEXT = 16, 8000
+_WORDS = {"i64": 2, "u64": 2, "double": 2, "Complex<float>": 2, "Complex<double>": 4}
 
 
 def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     """Write blocks of neighbouring columns; the outermost folded size is an argument."""
-    leading, index = program.parallel_dims, index_type(program)
-    positions: dict = {}
-    for section in program.sections:
-        positions |= positions_of(section.per_element) | positions_of(section.per_row)
-    loops = join(program.shape, positions, leading)
+    positions = positions_of(s for section in program.sections for s in _statements(section))
+    loops = join(program.shape, positions, program.parallel_dims)
+    index = index_type(program)
     writer = _BodyWriter(program, loops, index, target)
-    vectors = writer.choose_vectors()
+    columns, symbolic = writer.columns, bool(symbols_of(writer.columns))
+    may_repeat = not symbolic and _may_repeat(program)
+    vectors = writer.choose_vectors(may_repeat)
     width = vectors * target.lanes
     division = Division(
         "columns",
         factors(writer.rows),
-        factors(writer.columns),
+        factors(columns),
         width,
         target,
-        factors(writer.folded_sizes[0]),
-        factors(math.prod(writer.folded_sizes[1:])),
+        outer=factors(writer.folded_sizes[0]),
+        inner=factors(math.prod(writer.folded_sizes[1:])),
+        overlap=may_repeat,
     )
+    wide, per_row = column_blocks(hint_of(columns), width, target.lanes, may_repeat)
     names = ["blocks", "height", "count"]
-    wide: int | str = "wide"
-    per_row: int | str = "per_row"
-    if isinstance(writer.columns, int):
-        wide = writer.columns // width
-        per_row = wide + -(-(writer.columns - wide * width) // target.lanes)
-    if not all(
-        isinstance(extent, int) for extent in (writer.rows, writer.columns, *writer.folded_sizes)
-    ):
+    if division.symbols:
         names += ["wide", "per_row"]
+    wide_text, per_row_text = str(wide), str(per_row)
+    if symbolic:
+        wide_text, per_row_text = f"({index})wide", f"({index})per_row"
     writer.lines += [
         tile_number(target, index),
         f"for ({index} block = tile * ({index})height, "
         f"last = min_of(block + ({index})height, ({index})blocks); block < last; ++block) {{",
-        f"const {index} row = block / ({index}){per_row}, at = block % ({index}){per_row};",
+        f"const {index} row = block / {per_row_text}, at = block % {per_row_text};",
         *declare_coordinates(writer.outer_sizes, "row", index),
     ]
-    if wide:
-        writer.lines.append(f"if (at < ({index}){wide}) {{ const {index} first = at * {width};")
+    if symbolic or wide:
+        first = f"at * {width}" if symbolic else f"min_of(at * {width}, ({index}){columns - width})"
+        condition = f"if (at < {wide_text}) " if symbolic or wide < per_row else ""
+        writer.lines.append(f"{condition}{{ const {index} first = {first};")
         writer.block(vectors)
         writer.lines.append("}")
-    if not isinstance(writer.columns, int) or writer.columns % width:
-        # The lanes of the last vector that are beyond the end do nothing.
-        start = f"({index}){wide} * {width} + (at - ({index}){wide}) * XPU_SUB_GROUP"
+    if symbolic or wide < per_row:
+        # One condition around the loops: a condition inside them would take longer than the loads.
+        first = f"{wide_text} * {width} + (at - {wide_text}) * XPU_SUB_GROUP"
         writer.lines.append(
-            f"if (at >= ({index}){wide}) if (const {index} first = {start}; first + lane() < {writer.columns}) {{"
+            f"if (at >= {wide_text}) "
+            f"if (const {index} first = {first}; first + lane() < {columns}) {{"
         )
         writer.block(1)
         writer.lines.append("}")
@@ -70,118 +74,179 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
     return KernelBody(writer.lines, names, division)
 
 
+def _statements(section: Section) -> list[Statement]:
+    """Return the statements that access arrays."""
+    updates = [statement for fold in section.folds for statement in fold.update]
+    return [*section.per_element, *updates, *section.per_row]
+
+
+def _may_repeat(program: LoopProgram) -> bool:
+    """Return True if two sub-groups may compute a column: nothing is updated, or read after it is stored."""
+    loaded, stored = set(), set()
+    for section in program.sections:
+        for statement in walk(_statements(section)):
+            if type(statement) is Load:
+                loaded.add(statement.array)
+            elif type(statement) is Store:
+                stored.add(statement.array)
+                if statement.combine:
+                    return False
+    return loaded.isdisjoint(stored)
+
+
 class _BodyWriter:
     """Writes the code of blocks.
 
-    A row of the parallel dimensions has ``columns`` columns. If that is too short for lanes, all rows are
+    ``columns`` are those of a row of the parallel dimensions. If rows are too short for lanes, all rows are
     one, and each lane computes its coordinates.
     """
 
     def __init__(self, program: LoopProgram, loops: Loops, index: str, target: Target) -> None:
-        self.arrays = program.arrays
         self.sections, self.index, self.target = program.sections, index, target
+        self.arrays = program.arrays
         self.lines: list[str] = []
         parallel = loops.sizes[: loops.leading] or [1]
         self.folded_sizes = loops.sizes[loops.leading :] or [1]
-        self.columns = parallel[-1]
-        self.outer_sizes, self.lane_sizes = parallel[:-1], []
-        if hint_of(self.columns) < MIN_INNER:
+        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
+        if hint_of(parallel[-1]) < MIN_INNER:
             self.columns = math.prod(parallel)
             self.outer_sizes, self.lane_sizes = [], parallel
-        self.rows = math.prod(self.outer_sizes)
-        names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
-        if not self.lane_sizes:
+        else:
+            self.columns = parallel[-1]
+            self.outer_sizes, self.lane_sizes = parallel[:-1], []
             names[loops.leading - 1] = "e"
+        self.rows = math.prod(self.outer_sizes)
         joined = loops.positions.__getitem__
         self.of_row = Renderer(program.arrays, joined, names)
-        q = {loops.leading + dim: f"q{dim}" for dim in range(len(self.folded_sizes))}
-        self.of_element = Renderer(program.arrays, joined, names | q)
+        of_element = dict(names)
+        for dim in range(len(self.folded_sizes)):
+            of_element[loops.leading + dim] = f"q{dim}"
+        self.of_element = Renderer(program.arrays, joined, of_element)
+        self.vectors = 1
+        self.bindings: list[str] = []  # of the names of values that each column has
+        self.results: set[str] = set()
 
-    def choose_vectors(self) -> int:
-        """Return the vectors of a block; fewer if that leaves compute units without blocks."""
-        target, vectors = self.target, self.target.division.column_vectors
-        texts = [self.of_element.text(section.per_element) for section in self.sections]
-        if max(map(len, texts)) > _SHORT_TEXT:
-            return 1
-        while (
-            vectors > 1
-            and hint_of(self.rows * self.columns) < 2 * target.units * vectors * target.lanes
-        ):
-            vectors //= 2
-        return vectors
+    def choose_vectors(self, may_repeat: bool) -> int:
+        """Return the vectors of a wide block: as many as registers hold, if all units get blocks."""
+        words = max(
+            sum(_WORDS.get(type, 1) for fold in section.folds for type in fold.types)
+            for section in self.sections
+        )
+        length = sum(len(self.of_element.text(_statements(section))) for section in self.sections)
+        limit = min(
+            self.target.division.column_vectors,
+            _REGISTERS // max(words, 1),
+            _MAX_TEXT // max(length, 1),
+        )
+        columns, rows = hint_of(self.columns), hint_of(self.rows)
+        whole = columns // self.target.lanes
+        # All units get equally many blocks of a row.
+        units = -(-self.target.units // max(rows, 1))
+        blocks = max(1, units * -(-whole // (units * max(limit, 1))))
+        vectors = -(-columns // (blocks * self.target.lanes)) if may_repeat else whole // blocks
+        return max(1, min(vectors, whole))
 
     def block(self, vectors: int) -> None:
         """Write all sections for the columns of ``vectors`` vectors from ``first``."""
-        results: list[str] = []
+        self.vectors, self.bindings, self.results = vectors, [], set()
         folds = 0
         for number, section in enumerate(self.sections):
             numbers = range(folds, folds + len(section.folds))
             folds += len(section.folds)
-            self._loop_over_rows(number, section, numbers, results, vectors)
-            for n, fold in zip(numbers, section.folds, strict=True):
-                results += [
-                    f"[[maybe_unused]] const auto& {name} = a{n}[v].s{k};"
-                    for k, name in enumerate(fold.results)
-                ]
-            if section.per_row:
-                self._row(number, section, results, vectors)
+            self._section(number, section, numbers)
 
-    def _row(self, number: int, section: Section, results: list[str], vectors: int) -> None:
-        """Write the statements of rows; later sections may use what they define."""
-        body = [*results, *self.of_row.lines(section.per_row)]
-        for s in section.per_row:
-            if isinstance(s, Let | Load):
-                type = s.type if isinstance(s, Let) else self.arrays[s.array].element.math
-                kept = f"kept_{s.name}"
-                self.lines.append(f"{type} {kept}[{vectors}];")
-                body.append(f"{kept}[v] = {s.name};")
-                results.append(f"[[maybe_unused]] const auto& {s.name} = {kept}[v];")
-        self._function(f"row{number}", body)
-        self._call(f"row{number}", vectors)
-
-    def _loop_over_rows(self, number, section, numbers, results, vectors) -> None:
+    def _section(self, number: int, section: Section, folds: range) -> None:
         statements = section.per_element
-        if not section.folds and not any(type(s) is Store for s in walk(statements)):
-            return
-        for n, fold in zip(numbers, section.folds, strict=True):
-            members = " ".join(f"{type} s{k};" for k, type in enumerate(fold.types))
-            self.lines.append(f"struct S{n} {{ {members} }};")
-            start = f"S{n}{{{', '.join(fold.identities)}}}"
-            self.lines.append(f"S{n} a{n}[{vectors}] = {{{', '.join([start] * vectors)}}};")
+        if section.folds or any(type(s) is Store for s in walk(statements)):
+            outside = list(self.bindings)
+            once, each = hoist(statements, self.results)
+            if once:
+                self._hoist(number, once)
+            self._loop(number, section, each, folds)
+            self.bindings = outside
+        for n, fold in zip(folds, section.folds, strict=True):
+            self._finish(n, fold)
+        for n, fold in zip(folds, section.folds, strict=True):
+            self._bind(f"a{n}", {name: f"s{k}" for k, name in enumerate(fold.results)})
+            self.results.update(fold.results)
+        if section.per_row:
+            self._row(number, section.per_row)
+
+    def _row(self, number: int, statements: Sequence[Statement]) -> None:
+        """Write the statements of rows; later sections may use what they define."""
+        values = f"kept{number}"
+        defined = [
+            (s.name, s.type if isinstance(s, Let) else self.arrays[s.array].element.math)
+            for s in statements
+            if isinstance(s, Let | Load)
+        ]
+        lines = self.of_row.lines(statements)
+        if defined:
+            self._declare(f"Kept{number}", values, defined, [])
+            lines += [f"{values}[v].{name} = {name};" for name, _ in defined]
+        self._for_each_vector(f"row{number}", lines)
+        self._bind(values, {name: name for name, _ in defined})
+        self.results.update(name for name, _ in defined)
+
+    def _hoist(self, number: int, once: Sequence[Let]) -> None:
+        """Compute definitions before the loops."""
+        values = f"h{number}"
+        self._declare(f"H{number}", values, [(let.name, let.type) for let in once], [])
+        stores = [f"{values}[v].{let.name} = {let.name};" for let in once]
+        self._for_each_vector(f"once{number}", [*self.of_element.lines(once), *stores])
+        self._bind(values, {let.name: let.name for let in once})
+
+    def _loop(self, number: int, section: Section, each: Sequence[Statement], folds: range) -> None:
+        """Write the loops over the folded dimensions."""
+        for n, fold in zip(folds, section.folds, strict=True):
+            members = [(f"s{k}", type) for k, type in enumerate(fold.types)]
+            self._declare(f"S{n}", f"a{n}", members, fold.identities)
         for dim, size in enumerate(self.folded_sizes):
             end = f"({self.index})count" if dim == 0 else str(size)
             self.lines.append(
                 f"{self.target.vector_loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{"
             )
-        body = [*results, *self.of_element.lines(statements)]
-        for n, fold in zip(numbers, section.folds, strict=True):
+        body = self.of_element.lines(each)
+        for n, fold in zip(folds, section.folds, strict=True):
             names = " ".join(f"auto& s{k} = a{n}[v].s{k};" for k in range(len(fold.types)))
             body += [f"{{ {names}", *self.of_element.lines(fold.update), "}"]
-        self._function(f"element{number}", body)
-        self._call(f"element{number}", vectors)
+        self._for_each_vector(f"element{number}", body)
         self.lines.append("}" * len(self.folded_sizes))
-        for n, fold in zip(numbers, section.folds, strict=True):
-            self._finish(n, fold, results, vectors)
 
-    def _finish(self, number: int, fold: Fold, results: Sequence[str], vectors: int) -> None:
-        """Replace the accumulators by the results."""
-        body = [*results, f"const S{number} whole = a{number}[v];"]
-        body += [f"[[maybe_unused]] const auto& s{k} = whole.s{k};" for k in range(len(fold.types))]
+    def _finish(self, number: int, fold: Fold) -> None:
+        """Put the results in the place of the accumulators."""
+        body = [f"const auto whole = a{number}[v];"]
+        body += [f"[[maybe_unused]] auto& s{k} = whole.s{k};" for k in range(len(fold.types))]
         body += [
             f"a{number}[v].s{k} = {self.of_row.operand(value)};"
             for k, value in enumerate(fold.finish)
         ]
-        self._function(f"whole{number}", body)
-        self._call(f"whole{number}", vectors)
+        self._for_each_vector(f"whole{number}", body)
 
-    def _function(self, name: str, body: Sequence[str]) -> None:
-        self.lines.append(f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{")
-        self.lines.append(
-            f"[[maybe_unused]] const {self.index} e = first + v * XPU_SUB_GROUP + lane();"
-        )
-        self.lines += declare_coordinates(self.lane_sizes, "e", self.index)
-        self.lines += body
-        self.lines.append("};")
+    def _declare(
+        self, type: str, name: str, members: Sequence[tuple[str, str]], values: Sequence[str]
+    ) -> None:
+        """Declare a structure, and an array that has one for each vector."""
+        fields = " ".join(f"{of} {member};" for member, of in members)
+        starts = ", ".join([f"{type}{{{', '.join(values)}}}"] * self.vectors)
+        self.lines.append(f"struct {type} {{ {fields} }};")
+        self.lines.append(f"{type} {name}[{self.vectors}] = {{{starts}}};")
 
-    def _call(self, name: str, vectors: int) -> None:
-        self.lines.append(" ".join(f"{name}({v});" for v in range(vectors)))
+    def _bind(self, array: str, names: dict[str, str]) -> None:
+        """Let later functions use members of an array's structures by name."""
+        self.bindings += [
+            f"[[maybe_unused]] auto& {name} = {array}[v].{member};"
+            for name, member in names.items()
+        ]
+
+    def _for_each_vector(self, name: str, body: Sequence[str]) -> None:
+        """Write a function of a vector's number, and its calls."""
+        self.lines += [
+            f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{",
+            f"[[maybe_unused]] const {self.index} e = first + v * XPU_SUB_GROUP + lane();",
+            *declare_coordinates(self.lane_sizes, "e", self.index),
+            *self.bindings,
+            *body,
+            "};",
+            " ".join(f"{name}({v});" for v in range(self.vectors)),
+        ]

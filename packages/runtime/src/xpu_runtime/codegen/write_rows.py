@@ -11,7 +11,7 @@ from .loops import Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
 from .sizes import Extent, factors, hint_of
-from .statements import Keep, Set, Store, positions_of
+from .statements import Keep, Set, Store, positions_of, walk
 from .target import Target
 from .tiles import (
     Divisors,
@@ -131,7 +131,7 @@ class _BodyWriter:
     def _loop_along_row(self, section: Section, numbers: Sequence[int]) -> int:
         """Write the loop along the row; return its number of accumulators."""
         statements = section.per_element
-        if not section.folds and not any(type(s) in (Store, Keep) for s in statements):
+        if not section.folds and not any(type(s) in (Store, Keep) for s in walk(statements)):
             return 0
         number = self.elements
         self.elements += 1
