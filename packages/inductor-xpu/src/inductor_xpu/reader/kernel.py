@@ -12,7 +12,8 @@ import sympy
 import torch
 from torch._inductor.codegen.common import CSEProxy, CSEVariable, PythonPrinter, is_buffer_removed
 from torch._inductor.codegen.simd import SIMDKernel
-from torch._inductor.utils import generate_assert, upcast_compute_type
+from torch._inductor.codegen.triton_utils import should_unwrap_unspec_arg
+from torch._inductor.utils import device_supports_fp64, generate_assert, upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
 from xpu_runtime.codegen.elements import element
@@ -65,6 +66,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.masks: list[Operand] = []
         self.headers: dict[str, None] = {"convert": None}
         self.faults = faults.Faults()
+        # Parameters by the names of tensors of the host with one element.
+        self.scalars: dict[str, tuple[str, torch.dtype]] = {}
         # Indices in range: those that values gave.
         self.checked: set[str] = set()
         # The buffers of stores, which Inductor may remove when all kernels that read them are known.
@@ -96,6 +99,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
 
     def load(self, name: str, index: sympy.Expr) -> CSEVariable:
         dtype = V.graph.get_dtype(name)
+        if should_unwrap_unspec_arg(name):
+            return self._scalar(name, dtype)
         array = self.array(self.args.input(name), dtype)
         position = self.positions.affine(self.prepare_indexing(index))
         computed = upcast_compute_type(dtype)
@@ -107,6 +112,17 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             other = literal(0, element_of(computed)) if mask else ""
             self.builder.add(Load(known, array, position, mask, other))
         return self.cse.variable(known, ValueRanges.unknown(), computed)
+
+    def _scalar(self, name: str, dtype: torch.dtype) -> CSEVariable:
+        """Return the value of a tensor of the host that has one element: an argument of the kernel."""
+        device = V.graph.get_current_device_or_throw()
+        if dtype == torch.float64 and not device_supports_fp64(device):
+            dtype = torch.float32
+        dtype = upcast_compute_type(dtype)
+        parameter, _ = self.scalars.setdefault(name, (f"scalar{len(self.scalars)}", dtype))
+        return self.cse.variable(
+            self.builder.define(element_of(dtype).math, parameter), ValueRanges.unknown(), dtype
+        )
 
     def store(self, name: str, index: sympy.Expr, value: CSEVariable, mode: Any = None) -> None:
         dtype = V.graph.get_dtype(name)
@@ -276,7 +292,10 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             tuple(self.symbols.of.values()),
             (*self.headers, *self.faults.headers),
             self.index_element.math == "i64",
-            self.faults.parameters,
+            (
+                *self.faults.parameters,
+                *(f"{_stored(dtype)} {name}" for name, dtype in self.scalars.values()),
+            ),
         )
         return write(program, target_of(V.graph.get_current_device_or_throw()))
 
@@ -290,7 +309,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def loading(self) -> str:
         """The wrapper's call that loads the kernel, after its name, device and source."""
         count = len(self.symbols.of) + len(self.written.sizes)
-        types = "p" * len(self.inner_names) + self.faults.types + "i8" * count
+        scalars = "".join(_LAUNCH_TYPES[_stored(dtype)] for _, dtype in self.scalars.values())
+        types = "p" * len(self.inner_names) + self.faults.types + scalars + "i8" * count
         if not self.symbols.of:
             return f"{types!r}"
         names = tuple(symbol.name for symbol in self.symbols.of.values())
@@ -304,6 +324,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         arguments = [by_inner[inner] for inner in self.inner_names]
         if self.faults.codes:
             arguments.append(f"*{name}_faults")
+        arguments += [f"{scalar}.item()" for scalar in self.scalars]
         if not self.symbols.of:
             launch = [kernel.groups * kernel.group, kernel.group, *arguments, *kernel.sizes]
             wrapper.writeline(f"{name}({', '.join(map(str, launch))})")
@@ -313,6 +334,14 @@ class LoopKernel(SIMDKernel[CSEVariable]):
                 wrapper.ensure_size_computed(symbol)
         sizes = "".join(f"{self.pexpr(expr)}, " for expr in self.symbols.of)
         wrapper.writeline(f"{name}(({sizes}), {', '.join(arguments)})")
+
+
+# Types of parameters that are values, with a Launcher's names for them.
+_LAUNCH_TYPES = {"double": "f8", "float": "f4", "i64": "i8"}
+
+
+def _stored(dtype: torch.dtype) -> str:
+    return element_of(dtype).math if dtype.is_floating_point else "i64"
 
 
 class _Proxy(CSEProxy):

@@ -256,5 +256,6 @@ _TEMPLATES = {
     "logical_not": "!{0}",
     "identity": "{0}",
     "square": "{0} * {0}",
-    "relu": "maximum({0}, (decltype({0}))0)",
+    # NaN stays NaN.
+    "relu": "({0} < 0 ? 0 : {0})",
 }

@@ -83,6 +83,7 @@ def check(program: LoopProgram, target: Target) -> None:
             "lanes_on_parallel needs a parallel and a folded dimension, and has no caches",
         )
     results: set[str] = set()
+    results |= {declaration.split()[-1] for declaration in program.parameters}
     scope: set[str] = set()  # of all sections: what depends on the row alone leaves its section
     for number, section in enumerate(program.sections):
         if is_pointwise and (section.folds or section.per_row):
