@@ -23,6 +23,7 @@ class Division:
     divisors have no other symbols than rows and columns. ``items`` work-items share a row or tile, or are
     the columns of a block. ``outer`` and ``inner``: of folded columns, the outermost size, and the product of
     the others. ``overlap``: the last block of a row begins earlier if it would be narrower than the others.
+    ``limit``: the most vectors of a tile's row, if not 0.
     """
 
     form: str
@@ -34,6 +35,7 @@ class Division:
     outer: tuple[int | str, ...] = ()
     inner: tuple[int | str, ...] = ()
     overlap: bool = False
+    limit: int = 0
     _symbols: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _launches: dict[tuple[int, ...], Launch] = field(
         init=False, repr=False, compare=False, default_factory=dict
@@ -83,7 +85,7 @@ class Division:
     def _rows(self, rows: int, columns: int, values: Mapping[str, int]) -> Launch:
         if not rows or not columns:
             return 0, (0, 0, 0, 0)
-        height, column_tiles, width = row_tiles(rows, columns, self.target)
+        height, column_tiles, width = row_tiles(rows, columns, self.target, self.limit)
         # Without symbols, the kernel's code has the numbers of the columns' tiles.
         along = (column_tiles, width) if self._symbols else ()
         return column_tiles * -(-rows // height), (rows, height, *along)
@@ -120,11 +122,11 @@ def column_blocks(columns: int, width: int, lanes: int, overlap: bool) -> tuple[
     return wide, wide + -(-(columns - wide * width) // lanes)
 
 
-def row_tiles(rows: int, columns: int, target: Target) -> tuple[int, int, int]:
+def row_tiles(rows: int, columns: int, target: Target, limit: int = 0) -> tuple[int, int, int]:
     """Return the height of tiles of rows, the number of tiles along a row, and their width."""
     row_vectors = -(-columns // target.lanes)
     length = target.tile(rows * row_vectors)
-    column_tiles = -(-row_vectors // min(length, row_vectors))
+    column_tiles = -(-row_vectors // min(length, row_vectors, limit or length))
     vectors = -(-row_vectors // column_tiles)
     return max(1, min(length // vectors, rows)), column_tiles, vectors * target.lanes
 

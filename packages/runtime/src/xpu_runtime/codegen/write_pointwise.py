@@ -18,6 +18,9 @@ from .streaming_stores import Blocks, collect_blocks
 from .target import Target
 from .tiles import Divisors, KernelBody, declare_coordinates, index_type, loop_over, tile_number
 
+# The vectors of a row of a tile, where an access is contiguous along another dimension than the lanes'.
+TURNED_VECTORS = 2
+
 
 def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
     """Write tiles of rows, or of parts of a row; the outermost size is an argument."""
@@ -77,12 +80,13 @@ class _Element:
 def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     target, index, loops = element.target, element.index, element.loops
     last = len(loops.sizes) - 1
-    division = Division("rows", factors(rows), factors(columns), target.lanes, target)
+    limit = _column_limit(loops, last, target)
+    division = Division("rows", factors(rows), factors(columns), target.lanes, target, limit=limit)
     column_tiles: str | int
     width: str | int
     if isinstance(rows, int) and isinstance(columns, int):
         sizes = ["rows", "height"]
-        _, column_tiles, width = row_tiles(rows, columns, target)
+        _, column_tiles, width = row_tiles(rows, columns, target, limit)
     else:
         sizes = ["rows", "height", "column_tiles", "width"]
         column_tiles, width = f"({index})column_tiles", f"({index})width"
@@ -115,6 +119,22 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         division,
         bool(blocks.chosen),
     )
+
+
+def _column_limit(loops: Loops, last: int, target: Target) -> int:
+    """Return the vectors of a tile's row, or 0 for any number.
+
+    Where an access is contiguous along an outer dimension, narrow and high tiles use all of a cache line
+    before they leave it.
+    """
+    if target.gpu:
+        return 0
+    turned = any(
+        position.factor(last) not in (0, 1)
+        and any(position.factor(dim) == 1 for dim in range(last))
+        for position in loops.positions.values()
+    )
+    return TURNED_VECTORS if turned else 0
 
 
 def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .division import Division
 from .hoist import hoist
-from .loops import Loops, join
+from .loops import MIN_INNER, Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
 from .sizes import Extent, factors, hint_of
@@ -96,12 +96,18 @@ class _BodyWriter:
         leading = loops.leading
         trailing = loops.sizes[leading:]
         row_names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(leading)}
-        # Coordinates of several column dimensions are computed by division.
-        self.several = len(trailing) > 1
-        self.divisors = Divisors.of(trailing, index)
+        # Outer column dimensions have loops of their own if the inner one is long enough for lanes. Otherwise
+        # all of them have one loop, and coordinates are computed by division.
+        nests = hint_of(trailing[-1]) >= max(MIN_INNER, team.items) if len(trailing) > 1 else False
+        self.outer = trailing[:-1] if nests and not program.caches else []
+        self.length = trailing[-1] if self.outer else columns
+        self.several = len(trailing) > 1 and not self.outer
+        self.divisors = Divisors.of([] if self.outer else trailing, index)
         names = dict(row_names)
         for number in range(len(trailing)):
-            names[leading + number] = f"q{number}" if self.several else "c"
+            names[leading + number] = f"q{number}" if len(trailing) > 1 else "c"
+        if self.outer:
+            names[leading + len(self.outer)] = "c"
         joined = loops.positions.__getitem__
         # What runs once per row runs on every item, and one item stores.
         self.of_row = Renderer(program.arrays, joined, row_names, f"{team.own} == 0")
@@ -140,7 +146,7 @@ class _BodyWriter:
         before, inside = self.of_element.lines(once), self.of_element.lines(each)
         updates = [self.of_element.text(fold.update) for fold in section.folds]
         length = sum(map(len, before)) + sum(map(len, inside)) + sum(map(len, updates))
-        enough = hint_of(self.columns) >= _ACCUMULATORS * self.team.items
+        enough = hint_of(self.length) >= _ACCUMULATORS * self.team.items
         short = numbers and enough and length <= _SHORT_TEXT
         accumulators = _ACCUMULATORS if short else 1
         self.lines += before
@@ -150,6 +156,8 @@ class _BodyWriter:
             starts = ", ".join([_start(n, fold)] * accumulators)
             self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
         states = "".join(f", S{n}& state{n}" for n in numbers)
+        for dim, size in enumerate(self.outer):
+            self.add(f"for ({self.index} q{dim} = 0; q{dim} < {size}; ++q{dim}) {{")
         self.add(
             f"auto element{number} = [&]({self.index} c{states}) __attribute__((always_inline)) {{"
         )
@@ -166,10 +174,11 @@ class _BodyWriter:
             self.add("}")
         self.add("};")
         self._loop(number, numbers, accumulators)
+        self.add("}" * len(self.outer))
         return accumulators
 
     def _loop(self, number: int, folds: Sequence[int], accumulators: int) -> None:
-        team, index, columns = self.team, self.index, self.columns
+        team, index, columns = self.team, self.index, self.length
 
         def call(accumulator: int) -> str:
             place = f"e + {accumulator} * {team.count} + {team.own}"
