@@ -54,6 +54,14 @@ def _two_step_variance(stock: Any) -> Any:
     return use_two_step_variance
 
 
+def _prepare_softmax(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def prepare_softmax_extra_check(match: Any) -> bool:
+        return match.kwargs["x"].meta["val"].device.type != "xpu" and stock(match)
+
+    return prepare_softmax_extra_check
+
+
 def _is_big_gpu(stock: Any) -> Any:
     @functools.wraps(stock)
     def is_big_gpu(index_or_device: Any = 0) -> bool:
@@ -100,6 +108,12 @@ PATCHES = (
         "use_two_step_variance",
         "two passes are faster than Welford's division for each element",
         _two_step_variance,
+    ),
+    Patch(
+        "torch._inductor.fx_passes.post_grad",
+        "prepare_softmax_extra_check",
+        "the online form computes more exponentials than one that keeps them (see keep_values.py)",
+        _prepare_softmax,
     ),
     Patch(
         "torch._inductor.utils",

@@ -41,11 +41,15 @@ class Scheduling(SIMDScheduling):
         wrapper.src_to_kernel[src_code] = name
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
-        wrapper.add_import_once("from inductor_xpu.loader import Division, Target, load_faults, load_kernel")
+        wrapper.add_import_once(
+            "from inductor_xpu.loader import Division, Target, load_faults, load_kernel"
+        )
         text = src_code.replace(LoopKernel.PLACE_OF_NAME, name)
         body = f"load_kernel({name!r}, {device.index}, '''\n{text}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)
         if kernel.faults.codes:
             said = tuple(tuple(fault) for fault in kernel.faults.codes)
-            wrapper.define_kernel(f"{name}_faults", f"load_faults({device.index}, {said!r})", gpu=False)
+            wrapper.define_kernel(
+                f"{name}_faults", f"load_faults({device.index}, {said!r})", gpu=False
+            )
         return name

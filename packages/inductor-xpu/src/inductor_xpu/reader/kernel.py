@@ -17,6 +17,7 @@ from torch._inductor.utils import device_supports_fp64, generate_assert, upcast_
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
 from xpu_runtime.codegen.elements import element
+from xpu_runtime.codegen.keep_values import keep_slow_values
 from xpu_runtime.codegen.kernel import Kernel, module_source
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold, Section
@@ -297,7 +298,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
                 *(f"{_stored(dtype)} {name}" for name, dtype in self.scalars.values()),
             ),
         )
-        return write(program, target_of(V.graph.get_current_device_or_throw()))
+        target = target_of(V.graph.get_current_device_or_throw())
+        return write(keep_slow_values(program, target), target)
 
     def _add_dimensions(self, dimensions: Dimensions, tree: Any) -> None:
         entries = [e for e in self.range_tree_nodes.values() if e.root is tree]
