@@ -116,6 +116,12 @@ PATCHES = (
         _prepare_softmax,
     ),
     Patch(
+        "torch._inductor.fx_passes.mkldnn_fusion",
+        "SUPPORTED_MKLDNN_DEVICES",
+        "the operators of mkldnn have no kernels for xpu, so frozen convolutions stay ATen's",
+        lambda stock: tuple(device for device in stock if device != "xpu"),
+    ),
+    Patch(
         "torch._inductor.utils",
         "is_big_gpu",
         "warns of devices with few units; templates of Triton do not run on xpu",

@@ -1,0 +1,363 @@
+"""What torch.compile offers beside the compilation of loops: training, random numbers, control flow, devices."""
+
+import copy
+import threading
+import warnings
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+pytestmark = [
+    pytest.mark.values,
+    # What Inductor imports warns about itself.
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _forget_compiled_code():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
+
+
+def check(got, expected, tolerance=2e-5):
+    torch.testing.assert_close(got.cpu(), expected.cpu(), rtol=tolerance, atol=tolerance)
+
+
+def compare(function, *inputs, **options):
+    """Compiled on xpu, the function gives what it does on the CPU."""
+    got = torch.compile(function, **options)(*(i.to("xpu") for i in inputs))
+    expected = function(*inputs)
+    for one, other in zip(
+        got if isinstance(got, tuple) else (got,),
+        expected if isinstance(expected, tuple) else (expected,),
+        strict=True,
+    ):
+        assert one.dtype == other.dtype
+        check(one, other)
+
+
+def test_training():
+    cpu = nn.Sequential(nn.Linear(20, 64), nn.GELU(), nn.LayerNorm(64), nn.Linear(64, 5))
+    xpu = copy.deepcopy(cpu).to("xpu")
+    compiled = torch.compile(xpu)
+    x, y = torch.randn(32, 20), torch.randint(0, 5, (32,))
+    optimizers = [torch.optim.AdamW(model.parameters(), lr=1e-2) for model in (cpu, xpu)]
+    for _ in range(4):
+        losses = [F.cross_entropy(cpu(x), y), F.cross_entropy(compiled(x.xpu()), y.xpu())]
+        for loss, optimizer in zip(losses, optimizers, strict=True):
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    check(losses[1], losses[0], 1e-3)
+
+
+def test_the_step_of_an_optimizer():
+    eager = [torch.randn(30, 40, device="xpu", requires_grad=True) for _ in range(6)]
+    compiled = [p.detach().clone().requires_grad_() for p in eager]
+    for one, other in zip(eager, compiled, strict=True):
+        one.grad = torch.randn_like(one)
+        other.grad = one.grad.clone()
+    optimizers = [torch.optim.AdamW(p, foreach=True) for p in (eager, compiled)]
+    step = torch.compile(optimizers[1].step)
+    for _ in range(3):
+        optimizers[0].step()
+        step()
+    for one, other in zip(compiled, eager, strict=True):
+        check(one, other)
+
+
+def test_random_numbers():
+    def function(x):
+        return torch.rand_like(x), torch.randn_like(x), torch.randint(0, 9, (99,), device=x.device)
+
+    x = torch.ones(20000, device="xpu")
+    compiled = torch.compile(function)
+    uniform, normal, whole = compiled(x)
+    assert abs(uniform.mean().item() - 0.5) < 0.02
+    assert 0 <= uniform.min().item() <= uniform.max().item() < 1
+    assert abs(normal.mean().item()) < 0.04
+    assert abs(normal.std().item() - 1) < 0.04
+    assert 0 <= whole.min().item() <= whole.max().item() < 9
+    assert not torch.equal(compiled(x)[0], uniform)
+
+
+def test_dropout_repeats_with_its_seed():
+    compiled = torch.compile(lambda x: F.dropout(x, 0.3))
+    x = torch.ones(20000, device="xpu")
+    first = compiled(x)
+    assert abs((first == 0).float().mean().item() - 0.3) < 0.02
+    torch.manual_seed(3)
+    one = compiled(x)
+    torch.manual_seed(3)
+    assert torch.equal(compiled(x), one)
+    assert not torch.equal(compiled(x), one)
+
+
+def test_dropout_has_the_same_mask_in_the_backward_pass():
+    x = torch.ones(1000, device="xpu", requires_grad=True)
+    out = torch.compile(lambda x: F.dropout(x, 0.5) * 3)(x)
+    out.sum().backward()
+    check(x.grad, out)
+
+
+def test_autocast():
+    model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.LayerNorm(64)).to("xpu")
+    x = torch.randn(16, 64, device="xpu")
+    with torch.autocast("xpu", dtype=torch.bfloat16):
+        got, expected = torch.compile(model)(x), model(x)
+    assert got.dtype == expected.dtype
+    check(got.float(), expected.float(), 3e-2)
+
+
+def test_checkpointing():
+    model = nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 64)).to("xpu")
+    checkpoint = torch.utils.checkpoint.checkpoint
+    x = torch.randn(16, 64, device="xpu", requires_grad=True)
+    torch.compile(lambda x: checkpoint(model, x, use_reentrant=False).sum())(x).backward()
+    got, x.grad = x.grad, None
+    model(x).sum().backward()
+    check(got, x.grad)
+
+
+def test_control_flow():
+    compiled = torch.compile(lambda x: torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)))
+    x = torch.ones(5, device="xpu")
+    check(compiled(x), x.sin())
+    check(compiled(-x), x.cos())
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def powers(i, x):
+        return while_loop(lambda i, x: i < 5, lambda i, x: (i + 1, x * 2), (i, x))
+
+    _, got = torch.compile(powers)(torch.tensor(0, device="xpu"), x)
+    check(got, x * 32)
+
+
+def test_a_graph_break():
+    def function(x):
+        y = x.sin()
+        return y + 1 if y.sum().item() > 0 else y - 1
+
+    compare(function, torch.ones(5))
+    compare(function, -torch.ones(5))
+
+
+def test_sizes_that_values_give():
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        compare(lambda x: torch.nonzero(x).float() * 2, torch.tensor([0, 1, 0, 2]), fullgraph=True)
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+
+        def part(x, n):
+            length = n.item()
+            torch._check(length >= 0)
+            torch._check(length <= x.shape[0])
+            return x.narrow(0, 0, length) * 2
+
+        compare(part, torch.randn(10), torch.tensor(4), fullgraph=True)
+
+
+def test_a_custom_operator():
+    @torch.library.custom_op("inductor_xpu_tests::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @twice.register_fake
+    def _(x):
+        return torch.empty_like(x)
+
+    compare(lambda x: twice(x.sin()) + 1, torch.randn(5))
+
+
+def test_attention():
+    q, k, v = (torch.randn(2, 4, 32, 16) for _ in range(3))
+    compare(lambda q, k, v: F.scaled_dot_product_attention(q, k, v).sin(), q, k, v)
+    compare(lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / 4, -1) @ v, q, k, v)
+
+
+def test_inputs_that_are_changed():
+    def function(x, y):
+        x.add_(1)
+        y[2:] = x[2:]
+        return x * y
+
+    x, y = torch.randn(5), torch.randn(5)
+    on_xpu = x.xpu(), y.xpu()
+    check(torch.compile(function)(*on_xpu), function(x, y))
+    check(on_xpu[0], x)
+    check(on_xpu[1], y)
+
+
+def test_two_devices_in_one_graph():
+    x, y = torch.randn(5), torch.randn(5)
+    results = torch.compile(lambda x, y: (x + 1, y * 2, x.to("xpu") + y))(x, y.xpu())
+    for got, expected in zip(results, (x + 1, y * 2, x + y), strict=True):
+        check(got, expected)
+    assert results[0].device.type == "cpu"
+
+
+@pytest.mark.parametrize("scale", [torch.tensor(3.0), torch.tensor(3, dtype=torch.int64), 2.5, 7])
+def test_numbers_and_tensors_of_the_host_with_one_element(scale):
+    function = torch.compile(lambda x, s: x * s + s)
+    x = torch.randn(5)
+    for by in (1, 2, 3):
+        check(function(x.xpu(), scale * by), x * (scale * by) + scale * by)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_no_elements(dynamic):
+    def function(x):
+        return x + 1, x.sum(0), x.sum(), x.sum(1)
+
+    compiled = torch.compile(function, dynamic=dynamic)
+    for shape in ((4, 3), (5, 4), (0, 3), (3, 0), (0, 0)):
+        for got, expected in zip(
+            compiled(torch.ones(shape, device="xpu")), function(torch.ones(shape)), strict=True
+        ):
+            check(got, expected)
+
+
+DTYPES = "float64 float16 bfloat16 int8 uint8 int16 int32 int64 bool"
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [pytest.param(d, marks=[pytest.mark.fp64] * (d == "float64")) for d in DTYPES.split()],
+)
+def test_element_types(dtype):
+    def function(x):
+        return x.sum(), x * x, x.max(), x.to(torch.float32) + 1, x.to(torch.bool), -x.float()
+
+    compare(function, torch.randint(0, 3, (40,)).to(getattr(torch, dtype)))
+
+
+@pytest.mark.filterwarnings("ignore:Torchinductor does not support code generation for complex")
+def test_complex_numbers_and_minifloats():
+    compare(lambda x: (x * x).abs() + x.real, torch.randn(5, dtype=torch.complex64))
+    compare(lambda x: x.to(torch.float8_e4m3fn).float() * 2, torch.randn(50))
+
+
+def test_models():
+    convolutions = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2))
+    x = torch.randn(2, 3, 16, 16)
+    on_xpu = copy.deepcopy(convolutions).to("xpu")
+    check(torch.compile(on_xpu)(x.xpu()), convolutions(x), 1e-3)
+    recurrent, x = nn.LSTM(8, 16), torch.randn(5, 2, 8)
+    expected = recurrent(x)[0]
+    check(torch.compile(recurrent.to("xpu"))(x.xpu())[0], expected)
+
+
+def test_function_transforms():
+    compare(
+        lambda x: torch.vmap(torch.func.grad(lambda t: (t.sin() ** 2).sum()))(x), torch.randn(4, 5)
+    )
+
+
+def test_threads():
+    failed = []
+
+    def work(factor):
+        try:
+            x = torch.randn(9, device="xpu")
+            check(torch.compile(lambda x: (x * factor).tanh())(x), (x * factor).tanh())
+        except Exception as error:  # noqa: BLE001 - the test's thread reports it
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_another_stream():
+    stream, x = torch.xpu.Stream(), torch.randn(100_000, device="xpu")
+    torch.xpu.synchronize()
+    compiled = torch.compile(lambda x: x.sin() + 1)
+    with torch.xpu.stream(stream):
+        got = compiled(x)
+    stream.synchronize()
+    check(got, x.sin() + 1)
+
+
+def test_capture_in_a_graph():
+    compiled = torch.compile(lambda x: x.sin() + x.sum())
+    x = torch.randn(1000, device="xpu")
+    compiled(x)
+    torch.xpu.synchronize()
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph):
+        y = compiled(x)
+    x.fill_(2)
+    graph.replay()
+    check(y, x.sin() + x.sum())
+
+
+def test_freezing():
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 14 * 14, 4))
+    x = torch.randn(2, 3, 16, 16)
+    expected = model.eval()(x)
+    with torch.no_grad(), torch._inductor.config.patch(freezing=True):
+        check(torch.compile(model.to("xpu"))(x.xpu()), expected, 1e-3)
+
+
+def test_export_and_other_back_ends():
+    model, x = nn.Linear(4, 3).to("xpu"), torch.ones(2, 4, device="xpu")
+    check(torch.export.export(model, (x,)).module()(x), model(x))
+    check(torch.compile(model, backend="aot_eager")(x), model(x))
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_compiled_autograd():
+    model, x = nn.Linear(8, 8).to("xpu"), torch.randn(4, 8, device="xpu")
+    with torch._dynamo.compiled_autograd._enable(torch.compile):
+        model(x).sin().sum().backward()
+    got, model.weight.grad = model.weight.grad, None
+    model(x).sin().sum().backward()
+    check(got, model.weight.grad)
+
+
+@pytest.mark.filterwarnings("ignore:Torchinductor does not support code generation for complex")
+def test_what_stays_with_aten():
+    def function(x):
+        return (
+            x.sort(1)[0] + 1,
+            x.topk(3, 1)[0] * 2,
+            x.median(1)[0],
+            torch.fft.rfft(x).abs(),
+            x.cumsum(1) * 2,
+            torch.bucketize(x, torch.linspace(-1, 1, 7, device=x.device)),
+        )
+
+    compare(function, torch.randn(4, 33))
+
+
+def test_reductions_that_are_split():
+    x = torch.randn(3000, 500)
+
+    def function(x):
+        return x.sum(), x.amax(), x.std(), x.argmax(), x.mean(0), x.prod(1), x.norm()
+
+    for got, expected in zip(torch.compile(function)(x.xpu()), function(x), strict=True):
+        check(got, expected, 1e-3)
+
+
+def test_disabling():
+    @torch.compiler.disable
+    def eager(x):
+        return x.cos()
+
+    compare(lambda x: eager(x.sin()) + 1, torch.randn(5))
+    with torch.compiler.set_stance("force_eager"):
+        compare(lambda x: x.sin() + 1, torch.randn(5))
+
+
+def test_there_is_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        compare(lambda x: torch.softmax(x @ x, -1), torch.randn(64, 64))
