@@ -1,10 +1,11 @@
 """Modes of torch.compile, flex attention, Triton kernels, and other adapters of Inductor's."""
 
-import inductor_xpu
 import pytest
 import torch
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from xpu_testing import run_child
+
+import inductor_xpu
 
 # What Inductor imports warns about itself.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
@@ -200,3 +201,12 @@ else:
     raise AssertionError("compiled by inductor-xpu")
 """
     ).check()
+
+
+def test_packages_say_what_is_missing():
+    exported = torch.export.export(torch.nn.ReLU(), (torch.ones(3, device="xpu"),))
+    with pytest.raises(NotImplementedError, match=r"cannot become C\+\+ code yet"):
+        torch._inductor.aoti_compile_and_package(exported)
+    function = torch.compile(torch.sin, options={"cpp_wrapper": True})
+    with pytest.raises(Exception, match=r"cannot become C\+\+ code yet"):
+        function(torch.ones(3, device="xpu"))

@@ -19,7 +19,9 @@ def test_the_demo_ends_with_tables_and_a_trace(xpu_sdk, tmp_path):
         for step in ("first", "steady"):
             assert re.search(f"│ {program}[^│]*│ {step}{time_and_ratio}", done.stdout), done.stdout
     # The stock CPU's time is missing where there is no C++ compiler.
-    assert re.search(r"│ PyTorch with torch.compile[^│]*│ steady +│ [^│]+│ [\d.]+ (s|ms|us) +│", done.stdout)
+    assert re.search(
+        r"│ PyTorch with torch.compile[^│]*│ steady +│ [^│]+│ [\d.]+ (s|ms|us) +│", done.stdout
+    )
     file = tmp_path / "xpu-demo.trace.json"
     assert str(file) in done.stdout.splitlines()[-1]
     names = {event["name"] for event in json.loads(file.read_text())["traceEvents"]}

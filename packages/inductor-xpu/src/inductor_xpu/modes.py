@@ -1,4 +1,4 @@
-"""Modes of torch.compile: those whose settings have no effect on xpu yet run as the default mode."""
+"""Settings of Inductor's that xpu does not support yet: modes run as the default one, packages fail."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ def use_default_mode(patches: Mapping[str, Any] | None) -> dict[str, Any] | None
         return None if patches is None else dict(patches)
     _warn(on)
     return dict(patches or {}) | dict.fromkeys(on, False)
+
+
+def reject_packages(patches: Mapping[str, Any] | None) -> None:
+    """Raise NotImplementedError if the graph is to become C++ code, as packages of AOTInductor do."""
+    from torch._inductor import config
+    from torch._inductor.virtualized import V
+
+    asked = {name: getattr(config, name) for name in ("cpp_wrapper", "fx_wrapper")}
+    asked |= dict(patches or {})
+    if asked["cpp_wrapper"] or (V.aot_compilation and not asked["fx_wrapper"]):
+        raise NotImplementedError(
+            "torch._inductor: a graph with tensors on xpu cannot become C++ code yet, so no package can be "
+            "made of it, and cpp_wrapper is not supported. Save the model with torch.export.save(), or "
+            "compile it for the CPU."
+        )
 
 
 @functools.cache

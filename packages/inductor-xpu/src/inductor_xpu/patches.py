@@ -1,7 +1,7 @@
 """What is changed in PyTorch: one table of targets, reasons and replacements.
 
-A replacement is made when the module that has the target is imported, so `import torch` imports nothing of Inductor.
-Each is a function of the stock object and behaves like it for every other device.
+A replacement is made when the module that has the target is imported, so `import torch` imports nothing of
+Inductor. Each is a function of the stock object and behaves like it for every other device.
 """
 
 from __future__ import annotations
@@ -84,13 +84,14 @@ def _compile_fx(stock: Any) -> Any:
     def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
-        from .modes import use_default_mode
+        from .modes import reject_packages, use_default_mode
         from .prepare import prepare
 
         bound = signature.bind(model_, example_inputs_, *args, **named)
         if uses_xpu(model_, example_inputs_):
-            prepare(model_)
             patches = bound.arguments.get("config_patches")
+            reject_packages(patches)
+            prepare(model_)
             bound.arguments["config_patches"] = use_default_mode(patches)
         return stock(*bound.args, **bound.kwargs)
 

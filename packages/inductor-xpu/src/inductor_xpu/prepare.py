@@ -17,9 +17,9 @@ def prepare(model: torch.fx.GraphModule) -> None:
         name = node.target.name()  # type: ignore[union-attr]
         if name in _TRITON:
             raise NotImplementedError(
-                "torch.compile: the graph has tensors on xpu and calls a kernel of @triton.jit. Kernels of Triton "
-                "need an extra of xpu-sdk that does not exist yet. Write the kernel with operators of PyTorch, "
-                "or in SYCL with xpu_runtime.compile()."
+                "torch.compile: the graph has tensors on xpu and calls a kernel of @triton.jit. Such kernels "
+                "need an extra of xpu-sdk that does not exist yet. Write the kernel with operators of "
+                "PyTorch, or in SYCL with xpu_runtime.compile()."
             )
         if name == "flex_attention" and _device_type(node.args[0]) == "xpu":
             use_plain_operators(node)

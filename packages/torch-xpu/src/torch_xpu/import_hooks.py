@@ -45,7 +45,7 @@ _finder = _Finder()
 
 
 def change(changes: dict[str, _Change]) -> None:
-    """Call each function with the module of its name, now or once the module is imported, in order of the calls."""
+    """Call each function with the module of its name: now, or once the module is imported."""
     for name, function in changes.items():
         if name in sys.modules:
             function(sys.modules[name])

@@ -69,7 +69,7 @@ class Stage:
         return cpu_result, xpu_result
 
     def time_xpu_steps(self, program: str, xpu: Callable[[], float], steps: int = 20) -> float:
-        """Time a program that this machine cannot run on the framework's own CPU device, like ``compare_steps``."""
+        """Time a program that the stock CPU cannot run on this machine; return as ``compare_steps``."""
         times, result = time_steps(xpu, steps)
         self.comparisons.append((program, None, times))
         return result
@@ -146,7 +146,7 @@ def report(stage: Stage) -> None:
     rows = [(act, what, got, "yes" if right else "NO") for act, what, got, right in stage.results]
     printing.print_table("What was shown", ("act", "what", "got", "right"), rows)
     columns = ("program", "step", "stock CPU", "xpu", "xpu against stock CPU")
-    printing.print_table("Time of one training step", columns, comparison_rows(stage))
+    printing.print_table("Time of one step", columns, comparison_rows(stage))
     if stage.comparisons:
         printing.console.print(
             "A first step compiles the kernels that are not cached yet; run the demo again to see it with a "
