@@ -15,9 +15,13 @@ def test_the_demo_ends_with_tables_and_a_trace(xpu_sdk, tmp_path):
     assert "What was shown" in done.stdout
     ratio = r"([\d.e+]+ times as (fast|long)|about as fast)"
     time_and_ratio = rf" +│ [\d.]+ (s|ms|us) +│ [\d.]+ (s|ms|us) +│ {ratio} +│"
-    for program in ("PyTorch", "JAX"):
+    for program in ("PyTorch, conv", "PyTorch eager", "JAX"):
         for step in ("first", "steady"):
             assert re.search(f"│ {program}[^│]*│ {step}{time_and_ratio}", done.stdout), done.stdout
+    # The stock CPU's time is missing where there is no C++ compiler.
+    assert re.search(
+        r"│ PyTorch with torch.compile[^│]*│ steady +│ [^│]+│ [\d.]+ (s|ms|us) +│", done.stdout
+    )
     file = tmp_path / "xpu-demo.trace.json"
     assert str(file) in done.stdout.splitlines()[-1]
     names = {event["name"] for event in json.loads(file.read_text())["traceEvents"]}
@@ -60,4 +64,15 @@ def test_each_program_has_a_row_for_each_kind_of_step(monkeypatch):
     assert list(demo.comparison_rows(stage)) == [
         ("a program", "first", "100 ms", "6.5 s", "65 times as long"),
         ("a program", "steady", "45 ms", "8 ms", "5.6 times as fast"),
+    ]
+
+
+def test_a_program_without_a_time_of_the_stock_cpu(monkeypatch):
+    monkeypatch.setattr(demo, "MIN_SECONDS", 0)
+    stage = demo.Stage()
+    assert stage.time_xpu_steps("a program", lambda: 2.0, steps=3) == 2.0
+    stage.comparisons = [("a program", None, demo.StepTimes(6.5, 0.008))]
+    assert list(demo.comparison_rows(stage)) == [
+        ("a program", "first", "-", "6.5 s", ""),
+        ("a program", "steady", "-", "8 ms", ""),
     ]

@@ -4,8 +4,8 @@ import json
 import time
 
 import pytest
-from xpu_sdk import system_info
-from xpu_sdk.health import devices, drivers, probe
+from xpu_sdk import adapters, system_info
+from xpu_sdk.health import adapter_checks, devices, drivers, environment, probe
 
 
 def findings(done):
@@ -19,6 +19,7 @@ def test_this_machine_is_healthy(xpu_sdk):
     assert done.returncode == 0, [row for row in found.values() if row["state"] == "fail"]
     assert found["kernel on xpu:0"]["found"] == "right values"
     assert found["matmul on xpu:0"]["found"] == "right values"
+    assert "right values" in found["torch.compile"]["found"]
 
 
 @pytest.mark.cpu_device
@@ -51,9 +52,6 @@ def test_a_misspelt_variable(xpu_sdk):
 
 
 def test_an_adapter_built_against_another_runtime(monkeypatch):
-    from xpu_sdk import adapters
-    from xpu_sdk.health import environment
-
     def installed():
         about = {"version": "1", "framework": "thing 2", "abi": -1}
         return [adapters.Adapter("thing", "thing-xpu", about)]
@@ -63,6 +61,36 @@ def test_an_adapter_built_against_another_runtime(monkeypatch):
     assert found.state == "fail"
     assert "built against runtime ABI -1" in found.found
     assert "--force-reinstall thing-xpu" in found.fix
+
+
+def test_an_adapter_without_compiled_code_has_no_abi(monkeypatch):
+    about = {"version": "1", "framework": "thing 2"}
+    adapter = adapters.Adapter("thing", "thing-xpu", about)
+    monkeypatch.setattr(adapters, "installed", lambda: [adapter])
+    (found,) = [f for f in environment.check() if f.layer == "adapter thing"]
+    assert (found.state, found.found) == ("ok", "1 for thing 2")
+
+
+@pytest.mark.parametrize(
+    ("body", "state", "words"),
+    [
+        ("return 'right values'", "ok", "right values"),
+        ("raise ValueError('got 2, expected 3')", "fail", "got 2, expected 3"),
+        ("import os; os.abort()", "fail", "was killed by signal 6"),
+    ],
+)
+def test_a_check_of_an_adapter(monkeypatch, tmp_path, body, state, words):
+    (tmp_path / "thing_xpu.py").write_text(f"def check():\n    {body}\n")
+    wheel = tmp_path / "thing_xpu-1.dist-info"
+    wheel.mkdir()
+    (wheel / "METADATA").write_text("Metadata-Version: 2.1\nName: thing-xpu\nVersion: 1\n")
+    (wheel / "entry_points.txt").write_text("[xpu_sdk.checks]\nthing = thing_xpu:check\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(adapters, "check_names", lambda: ["thing"])
+    (found,) = adapter_checks.check()
+    assert (found.layer, found.state) == ("thing", state)
+    assert words in found.found
 
 
 GPU = ["NVIDIA H100 80GB HBM3", "ext_oneapi_cuda", "CUDA 12.8", True]

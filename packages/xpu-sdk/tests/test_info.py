@@ -23,9 +23,9 @@ def test_info_for_people_names_the_device_and_the_adapters(xpu_sdk):
     assert done.returncode == 0
     assert about["devices"][0]["name"] in done.stdout
     for adapter in about["adapters"].values():
-        text = (
-            f"{adapter['version']}, adapter of {adapter['framework']}, runtime ABI {adapter['abi']}"
-        )
+        text = f"{adapter['version']}, adapter of {adapter['framework']}"
+        if "abi" in adapter:
+            text += f", runtime ABI {adapter['abi']}"
         assert re.search(f"│ {adapter['wheel']} +│ {re.escape(text)} +│", done.stdout), done.stdout
     assert "{" not in done.stdout
     assert not re.search(r"│ ((0|False) +│|\(|\[)", done.stdout), done.stdout

@@ -1,12 +1,13 @@
 """What is changed in PyTorch: one table of targets, reasons and replacements.
 
-A replacement is made when the module that has the target is imported, so `import torch` imports nothing of Inductor.
-Each is a function of the stock object and behaves like it for every other device.
+A replacement is made when the module that has the target is imported, so `import torch` imports nothing of
+Inductor. Each is a function of the stock object and behaves like it for every other device.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -84,6 +85,27 @@ def _initialized(stock: Any) -> Any:
     return init_backend_registration
 
 
+def _compile_fx(stock: Any) -> Any:
+    signature = inspect.signature(stock)
+
+    @functools.wraps(stock)
+    def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
+        from torch_xpu.graph_devices import uses_xpu
+
+        from .modes import reject_packages, use_default_mode
+        from .prepare import prepare
+
+        bound = signature.bind(model_, example_inputs_, *args, **named)
+        if uses_xpu(model_, example_inputs_):
+            patches = bound.arguments.get("config_patches")
+            reject_packages(patches)
+            prepare(model_)
+            bound.arguments["config_patches"] = use_default_mode(patches)
+        return stock(*bound.args, **bound.kwargs)
+
+    return compile_fx
+
+
 PATCHES = (
     Patch(
         "torch._C._dynamo.guards",
@@ -96,6 +118,12 @@ PATCHES = (
         "init_backend_registration",
         "registers the back end of xpu before the stock one, which wants Triton",
         _initialized,
+    ),
+    Patch(
+        "torch._inductor.compile_fx",
+        "compile_fx",
+        "fuses attention, tunes and captures graphs only with Triton or CUDA",
+        _compile_fx,
     ),
     Patch(
         "torch._inductor.scheduler",

@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from . import import_hooks
+from .graph_devices import uses_xpu
 
 _MISSING = (
     "no adapter of Inductor's for xpu is installed (neither a scheduling registered for xpu "
@@ -37,19 +38,6 @@ def _adapted() -> bool:
     return "intel" in backends
 
 
-def _values(model: torch.fx.GraphModule, inputs: Sequence[Any]) -> Iterator[Any]:
-    yield from inputs
-    yield from model.parameters()
-    yield from model.buffers()
-    for node in model.graph.nodes:
-        seen = node.meta.get("val", node.meta.get("example_value"))
-        yield from seen if isinstance(seen, (tuple, list)) else (seen,)
-
-
-def _is_on_xpu(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.device.type == "xpu"
-
-
 @functools.cache
 def _warn() -> None:
     warnings.warn(
@@ -65,7 +53,7 @@ def _with_uncompiled_xpu(compile_fx: Any) -> None:
     def run_or_compile(
         model_: Any, example_inputs_: Sequence[Any], *args: Any, **named: Any
     ) -> Any:
-        if not any(map(_is_on_xpu, _values(model_, example_inputs_))) or _adapted():
+        if not uses_xpu(model_, example_inputs_) or _adapted():
             return stock(model_, example_inputs_, *args, **named)
         if compile_fx.V.aot_compilation:
             raise NotImplementedError(

@@ -12,16 +12,18 @@ _Change = Callable[[ModuleType], None]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """A finder that delegates to the others and changes a module once it has been executed."""
+    """A finder that delegates to the others and changes a module once it has been executed.
 
-    def __init__(self, changes: dict[str, _Change]) -> None:
-        self.changes = changes
+    A process has one: two with a change of the same module would delegate to each other without end.
+    """
+
+    def __init__(self) -> None:
+        self.changes: dict[str, list[_Change]] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        change = self.changes.get(name)
-        if change is None:
+        if name not in self.changes:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
         specs = (finder.find_spec(name, path, target) for finder in others)
@@ -32,14 +34,21 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def execute_and_change(module: ModuleType) -> None:
             execute(module)
-            change(module)
+            for change in self.changes[name]:
+                change(module)
 
         spec.loader.exec_module = execute_and_change  # type: ignore[method-assign]
         return spec
 
 
+_finder = _Finder()
+
+
 def change(changes: dict[str, _Change]) -> None:
-    """Call each function with the module of its name, now or once the module is imported."""
-    for name in changes.keys() & sys.modules.keys():
-        changes[name](sys.modules[name])
-    sys.meta_path.insert(0, _Finder(changes))
+    """Call each function with the module of its name: now, or once the module is imported."""
+    for name, function in changes.items():
+        if name in sys.modules:
+            function(sys.modules[name])
+        _finder.changes.setdefault(name, []).append(function)
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)

@@ -2,7 +2,11 @@
 
 An adapter's wheel declares, in the group ``xpu_sdk.adapters``, a callable without arguments that returns
 a mapping with ``version``, ``framework`` (what it adapts, with the version found) and ``abi`` (the
-``XPU_RUNTIME_ABI`` it was compiled against). It must not touch a device.
+``XPU_RUNTIME_ABI`` it was compiled against; left out by an adapter without compiled code). It must not
+touch a device.
+
+It may also declare checks for ``xpu-sdk doctor`` in the group ``xpu_sdk.checks``, named by what is checked:
+callables without arguments that use a device, return a line about what they found, and raise on a failure.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 
 GROUP = "xpu_sdk.adapters"
+CHECKS = "xpu_sdk.checks"
 
 
 @dataclass(frozen=True)
@@ -34,3 +39,8 @@ def installed() -> list[Adapter]:
         except Exception as error:  # noqa: BLE001 - whatever a foreign package does is what we report
             found.append(Adapter(entry.name, wheel, None, f"{type(error).__name__}: {error}"))
     return found
+
+
+def check_names() -> list[str]:
+    """Return the names of the checks that installed adapters bring."""
+    return sorted(entry.name for entry in entry_points(group=CHECKS))

@@ -33,14 +33,13 @@ def _adapter(adapter: adapters.Adapter) -> Finding:
     fix = f"{sys.executable} -m pip install --force-reinstall {adapter.wheel} xpu-runtime"
     if adapter.about is None:
         return Finding(layer, "fail", f"does not load: {adapter.error}", fix)
-    abi = adapter.about.get("abi")
+    about = f"{adapter.about.get('version')} for {adapter.about.get('framework')}"
+    if "abi" not in adapter.about:
+        return Finding(layer, "ok", about)
+    abi = adapter.about["abi"]
     if abi != xpu_runtime.abi_version:
         found = (
             f"built against runtime ABI {abi}, but the runtime here has {xpu_runtime.abi_version}"
         )
         return Finding(layer, "fail", found, fix)
-    return Finding(
-        layer,
-        "ok",
-        f"{adapter.about.get('version')} for {adapter.about.get('framework')}, ABI {abi}",
-    )
+    return Finding(layer, "ok", f"{about}, ABI {abi}")

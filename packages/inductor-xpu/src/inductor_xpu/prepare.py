@@ -1,0 +1,44 @@
+"""Preparation of graphs with tensors on xpu before Inductor compiles them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from .flex_attention import use_plain_operators
+
+_TRITON = ("triton_kernel_wrapper_mutation", "triton_kernel_wrapper_functional")
+
+
+def prepare(model: torch.fx.GraphModule) -> None:
+    """Replace flex attention on xpu in place; reject Triton kernels."""
+    for node in list(_higher_order_calls(model)):
+        name = node.target.name()  # type: ignore[union-attr]
+        if name in _TRITON:
+            raise NotImplementedError(
+                "torch.compile: the graph has tensors on xpu and calls a kernel of @triton.jit. Such kernels "
+                "need an extra of xpu-sdk that does not exist yet. Write the kernel with operators of "
+                "PyTorch, or in SYCL with xpu_runtime.compile()."
+            )
+        if name == "flex_attention" and _device_type(node.args[0]) == "xpu":
+            use_plain_operators(node)
+    for module in _graph_modules(model):
+        module.recompile()
+
+
+def _graph_modules(model: torch.fx.GraphModule) -> Iterator[torch.fx.GraphModule]:
+    return (module for module in model.modules() if isinstance(module, torch.fx.GraphModule))
+
+
+def _higher_order_calls(model: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
+    for module in _graph_modules(model):
+        for node in module.graph.nodes:
+            if isinstance(node.target, torch._ops.HigherOrderOperator):
+                yield node
+
+
+def _device_type(node: object) -> str:
+    assert isinstance(node, torch.fx.Node)
+    value = node.meta.get("val", node.meta.get("example_value"))
+    return value.device.type if isinstance(value, torch.Tensor) else ""
