@@ -2,10 +2,9 @@
 
     python compiled_operators.py [NAME...] [--record FILE] [--resume] [--part K/N]
 
-A line an operator: "pass", "not applicable" (it fails without compilation, or Dynamo does not trace it), or what went
-wrong. Cases run in child
-processes, so that one that takes too long or ends the process costs only itself. FILE has the results of all
-cases that ran so far; several runs may write into it.
+A line an operator: "pass", "not applicable" (it fails without compilation, or Dynamo does not trace it),
+or what went wrong. Cases run in child processes, so that one that takes too long or ends the process costs
+only itself. FILE has the results of all cases that ran so far; several runs may write into it.
 """
 
 from __future__ import annotations

@@ -25,10 +25,11 @@ from xpu_runtime.codegen.write import write
 from .assemble import assemble
 from .loops import FOLDED, PARALLEL, Dimensions
 from .operators import Operators, converted
-from .positions import Positions, Symbols
+from .positions import Positions
 from .reductions import fold
+from .symbols import Symbols
 from .targets import target_of
-from .values import Statements, Values, element_of
+from .values import Expression, Statements, Values, element_of
 
 
 @dataclass
@@ -92,9 +93,12 @@ class LoopKernel(SIMDKernel[CSEVariable]):
 
     def load(self, name: str, index: sympy.Expr) -> CSEVariable:
         dtype = V.graph.get_dtype(name)
+        computed = upcast_compute_type(dtype)
+        if V.graph.is_unspec_arg(name):
+            scalar = Expression(self.symbols.host_scalar(name, dtype, element_of(computed)))
+            return self.cse.generate(None, scalar, dtype=computed)
         array = self.array(self.args.input(name), dtype)
         position = self.positions.affine(self.prepare_indexing(index))
-        computed = upcast_compute_type(dtype)
         mask = self.masks[-1] if self.masks else None
         key = ("load", array, position, mask)
         known = self.builder.definitions.get(key)

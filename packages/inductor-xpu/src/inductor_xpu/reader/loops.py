@@ -13,7 +13,7 @@ from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.sizes import Size
 from xpu_runtime.codegen.statements import Let, Term
 
-from .positions import Symbols
+from .symbols import Symbols
 
 # The order of Inductor's ranges, the outermost first: parallel ones, then those of reductions.
 PARALLEL, FOLDED = ("z", "y", "x"), ("r0_", "r1_")
