@@ -1,6 +1,6 @@
 """PyTorch's operators compiled on xpu, compared with eager ones: forward and backward.
 
-    python compiled_operators.py [NAME...] [--record FILE] [--resume] [--part K/N]
+    python compiled_operators.py [NAME...] [--record FILE] [--resume] [--part K/N] [--dtype bfloat16]
 
 A line an operator: "pass", "not applicable" (it fails without compilation, or Dynamo does not trace it),
 or what went wrong. Cases run in child processes, so that one that takes too long or ends the process costs
@@ -30,8 +30,8 @@ CASES_OF_CHILD = 60
 class Child:
     """A process that runs cases: a name a line in, a result a line out."""
 
-    def __init__(self, show_traceback: bool) -> None:
-        command = [sys.executable, __file__, "--child"] + ["--traceback"] * show_traceback
+    def __init__(self, arguments: list[str]) -> None:
+        command = [sys.executable, __file__, "--child", *arguments]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
@@ -62,16 +62,18 @@ class Child:
         return self.process.poll() is None and self.cases < CASES_OF_CHILD
 
 
-def run_child(show_traceback: bool) -> None:
+def run_child(dtype: str, show_traceback: bool) -> None:
     """Read names of cases and write their results, until the input ends."""
     # What cases print must not be taken for results.
     results = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     import operator_case
+    import torch
 
+    dtypes = (getattr(torch, dtype),) if dtype else operator_case.DTYPES
     for line in sys.stdin:
         try:
-            operator_case.check(line.strip())
+            operator_case.check(line.strip(), dtypes)
             result = "pass"
         except operator_case.NotApplicableError as e:
             result = f"not applicable: {e}"
@@ -103,11 +105,12 @@ def main() -> int:
     parser.add_argument("--resume", action="store_true", help="leave out what is in the file")
     parser.add_argument("--part", default="1/1", help="K/N: the Kth of N parts of the cases")
     parser.add_argument("--traceback", action="store_true", help="print where a case fails")
+    parser.add_argument("--dtype", default="", help="only this dtype, as bfloat16")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.child:
-        run_child(options.traceback)
+        run_child(options.dtype, options.traceback)
         return 0
     import operator_case
 
@@ -124,7 +127,7 @@ def main() -> int:
         if child is None or not child.is_usable():
             if child is not None:
                 child.end()
-            child = Child(options.traceback)
+            child = Child(["--dtype", options.dtype, *["--traceback"] * options.traceback])
         start = time.monotonic()
         result = child.check(name)
         outcome = result.partition(":")[0]

@@ -16,7 +16,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._pytree import tree_leaves, tree_map
 
-# An operator is tried with the first of these that it has.
+# An operator is tried with the first of these that it takes.
 DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
 # (relative, absolute)
 TOLERANCES = {
@@ -37,6 +37,8 @@ UNDETERMINED = (
 )
 # They take some of their tensors from the host.
 HOST_ARGUMENTS = ("tensor_split",)
+# What Dynamo traces only then: operators whose results' sizes are values.
+CAPTURE = {"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True}
 # One of so many operators, in the order of names, is compiled with dynamic sizes, too.
 DYNAMIC_STEP = 5
 
@@ -58,10 +60,10 @@ def operators() -> dict[str, OpInfo]:
     return dict(sorted(named.items()))
 
 
-def check(name: str) -> None:
+def check(name: str, dtypes: tuple[torch.dtype, ...] = DTYPES) -> None:
     """Raise an error unless the compiled operator gives what the eager one gives, and its gradients."""
     op = operators()[name]
-    sample, grads = _sample(op)
+    sample, grads = _sample(op, dtypes)
     with torch_xpu.using_fallback("allow"):
         torch_xpu.reset_fallbacks()
         try:
@@ -76,7 +78,8 @@ def check(name: str) -> None:
             try:
                 counters.clear()
                 function = torch.compile(_traceable(op), dynamic=dynamic_sizes)
-                got = _call(op, function, sample, grads)
+                with torch._dynamo.config.patch(CAPTURE):
+                    got = _call(op, function, sample, grads)
                 if not counters["stats"]["unique_graphs"]:
                     raise NotApplicableError(f"no graph: {_breaks()}")
                 added = set(torch_xpu.fallbacks()) - allowed
@@ -122,10 +125,10 @@ def _difference(error: AssertionError) -> str:
     return "; ".join(line for line in str(error).splitlines()[:5] if line)[:160]
 
 
-def _sample(op: OpInfo) -> tuple[SampleInput, bool]:
+def _sample(op: OpInfo, dtypes: tuple[torch.dtype, ...]) -> tuple[SampleInput, bool]:
     """Return the first sample of more than one element, and if it has gradients."""
     claimed = op.supported_dtypes("xpu")
-    dtype = next((dtype for dtype in DTYPES if dtype in claimed), None)
+    dtype = next((dtype for dtype in dtypes if dtype in claimed), None)
     if dtype is None:
         raise NotApplicableError("none of the dtypes")
     grads = op.supports_autograd and dtype in op.supported_backward_dtypes("xpu")

@@ -89,7 +89,13 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def array(self, inner: str, dtype: torch.dtype) -> int:
         """Return the number of an array, by Inductor's name of the kernel's argument."""
         self.arrays.setdefault(inner, dtype)
+        self.add_header_of(dtype)
         return list(self.arrays).index(inner)
+
+    def add_header_of(self, dtype: torch.dtype) -> None:
+        """Include the header of an element type, if it has one."""
+        if header := element_of(dtype).header:
+            self.headers[header] = None
 
     def load(self, name: str, index: sympy.Expr) -> CSEVariable:
         dtype = V.graph.get_dtype(name)

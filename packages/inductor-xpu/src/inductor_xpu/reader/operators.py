@@ -122,10 +122,13 @@ class Operators(DefaultHandler):
             target = math_element(dtype)
         if source == target:
             return Expression(x.name)
+        V.kernel.add_header_of(dtype)
         return term(convert(source, target, "{0}"), x.name)
 
     @staticmethod
     def to_dtype_bitcast(x: Any, dtype: torch.dtype, src_dtype: torch.dtype) -> Expression:
+        for each in (dtype, src_dtype):
+            V.kernel.add_header_of(each)
         bits = bits_of(element_of(src_dtype), "{0}")
         return term(of_bits(element_of(dtype), bits), unwrap(x).name)
 
@@ -177,6 +180,11 @@ class Operators(DefaultHandler):
     @staticmethod
     def round_to_int(x: Any, dtype: torch.dtype) -> Expression:
         return _rounded("round_even", x, dtype)
+
+    @staticmethod
+    def relu(x: Any) -> Any:
+        # The function of the library is one of floats.
+        return unwrap(OpDecompositions.relu(x))
 
     @staticmethod
     def ldexp(x: Any, n: Any) -> Expression:

@@ -67,7 +67,7 @@ class Symbols:
         else:
             bits, text = float_bits(expr), "bits_as<float>((u32){0})"
         symbol = self.of.setdefault(bits, Symbol(f"n{len(self.of)}", 1))
-        return Term(text, (symbol.name,))
+        return Term(text, (symbol.argument,))
 
     def host_scalar(self, name: str, dtype: torch.dtype, element: Element) -> Operand:
         """Return the element of a tensor of the host that has no dimensions."""
