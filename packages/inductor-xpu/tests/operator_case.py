@@ -17,7 +17,10 @@ from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._pytree import tree_leaves, tree_map
 
 # An operator is tried with the first of these that it takes.
-DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
+DTYPES = (
+    *(torch.float32, torch.int64, torch.bool, torch.complex64),
+    *(torch.bfloat16, torch.float8_e4m3fn),
+)
 # (relative, absolute)
 TOLERANCES = {
     torch.float16: (4e-3, 4e-3),
@@ -106,7 +109,8 @@ def _traceable(op: OpInfo) -> Callable[..., Any]:
 
 def _breaks() -> str:
     """Return why Dynamo traced nothing."""
-    return "; ".join(" ".join(text.split())[:120] for text in counters["graph_break"]) or "?"
+    reasons = [" ".join(text.split())[:120] for text in counters["graph_break"]]
+    return "; ".join(reasons) or "a guard on data"
 
 
 def reason(error: Exception) -> str:
