@@ -1,4 +1,4 @@
-"""What torch.compile offers beside the compilation of loops: training, random numbers, control flow, devices."""
+"""What torch.compile offers beside loops: training, random numbers, control flow, devices."""
 
 import copy
 import threading

@@ -97,6 +97,24 @@ def line(n0: Symbol, n1: Symbol) -> Symbolic:
 
 
 @symbolic
+def wide_argument(n0: Symbol, n1: Symbol) -> Symbolic:
+    """A number of 64 bits, where positions have 32."""
+    place, number = whole(n0, n1), Symbol("number", 1)
+    body = [
+        Load("a", 0, place),
+        Store(1, place, Term("(i64){0} + {1}", ("a", number.argument))),
+    ]
+
+    def launch(rng, rows, columns):
+        x, added = small(rng, rows, columns), 2**45 + 3
+        values = {"n0": rows, "n1": columns, "number": added}
+        return Launch(values, [x], [x.astype(np.int64) + added])
+
+    sections = [Section(body)]
+    return Symbolic(make(1, [I64], (n0, n1), 2, sections, [n0, n1, number]), launch)
+
+
+@symbolic
 def broadcast(n0: Symbol, n1: Symbol) -> Symbolic:
     """Rows apart, a value a row and a value a column."""
     body = [

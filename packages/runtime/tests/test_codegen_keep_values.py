@@ -1,4 +1,4 @@
-"""Slow values of rows are kept in local memory where several sections compute them, and where that is right."""
+"""Slow values of rows are program in local memory, where several sections compute them and that is right."""
 
 from dataclasses import replace
 
@@ -41,10 +41,10 @@ def softmax(rows, columns, written=False, slow="exp({0})"):
 
 
 def test_the_last_common_value_is_kept_once():
-    kept = keep_slow_values(softmax(3, 100), CPU)
-    assert [cache.type for cache in kept.caches] == ["float"]
-    keeps = [s for s in walk(kept.sections[1].per_element) if isinstance(s, Keep)]
-    recalled = [s for s in walk(kept.sections[2].per_element) if isinstance(s, Recall)]
+    program = keep_slow_values(softmax(3, 100), CPU)
+    assert [cache.type for cache in program.caches] == ["float"]
+    keeps = [s for s in walk(program.sections[1].per_element) if isinstance(s, Keep)]
+    recalled = [s for s in walk(program.sections[2].per_element) if isinstance(s, Recall)]
     assert [keep.value for keep in keeps] == ["twice_1"]
     assert [recall.name for recall in recalled] == ["twice_2"]
 

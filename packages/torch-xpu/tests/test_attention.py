@@ -146,6 +146,7 @@ def test_positions_before_heads(kind, causal):
         added = bias.to("xpu") if kind == "efficient bias" else None
         which = (2 if kind == "efficient from the end" else 1) if causal else 0
         out, logsumexp, *_ = EFFICIENT(q, k, v, added, None, None, 7, 9, 0.0, which, True)
+        assert out.is_contiguous()  # as the shape function for compiled code says
     if kind == "efficient bias":
         mask = mask + bias
     a, b, c = (t.transpose(1, 2) for t in host)

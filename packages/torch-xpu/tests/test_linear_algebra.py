@@ -115,6 +115,22 @@ def test_exponentials_of_all_sizes():
     assert not torch.linalg.matrix_exp(endless).isfinite().any()
 
 
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("conjugate", [True, False])
+def test_strides_of_solutions_are_those_of_the_cpu(left, conjugate):
+    """Compiled code relies on them."""
+    a = positive(matrices((2, 5), torch.complex64))
+    b = torch.randn(2, 5, 5, dtype=torch.complex64)
+
+    def strides(device):
+        matrix = a.to(device).mH if conjugate else a.to(device)
+        return torch.linalg.solve_triangular(matrix, b.to(device), upper=True, left=left).stride()
+
+    assert strides("xpu") == strides("cpu")
+    ours, theirs = (torch.cholesky_inverse(b[0].to(device)) for device in ("xpu", "cpu"))
+    assert ours.stride() == theirs.stride()
+
+
 @pytest.mark.values
 @pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
 @pytest.mark.parametrize("name", ["cholesky", "cholesky_inverse"])

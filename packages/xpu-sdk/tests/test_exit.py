@@ -37,8 +37,8 @@ def test_status(child, frameworks, work, ending, seconds):
     assert waited < 5 + SLACK
 
 
-# Python ends a daemon thread that wants its lock after the main thread has ended, by an exception; in the C++ code of
-# jaxlib that exception ends the process, on every device of JAX.
+# Python ends a daemon thread that wants its lock after the main thread has ended, by an exception; in the C++
+# code of jaxlib that exception ends the process, on every device of JAX.
 THREAD_ENDED_IN_JAX = "FATAL: exception not rethrown"
 
 SLACK = 10  # seconds that a loaded machine takes to end a process

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from ctypes import c_double, c_float, c_int32, c_int64
 from functools import cache
 from typing import Any
 
@@ -14,13 +15,36 @@ from xpu_runtime._native import C
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
-__all__ = ["Division", "Target", "load_faults", "load_kernel"]
+__all__ = [
+    "Division",
+    "Target",
+    "double_bits",
+    "float_bits",
+    "int_bits",
+    "load_faults",
+    "load_kernel",
+]
 
 # The runtime's helper processes build; a thread waits for each build.
 _WAITING = 8
 
 # The module of a compiled graph looks it up after it has imported this one.
 empty_strided = torch._C._dynamo.guards._empty_strided_xpu = _device.empty_strided
+
+
+def int_bits(value: float) -> int:
+    """Return a number, truncated to an integer, as the argument of a kernel."""
+    return c_int64(int(value)).value
+
+
+def float_bits(value: float) -> int:
+    """Return the bits of a number as f32, as the argument of a kernel."""
+    return c_int32.from_buffer(c_float(value)).value
+
+
+def double_bits(value: float) -> int:
+    """Return the bits of a number as f64, as the argument of a kernel."""
+    return c_int64.from_buffer(c_double(value)).value
 
 
 @cache

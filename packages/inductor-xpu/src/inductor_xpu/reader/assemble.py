@@ -41,8 +41,8 @@ def assemble(
     parameters: tuple[str, ...],
 ) -> tuple[LoopProgram, list[str]]:
     """Return the program and the names of its arrays. ``removed``: identities of stores to leave out."""
-    kept = [_without(section, removed) for section in sections]
-    every = [s for section in kept for s in walk((*section.per_element, *section.per_row))]
+    remaining = [_without(section, removed) for section in sections]
+    every = [s for section in remaining for s in walk((*section.per_element, *section.per_row))]
     used = sorted({s.array for s in every if isinstance(s, Load | Store)})
     numbers = {old: new for new, old in enumerate(used)}
     written = {s.array for s in every if isinstance(s, Store)}
@@ -51,25 +51,25 @@ def assemble(
         [Array(element_of(arrays[old][1]), None, old in written) for old in used],
         tuple(dimensions.sizes),
         dimensions.parallel,
-        [into.section(section) for section in kept],
+        [into.section(section) for section in remaining],
         headers=headers,
         parameters=parameters,
         symbols=symbols,
         wide=wide,
-        lanes_on_parallel=_lanes_on_parallel(kept, into, dimensions),
+        lanes_on_parallel=_lanes_on_parallel(remaining, into, dimensions),
     )
     return program, [arrays[old][0] for old in used]
 
 
 def _without(section: Section, removed: set[int]) -> Section:
     def rest(statements: Iterable[Statement]) -> list[Statement]:
-        kept = []
+        remaining = []
         for s in statements:
             if isinstance(s, If):
                 s = If(s.condition, rest(s.body))
             if id(s) not in removed and not (isinstance(s, If) and not s.body):
-                kept.append(s)
-        return kept
+                remaining.append(s)
+        return remaining
 
     return replace(section, per_element=rest(section.per_element), per_row=rest(section.per_row))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Fault(NamedTuple):
-    """The operation's name, and a text with {a} and {b} for two numbers, as the runtime's fault_code takes them."""
+    """An operation's name, and a text with {a} and {b} for two numbers, as the runtime's fault_code takes."""
 
     op: str
     text: str

@@ -12,7 +12,6 @@ import sympy
 import torch
 from torch._inductor.codegen.common import CSEProxy, CSEVariable, PythonPrinter, is_buffer_removed
 from torch._inductor.codegen.simd import SIMDKernel
-from torch._inductor.codegen.triton_utils import should_unwrap_unspec_arg
 from torch._inductor.utils import device_supports_fp64, generate_assert, upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
@@ -28,10 +27,11 @@ from . import faults
 from .assemble import assemble
 from .loops import FOLDED, PARALLEL, Dimensions
 from .operators import Operators, converted
-from .positions import Positions, Symbols
+from .positions import Positions
 from .reductions import fold
+from .symbols import Symbols
 from .targets import target_of
-from .values import Statements, Values, element_of
+from .values import Expression, Statements, Values, element_of
 
 
 @dataclass
@@ -44,7 +44,7 @@ class _Section:
 
 
 class LoopKernel(SIMDKernel[CSEVariable]):
-    """Collects statements while Inductor runs the bodies of its loops; ``codegen_kernel`` writes the program."""
+    """Collects statements while Inductor runs its loops' bodies; ``codegen_kernel`` writes the program."""
 
     overrides = Operators
     pexpr = PythonPrinter().doprint
@@ -67,8 +67,6 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.masks: list[Operand] = []
         self.headers: dict[str, None] = {"convert": None}
         self.faults = faults.Faults()
-        # Parameters by the names of tensors of the host with one element.
-        self.scalars: dict[str, tuple[str, torch.dtype]] = {}
         # Indices in range: those that values gave.
         self.checked: set[str] = set()
         # The buffers of stores, which Inductor may remove when all kernels that read them are known.
@@ -80,12 +78,18 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         """The element type of positions."""
         return element("i64" if self.features.select_index_dtype() == "tl.int64" else "i32")
 
+    @property
+    def has_fp64(self) -> bool:
+        """Whether the device computes in f64."""
+        return device_supports_fp64(V.graph.get_current_device_or_throw())
+
     def __enter__(self) -> LoopKernel:
         super().__enter__()
         self.exit_stack.enter_context(V.set_ops_handler(_Proxy(self, self.overrides())))
         return self
 
     def dtype_to_str(self, dtype: torch.dtype) -> str:
+        """Return the C++ type of values of a dtype."""
         return element_of(dtype).math
 
     def codegen_iteration_ranges_entry(self, entry: Any) -> None:
@@ -96,15 +100,25 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def array(self, inner: str, dtype: torch.dtype) -> int:
         """Return the number of an array, by Inductor's name of the kernel's argument."""
         self.arrays.setdefault(inner, dtype)
+        self.add_header_of(dtype)
         return list(self.arrays).index(inner)
 
+    def add_header_of(self, dtype: torch.dtype) -> None:
+        """Include the header of an element type, if it has one."""
+        if header := element_of(dtype).header:
+            self.headers[header] = None
+
     def load(self, name: str, index: sympy.Expr) -> CSEVariable:
+        """Return the value of an element, or 0 where a mask does not hold."""
         dtype = V.graph.get_dtype(name)
-        if should_unwrap_unspec_arg(name):
-            return self._scalar(name, dtype)
+        computed = upcast_compute_type(dtype)
+        if V.graph.is_unspec_arg(name):
+            if dtype == torch.float64 and not self.has_fp64:
+                computed = torch.float32
+            scalar = Expression(self.symbols.host_scalar(name, dtype, element_of(computed)))
+            return self.cse.generate(None, scalar, dtype=computed)
         array = self.array(self.args.input(name), dtype)
         position = self.positions.affine(self.prepare_indexing(index))
-        computed = upcast_compute_type(dtype)
         mask = self.masks[-1] if self.masks else None
         key = ("load", array, position, mask)
         known = self.builder.definitions.get(key)
@@ -114,18 +128,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             self.builder.add(Load(known, array, position, mask, other))
         return self.cse.variable(known, ValueRanges.unknown(), computed)
 
-    def _scalar(self, name: str, dtype: torch.dtype) -> CSEVariable:
-        """Return the value of a tensor of the host that has one element: an argument of the kernel."""
-        device = V.graph.get_current_device_or_throw()
-        if dtype == torch.float64 and not device_supports_fp64(device):
-            dtype = torch.float32
-        dtype = upcast_compute_type(dtype)
-        parameter, _ = self.scalars.setdefault(name, (f"scalar{len(self.scalars)}", dtype))
-        return self.cse.variable(
-            self.builder.define(element_of(dtype).math, parameter), ValueRanges.unknown(), dtype
-        )
-
     def store(self, name: str, index: sympy.Expr, value: CSEVariable, mode: Any = None) -> None:
+        """Store a value, or add it atomically."""
         dtype = V.graph.get_dtype(name)
         array = self.array(self.args.output(name), dtype)
         position = self.positions.affine(self.prepare_indexing(index))
@@ -144,14 +148,15 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             self.builder.add(store)
 
     def store_reduction(self, name: str, index: sympy.Expr, value: CSEVariable) -> None:
+        """Store a value of the row, once its folds are done."""
         elements, self.builder.statements = self.builder.statements, self.open.row
-        inside, self.inside_reduction = self.inside_reduction, False
         try:
-            self.store(name, index, value)
+            super().store_reduction(name, index, value)
         finally:
-            self.builder.statements, self.inside_reduction = elements, inside
+            self.builder.statements = elements
 
     def reduction(self, dtype: torch.dtype, src_dtype: torch.dtype, kind: Any, value: Any) -> Any:
+        """Return the results of a fold, which the row's statements may use."""
         key = src_dtype, kind, value
         if key in self.cse.reduction_cache:
             return self.cse.reduction_cache[key]
@@ -246,7 +251,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     # -- sections
 
     def codegen_body(self) -> None:
-        """End the loop over elements, or the statements of the row behind it, as Inductor enters the other."""
+        """End the loop over elements, or the row's statements behind it, as Inductor enters the other."""
         if self.inside_reduction:
             self._end_elements()
         else:
@@ -293,10 +298,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             tuple(self.symbols.of.values()),
             (*self.headers, *self.faults.headers),
             self.index_element.math == "i64",
-            (
-                *self.faults.parameters,
-                *(f"{_stored(dtype)} {name}" for name, dtype in self.scalars.values()),
-            ),
+            self.faults.parameters,
         )
         target = target_of(V.graph.get_current_device_or_throw())
         return write(keep_slow_values(program, target), target)
@@ -311,8 +313,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def loading(self) -> str:
         """The wrapper's call that loads the kernel, after its name, device and source."""
         count = len(self.symbols.of) + len(self.written.sizes)
-        scalars = "".join(_LAUNCH_TYPES[_stored(dtype)] for _, dtype in self.scalars.values())
-        types = "p" * len(self.inner_names) + self.faults.types + scalars + "i8" * count
+        types = "p" * len(self.inner_names) + self.faults.types + "i8" * count
         if not self.symbols.of:
             return f"{types!r}"
         names = tuple(symbol.name for symbol in self.symbols.of.values())
@@ -326,7 +327,6 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         arguments = [by_inner[inner] for inner in self.inner_names]
         if self.faults.codes:
             arguments.append(f"*{name}_faults")
-        arguments += [f"{scalar}.item()" for scalar in self.scalars]
         if not self.symbols.of:
             launch = [kernel.groups * kernel.group, kernel.group, *arguments, *kernel.sizes]
             wrapper.writeline(f"{name}({', '.join(map(str, launch))})")
@@ -336,14 +336,6 @@ class LoopKernel(SIMDKernel[CSEVariable]):
                 wrapper.ensure_size_computed(symbol)
         sizes = "".join(f"{self.pexpr(expr)}, " for expr in self.symbols.of)
         wrapper.writeline(f"{name}(({sizes}), {', '.join(arguments)})")
-
-
-# Types of parameters that are values, with a Launcher's names for them.
-_LAUNCH_TYPES = {"double": "f8", "float": "f4", "i64": "i8"}
-
-
-def _stored(dtype: torch.dtype) -> str:
-    return element_of(dtype).math if dtype.is_floating_point else "i64"
 
 
 class _Proxy(CSEProxy):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import sympy
@@ -13,7 +14,7 @@ from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.sizes import Size
 from xpu_runtime.codegen.statements import Let, Term
 
-from .positions import Symbols
+from .symbols import Symbols
 
 # The order of Inductor's ranges, the outermost first: parallel ones, then those of reductions.
 PARALLEL, FOLDED = ("z", "y", "x"), ("r0_", "r1_")
@@ -35,9 +36,9 @@ class Dimensions:
         """Add the dimensions of one of Inductor's ranges, which its loops divide in several ways."""
         equal = V.graph.sizevars.statically_known_equals
         cuts = _cuts(tree.numel, entries)
-        sizes = [FloorDiv(high, low) for low, high in zip(cuts, cuts[1:], strict=False)]
+        sizes = [FloorDiv(high, low) for low, high in pairwise(cuts)]
         nested = all(
-            equal(low * size, high) for low, size, high in zip(cuts, sizes, cuts[1:], strict=False)
+            equal(low * size, high) for (low, high), size in zip(pairwise(cuts), sizes, strict=True)
         )
         if not nested:
             cuts, sizes = [sympy.S.One, tree.numel], [tree.numel]

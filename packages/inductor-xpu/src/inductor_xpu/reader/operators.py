@@ -20,6 +20,7 @@ from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.statements import Operand, Term
 from xpu_runtime.codegen.vocabulary_error import VocabularyError
 
+from .symbols import is_uniform
 from .values import Expression, element_of, term
 
 # Names in the table of functions, where Inductor has another than ATen.
@@ -38,6 +39,8 @@ ATEN_NAMES = {
     "mod": "fmod",
     "gammainc": "igamma",
     "gammaincc": "igammac",
+    "modified_bessel_i0": "i0",
+    "modified_bessel_i1": "i1",
 }
 
 # Operators that wrap: signed overflow is not defined in C++.
@@ -119,23 +122,23 @@ class Operators(DefaultHandler):
             target = math_element(dtype)
         if source == target:
             return Expression(x.name)
+        V.kernel.add_header_of(dtype)
         return term(convert(source, target, "{0}"), x.name)
 
     @staticmethod
     def to_dtype_bitcast(x: Any, dtype: torch.dtype, src_dtype: torch.dtype) -> Expression:
+        for each in (dtype, src_dtype):
+            V.kernel.add_header_of(each)
         bits = bits_of(element_of(src_dtype), "{0}")
         return term(of_bits(element_of(dtype), bits), unwrap(x).name)
 
     @staticmethod
     def index_expr(expr: sympy.Expr, dtype: torch.dtype) -> Expression:
-        kernel = V.kernel
-        target = DtypePropagationOpsHandler.index_expr(expr, dtype)
-        return _of_index(kernel.positions.operand(kernel.prepare_indexing(expr)), target)
+        return _of_index(expr, DtypePropagationOpsHandler.index_expr(expr, dtype))
 
     @staticmethod
     def value_expr(expr: sympy.Expr, dtype: torch.dtype) -> Expression:
-        kernel = V.kernel
-        return _of_index(kernel.positions.operand(kernel.prepare_indexing(expr)), dtype)
+        return _of_index(expr, dtype)
 
     @staticmethod
     def masked(mask: Any, body: Any, other: Any) -> CSEVariable:
@@ -179,6 +182,24 @@ class Operators(DefaultHandler):
         return _rounded("round_even", x, dtype)
 
     @staticmethod
+    def relu(x: Any) -> Any:
+        # The function of the library is one of floats.
+        return unwrap(OpDecompositions.relu(x))
+
+    @staticmethod
+    def ldexp(x: Any, n: Any) -> Expression:
+        return term("__spirv_ocl_ldexp({0}, {1})", unwrap(x).name, converted(n, torch.int32))
+
+    @staticmethod
+    def frexp(x: Any) -> tuple[CSEVariable, CSEVariable]:
+        x, cse = unwrap(x), V.kernel.cse
+        V.kernel.headers["math"] = None
+        exponent = term("({0} != 0 && isfinite({0}) ? (i32)logb({0}) + 1 : 0)", x.name)
+        exponent = cse.generate(None, exponent, dtype=torch.int32)
+        mantissa = term("__spirv_ocl_ldexp({0}, -{1})", x.name, exponent.name)
+        return cse.generate(None, mantissa, dtype=x.dtype), exponent
+
+    @staticmethod
     def load_seed(name: str, offset: int) -> Expression:
         return Expression(V.kernel.load(name, sympy.Integer(offset)).name)
 
@@ -193,15 +214,20 @@ class Operators(DefaultHandler):
     @staticmethod
     def randint64(seed: Any, offset: Any, low: Any, high: Any) -> Expression:
         V.kernel.headers["philox"] = None
-        bits = "philox((u64){{0}}, 0, (u64){{1}})"
         arguments = [converted(value, torch.int64) for value in (seed, offset, low, high)]
-        text = f"{{2}} + (i64)[](Random4 r, u64 range) {{{{ return to_range(r[0], r[1], range); }}}}({bits}, (u64)({{3}} - {{2}}))"
+        text = (
+            "({2} + (i64)[](Random4 r, u64 range) {{ return to_range(r[0], r[1], range); }}"
+            "(philox((u64){0}, 0, (u64){1}), (u64)({3} - {2})))"
+        )
         return term(text, *arguments)
 
 
-def _of_index(index: Operand, dtype: torch.dtype) -> Expression:
-    target = math_element(dtype)
-    type = V.kernel.index_element
+def _of_index(expr: sympy.Expr, dtype: torch.dtype) -> Expression:
+    kernel, target = V.kernel, math_element(dtype)
+    expr = kernel.prepare_indexing(expr)
+    if isinstance(expr, sympy.Expr) and expr.is_integer is not True and is_uniform(expr):
+        return Expression(kernel.symbols.scalar(expr, target))
+    index, type = kernel.positions.operand(expr), kernel.index_element
     return term(convert(type, target, f"({type.math})({{0}})"), index)
 
 
@@ -256,6 +282,4 @@ _TEMPLATES = {
     "logical_not": "!{0}",
     "identity": "{0}",
     "square": "{0} * {0}",
-    # NaN stays NaN.
-    "relu": "({0} < 0 ? 0 : {0})",
 }

@@ -8,45 +8,28 @@ from typing import Any
 import sympy
 from torch._inductor.virtualized import V
 from torch.utils._sympy.functions import (
+    BitwiseFn_bitwise_and,
+    BitwiseFn_bitwise_or,
+    BitwiseFn_bitwise_xor,
     FloorDiv,
     Identity,
+    LShift,
     Max,
     Min,
     Mod,
     ModularIndexing,
+    PowByNatural,
     PythonMod,
+    RShift,
     Where,
 )
-from torch.utils._sympy.symbol import SymT, symbol_is_type
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.builder import Builder
-from xpu_runtime.codegen.sizes import Symbol
 from xpu_runtime.codegen.statements import Operand, Term
 
-_SIZES = (SymT.SIZE, SymT.PRECOMPUTED_SIZE, SymT.UNBACKED_INT)
+from .symbols import Symbols, is_uniform, is_uniform_symbol
 
-
-def is_uniform(expr: sympy.Expr) -> bool:
-    """Return True if an expression has the same value everywhere in a kernel."""
-    return all(symbol_is_type(symbol, _SIZES) for symbol in expr.free_symbols)
-
-
-class Symbols:
-    """Expressions that a launch computes and gives to the kernel: one symbol of the program for each."""
-
-    def __init__(self) -> None:
-        self.of: dict[sympy.Expr, Symbol] = {}
-
-    def size(self, expr: sympy.Expr | int) -> int | Symbol:
-        """Return a uniform expression as a number, or as the symbol that stands for it."""
-        expr = V.graph.sizevars.simplify(sympy.sympify(expr))
-        if expr.is_number:
-            return int(expr)
-        symbol = self.of.get(expr)
-        if symbol is None:
-            hint = int(V.graph.sizevars.optimization_hint(expr, fallback=8192))
-            symbol = self.of[expr] = Symbol(f"n{len(self.of)}", hint)
-        return symbol
+_CONDITIONS = (sympy.core.relational.Relational, sympy.And, sympy.Or, sympy.Not)
 
 
 class Positions:
@@ -91,7 +74,9 @@ class Positions:
             return self.operand(expr.args[0])
         if isinstance(expr, (sympy.Integer, int)):
             return str(int(expr))
-        if is_uniform(expr):
+        if isinstance(expr, sympy.logic.boolalg.BooleanAtom):
+            return "true" if expr else "false"
+        if is_uniform(expr) and not isinstance(expr, _CONDITIONS):
             size = self.symbols.size(expr)
             return str(size) if isinstance(size, int) else size.name
         if isinstance(expr, (sympy.Symbol, sympy.Add)):
@@ -104,11 +89,16 @@ class Positions:
         if isinstance(expr, ModularIndexing):
             base, divisor, size = expr.args
             return self.operand(Mod(FloorDiv(base, divisor), size))
-        if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and expr.exp > 0:
-            return _joined("({0}) * ({1})", [self.operand(expr.base)] * int(expr.exp))
-        template = next((text for type, text in _TEMPLATES if isinstance(expr, type)), None)
+        if isinstance(expr, sympy.Pow | PowByNatural) and expr.args[1].is_Integer:
+            base, exponent = expr.args
+            if exponent > 0:
+                return _joined("({0}) * ({1})", [self.operand(base)] * int(exponent))
+        table = _TEMPLATES if _is_nonnegative(expr.args[0]) else _SIGNED + _TEMPLATES
+        template = next((text for type, text in table if isinstance(expr, type)), None)
         if template is None:
             raise NotImplementedError(f"an index with {type(expr).__name__}: {expr}")
+        template = template.replace("{T}", self.type())
+        V.kernel.headers["integer"] = None
         arguments = [self.operand(argument) for argument in expr.args]
         return (
             _joined(template, arguments)
@@ -118,7 +108,7 @@ class Positions:
 
     @staticmethod
     def _varying(expr: sympy.Expr) -> list[Any]:
-        return [symbol for symbol in expr.free_symbols if not symbol_is_type(symbol, _SIZES)]
+        return [symbol for symbol in expr.free_symbols if not is_uniform_symbol(symbol)]
 
 
 def _joined(template: str, arguments: list[Operand]) -> Operand:
@@ -131,12 +121,28 @@ def _joined(template: str, arguments: list[Operand]) -> Operand:
     return result
 
 
-# Indices of loops are never negative, so a division rounds down; what a program computes from values may be.
+def _is_nonnegative(expr: sympy.Basic) -> bool:
+    """Return True if an expression is not negative where its symbols are not."""
+    values = {s: sympy.Dummy(integer=True, nonnegative=True) for s in expr.free_symbols}
+    return bool(getattr(expr.xreplace(values), "is_nonnegative", False))
+
+
+# Of a first argument that may be negative.
+_SIGNED: tuple[tuple[Any, str], ...] = (
+    (FloorDiv, "floor_div<{T}>({0}, {1})"),
+    (PythonMod, "remainder<{T}>({0}, {1})"),
+)
 _TEMPLATES: tuple[tuple[Any, str], ...] = (
     (FloorDiv, "(({0}) / ({1}))"),
     ((Mod, PythonMod, sympy.Mod), "(({0}) % ({1}))"),
-    ((Min, sympy.Min), "min_of({0}, {1})"),
-    ((Max, sympy.Max), "max_of({0}, {1})"),
+    ((Min, sympy.Min), "min_of<{T}>({0}, {1})"),
+    ((Max, sympy.Max), "max_of<{T}>({0}, {1})"),
+    (sympy.Abs, "max_of<{T}>({0}, -({0}))"),
+    (LShift, "(({0}) << ({1}))"),
+    (RShift, "(({0}) >> ({1}))"),
+    (BitwiseFn_bitwise_and, "(({0}) & ({1}))"),
+    (BitwiseFn_bitwise_or, "(({0}) | ({1}))"),
+    (BitwiseFn_bitwise_xor, "(({0}) ^ ({1}))"),
     (Where, "(({0}) ? ({1}) : ({2}))"),
     (sympy.Eq, "(({0}) == ({1}))"),
     (sympy.Ne, "(({0}) != ({1}))"),

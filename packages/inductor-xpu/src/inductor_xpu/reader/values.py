@@ -16,6 +16,7 @@ from xpu_runtime.codegen.statements import Operand, Statement, Term
 
 # Inductor asks for the shape of a value's block; a lane has one element of each.
 SHAPE = ("lanes",)
+_ANY = ValueRanges.unknown()
 
 
 def element_of(dtype: torch.dtype) -> Element:
@@ -42,6 +43,7 @@ class Statements(Builder):
     """Statements with names that Inductor takes for values in an index."""
 
     def new_name(self, letter: str = "tmp") -> str:
+        """Return a name that no other statement uses."""
         return super().new_name(letter)
 
 
@@ -58,7 +60,7 @@ class Values(CSE):
         buffer: Any,
         expr: Any,
         *,
-        bounds: ValueRanges[Any] = ValueRanges.unknown(),
+        bounds: ValueRanges[Any] = _ANY,
         write: bool = True,
         assignment: bool = True,
         dtype: torch.dtype | None = None,

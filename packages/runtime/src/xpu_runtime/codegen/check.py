@@ -194,7 +194,10 @@ class _Checker:
         self.shape, self.rank = program.shape, rank
         self.caches = {cache.name for cache in program.caches}
         self.symbols = program.symbols
-        self.names = {*names, *(symbol.name for symbol in self.symbols)}
+        self.symbol_names = {s.name for s in program.symbols} | {
+            s.argument for s in program.symbols
+        }
+        self.names = {*names, *self.symbol_names}
         self.scope: set[str] = set() if scope is None else scope  # names of this body
         # The last value of loop counters whose end is a number.
         self.last: dict[int | str, int] = {

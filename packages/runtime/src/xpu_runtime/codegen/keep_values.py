@@ -33,7 +33,7 @@ def keep_slow_values(program: LoopProgram, target: Target) -> LoopProgram:
     if not keeper.caches:
         return program
     sections = [
-        replace(section, per_element=[*section.per_element, *keeper.kept.get(number, ())])
+        replace(section, per_element=[*section.per_element, *keeper.keeps.get(number, ())])
         for number, section in enumerate(sections)
     ]
     return replace(program, sections=sections, caches=tuple(keeper.caches.values()))
@@ -47,13 +47,15 @@ class _Keeper:
         # The first section that computes a value, by what the value is made of.
         self.known: dict[Hashable, tuple[int, Let]] = {}
         self.caches: dict[Hashable, Cache] = {}
-        self.kept: dict[int, list[Keep]] = {}
+        self.keeps: dict[int, list[Keep]] = {}
 
     def section(self, number: int, section: Section) -> Section:
-        """Return the section with kept values in place of those that it would compute again."""
+        """Return the section with cached values in place of those that it would compute again."""
         keyed = list(_keyed(section.per_element, self.written))
         again = {
-            s.name: key for s, key, is_slow in keyed if is_slow and self._is_known(key, number)
+            s.name
+            for s, key, is_slow in keyed
+            if isinstance(s, Let) and is_slow and self._is_known(key, number)
         }
         rest = [s for s, _, _ in keyed if not (isinstance(s, Let) and s.name in again)]
         updates = [s for fold in section.folds for s in fold.update]
@@ -81,8 +83,8 @@ class _Keeper:
             if size > self.room:
                 return False
             self.room -= size
-            cache = self.caches[key] = Cache(f"kept_{let.name}", let.type)
-            self.kept.setdefault(number, []).append(Keep(cache.name, let.name))
+            cache = self.caches[key] = Cache(f"cached_{let.name}", let.type)
+            self.keeps.setdefault(number, []).append(Keep(cache.name, let.name))
         return True
 
 

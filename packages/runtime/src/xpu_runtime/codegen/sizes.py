@@ -15,6 +15,11 @@ class Symbol:
     name: str  # a C++ identifier
     hint: int
 
+    @property
+    def argument(self) -> str:
+        """The C++ name of the i64 argument; the symbol's own name has the type of positions."""
+        return f"{self.name}_arg"
+
     def __mul__(self, other: Extent) -> Extent:
         return Product(1, (self,)) * other
 

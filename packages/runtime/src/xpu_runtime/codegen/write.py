@@ -26,9 +26,11 @@ def write(program: LoopProgram, target: Target) -> Kernel:
     ]
     index = index_type(program)
     parameters += program.parameters
-    parameters += [f"i64 {symbol}_arg" for symbol in program.symbols]
+    parameters += [f"i64 {symbol.argument}" for symbol in program.symbols]
     # Vectors compute with the symbols in the type of positions.
-    copies = [f"  const {index} {symbol} = ({index}){symbol}_arg;" for symbol in program.symbols]
+    copies = [
+        f"  const {index} {symbol} = ({index}){symbol.argument};" for symbol in program.symbols
+    ]
     parameters += [f"i64 {name}" for name in body.names]
     groups, sizes = body.division.launch({symbol.name: symbol.hint for symbol in program.symbols})
     return Kernel(

@@ -56,7 +56,9 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
         *declare_coordinates(writer.outer_sizes, "row", index),
     ]
     if symbolic or wide:
-        first = f"at * {width}" if symbolic else f"min_of(at * {width}, ({index}){columns - width})"
+        first = f"at * {width}"
+        if not symbolic:
+            first = f"min_of({first}, ({index}){hint_of(columns) - width})"
         condition = f"if (at < {wide_text}) " if symbolic or wide < per_row else ""
         writer.lines.append(f"{condition}{{ const {index} first = {first};")
         writer.block(vectors)

@@ -19,7 +19,7 @@ from .target import Target
 from .tiles import Divisors, KernelBody, declare_coordinates, index_type, loop_over, tile_number
 
 # The vectors of a row of a tile, where an access is contiguous along another dimension than the lanes'.
-TURNED_VECTORS = 2
+TRANSPOSED_VECTORS = 2
 
 
 def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
@@ -129,12 +129,12 @@ def _column_limit(loops: Loops, last: int, target: Target) -> int:
     """
     if target.gpu:
         return 0
-    turned = any(
+    transposed = any(
         position.factor(last) not in (0, 1)
         and any(position.factor(dim) == 1 for dim in range(last))
         for position in loops.positions.values()
     )
-    return TURNED_VECTORS if turned else 0
+    return TRANSPOSED_VECTORS if transposed else 0
 
 
 def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:

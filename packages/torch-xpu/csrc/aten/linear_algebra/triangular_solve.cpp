@@ -41,9 +41,11 @@ Tensor& solve_triangular_out(const Tensor& a, const Tensor& b, bool upper, bool 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) {
   auto guard = guard_for(a, b);
   at::native::checkInputsSolver(a, b, left, "linalg.solve_triangular");
-  auto shape = std::get<0>(at::native::_linalg_broadcast_batch_dims(b, a));
-  auto out =
-      at::empty_strided(shape, at::native::batched_matrix_contiguous_strides(shape, left), b.options());
+  auto [rhs, matrix] = at::native::_linalg_broadcast_batch_dims(b, a, nullptr);
+  // These are the strides that PyTorch's shape function promises to compiled code.
+  bool column_major = !(matrix.is_conj() && matrix.mT().is_contiguous());
+  auto strides = at::native::batched_matrix_contiguous_strides(rhs.sizes(), column_major);
+  auto out = at::empty_strided(rhs.sizes(), strides, b.options());
   return solve_triangular_out(a, b, upper, left, unit, out);
 }
 
@@ -74,8 +76,10 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& factor, bool upper) {
 Tensor cholesky_inverse(const Tensor& factor, bool upper) {
   auto guard = guard_for(factor);
   at::native::squareCheckInputs(factor, "cholesky_inverse");
-  auto out = factor.new_zeros(factor.sizes());
+  auto strides = at::native::batched_matrix_contiguous_strides(factor.sizes(), /*f_contig=*/true);
+  auto out = at::empty_strided(factor.sizes(), strides, factor.options());
   if (out.numel() == 0) return out;
+  out.zero_();
   out.diagonal(0, -2, -1).fill_(1);
   solve_by_factor(factor, out, upper);
   return out;

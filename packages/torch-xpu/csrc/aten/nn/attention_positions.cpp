@@ -177,7 +177,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient_f
                             q.options().dtype(at::kFloat));
   if (wants_logsumexp) logsumexp.narrow(2, 0, q.size(1)).copy_(r.logsumexp);
   if (packed) r.out = packed->q.packed(r.out, q_.size(1)).unsqueeze(0);
-  return {r.out, logsumexp, r.seed, r.offset, q.size(1), k.size(1)};
+  // PyTorch's shape function promises these strides to compiled code.
+  return {r.out.contiguous(), logsumexp, r.seed, r.offset, q.size(1), k.size(1)};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
