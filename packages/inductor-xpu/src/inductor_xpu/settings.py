@@ -1,4 +1,4 @@
-"""Settings in Inductor's form, which its caches make a part of their keys (see cache_key.py)."""
+"""Settings of this back end in Inductor's form, which its caches make a part of their keys (see cache_key.py)."""
 
 import sys
 
