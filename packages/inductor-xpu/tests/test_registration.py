@@ -57,6 +57,19 @@ def test_code_of_the_cpu_is_the_same_without_this_package():
     assert ours == stock.check().out
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_kernels_are_built_with_any_number_of_compile_threads(threads):
+    run_child(
+        """
+import torch
+f = torch.compile(lambda x: torch.softmax(x.sin() + 1, 0))
+assert f(torch.ones(5, device="xpu")).shape == (5,)
+""",
+        env={"TORCHINDUCTOR_COMPILE_THREADS": threads},
+        timeout=300,
+    ).check()
+
+
 def test_no_triton_is_needed():
     run_child(
         """

@@ -83,3 +83,18 @@ net = torch.nn.Linear(100, 100).to("xpu")
 net(torch.ones(3, 100, device="xpu")).sum().backward()
 """
         ).check()
+
+
+def test_two_packages_change_one_module():
+    run_child(
+        """
+import torch
+from torch_xpu import import_hooks
+
+seen = []
+import_hooks.change({"colorsys": lambda module: seen.append(("first", module.__name__))})
+import_hooks.change({"colorsys": lambda module: seen.append(("second", module.__name__))})
+import colorsys
+assert seen == [("first", "colorsys"), ("second", "colorsys")], seen
+"""
+    ).check()

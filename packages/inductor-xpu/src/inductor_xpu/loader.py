@@ -9,6 +9,7 @@ from typing import Any
 
 import torch._C._dynamo.guards
 import xpu_runtime as xr
+from torch._inductor.async_compile import get_compile_threads
 from torch._inductor.codecache import LambdaFuture
 from torch_xpu import _device
 from xpu_runtime._native import C
@@ -60,15 +61,18 @@ def load_kernel(
     group: int = 0,
     symbols: tuple[str, ...] = (),
     division: Division | None = None,
-) -> LambdaFuture:
-    """Return the future of a Launcher; of a SizedLauncher if the kernel has symbols."""
+) -> Any:
+    """Return the future of a Launcher; of a SizedLauncher if the kernel has symbols.
+
+    Where Inductor compiles in one thread, as on one core, it waits for no futures: then return the launcher.
+    """
     built: Future[Any] = _pool().submit(_build, name, device, source)
 
     def launcher() -> Any:
         plain = xr.Launcher(built.result(), types)
         return plain if division is None else SizedLauncher(plain, group, symbols, division)
 
-    return LambdaFuture(launcher, built)
+    return LambdaFuture(launcher, built) if get_compile_threads() > 1 else launcher()
 
 
 def load_faults(device: int, faults: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
