@@ -263,6 +263,8 @@ def _template(name: str, kind: str, element: Element) -> str | None:
         return f"({{0}} {_COMPARISONS[name]} {{1}})"
     if name in _TEMPLATES:
         return _TEMPLATES[name]
+    if name == "signbit" and kind != "float":
+        return "({0} < 0)" if kind == "int" else "false"
     if kind == "bool" and name in ("maximum", "minimum"):
         return "({0} || {1})" if name == "maximum" else "({0} && {1})"
     found = _function(name, kind)
