@@ -22,7 +22,8 @@ c10::SmallVector<std::int64_t, 8> integers(PyObject* tuple) {
 
 PyObject* empty_strided(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(count == 3, "empty_strided_xpu(): got ", count, " arguments, expected size, stride, dtype");
+  TORCH_CHECK_TYPE(count == 3, "empty_strided_xpu(): got ", count,
+                   " arguments, expected size, stride, dtype");
   TORCH_CHECK_TYPE(THPDtype_Check(arguments[2]), "empty_strided_xpu(): the third argument is a dtype");
   auto sizes = integers(arguments[0]), strides = integers(arguments[1]);
   TORCH_CHECK(sizes.size() == strides.size(), "empty_strided_xpu(): got ", sizes.size(), " sizes and ",
