@@ -47,6 +47,14 @@ def _create_backend(stock: Any) -> Any:
     return create_backend
 
 
+def _mixed_orders(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def can_fuse(node1: Any, node2: Any) -> bool:
+        return node1.get_device().type != "xpu" and stock(node1, node2)
+
+    return staticmethod(can_fuse)
+
+
 def _two_step_variance(stock: Any) -> Any:
     @functools.wraps(stock)
     def use_two_step_variance(x: Any, *args: Any, **named: Any) -> bool:
@@ -130,6 +138,12 @@ PATCHES = (
         "Scheduler.create_backend",
         "demands Triton of every GPU",
         _create_backend,
+    ),
+    Patch(
+        "torch._inductor.scheduler",
+        "MixOrderReduction.can_fuse",
+        "makes one Triton kernel of reductions along rows and along columns",
+        _mixed_orders,
     ),
     Patch(
         "torch._inductor.lowering",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import torch
 from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.loops import MIN_INNER
 from xpu_runtime.codegen.program import Array, Fold, LoopProgram, Section
-from xpu_runtime.codegen.sizes import Symbol
+from xpu_runtime.codegen.sizes import Symbol, hint_of
 from xpu_runtime.codegen.statements import (
     Block,
     Do,
@@ -148,7 +150,8 @@ def _lanes_on_parallel(
 ) -> bool:
     """Return True if more accesses are contiguous along the last parallel dimension than along the folded."""
     last_parallel, last = dimensions.parallel - 1, len(dimensions.sizes) - 1
-    if last == last_parallel:
+    count = math.prod(dimensions.sizes[: dimensions.parallel])
+    if last == last_parallel or hint_of(count) < MIN_INNER:
         return False
     parallel = folded = 0
     for section in sections:

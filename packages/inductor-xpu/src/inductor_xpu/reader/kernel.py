@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -15,12 +16,13 @@ from torch._inductor.codegen.simd import SIMDKernel
 from torch._inductor.utils import device_supports_fp64, generate_assert, upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
-from xpu_runtime.codegen.elements import element
+from xpu_runtime.codegen.elements import Element, element
 from xpu_runtime.codegen.keep_values import keep_slow_values
 from xpu_runtime.codegen.kernel import Kernel, module_source
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold, Section
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
+from xpu_runtime.codegen.tiles import MAX_NARROW
 from xpu_runtime.codegen.write import write
 
 from . import faults
@@ -73,10 +75,17 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.stored: dict[int, tuple[Store, str]] = {}
         self.fold_count = itertools.count()
 
-    @property
-    def index_element(self) -> Any:
-        """The element type of positions."""
-        return element("i64" if self.features.select_index_dtype() == "tl.int64" else "i32")
+    @cached_property
+    def index_element(self) -> Element:
+        """The element type of positions: i32 if those of a last tile that ends beyond the loops fit, too."""
+        sizes, count = V.graph.sizevars, self.features.numel * self.features.reduction_numel
+        if (
+            self.features.select_index_dtype() != torch.int32
+            or sizes.optimization_hint(count, fallback=1) > MAX_NARROW
+        ):
+            return element("i64")
+        sizes.check_leq(count, MAX_NARROW)
+        return element("i32")
 
     @property
     def has_fp64(self) -> bool:
@@ -150,10 +159,11 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def store_reduction(self, name: str, index: sympy.Expr, value: CSEVariable) -> None:
         """Store a value of the row, once its folds are done."""
         elements, self.builder.statements = self.builder.statements, self.open.row
+        masks, self.masks = self.masks, []  # which are those of elements
         try:
             super().store_reduction(name, index, value)
         finally:
-            self.builder.statements = elements
+            self.builder.statements, self.masks = elements, masks
 
     def reduction(self, dtype: torch.dtype, src_dtype: torch.dtype, kind: Any, value: Any) -> Any:
         """Return the results of a fold, which the row's statements may use."""
