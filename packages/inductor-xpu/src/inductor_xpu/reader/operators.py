@@ -238,6 +238,7 @@ def _divided(x: Any, y: Any) -> Expression:
 
 def _rounded(function: str, x: Any, dtype: torch.dtype) -> Expression:
     value = unwrap(x)
+    V.kernel.headers["math"] = None
     text = convert(math_element(value.dtype), element_of(dtype), f"{function}({{0}})")
     return term(text, value.name)
 
