@@ -273,6 +273,8 @@ def _template(name: str, kind: str, element: Element) -> str | None:
     V.kernel.headers[header] = None
     if rule == "float" and kind not in ("float", "complex"):
         return None
+    if kind == "bool" and rule == "arithmetic" and "{1}" not in template:
+        return "{0}"  # abs, sign, square and roundings give the bool itself
     return template
 
 
