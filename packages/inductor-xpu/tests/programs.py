@@ -82,6 +82,14 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[torch.Tensor
         lambda x, i, v: x.index_add(0, i, v),
         lambda n: (randn(16, 20), integers(0, 16, n), randn(n, 20)),
     ),
+    "bytes added to rows": (
+        lambda x, i, v: x.index_add(0, i, v),
+        lambda n: (
+            integers(0, 250, 16, 21).to(torch.uint8),
+            integers(0, 16, n),
+            integers(0, 250, n, 21).to(torch.uint8),
+        ),
+    ),
     "integers": (
         lambda x, y: (x // y, x % y, x << 2, ~x, x * y),
         lambda n: (integers(-50, 50, n, 9), integers(1, 9, n, 9)),

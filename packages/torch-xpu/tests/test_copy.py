@@ -196,3 +196,11 @@ def test_narrow_copy_into(size):
     assert torch.equal(out.cpu(), x[:, 3:5])
     with pytest.raises(RuntimeError, match="expected to have dtype"):
         torch.narrow_copy(x.to("xpu"), 1, 3, 2, out=out.half())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_flips_keep_the_order_of_strides(layout):
+    """As on the CPU; compiled code relies on it."""
+    x = LAYOUTS[layout](torch.randn(3, 4, 5))
+    ours = LAYOUTS[layout](torch.randn(3, 4, 5, device="xpu")).flip(0)
+    assert ours.stride() == x.flip(0).stride()

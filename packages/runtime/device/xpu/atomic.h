@@ -30,29 +30,30 @@ template <class T, class U> struct Repoint<__attribute__((opencl_local)) T*, U> 
 template <class P, class U> using repoint = typename Repoint<P, U>::type;
 
 template <int BYTES> struct Word;
+template <> struct Word<1> { using type = u8; };
+template <> struct Word<2> { using type = u16; };
 template <> struct Word<4> { using type = u32; };
 template <> struct Word<8> { using type = u64; };
 
 // Replaces *p by f(*p) and returns what was there.
 template <class P, class F> XPU_FN pointee<P> atomic_update(P p, F f) {
   using T = pointee<P>;
+  using Bits = typename Word<sizeof(T)>::type;
   if constexpr (sizeof(T) < 4) {
     // The 32-bit word around it; an aligned word never leaves the allocation, whose size is rounded up.
-    using Bits = u16;
-    static_assert(sizeof(T) == 2, "atomics have 2, 4 or 8 bytes");
+    constexpr u32 mask = (Bits)-1;
     u64 address = (u64)p;
     auto word = (repoint<P, u32>)(address & ~(u64)3);
-    u32 shift = (u32)(address & 2) * 8;
+    u32 shift = (u32)(address & 3) * 8;
     u32 old = __spirv_AtomicLoad(word, kDevice, kRelaxed);
     for (;;) {
       T value = bits_as<T>((Bits)(old >> shift));
-      u32 next = (old & ~(0xffffu << shift)) | ((u32)bits_as<Bits>(f(value)) << shift);
+      u32 next = (old & ~(mask << shift)) | ((u32)bits_as<Bits>(f(value)) << shift);
       u32 seen = compare_exchange(word, old, next);
       if (seen == old) return value;
       old = seen;
     }
   } else {
-    using Bits = typename Word<sizeof(T)>::type;
     auto word = (repoint<P, Bits>)p;
     Bits old = __spirv_AtomicLoad(word, kDevice, kRelaxed);
     for (;;) {

@@ -23,7 +23,7 @@ using at::Tensor;
 Tensor flip(const Tensor& self, at::IntArrayRef dims) {
   auto guard = guard_for(self);
   auto chosen = at::dim_list_to_bitset(dims, self.dim());
-  auto out = at::empty_like(self, self.suggest_memory_format());
+  auto out = at::empty_like(self, at::MemoryFormat::Preserve);
   if (out.numel() == 0) return out;
   // The runtime's views walk backwards, which PyTorch's do not.
   auto from = xpu::Tensor(const_cast<void*>(self.const_data_ptr()), dtype_of(self.scalar_type()),

@@ -240,6 +240,7 @@ def _divided(x: Any, y: Any) -> Expression:
 
 def _rounded(function: str, x: Any, dtype: torch.dtype) -> Expression:
     value = unwrap(x)
+    V.kernel.headers["math"] = None
     text = convert(math_element(value.dtype), element_of(dtype), f"{function}({{0}})")
     return term(text, value.name)
 
@@ -274,6 +275,8 @@ def _template(name: str, kind: str, element: Element) -> str | None:
     V.kernel.headers[header] = None
     if rule == "float" and kind not in ("float", "complex"):
         return None
+    if kind == "bool" and rule == "arithmetic" and "{1}" not in template:
+        return "{0}"  # abs, sign, square and roundings give the bool itself
     return template
 
 
