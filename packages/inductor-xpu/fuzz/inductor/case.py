@@ -1,0 +1,63 @@
+"""One random program: compiled and eager on xpu, and in float64 on the CPU, its results compared."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import torch
+from program import Maker
+from xpu_testing.fuzzing import PASSED, REFUSED, Difference
+
+# Compiled code may round in other places than eager: so many times farther from the float64 result.
+FARTHER = 8
+
+
+class Case:
+    """A program, run with fixed or with dynamic shapes."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.program = Maker(draw).make()
+        self.dynamic = draw.random() < 0.3
+        self.subject = re.sub(r"\W+", " ", self.program.lines[-1].split("=")[-1])[:40].strip()
+
+    def __str__(self) -> str:
+        inputs = "\n".join(f"  t{n}: {given}" for n, given in enumerate(self.program.inputs))
+        return f"dynamic={self.dynamic}\n{inputs}\n{self.program.source}"
+
+    def run(self) -> str:
+        """Compare every result."""
+        inputs = [given.make() for given in self.program.inputs]
+        try:
+            eager = self.program.function()(*(x.to("xpu") for x in inputs))
+        except RuntimeError:
+            return REFUSED  # what the meta device allows and eager does not
+        finer = self.program.function(torch.float64)(
+            *(given.make(torch.float64) for given in self.program.inputs)
+        )
+        torch._dynamo.reset()
+        compiled = torch.compile(self.program.function(), dynamic=self.dynamic)
+        got = compiled(*(x.to("xpu") for x in inputs))
+        for name, *results in zip(self.program.results, got, eager, finer, strict=True):
+            if text := difference(*(result.cpu() for result in results)):
+                raise Difference(f"{name} {text}")
+        return PASSED
+
+
+def difference(got: torch.Tensor, eager: torch.Tensor, finer: torch.Tensor) -> str:
+    """Return how a compiled result differs from the eager one, given one of more digits; or ""."""
+    if (got.dtype, got.shape) != (eager.dtype, eager.shape):
+        return f"is {got.dtype} {tuple(got.shape)}, expected {eager.dtype} {tuple(eager.shape)}"
+    if not got.is_floating_point():
+        return "" if torch.equal(got, eager) else f"has {int((got != eager).sum())} other numbers"
+    a, b, c = got.double(), eager.double(), finer.double()
+    # Errors of neighbours count: a sum has those of all its summands.
+    scale = torch.nan_to_num(c.abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
+    eps = max(torch.finfo(got.dtype).eps, torch.finfo(torch.float32).eps)
+    error = torch.nan_to_num((b - c).abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
+    allowed = FARTHER * torch.maximum(error, 16 * eps * scale)
+    bad = ~(((a - c).abs() <= allowed) | (a == b) | (a.isnan() & b.isnan()))
+    if not bad.any():
+        return ""
+    at = tuple(bad.nonzero()[0].tolist())
+    return f"has {int(bad.sum())} of {bad.numel()} wrong, at {at}: {a[at]}, eager {b[at]}, exact {c[at]}"
