@@ -4,11 +4,8 @@ import pytest
 import torch
 from programs import PROGRAMS
 
-pytestmark = [
-    pytest.mark.values,
-    # What Inductor imports warns about itself.
-    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
-]
+# What Inductor imports warns about itself.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 
 
 def as_tuple(results):
