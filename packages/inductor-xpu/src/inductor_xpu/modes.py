@@ -1,4 +1,4 @@
-"""Settings of Inductor's that xpu does not support yet: modes run as the default one, packages fail."""
+"""Settings of Inductor's on xpu: graphs are captured, tuning modes run as the default one, packages fail."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-# What the modes "reduce-overhead" and "max-autotune" set.
+# What the mode "max-autotune" sets.
 UNSUPPORTED = (
-    "triton.cudagraphs",
     "max_autotune",
     "max_autotune_pointwise",
     "max_autotune_gemm",
@@ -18,16 +17,26 @@ UNSUPPORTED = (
 )
 
 
-def use_default_mode(patches: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the settings of a compilation without the unsupported ones, and warn if one was on."""
+def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the settings of a compilation without the unsupported ones, and warn if one was on.
+
+    Where Inductor is to capture graphs, it does so by the policy of graphs.py.
+    """
     from torch._inductor import config
 
-    asked = {name: attrgetter(name)(config) for name in UNSUPPORTED} | dict(patches or {})
+    names = (*UNSUPPORTED, "triton.cudagraphs")
+    asked = {name: attrgetter(name)(config) for name in names} | dict(patches or {})
     on = tuple(name for name in UNSUPPORTED if asked[name])
-    if not on:
+    changed: dict[str, Any] = dict.fromkeys(on, False)
+    if on:
+        _warn(on)
+    if asked["triton.cudagraphs"] and config.cudagraph_policy is None:
+        from .graphs import GraphPolicy
+
+        changed["cudagraph_policy"] = GraphPolicy()
+    if not changed:
         return None if patches is None else dict(patches)
-    _warn(on)
-    return dict(patches or {}) | dict.fromkeys(on, False)
+    return dict(patches or {}) | changed
 
 
 def reject_packages(patches: Mapping[str, Any] | None) -> None:
@@ -48,7 +57,7 @@ def reject_packages(patches: Mapping[str, Any] | None) -> None:
 @functools.cache
 def _warn(settings: tuple[str, ...]) -> None:
     warnings.warn(
-        "torch.compile: graphs with tensors on xpu are compiled as by mode='default', "
+        "torch.compile: graphs with tensors on xpu are compiled without tuning, "
         f"since xpu does not support {', '.join(settings)} yet.",
         stacklevel=2,
     )

@@ -47,6 +47,15 @@ def _create_backend(stock: Any) -> Any:
     return create_backend
 
 
+def _devices_of_graphs(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def check_multiple_devices_or_any_cpu_nodes(device_node_mapping: Any) -> str | None:
+        types = {device.type for device in device_node_mapping} - {"meta"}
+        return None if types == {"xpu"} else stock(device_node_mapping)
+
+    return check_multiple_devices_or_any_cpu_nodes
+
+
 def _mixed_orders(stock: Any) -> Any:
     @functools.wraps(stock)
     def can_fuse(node1: Any, node2: Any) -> bool:
@@ -100,7 +109,7 @@ def _compile_fx(stock: Any) -> Any:
     def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
-        from .modes import reject_packages, use_default_mode
+        from .modes import reject_packages, supported_settings
         from .prepare import prepare
 
         bound = signature.bind(model_, example_inputs_, *args, **named)
@@ -108,7 +117,7 @@ def _compile_fx(stock: Any) -> Any:
             patches = bound.arguments.get("config_patches")
             reject_packages(patches)
             prepare(model_)
-            bound.arguments["config_patches"] = use_default_mode(patches)
+            bound.arguments["config_patches"] = supported_settings(patches)
         return stock(*bound.args, **bound.kwargs)
 
     return compile_fx
@@ -132,6 +141,12 @@ PATCHES = (
         "compile_fx",
         "fuses attention, tunes and captures graphs only with Triton or CUDA",
         _compile_fx,
+    ),
+    Patch(
+        "torch._inductor.cudagraph_utils",
+        "check_multiple_devices_or_any_cpu_nodes",
+        "lets only graphs of CUDA be captured",
+        _devices_of_graphs,
     ),
     Patch(
         "torch._inductor.scheduler",

@@ -1,0 +1,158 @@
+"""mode="reduce-overhead": a compiled graph is captured once for each set of sizes, then replayed."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._inductor.compile_fx import get_expanded_dims, index_expanded_dims_and_copy_
+from torch._inductor.cudagraph_utils import CUDAGraphPolicy
+
+# Calls without capture, which build kernels and let the memory pool grow.
+WARM_CALLS = 2
+# Sets of sizes of one compiled graph, each of which has memory of its own.
+MAX_CAPTURES = 16
+
+
+class GraphPolicy(CUDAGraphPolicy):
+    """Captures what Inductor compiled for xpu; other devices are Inductor's own."""
+
+    def cudagraphify(
+        self,
+        model: Callable[..., Any],
+        example_inputs: Sequence[Any],
+        static_input_idxs: Sequence[int],
+        **named: Any,
+    ) -> Callable[..., Any]:
+        """Return a function that replays the model's work."""
+        tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
+        if not any(tensor.device.type == "xpu" for tensor in tensors):
+            return super().cudagraphify(model, example_inputs, static_input_idxs, **named)
+        call = ReplayedModel(model, set(static_input_idxs), set(named["mutated_input_idxs"]))
+
+        def run(inputs: list[Any]) -> Any:
+            return call(inputs)
+
+        run._boxed_call = True  # type: ignore[attr-defined]
+        return run
+
+
+@dataclass
+class _Capture:
+    """A captured call, with the memory of its inputs and results."""
+
+    graph: Any
+    inputs: list[Any]
+    results: list[Any]
+
+
+class ReplayedModel:
+    """Runs a compiled model by replaying its captured work.
+
+    ``static`` inputs, such as parameters, stay where they are; others are copied to memory of the capture,
+    and those that the model changes are copied back. Results are copied out: the next call overwrites them.
+    """
+
+    def __init__(self, model: Callable[..., Any], static: set[int], changed: set[int]) -> None:
+        self.model, self.static, self.changed = model, static, changed
+        self.captures: dict[tuple[Any, ...], _Capture] = {}
+        self.calls: dict[tuple[Any, ...], int] = {}
+        self.addresses: dict[int, int] = {}
+        self.refusal = ""
+        self.stream: Any = None
+        self.lock = threading.Lock()
+
+    def __call__(self, inputs: list[Any]) -> Any:
+        """Run the model; like a compiled one, it empties the list of inputs."""
+        with self.lock:
+            key = tuple(map(_key, inputs))
+            self._notice_moves(inputs)
+            if self.refusal or not self._is_warm(key) or torch.xpu.is_current_stream_capturing():
+                return self.model(inputs)
+            given = list(inputs)
+            inputs.clear()
+            capture = self.captures.get(key) or self._capture(key, given)
+            return self.model(given) if capture is None else self._replay(capture, given)
+
+    def _notice_moves(self, inputs: Sequence[Any]) -> None:
+        """Drop the captures if an input is no longer where they were made; from now on, it is copied."""
+        moved = set()
+        for number in self.static:
+            address = inputs[number].data_ptr() if isinstance(inputs[number], torch.Tensor) else 0
+            if self.addresses.setdefault(number, address) != address:
+                moved.add(number)
+        if moved:
+            self.static -= moved
+            self.captures.clear()
+
+    def _is_warm(self, key: tuple[Any, ...]) -> bool:
+        if key not in self.calls and len(self.calls) >= MAX_CAPTURES:
+            self._refuse(f"it was called with more than {MAX_CAPTURES} sets of sizes")
+            return False
+        self.calls[key] = self.calls.get(key, 0) + 1
+        return self.calls[key] > WARM_CALLS
+
+    def _refuse(self, reason: str) -> None:
+        self.refusal = reason
+        warnings.warn(
+            f"torch.compile: mode='reduce-overhead' does not capture a graph on xpu, since {reason}.",
+            stacklevel=2,
+        )
+
+    def _capture(self, key: tuple[Any, ...], given: list[Any]) -> _Capture | None:
+        held = [
+            _like(x) if isinstance(x, torch.Tensor) and number not in self.static else x
+            for number, x in enumerate(given)
+        ]
+        graph = torch.xpu.XPUGraph()
+        try:
+            with torch.xpu.graph(graph):
+                results = list(self.model(list(held)))
+        except RuntimeError as error:
+            self._refuse(f"its work cannot be captured: {error}")
+            return None
+        self.captures[key] = _Capture(graph, held, results)
+        return self.captures[key]
+
+    def _replay(self, capture: _Capture, given: Sequence[Any]) -> list[Any]:
+        stream = torch.xpu.current_stream()
+        if self.stream is not None and self.stream != stream:
+            stream.wait_stream(self.stream)  # the memory of captures is that of all streams
+        self.stream = stream
+        own = [n for n, x in enumerate(given) if capture.inputs[n] is not x]
+        for number in own:
+            _copy(capture.inputs[number], given[number])
+        capture.graph.replay()
+        for number in own:
+            if number in self.changed:
+                _copy(given[number], capture.inputs[number])
+        return [self._result(capture, given, result) for result in capture.results]
+
+    def _result(self, capture: _Capture, given: Sequence[Any], result: Any) -> Any:
+        if not isinstance(result, torch.Tensor):
+            return result
+        for number, held in enumerate(capture.inputs):
+            if held is result:
+                return given[number]
+        return result.clone(memory_format=torch.preserve_format)
+
+
+def _key(value: Any) -> Any:
+    return (value.shape, value.stride()) if isinstance(value, torch.Tensor) else value
+
+
+def _like(tensor: torch.Tensor) -> torch.Tensor:
+    copy = torch.empty_strided(
+        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
+    _copy(copy, tensor)
+    return copy
+
+
+def _copy(to: torch.Tensor, source: torch.Tensor) -> None:
+    """Copy elements; of those that share memory, as in an expanded tensor, one."""
+    index_expanded_dims_and_copy_(to, source, get_expanded_dims(to))
