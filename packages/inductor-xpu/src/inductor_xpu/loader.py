@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from ctypes import c_double, c_float, c_int32, c_int64
 from functools import cache
@@ -51,6 +52,10 @@ def double_bits(value: float) -> int:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_WAITING, thread_name_prefix="inductor_xpu")
+
+
+# A forked child does not have the threads; it gets the runtime's error instead of waiting for them.
+os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def load_kernel(
