@@ -15,21 +15,13 @@ from torch.testing._internal import common_methods_invocations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._pytree import tree_leaves, tree_map
+from xpu_testing.torch_values import TOLERANCES
 
 # An operator is tried with the first of these that it takes.
 DTYPES = (
     *(torch.float32, torch.int64, torch.bool, torch.complex64),
     *(torch.bfloat16, torch.float8_e4m3fn),
 )
-# (relative, absolute)
-TOLERANCES = {
-    torch.float16: (4e-3, 4e-3),
-    torch.bfloat16: (3e-2, 3e-2),
-    torch.float32: (1e-4, 2e-5),
-    torch.float64: (1e-7, 1e-7),
-    torch.complex64: (1e-4, 2e-5),
-    torch.complex128: (1e-7, 1e-7),
-}
 # Values that come of cancellation: errors are relative to the largest element of the result.
 NORMWISE = ("matrix_exp", "linalg.*", "lu*", "*solve", "*inverse", "*det", "svd*", "qr", "*lowrank")
 # Their results are not determined by their arguments: sizes and dtypes are compared.

@@ -1,6 +1,7 @@
 """What torch.compile offers beside loops: training, random numbers, control flow, devices."""
 
 import copy
+import itertools
 import threading
 import warnings
 
@@ -361,3 +362,50 @@ def test_there_is_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         compare(lambda x: torch.softmax(x @ x, -1), torch.randn(64, 64))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_thirteen_dimensions(dynamic):
+    def function(x):
+        return (x.transpose(0, 12) + x.permute(*reversed(range(13)))).sum((1, 5, 9)).softmax(0)
+
+    compare(function, torch.randn(*[2] * 13), dynamic=dynamic)
+
+
+def test_inputs_that_share_memory():
+    def function(x, y):
+        x.mul_(2)
+        return x + y
+
+    whole = torch.randn(50)
+    on_xpu = whole.xpu()
+    got = torch.compile(function)(on_xpu[:40], on_xpu[10:])
+    check(got, function(whole[:40], whole[10:]))
+    check(on_xpu, whole)
+
+
+def test_many_arguments():
+    def function(*inputs):
+        return (*(x * 2 + y for x, y in itertools.pairwise(inputs)), sum(inputs))
+
+    compare(function, *(torch.randn(50) for _ in range(60)))
+
+
+def test_the_profiler_names_the_kernel():
+    compiled, x = torch.compile(lambda x: x.sin() + 1), torch.ones(100, device="xpu")
+    with torch.profiler.profile() as profile:
+        compiled(x)
+        torch.xpu.synchronize()
+    assert any("sycl_fused_add_sin" in event.key for event in profile.key_averages())
+
+
+def test_a_kernel_that_does_not_build(monkeypatch):
+    from inductor_xpu.reader import operators
+
+    x = torch.ones(7, device="xpu")
+    with monkeypatch.context() as changed, torch._inductor.config.patch(fx_graph_cache=False):
+        changed.setattr(operators, "_template", lambda *_: "no_such_function({0})")
+        with pytest.raises(Exception, match="no_such_function"):
+            torch.compile(lambda x: x.sin() * 1.25)(x)
+    torch._dynamo.reset()
+    check(torch.compile(lambda x: x.sin() * 1.25)(x), x.sin() * 1.25)

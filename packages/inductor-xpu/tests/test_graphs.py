@@ -1,10 +1,12 @@
 """mode="reduce-overhead": captured and replayed, a graph does what it did when it ran."""
 
 import copy
+import gc
 import threading
 
 import pytest
 import torch
+import torch.nn.attention.flex_attention
 import torch.nn.functional as F
 from torch import nn
 
@@ -172,3 +174,59 @@ def test_streams_and_threads():
     for thread in threads:
         thread.join()
     assert not failed, failed
+
+
+def test_autocast():
+    model = nn.Sequential(nn.Linear(32, 32), nn.GELU(), nn.LayerNorm(32)).to("xpu")
+    call = compiled(model)
+    for _ in range(5):
+        x = torch.randn(4, 32, device="xpu")
+        with torch.autocast("xpu", dtype=torch.bfloat16):
+            got, expected = call(x), model(x)
+        torch.testing.assert_close(got.float(), expected.float(), rtol=3e-2, atol=3e-2)
+
+
+def test_flex_attention():
+    call = compiled(torch.nn.attention.flex_attention.flex_attention)
+    for _ in range(5):
+        q, k, v = (torch.randn(1, 2, 64, 16, device="xpu") for _ in range(3))
+        expected = F.scaled_dot_product_attention(q, k, v)
+        torch.testing.assert_close(call(q, k, v), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_a_call_inside_a_capture():
+    call, x = compiled(lambda x: x * 2 + 1), torch.ones(100, device="xpu")
+    for _ in range(4):
+        call(x)
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph):
+        y = call(x)
+    x.fill_(3)
+    graph.replay()
+    check(y, torch.full_like(x, 7))
+
+
+def test_a_model_that_is_dropped_while_it_runs():
+    for _ in range(3):
+        call, x = compiled(lambda x: (x @ x).sin()), torch.randn(300, 300, device="xpu")
+        for _ in range(4):
+            y = call(x)
+        del call
+        torch._dynamo.reset()
+        gc.collect()
+        torch.testing.assert_close(y, (x @ x).sin(), rtol=1e-3, atol=1e-3)
+
+
+def test_an_index_out_of_range_in_a_replay():
+    call, x = compiled(lambda x, i: x[i] * 2), torch.randn(5, device="xpu")
+    good, bad = (torch.tensor([1, i], device="xpu") for i in (2, 9))
+    for _ in range(4):
+        check(call(x, good), x[good] * 2)
+
+    def replay():
+        call(x, bad)
+        torch.xpu.synchronize()
+
+    with pytest.raises(Exception, match="9 is out of range"):
+        replay()
+    check(call(x, good), x[good] * 2)

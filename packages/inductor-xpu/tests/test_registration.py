@@ -30,6 +30,16 @@ def test_a_patch_has_a_target_and_a_reason(patch):
     assert patch.reason
 
 
+def test_another_version_of_pytorch_is_left_as_it_is(monkeypatch):
+    from inductor_xpu import _autoload
+    from torch_xpu import import_hooks
+
+    monkeypatch.setattr(torch, "__version__", "2.14.0+cpu")
+    monkeypatch.setattr(import_hooks, "change", None)  # which would fail
+    with pytest.warns(UserWarning, match=r"for PyTorch 2.13, and this is 2.14.0\+cpu"):
+        _autoload.load()
+
+
 # The code that Inductor makes of each program on the CPU. The C++ is not built.
 CODE_OF_THE_CPU = """
 import sys, torch

@@ -151,7 +151,7 @@ def transposed(n0: Symbol, n1: Symbol) -> Symbolic:
 
 @symbolic
 def window_sum(n0: Symbol, n1: Symbol) -> Symbolic:
-    """A loop in an element, whose end is a symbol."""
+    """Each element has a loop, which runs as often as a symbol says."""
     body: list[Statement] = [
         Let("zero", "float", "0.0f"),
         Load("a", 0, C0),

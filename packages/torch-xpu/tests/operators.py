@@ -23,6 +23,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._pytree import tree_leaves, tree_map
 from xpu_testing import values_checked
+from xpu_testing.torch_values import TOLERANCES
 
 import torch_xpu
 
@@ -39,15 +40,6 @@ DTYPES = {
     "i8": torch.int8,
     "u8": torch.uint8,
     "bool": torch.bool,
-}
-# (relative, absolute). Halves are compared with the CPU's halves, whose steps may round elsewhere.
-TOLERANCES = {
-    torch.float16: (4e-3, 4e-3),
-    torch.bfloat16: (3e-2, 3e-2),
-    torch.float32: (1e-4, 2e-5),
-    torch.float64: (1e-7, 1e-7),
-    torch.complex64: (1e-4, 2e-5),
-    torch.complex128: (1e-7, 1e-7),
 }
 # Decompositions of dense matrices with no device algorithm yet: they run on the host, counted.
 HOST = {

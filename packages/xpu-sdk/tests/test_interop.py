@@ -111,3 +111,15 @@ def test_pytorch_inside_of_jit_is_refused():
     run = jax_function(torch.sin)
     with pytest.raises(TypeError, match="outside"):
         jax.jit(run)(jnp.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_compiled_functions_of_both_frameworks_on_the_same_memory():
+    """Work of one follows the other's, without a wait of the host."""
+    compiled, jitted = torch.compile(lambda x: x.sin() + 1), jax.jit(lambda x: x * 2)
+    x = tensor(1000, grad=False)
+    expected = x.cpu()
+    for _ in range(5):
+        x = to_torch(jitted(to_jax(compiled(x))))
+        expected = (expected.sin() + 1) * 2
+    torch.testing.assert_close(x.cpu(), expected, rtol=1e-4, atol=1e-4)

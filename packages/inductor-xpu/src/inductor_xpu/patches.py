@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+# The version of PyTorch whose code the replacements fit.
+TORCH = "2.13"
+
 
 @dataclass(frozen=True)
 class Patch:

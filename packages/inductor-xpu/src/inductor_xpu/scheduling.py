@@ -15,18 +15,8 @@ from torch.utils._ordered_set import OrderedSet
 
 from .reader.kernel import LoopKernel
 
-# Inductor writes the name of a kernel in this place; its length is bounded by the file names of caches.
+# The maximum length of a kernel's name, without its number.
 MAX_NAME = 120
-# What the code of a wrapper uses.
-NAMES_OF_LOADER = (
-    "Division",
-    "Target",
-    "double_bits",
-    "float_bits",
-    "int_bits",
-    "load_faults",
-    "load_kernel",
-)
 
 
 class Scheduling(SIMDScheduling):
@@ -51,7 +41,7 @@ class Scheduling(SIMDScheduling):
         wrapper.src_to_kernel[src_code] = name
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
-        wrapper.add_import_once(f"from inductor_xpu.loader import {', '.join(NAMES_OF_LOADER)}")
+        wrapper.add_import_once("from inductor_xpu.loader import *")
         text = src_code.replace(LoopKernel.PLACE_OF_NAME, name)
         body = f"load_kernel({name!r}, {device.index}, '''\n{text}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)

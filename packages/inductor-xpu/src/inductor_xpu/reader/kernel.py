@@ -71,7 +71,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.faults = faults.Faults()
         # Indices in range: those that values gave.
         self.checked: set[str] = set()
-        # The buffers of stores, which Inductor may remove when all kernels that read them are known.
+        # Stores with the names of their buffers, some of which Inductor later finds that no kernel reads.
         self.stored: dict[int, tuple[Store, str]] = {}
         self.fold_count = itertools.count()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import sympy
@@ -89,6 +89,20 @@ def converted(value: Any, dtype: torch.dtype) -> Operand:
     return Term(convert(math_element(value.dtype), target, "{0}"), (value.name,))
 
 
+def _divided(x: Any, y: Any) -> Expression:
+    dtype = promote_types([x, y])
+    if not dtype.is_floating_point and not dtype.is_complex:
+        dtype = torch.float32
+    return term("{0} / {1}", converted(x, dtype), converted(y, dtype))
+
+
+def _rounded(function: str, x: Any, dtype: torch.dtype) -> Expression:
+    value = unwrap(x)
+    V.kernel.headers["math"] = None
+    text = convert(math_element(value.dtype), element_of(dtype), f"{function}({{0}})")
+    return term(text, value.name)
+
+
 class Operators(DefaultHandler):
     """Makes an expression of each operator and its arguments."""
 
@@ -153,33 +167,11 @@ class Operators(DefaultHandler):
         choice = converted(condition, torch.bool)
         return term("({0} ? {1} : {2})", choice, converted(x, dtype), converted(y, dtype))
 
-    @staticmethod
-    def truediv(x: Any, y: Any) -> Expression:
-        return _divided(x, y)
-
-    @staticmethod
-    def div_rn(x: Any, y: Any) -> Expression:
-        return _divided(x, y)
-
-    @staticmethod
-    def int_truediv(x: Any, y: Any) -> Expression:
-        return _divided(x, y)
-
-    @staticmethod
-    def floor_to_int(x: Any, dtype: torch.dtype) -> Expression:
-        return _rounded("floor", x, dtype)
-
-    @staticmethod
-    def ceil_to_int(x: Any, dtype: torch.dtype) -> Expression:
-        return _rounded("ceil", x, dtype)
-
-    @staticmethod
-    def trunc_to_int(x: Any, dtype: torch.dtype) -> Expression:
-        return _rounded("trunc", x, dtype)
-
-    @staticmethod
-    def round_to_int(x: Any, dtype: torch.dtype) -> Expression:
-        return _rounded("round_even", x, dtype)
+    truediv = div_rn = int_truediv = staticmethod(_divided)
+    floor_to_int = staticmethod(partial(_rounded, "floor"))
+    ceil_to_int = staticmethod(partial(_rounded, "ceil"))
+    trunc_to_int = staticmethod(partial(_rounded, "trunc"))
+    round_to_int = staticmethod(partial(_rounded, "round_even"))
 
     @staticmethod
     def relu(x: Any) -> Any:
@@ -229,20 +221,6 @@ def _of_index(expr: sympy.Expr, dtype: torch.dtype) -> Expression:
         return Expression(kernel.symbols.scalar(expr, target))
     index, type = kernel.positions.operand(expr), kernel.index_element
     return term(convert(type, target, f"({type.math})({{0}})"), index)
-
-
-def _divided(x: Any, y: Any) -> Expression:
-    dtype = promote_types([x, y])
-    if not dtype.is_floating_point and not dtype.is_complex:
-        dtype = torch.float32
-    return term("{0} / {1}", converted(x, dtype), converted(y, dtype))
-
-
-def _rounded(function: str, x: Any, dtype: torch.dtype) -> Expression:
-    value = unwrap(x)
-    V.kernel.headers["math"] = None
-    text = convert(math_element(value.dtype), element_of(dtype), f"{function}({{0}})")
-    return term(text, value.name)
 
 
 def _random(template: str, seed: Any, offset: Any) -> Expression:
