@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+import torch
 from xpu_testing import run_child
 
 from inductor_xpu import patches
@@ -31,8 +32,9 @@ def test_a_patch_has_a_target_and_a_reason(patch):
 
 
 def test_another_version_of_pytorch_is_left_as_it_is(monkeypatch):
-    from inductor_xpu import _autoload
     from torch_xpu import import_hooks
+
+    from inductor_xpu import _autoload
 
     monkeypatch.setattr(torch, "__version__", "2.14.0+cpu")
     monkeypatch.setattr(import_hooks, "change", None)  # which would fail
