@@ -176,6 +176,13 @@ def test_streams_and_threads():
     assert not failed, failed
 
 
+def test_a_graph_without_inputs(captures):
+    call = compiled(lambda: torch.arange(5, device="xpu") * 2)
+    for _ in range(4):
+        check(call(), torch.arange(5, device="xpu") * 2)
+    assert len(captures) == 1
+
+
 def test_autocast():
     model = nn.Sequential(nn.Linear(32, 32), nn.GELU(), nn.LayerNorm(32)).to("xpu")
     call = compiled(model)

@@ -30,7 +30,7 @@ class GraphPolicy(CUDAGraphPolicy):
     ) -> Callable[..., Any]:
         """Return a function that replays the model's work."""
         tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
-        if not any(tensor.device.type == "xpu" for tensor in tensors):
+        if any(tensor.device.type == "cuda" for tensor in tensors):
             return super().cudagraphify(model, example_inputs, static_input_idxs, **named)
         call = ReplayedModel(model, set(static_input_idxs), set(named["mutated_input_idxs"]))
 
