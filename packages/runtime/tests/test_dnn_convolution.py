@@ -250,14 +250,30 @@ def test_transposed(xr, rng, force, candidate, name, with_bias):
             **options,
         )
 
-    if candidate == "onednn" and with_bias:
-        with pytest.raises(xr.Unsupported, match="takes no epilogue"):
-            convolve()
-        return
     dst = convolve()
     expected = reference_data(w, src, dst.shape, options)
     if with_bias:
         expected += bias.reshape(-1, *[1] * (src.ndim - 2))
+    check(dst.numpy(), expected, "f32")
+
+
+@pytest.mark.parametrize("name", TRANSPOSED)
+@pytest.mark.parametrize("candidate", FORWARD)
+def test_transposed_with_post_ops(xr, rng, force, candidate, name):
+    src_shape, w_shape, options = TRANSPOSED[name]
+    force(candidate)
+    src, w = rng.standard_normal(src_shape), rng.standard_normal(w_shape)
+    device_src, device_w = xr.from_numpy(src, "f32"), xr.from_numpy(w, "f32")
+    shape = xr.dnn.convolution(device_src, device_w, transposed=True, **options).shape
+    before, factor = rng.standard_normal(shape), rng.standard_normal(shape)
+    dst = xr.from_numpy(before, "f32")
+    post_ops = [
+        xr.dnn.PostOp("relu"),
+        xr.dnn.PostOp("mul", operand=xr.from_numpy(factor, "f32")),
+        xr.dnn.PostOp("sum", 2),
+    ]
+    xr.dnn.convolution(device_src, device_w, transposed=True, post_ops=post_ops, dst=dst, **options)
+    expected = np.maximum(reference_data(w, src, shape, options), 0) * factor + 2 * before
     check(dst.numpy(), expected, "f32")
 
 

@@ -78,6 +78,8 @@ def test_wider_results():
 def test_activations(gelu):
     a, b, c = (some(torch.float32, *shape) for shape in ((6, 8), (8, 4), (4,)))
     check(lambda c, a, b: torch._addmm_activation(c, a, b, use_gelu=gelu), c, a, b)
+    a, b, c = a.double(), b.double(), c.double()
+    check(lambda c, a, b: torch._addmm_activation(c, a, b, beta=2, use_gelu=gelu), c, a, b)
 
 
 def test_refusals():

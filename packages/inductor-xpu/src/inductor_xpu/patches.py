@@ -94,6 +94,16 @@ def _is_big_gpu(stock: Any) -> Any:
     return is_big_gpu
 
 
+def _is_convolution(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def is_mkldnn_conv(node: Any) -> bool:
+        import torch
+
+        return stock(node) or node.target is torch.ops.torch_xpu.fused_convolution.default
+
+    return is_mkldnn_conv
+
+
 def _initialized(stock: Any) -> Any:
     @functools.wraps(stock)
     def init_backend_registration() -> None:
@@ -152,6 +162,12 @@ PATCHES = (
         _devices_of_graphs,
     ),
     Patch(
+        "torch._inductor.graph",
+        "is_mkldnn_conv",
+        "does not count the convolutions that fusions/ has fused, so memory would not be channels-last",
+        _is_convolution,
+    ),
+    Patch(
         "torch._inductor.scheduler",
         "Scheduler.create_backend",
         "demands Triton of every GPU",
@@ -178,7 +194,7 @@ PATCHES = (
     Patch(
         "torch._inductor.fx_passes.mkldnn_fusion",
         "SUPPORTED_MKLDNN_DEVICES",
-        "the operators of mkldnn have no kernels for xpu, so frozen convolutions stay ATen's",
+        "fusions/ fuses convolutions on xpu, frozen or not; the stock patterns fuse frozen ones alone",
         lambda stock: tuple(device for device in stock if device != "xpu"),
     ),
     Patch(

@@ -13,9 +13,18 @@ def register() -> None:
     from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
 
     from .cache_key import cache_key
+    from .fusions.operators import register_operators
+    from .fusions.post_ops import PostOpFusion
     from .scheduling import Scheduling
 
+    register_operators()
     if common.get_scheduling_for_device("xpu") is None:
         common.register_backend_for_device(
-            "xpu", Scheduling, PythonWrapperCodegen, None, WrapperFxCodegen, None, cache_key()
+            "xpu",
+            Scheduling,
+            PythonWrapperCodegen,
+            None,
+            WrapperFxCodegen,
+            PostOpFusion(),
+            cache_key(),
         )

@@ -1,9 +1,14 @@
-"""Settings of this back end in Inductor's form: a part of the keys of its caches (see cache_key.py)."""
+"""Settings of this back end in Inductor's form: a part of the keys of its caches (see cache_key.py).
+
+``with inductor_xpu.settings.patch(post_ops=False):`` changes one for the graphs compiled in the block.
+"""
 
 import sys
 
 from torch.utils._config_module import install_config_module
 
+# Whether products and convolutions take the steps after them; None: where that is faster (see fusions/).
+post_ops: bool | None = None
 # A digest of the sources that write kernels.
 generator: str = ""
 # The devices of this process, for which kernels are written.

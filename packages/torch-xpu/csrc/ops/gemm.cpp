@@ -91,9 +91,7 @@ void gemm_real(const Tensor& c, const Tensor& a, const Tensor& b, const GemmEpil
   if (!is_one(epilogue.alpha))
     options.post_ops.push_back({PostOp::Kind::linear, epilogue.alpha.to<float>(), 0, {}});
   if (!is_zero(epilogue.beta)) {
-    auto addend = view_of(epilogue.addend.expand_as(c));
-    for (int d = 0; d < addend.ndim; ++d)
-      if (addend.strides[d] == 0) addend.shape[d] = 1;
+    auto addend = broadcast_view(epilogue.addend, c.sizes());
     if (is_one(epilogue.alpha) && is_one(epilogue.beta) && addend.data != out.data) {
       options.bias = addend;
     } else {
@@ -101,7 +99,7 @@ void gemm_real(const Tensor& c, const Tensor& a, const Tensor& b, const GemmEpil
       options.post_ops.push_back({PostOp::Kind::sum, epilogue.beta.to<float>(), 0, {}});
     }
   }
-  if (epilogue.activation) options.post_ops.push_back({*epilogue.activation, 0, 0, {}});
+  options.post_ops.insert(options.post_ops.end(), epilogue.post_ops.begin(), epilogue.post_ops.end());
   xpu::dnn::matmul(stream, view_of(a), view_of(b), out, options);
 }
 
@@ -112,6 +110,10 @@ xpu::dnn::MatmulOptions matmul_options() {
   options.deterministic = at::globalContext().deterministicAlgorithms();
   options.allow_tf32 = at::globalContext().allowTF32OneDNN();
   return options;
+}
+
+bool has_post_ops(at::ScalarType type) {
+  return at::isFloatingType(type) && type != at::kDouble;
 }
 
 void gemm(const Tensor& c, const Tensor& a, const Tensor& b, const GemmEpilogue& epilogue) {
@@ -132,9 +134,11 @@ void gemm(const Tensor& c, const Tensor& a, const Tensor& b, const GemmEpilogue&
   bool complex = c.is_complex(), plain = is_one(epilogue.alpha) && is_zero(epilogue.beta);
   // 8-bit integers are summed in 32 bits; the result wraps instead of saturating.
   bool narrow = type == at::kByte || type == at::kChar;
-  bool f32_steps = at::isFloatingType(type) && type != at::kDouble;
+  bool f32_steps = has_post_ops(type);
   bool just_adds =
       is_one(epilogue.alpha) && is_one(epilogue.beta) && epilogue.addend.data_ptr() != c.data_ptr();
+  TORCH_CHECK(epilogue.post_ops.empty() || f32_steps, "steps after a product of ", type,
+              " are not supported");
   TORCH_CHECK_NOT_IMPLEMENTED(type != at::kBool, "\"matmul\" not implemented for 'Bool'");
   translate_errors([&] {
     if (narrow || (!plain && (complex || !(f32_steps || just_adds)))) {

@@ -3,19 +3,20 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <optional>
-#include <vector>
-
+#include "ops/post_ops.h"
 #include "xpu/dnn/matmul.h"
 
 namespace torch_xpu {
 
-/// What follows a product: beta * addend + alpha * product, then an activation.
+/// What follows a product: beta * addend + alpha * product, then steps.
 struct GemmEpilogue {
   at::Scalar alpha = 1, beta = 0;
   at::Tensor addend = {};  ///< broadcasts against the result, and may be it; not read when beta is 0
-  std::optional<xpu::dnn::PostOp::Kind> activation = {};  ///< of real floats
+  PostOps post_ops = {};   ///< see has_post_ops()
 };
+
+/// Returns true if products of the type take steps: they compute in f32.
+bool has_post_ops(at::ScalarType type);
 
 /// c = a @ b with an epilogue, in two dimensions, or three with a batch. Conjugate views are resolved.
 void gemm(const at::Tensor& c, const at::Tensor& a, const at::Tensor& b, const GemmEpilogue& epilogue = {});

@@ -180,6 +180,43 @@ struct ConvPass {
     return name;
   }
 
+  // The transposed convolution with its bias and post-ops, for which backward primitives have no place.
+  std::string deconvolve() {
+    reject_unless(p.forward && !p.is_quantized(), "oneDNN has no quantised transposed convolution");
+    auto attributes = attributes_of(p);
+    Arguments arguments;
+    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.x.ndim);
+    auto bias = in_math_type(this->bias().desc);
+    auto weights = Descriptors::weights(p);
+    int out = p.groups > 1 ? 1 : 0;  // oneDNN's weights have the result's channels before the source's
+    std::swap(weights.shape[out], weights.shape[out + 1]);
+    std::swap(weights.strides[out], weights.strides[out + 1]);
+    auto any_weights = in_type(any_layout(weights), p.x.dtype, type);
+    auto& g = geometry;
+    using Desc = dnnl::deconvolution_forward::primitive_desc;
+    auto kind = dnnl::prop_kind::forward_inference;
+    auto direct = dnnl::algorithm::deconvolution_direct;
+    auto desc = bias.is_zero() ? Desc(engine, kind, direct, d.any_y, any_weights, d.any_x, g.stride,
+                                      g.dilation, g.padding_l, g.padding_r, attributes)
+                               : Desc(engine, kind, direct, d.any_y, any_weights, bias, d.any_x, g.stride,
+                                      g.dilation, g.padding_l, g.padding_r, attributes);
+    fast_implementation(desc);
+    auto source = reorder_input(plan, device, y, desc.src_desc()),
+         filter = reorder_input(plan, device, {describe(weights), w.operand}, desc.weights_desc());
+    if (!bias.is_zero()) {
+      auto read = reorder_input(plan, device, this->bias(), bias);
+      arguments.push_back({DNNL_ARG_BIAS, read.desc, read.operand});
+    }
+    auto target = reads_result(p.options.post_ops) ? reorder_input(plan, device, x, desc.dst_desc())
+                                                   : stage_output(plan, x, desc.dst_desc());
+    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source.desc, source.operand},
+                                       {DNNL_ARG_WEIGHTS, filter.desc, filter.operand},
+                                       {DNNL_ARG_DST, target.desc, target.operand}});
+    auto name = add(desc, dnnl::deconvolution_forward(desc), std::move(arguments));
+    reorder_output(plan, device, target, x);
+    return name;
+  }
+
   std::string sum_w() {
     auto attributes = attributes_of(p);
     reject_unless(!p.bias.tensor || !p.options.transposed,
@@ -224,8 +261,7 @@ std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type) {
     case ConvSum::w:
       return pass.sum_w();
     case ConvSum::x:
-      reject_unless(p.is_plain(), "the primitive of a transposed convolution takes no epilogue");
-      return pass.sum_x(pass.x, pass.d.any_x);
+      return p.is_plain() ? pass.sum_x(pass.x, pass.d.any_x) : pass.deconvolve();
   }
   fail<InternalError>("unknown convolution pass");
 }

@@ -6,7 +6,9 @@
 #include <ATen/ops/baddbmm_meta.h>
 #include <ATen/ops/bmm_meta.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/mm_meta.h>
+#include <ATen/ops/relu.h>
 
 #include "device/errors.h"
 #include "ops/gemm.h"
@@ -19,9 +21,9 @@ namespace {
 
 using at::Scalar;
 using at::Tensor;
-using Activation = xpu::dnn::PostOp::Kind;
+using xpu::dnn::PostOp;
 
-constexpr auto product = [](const auto& op, const Tensor& a, const Tensor& b) { gemm(op.output(), a, b); };
+constexpr auto plain_product = [](const auto& op, const Tensor& a, const Tensor& b) { gemm(op.output(), a, b); };
 
 constexpr auto added_product = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
                                   const Scalar& beta, const Scalar& alpha) {
@@ -30,7 +32,11 @@ constexpr auto added_product = [](const auto& op, const Tensor& self, const Tens
 
 constexpr auto activated_product = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
                                       const Scalar& beta, const Scalar& alpha, bool gelu) {
-  gemm(op.output(), a, b, {alpha, beta, self, gelu ? Activation::gelu_erf : Activation::relu});
+  auto result = op.output();
+  PostOps steps{{gelu ? PostOp::Kind::gelu_erf : PostOp::Kind::relu}};
+  if (has_post_ops(result.scalar_type())) return gemm(result, a, b, {alpha, beta, self, steps});
+  gemm(result, a, b, {alpha, beta, self});
+  gelu ? at::gelu_(result) : at::relu_(result);
 };
 
 constexpr auto added_vector = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
@@ -141,8 +147,8 @@ Tensor vdot(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
-  structured<at::meta::structured_mm, product>(m, "mm", "mm.out");
-  structured<at::meta::structured_bmm, product>(m, "bmm", "bmm.out");
+  structured<at::meta::structured_mm, plain_product>(m, "mm", "mm.out");
+  structured<at::meta::structured_bmm, plain_product>(m, "bmm", "bmm.out");
   structured<at::meta::structured_addmm, added_product>(m, "addmm", "addmm.out");
   m.impl("addmm_", added_in_place<at::meta::structured_addmm, added_product>);
   structured<at::meta::structured_baddbmm, added_product>(m, "baddbmm", "baddbmm.out");

@@ -1,15 +1,13 @@
 // Convolutions of any number of dimensions, plain and transposed. at::convolution() checks the shapes, and
 // makes four real convolutions of a complex one.
-#include <ATen/core/Tensor.h>
-#include <ATen/native/ConvUtils.h>
+#include "ops/convolution.h"
+
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/gemm.h"
 #include "ops/tensor.h"
-#include "xpu/dnn/convolution.h"
 #include "xpu/kernels/reduce.h"
 
 namespace torch_xpu {
@@ -18,71 +16,15 @@ namespace {
 using at::IntArrayRef;
 using at::Tensor;
 
-at::MemoryFormat format_of(const Tensor& input, const Tensor& weight) {
-  auto of_input = input.suggest_memory_format(), of_weight = weight.suggest_memory_format();
-  return of_input != at::MemoryFormat::Contiguous ? of_input : of_weight;
-}
-
-// oneDNN reads no element twice.
-Tensor laid_out(const Tensor& t, at::MemoryFormat format) {
-  for (std::int64_t d = 0; d < t.dim(); ++d)
-    if (t.stride(d) == 0 && t.size(d) > 1) return t.contiguous(format);
-  return t;
-}
-
-std::vector<std::int64_t> numbers(IntArrayRef values, std::int64_t spatial) {
-  return values.size() == 1 ? std::vector<std::int64_t>(static_cast<std::size_t>(spatial), values[0])
-                            : values.vec();
-}
-
-xpu::dnn::ConvOptions options_of(const Tensor& input, IntArrayRef stride, IntArrayRef padding,
-                                 IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                                 std::int64_t groups) {
-  auto spatial = input.dim() - 2;
-  auto flags = matmul_options();
-  xpu::dnn::ConvOptions options;
-  options.stride = numbers(stride, spatial);
-  options.padding_l = options.padding_r = numbers(padding, spatial);
-  options.dilation = numbers(dilation, spatial);
-  options.groups = groups;
-  options.transposed = transposed;
-  options.deterministic = flags.deterministic;
-  options.allow_tf32 = flags.allow_tf32;
-  if (transposed) {
-    auto more = numbers(output_padding, spatial);
-    for (std::size_t d = 0; d < more.size(); ++d) options.padding_r[d] -= more[d];
-  }
-  return options;
-}
-
 Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
                    IntArrayRef output_padding, std::int64_t groups) {
   auto guard = guard_for(input, weight, bias);
   check_one_device(input, weight, bias);
-  bool has_bias = bias && bias->defined();
-  TORCH_CHECK(input.scalar_type() == weight.scalar_type(), "Input type (", input.toString(),
-              ") and weight type (", weight.toString(), ") should be the same");
-  TORCH_CHECK(!has_bias || bias->scalar_type() == input.scalar_type(), "Input type (", input.toString(),
-              ") and bias type (", has_bias ? bias->toString() : "", ") should be the same");
-  auto options = options_of(input, stride, padding, dilation, transposed, output_padding, groups);
-  auto spatial = input.dim() - 2;
-  auto shape = transposed ? at::native::conv_input_size(input.sizes(), weight.sizes(), options.padding_l,
-                                                        numbers(output_padding, spatial), options.stride,
-                                                        options.dilation, groups)
-                          : at::native::conv_output_size(input.sizes(), weight.sizes(), options.padding_l,
-                                                         options.stride, options.dilation);
-  for (auto size : IntArrayRef(shape).slice(2))
-    TORCH_CHECK(size > 0, "Given input size: ", input.sizes(),
-                ". Calculated output size: ", IntArrayRef(shape), ". Output size is too small");
-  auto format = format_of(input, weight);
-  auto output = at::empty(shape, input.options().memory_format(format));
-  if (output.numel() == 0) return output;
-  auto source = laid_out(input, format), weights = laid_out(weight, format);
-  if (has_bias) options.bias = view_of(*bias);
-  translate_errors([&] {
-    xpu::dnn::convolution(stream_of(input), view_of(source), view_of(weights), view_of(output), options);
-  });
+  ConvolutionGeometry geometry{stride, padding, dilation, transposed, output_padding, groups};
+  auto output = at::empty(convolution_sizes(input, weight, bias, geometry),
+                          input.options().memory_format(convolution_format(input, weight)));
+  convolve(output, input, weight, bias, geometry);
   return output;
 }
 
@@ -104,9 +46,10 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_, con
                                                         std::int64_t groups, std::array<bool, 3> wanted) {
   auto guard = guard_for(grad_, input_, weight_);
   check_one_device(grad_, input_, weight_);
-  auto options = options_of(input_, stride, padding, dilation, transposed, output_padding, groups);
-  auto format = format_of(input_, weight_);
-  auto grad = laid_out(grad_, format), input = laid_out(input_, format), weight = laid_out(weight_, format);
+  auto options = convolution_options(input_, {stride, padding, dilation, transposed, output_padding, groups});
+  auto format = convolution_format(input_, weight_);
+  auto grad = without_repetition(grad_, format), input = without_repetition(input_, format),
+       weight = without_repetition(weight_, format);
   auto stream = stream_of(grad);
   Tensor grad_input, grad_weight, grad_bias;
   translate_errors([&] {

@@ -81,10 +81,10 @@ void run(const RowKernel& rows, const Tensor& out, at::ArrayRef<Tensor> inputs, 
 }
 
 template <const RowKernel& (*rows)()>
-constexpr auto forward =
+constexpr auto softmax_forward =
     [](auto& op, const Tensor& self, std::int64_t dim, bool) { run(rows(), op.output(), {self}, dim); };
 template <const RowKernel& (*rows)()>
-constexpr auto backward =
+constexpr auto softmax_backward =
     [](auto& op, const Tensor& grad, const Tensor& output, std::int64_t dim, at::ScalarType) {
       run(rows(), op.output(), {grad, output}, dim);
     };
@@ -121,11 +121,12 @@ Tensor masked_softmax_backward(const Tensor& grad, const Tensor& output, const T
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
   namespace meta = at::meta;
-  structured<meta::structured__softmax, forward<softmax_rows>>(m, "_softmax", "_softmax.out");
-  structured<meta::structured__log_softmax, forward<log_softmax_rows>>(m, "_log_softmax", "_log_softmax.out");
-  structured<meta::structured__softmax_backward_data, backward<softmax_backward_rows>>(
+  structured<meta::structured__softmax, softmax_forward<softmax_rows>>(m, "_softmax", "_softmax.out");
+  structured<meta::structured__log_softmax, softmax_forward<log_softmax_rows>>(m, "_log_softmax",
+                                                                               "_log_softmax.out");
+  structured<meta::structured__softmax_backward_data, softmax_backward<softmax_backward_rows>>(
       m, "_softmax_backward_data", "_softmax_backward_data.out");
-  structured<meta::structured__log_softmax_backward_data, backward<log_softmax_backward_rows>>(
+  structured<meta::structured__log_softmax_backward_data, softmax_backward<log_softmax_backward_rows>>(
       m, "_log_softmax_backward_data", "_log_softmax_backward_data.out");
   m.impl("_masked_softmax", masked_softmax);
   m.impl("_masked_softmax_backward", masked_softmax_backward);
