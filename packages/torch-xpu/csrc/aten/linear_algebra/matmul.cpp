@@ -23,7 +23,9 @@ using at::Scalar;
 using at::Tensor;
 using xpu::dnn::PostOp;
 
-constexpr auto plain_product = [](const auto& op, const Tensor& a, const Tensor& b) { gemm(op.output(), a, b); };
+constexpr auto plain_product = [](const auto& op, const Tensor& a, const Tensor& b) {
+  gemm(op.output(), a, b);
+};
 
 constexpr auto added_product = [](const auto& op, const Tensor& self, const Tensor& a, const Tensor& b,
                                   const Scalar& beta, const Scalar& alpha) {
