@@ -308,6 +308,24 @@ def test_repeats_bit_for_bit(xr, rng, candidate):
     assert_repeatable(lambda: xr.dnn.matmul(a, b, deterministic=True).numpy(), 5)
 
 
+@pytest.mark.parametrize("forced", [pytest.param("", marks=pytest.mark.onednn_matmul), "sycl"])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
+@pytest.mark.parametrize("sizes", [(4, 1, 10), (1, 6, 10), (4, 6, 1), (4, 6, 10)], ids=str)
+def test_operand_in_another_order(xr, rng, forced, sizes, order):
+    """By itself oneDNN would read broadcast ones in row-major order."""
+    a, b = rng.standard_normal((4, 6, 8)), rng.standard_normal((4, 8, 10))
+    w = rng.standard_normal([sizes[d] for d in order])
+    back = tuple(order.index(d) for d in range(3))
+    operand = xr.from_numpy(w, "f32").transpose(*back)
+    with xr.dnn.only_candidate(forced):
+        out = xr.dnn.matmul(
+            xr.from_numpy(a, "f32"),
+            xr.from_numpy(b, "f32"),
+            post_ops=[xr.dnn.PostOp("mul", operand=operand)],
+        )
+    check(out.numpy(), a @ b * w.transpose(back), "f32")
+
+
 def test_calls_in_flight_keep_their_own_operands(xr, rng, candidate):
     a = [rng.standard_normal((96, 96)) for _ in range(20)]
     arrays = [xr.from_numpy(x, "f32") for x in a]

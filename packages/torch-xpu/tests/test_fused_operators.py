@@ -80,6 +80,24 @@ def test_operands_with_any_strides():
 
 
 @pytest.mark.values
+def test_broadcast_operands_in_another_order():
+    a, b, operand = (
+        some(torch.float32, 4, 6, 8),
+        some(torch.float32, 4, 8, 10),
+        torch.rand(10, 1, 4),
+    )
+    got = fused_gemm(a.xpu(), b.xpu(), None, ["add"], [0, 0], [operand.xpu().permute(2, 1, 0)])
+    check(got, a @ b + operand.permute(2, 1, 0), torch.float32)
+    x, w, operand = torch.rand(3, 8, 5, 5), torch.rand(16, 8, 3, 3), torch.rand(16, 3)
+    on_xpu = (t.xpu().to(memory_format=torch.channels_last) for t in (x, w))
+    sizes = [1, 1], [1, 1], [1, 1], False, [0, 0], 1
+    got = torch.ops.torch_xpu.fused_convolution(
+        *on_xpu, None, *sizes, ["add"], [0, 0], [operand.xpu().t()[..., None, None]]
+    )
+    check(got, F.conv2d(x, w, padding=1) + operand.t()[..., None, None], torch.float32)
+
+
+@pytest.mark.values
 @pytest.mark.parametrize("sizes", [(0, 4, 5), (3, 0, 5), (3, 4, 0)], ids=str)
 def test_sizes_of_zero(sizes):
     m, k, n = sizes

@@ -1,5 +1,7 @@
 #include "dnn/attributes.h"
 
+#include <algorithm>
+
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
 
@@ -98,15 +100,33 @@ dnnl::memory::desc flat_desc(const Tensor& t) {
   return {{t.numel()}, data_type_of(t.dtype), dnnl::memory::format_tag::a};
 }
 
+// With memory in another order than its dimensions. Broadcast, it would be read in row-major order.
+bool is_permuted(const Tensor& t) {
+  std::int64_t step = 0;
+  for (int d = t.ndim - 1; d >= 0; --d) {
+    if (t.shape[d] == 1) continue;
+    if (t.strides[d] < step) return true;
+    step = t.strides[d];
+  }
+  return false;
+}
+
+bool is_broadcast(const Tensor& operand, const Tensor& result) {
+  return operand.ndim != result.ndim ||
+         !std::equal(operand.shape, operand.shape + operand.ndim, result.shape);
+}
+
 }  // namespace
 
 void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
-                  const ExtraOperands& extras, int ndim, ExtraOperand first) {
+                  const ExtraOperands& extras, const Tensor& result, ExtraOperand first) {
   dnnl::post_ops list;
   auto append_binary = [&](algorithm kind, ExtraOperand extra) {
     reject_unless(extra.tensor != nullptr, "a binary post-op has no operand");
-    reject_unless(extra.tensor->ndim <= ndim, "an operand has more dimensions than the result");
-    auto desc = describe(with_leading_ones(*extra.tensor, ndim));
+    reject_unless(extra.tensor->ndim <= result.ndim, "an operand has more dimensions than the result");
+    reject_unless(!is_broadcast(*extra.tensor, result) || !is_permuted(*extra.tensor),
+                  "oneDNN misreads a broadcast operand that is not in row-major order");
+    auto desc = describe(with_leading_ones(*extra.tensor, result.ndim));
     arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, desc, extra.operand});
     list.append_binary(kind, desc);
   };

@@ -30,7 +30,8 @@ Tensor fused_gemm(const Tensor& a, const Tensor& b, const std::optional<Tensor>&
     epilogue.addend = *bias;
     epilogue.beta = 1;
   }
-  epilogue.post_ops = named_post_ops(steps, factors, operands, sizes);
+  auto readable = readable_operands(operands, sizes);
+  epilogue.post_ops = named_post_ops(steps, factors, readable, sizes);
   gemm(result, a, b, epilogue);
   return result;
 }
@@ -44,7 +45,8 @@ Tensor fused_convolution(const Tensor& input, const Tensor& weight, const std::o
   ConvolutionGeometry geometry{stride, padding, dilation, transposed, output_padding, groups};
   auto result = at::empty(convolution_sizes(input, weight, bias, geometry),
                           input.options().memory_format(convolution_format(input, weight)));
-  convolve(result, input, weight, bias, geometry, named_post_ops(steps, factors, operands, result.sizes()));
+  auto readable = readable_operands(operands, result.sizes());
+  convolve(result, input, weight, bias, geometry, named_post_ops(steps, factors, readable, result.sizes()));
   return result;
 }
 

@@ -50,9 +50,11 @@ Tensor convolution_binary(const Tensor& input, const Tensor& other, const Tensor
                           StepName algorithm) {
   auto guard = guard_for(input, weight, bias, other);
   check_one_device(input, weight, bias, other);
+  std::vector<Tensor> operands;
   return convolved(input, weight, bias, {stride, padding, dilation, false, {}, groups},
                    [&](PostOps& steps, IntArrayRef sizes) {
-                     add_binary(steps, binary, alpha, other, sizes);
+                     operands = readable_operands(other, sizes);
+                     add_binary(steps, binary, alpha, operands[0], sizes);
                      add_activation(steps, unary.value_or("none"), scalars, algorithm.value_or("none"));
                    });
 }

@@ -48,6 +48,16 @@ xpu::Tensor broadcast_view(const at::Tensor& operand, at::IntArrayRef result) {
   return view;
 }
 
+std::vector<at::Tensor> readable_operands(at::TensorList operands, at::IntArrayRef result) {
+  std::vector<at::Tensor> readable;
+  for (auto& operand : operands) {
+    auto once = each_once(operand);
+    bool copied = once.sizes() != result && !once.is_contiguous();
+    readable.push_back(copied ? once.contiguous() : operand);
+  }
+  return readable;
+}
+
 PostOps named_post_ops(const c10::List<std::string>& names, at::ArrayRef<double> factors,
                        at::TensorList operands, at::IntArrayRef result) {
   TORCH_CHECK(factors.size() == 2 * names.size(), "expected two factors for each of ", names.size(),

@@ -19,6 +19,10 @@ using PostOps = std::vector<xpu::dnn::PostOp>;
 /// size 1.
 xpu::Tensor broadcast_view(const at::Tensor& operand, at::IntArrayRef result);
 
+/// Returns the operands of post-ops, those that oneDNN would misread as copies: the ones that are broadcast
+/// in some dimensions and not in row-major order. Keep them until the work is enqueued.
+std::vector<at::Tensor> readable_operands(at::TensorList operands, at::IntArrayRef result);
+
 /// Returns the steps of `torch_xpu::fused_gemm`. Each name has two factors, whose meaning depends on the
 /// step; a binary step ("add", "mul", …) takes the next of the operands. Throws if they do not fit together.
 PostOps named_post_ops(const c10::List<std::string>& names, at::ArrayRef<double> factors,

@@ -130,7 +130,7 @@ struct ConvPass {
     }
     if (p.forward && !bare) {
       add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);
-      add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.y.ndim);
+      add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.y);
       bias = in_math_type(this->bias().desc);
     }
     auto kind = prefers_blocks() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
@@ -185,7 +185,7 @@ struct ConvPass {
     reject_unless(p.forward && !p.is_quantized(), "oneDNN has no quantised transposed convolution");
     auto attributes = attributes_of(p);
     Arguments arguments;
-    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.x.ndim);
+    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.x);
     auto bias = in_math_type(this->bias().desc);
     auto weights = Descriptors::weights(p);
     int out = p.groups > 1 ? 1 : 0;  // oneDNN's weights have the result's channels before the source's

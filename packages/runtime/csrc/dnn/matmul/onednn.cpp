@@ -195,7 +195,7 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   if (!has_column_bias) reject_misread_operand(p.c, p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     reject_misread_operand(p.c, p.post_ops.operand(i));
-  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c.ndim,
+  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c,
                has_column_bias ? ExtraOperand{} : p.bias);
   std::optional<PlacedOperand> bias;
   if (has_column_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
