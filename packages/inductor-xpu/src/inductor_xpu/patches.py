@@ -83,6 +83,43 @@ def _prepare_softmax(stock: Any) -> Any:
     return prepare_softmax_extra_check
 
 
+def _replace_random(stock: Any) -> Any:
+    from . import eager_random  # registers the operators that compiled code calls
+
+    @functools.wraps(stock)
+    def replace_random_passes(gm: Any) -> Any:
+        count = 0
+        if eager_random.is_on():
+            from .reader import draws  # noqa: F401  registers their lowerings
+
+            count = eager_random.replace_draws(gm.graph)
+        return count + stock(gm)
+
+    return replace_random_passes
+
+
+def _select_decompositions(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def select_decomp_table() -> Any:
+        from . import eager_random
+
+        table = stock()
+        return eager_random.decompositions(table) if eager_random.is_on() else table
+
+    return select_decomp_table
+
+
+def _schedule(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def _init(self: Any, nodes: Any) -> None:
+        from . import eager_random
+
+        eager_random.keep_order(nodes)
+        stock(self, nodes)
+
+    return _init
+
+
 def _is_big_gpu(stock: Any) -> Any:
     @functools.wraps(stock)
     def is_big_gpu(index_or_device: Any = 0) -> bool:
@@ -159,6 +196,12 @@ PATCHES = (
     ),
     Patch(
         "torch._inductor.scheduler",
+        "Scheduler._init",
+        "calls operators that draw random numbers in any order, also where they are to be eager mode's",
+        _schedule,
+    ),
+    Patch(
+        "torch._inductor.scheduler",
         "MixOrderReduction.can_fuse",
         "makes one Triton kernel of reductions along rows and along columns",
         _mixed_orders,
@@ -174,6 +217,18 @@ PATCHES = (
         "prepare_softmax_extra_check",
         "the online form computes more exponentials than one that keeps them (see keep_values.py)",
         _prepare_softmax,
+    ),
+    Patch(
+        "torch._inductor.fx_passes.replace_random",
+        "replace_random_passes",
+        "aligns random numbers with eager mode only on CUDA (config.align_random_eager)",
+        _replace_random,
+    ),
+    Patch(
+        "torch._inductor.decomposition",
+        "select_decomp_table",
+        "the decompositions number random elements by address and drop what eager mode keeps",
+        _select_decompositions,
     ),
     Patch(
         "torch._inductor.fx_passes.mkldnn_fusion",

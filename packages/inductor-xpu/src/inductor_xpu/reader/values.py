@@ -39,6 +39,10 @@ def term(template: str, *args: Operand) -> Expression:
     return Expression(Term(template, args))
 
 
+class DeviceExpression(str):
+    """C++ of the device library over operands {0}, {1}, …, in the place of Inductor's assembler."""
+
+
 class Statements(Builder):
     """Statements with names that Inductor takes for values in an index."""
 
