@@ -109,6 +109,18 @@ def _select_decompositions(stock: Any) -> Any:
     return select_decomp_table
 
 
+def _initialized_loops(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def initialize(self: Any) -> None:
+        from . import user_lines
+
+        stock(self)
+        if self.device.type == "xpu" and user_lines.is_wanted():
+            user_lines.attribute(self)
+
+    return initialize
+
+
 def _schedule(stock: Any) -> Any:
     @functools.wraps(stock)
     def _init(self: Any, nodes: Any) -> None:
@@ -149,9 +161,11 @@ def _compile_fx(stock: Any) -> Any:
     def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
+        from . import settings, user_lines
         from .modes import reject_packages, supported_settings
         from .prepare import prepare
 
+        settings.user_lines = user_lines.is_wanted()
         bound = signature.bind(model_, example_inputs_, *args, **named)
         if uses_xpu(model_, example_inputs_):
             patches = bound.arguments.get("config_patches")
@@ -193,6 +207,12 @@ PATCHES = (
         "Scheduler.create_backend",
         "demands Triton of every GPU",
         _create_backend,
+    ),
+    Patch(
+        "torch._inductor.ir",
+        "Loops.__post_init__",
+        "loops do not remember which of the nodes that were fused into them made which operation",
+        _initialized_loops,
     ),
     Patch(
         "torch._inductor.scheduler",

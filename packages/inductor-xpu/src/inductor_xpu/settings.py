@@ -8,5 +8,7 @@ from torch.utils._config_module import install_config_module
 generator: str = ""
 # The devices of this process, for which kernels are written.
 devices: str = ""
+# Whether code is written with lines of the user's program (see user_lines.py).
+user_lines: bool = False
 
 install_config_module(sys.modules[__name__])
