@@ -23,7 +23,6 @@ _DEFINITION = re.compile(
     r"\s*(?:[\w<>]+ (\w+)(?: = .*)?;$|(?:if \(.*?\) \{ )?(?:atomic_\w+\(&)?(x\d+)\[)"
 )
 _FRAME = re.compile(r'\s*File "(.+)", line (\d+), in ')
-_PYTORCH = str(Path(torch.__file__).parent)
 
 
 def is_wanted() -> bool:
@@ -71,11 +70,11 @@ def current_line(scheduled: Any) -> str:
 
 
 def line_of(stack_trace: str) -> str:
-    """Return file, number and text of the innermost frame outside of PyTorch; "" if there is none."""
+    """Return file, number and text of the innermost frame, which Dynamo chose outside of PyTorch."""
     lines = stack_trace.splitlines()
     for frame, text in zip(reversed(lines[:-1]), reversed(lines[1:]), strict=True):
         found = _FRAME.match(frame)
-        if found and not found[1].startswith(_PYTORCH):
+        if found:
             return f"{Path(found[1]).name}:{found[2]}: {text.strip()}"
     return ""
 
