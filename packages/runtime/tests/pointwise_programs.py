@@ -40,6 +40,20 @@ def silu_of_sum_with_bias(rng, rows, columns):
 
 
 @case
+def power_of_a_step(rng, rows, columns):
+    """Both are the same for all elements; the step is the second of its array."""
+    x, steps = floats(rng, rows, columns), np.array([9, 3, 9], np.float32)
+    place = whole(rows, columns)
+    body = [
+        Load("a", 0, place),
+        Load("step", 1, Affine(1)),
+        Let("power", "float", Term("{0} * {0} * {0}", ("step",))),
+        Store(2, place, Term("{0} * {1}", ("a", "power"))),
+    ]
+    return pointwise((rows, columns), body, [x, steps, np.zeros_like(x)], [None, None, x * 27])
+
+
+@case
 def outer_product(rng, rows, columns):
     x, y = floats(rng, rows), floats(rng, columns)
     body = [

@@ -7,7 +7,7 @@ from loop_case import at, total
 from xpu_runtime.codegen.affine import Affine, dot
 from xpu_runtime.codegen.byte_loads import is_regular
 from xpu_runtime.codegen.elements import ELEMENTS
-from xpu_runtime.codegen.hoist import hoist
+from xpu_runtime.codegen.hoist import hoist, hoist_uniform
 from xpu_runtime.codegen.kernel import module_source
 from xpu_runtime.codegen.loops import join
 from xpu_runtime.codegen.program import Array, LoopProgram, Section
@@ -57,6 +57,25 @@ def test_names_of_several_bodies_are_not_hoisted():
     assert hoist([first, second]) == ([], [first, second])
     assert len(hoist([first])[0]) == 1
     assert hoist([first], taken={"t0"}) == ([], [first])
+
+
+def test_what_depends_on_single_elements_is_hoisted():
+    arrays = [Array(F32, None), Array(F32, None), Array(F32, None, True)]
+    step, each = Load("step", 0, Affine(2)), Load("x", 1, Affine.of(0))
+    scale = Let("scale", "float", Term("exp({0})", ("step",)))
+    scaled = Let("y", "float", Term("{0} * {1}", ("x", "scale")))
+    store = Store(2, Affine.of(0), "y")
+    once, rest = hoist_uniform([each, step, scale, scaled, store], arrays)
+    assert once == [step, scale]
+    assert rest == [each, scaled, store]
+
+
+def test_single_elements_that_the_kernel_writes_or_masks_are_not_hoisted():
+    arrays = [Array(F32, None), Array(F32, None, True)]
+    written, masked = Load("a", 1, Affine()), Load("b", 0, Affine(), "is_inside", "0.0f")
+    guarded = If("is_inside", [Load("c", 0, Affine())])
+    statements = [written, masked, guarded, Let("one", "float", "1.0f")]
+    assert hoist_uniform(statements, arrays) == ([], statements)
 
 
 def test_positions_as_numbers_and_conditions_are_irregular():

@@ -17,6 +17,8 @@ from xpu_runtime._native import C
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
+from .user_lines import without_comments
+
 __all__ = [
     "Division",
     "Target",
@@ -86,7 +88,7 @@ def load_faults(device: int, faults: tuple[tuple[str, str], ...]) -> tuple[int, 
 
 
 def _build(name: str, device: int, source: str) -> Any:
-    return xr.compile(source, device=device).kernel(name)
+    return xr.compile(without_comments(source), device=device).kernel(name)
 
 
 class SizedLauncher:

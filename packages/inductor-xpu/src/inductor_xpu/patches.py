@@ -83,6 +83,55 @@ def _prepare_softmax(stock: Any) -> Any:
     return prepare_softmax_extra_check
 
 
+def _replace_random(stock: Any) -> Any:
+    from . import eager_random  # registers the operators that compiled code calls
+
+    @functools.wraps(stock)
+    def replace_random_passes(gm: Any) -> Any:
+        count = 0
+        if eager_random.is_on():
+            from .reader import draws  # noqa: F401  registers their lowerings
+
+            count = eager_random.replace_draws(gm.graph)
+        return count + stock(gm)
+
+    return replace_random_passes
+
+
+def _select_decompositions(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def select_decomp_table() -> Any:
+        from . import eager_random
+
+        table = stock()
+        return eager_random.decompositions(table) if eager_random.is_on() else table
+
+    return select_decomp_table
+
+
+def _initialized_loops(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def initialize(self: Any) -> None:
+        from . import user_lines
+
+        stock(self)
+        if self.device.type == "xpu" and user_lines.is_wanted():
+            user_lines.attribute(self)
+
+    return initialize
+
+
+def _schedule(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def _init(self: Any, nodes: Any) -> None:
+        from . import eager_random
+
+        eager_random.keep_order(nodes)
+        stock(self, nodes)
+
+    return _init
+
+
 def _is_big_gpu(stock: Any) -> Any:
     @functools.wraps(stock)
     def is_big_gpu(index_or_device: Any = 0) -> bool:
@@ -122,9 +171,11 @@ def _compile_fx(stock: Any) -> Any:
     def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
+        from . import settings, user_lines
         from .modes import reject_packages, supported_settings
         from .prepare import prepare
 
+        settings.user_lines = user_lines.is_wanted()
         bound = signature.bind(model_, example_inputs_, *args, **named)
         if uses_xpu(model_, example_inputs_):
             patches = bound.arguments.get("config_patches")
@@ -174,6 +225,18 @@ PATCHES = (
         _create_backend,
     ),
     Patch(
+        "torch._inductor.ir",
+        "Loops.__post_init__",
+        "loops do not remember which of the nodes that were fused into them made which operation",
+        _initialized_loops,
+    ),
+    Patch(
+        "torch._inductor.scheduler",
+        "Scheduler._init",
+        "calls operators that draw random numbers in any order, also where they are to be eager mode's",
+        _schedule,
+    ),
+    Patch(
         "torch._inductor.scheduler",
         "MixOrderReduction.can_fuse",
         "makes one Triton kernel of reductions along rows and along columns",
@@ -190,6 +253,18 @@ PATCHES = (
         "prepare_softmax_extra_check",
         "the online form computes more exponentials than one that keeps them (see keep_values.py)",
         _prepare_softmax,
+    ),
+    Patch(
+        "torch._inductor.fx_passes.replace_random",
+        "replace_random_passes",
+        "aligns random numbers with eager mode only on CUDA (config.align_random_eager)",
+        _replace_random,
+    ),
+    Patch(
+        "torch._inductor.decomposition",
+        "select_decomp_table",
+        "the decompositions number random elements by address and drop what eager mode keeps",
+        _select_decompositions,
     ),
     Patch(
         "torch._inductor.fx_passes.mkldnn_fusion",

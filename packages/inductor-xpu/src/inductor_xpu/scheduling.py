@@ -14,6 +14,7 @@ from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
 from .reader.kernel import LoopKernel
+from .user_lines import add_comments
 
 # The maximum length of a kernel's name, without its number.
 MAX_NAME = 120
@@ -42,7 +43,7 @@ class Scheduling(SIMDScheduling):
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
         wrapper.add_import_once("from inductor_xpu.loader import *")
-        text = src_code.replace(LoopKernel.PLACE_OF_NAME, name)
+        text = add_comments(src_code.replace(LoopKernel.PLACE_OF_NAME, name), kernel.user_lines)
         body = f"load_kernel({name!r}, {device.index}, '''\n{text}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)
         if kernel.faults.codes:

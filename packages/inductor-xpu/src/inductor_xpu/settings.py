@@ -13,5 +13,7 @@ post_ops: bool | None = None
 generator: str = ""
 # The devices of this process, for which kernels are written.
 devices: str = ""
+# Whether code is written with lines of the user's program (see user_lines.py).
+user_lines: bool = False
 
 install_config_module(sys.modules[__name__])

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
+#include <torch/csrc/autograd/python_variable.h>
 
 #include "bridge/trace.h"
 #include "device/dlpack.h"
@@ -12,6 +13,7 @@
 #include "device/history_module.h"
 #include "device/launch_argument.h"
 #include "device/memory.h"
+#include "device/random_states.h"
 #include "device/runtime.h"
 #include "device/streams.h"
 #include "ops/fallback.h"
@@ -94,6 +96,9 @@ PYBIND11_MODULE(_device, m) {
   });
 
   m.def("empty_from_dlpack", &empty_from_dlpack);
+  m.def("random_states", [](int device, std::int64_t count) {
+    return py::reinterpret_steal<py::object>(THPVariable_Wrap(random_states(device, count)));
+  });
 
   static PyMethodDef fast[] = {
       {"empty_strided", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&empty_strided)), METH_FASTCALL,

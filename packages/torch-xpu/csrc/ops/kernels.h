@@ -19,6 +19,7 @@ extern const char* const grid_sample_source;
 extern const char* const histogram_source;
 extern const char* const jagged_source;
 extern const char* const margin_loss_source;
+extern const char* const random_states_source;
 extern const char* const segment_source;
 extern const char* const windows_source;
 

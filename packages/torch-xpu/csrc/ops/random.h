@@ -4,6 +4,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <mutex>
 
 #include "device/generator.h"
@@ -11,6 +12,9 @@
 #include "xpu/kernels/random.h"
 
 namespace torch_xpu {
+
+/// Numbers that the generator advances by for a fill. A draw takes at most two blocks of four numbers.
+constexpr std::uint64_t numbers_per_fill = 8;
 
 /// Returns the random state of a kernel that draws at most `increment` numbers for each element of a tensor,
 /// from the generator given or the device's own.

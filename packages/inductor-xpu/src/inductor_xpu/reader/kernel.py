@@ -25,6 +25,8 @@ from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, 
 from xpu_runtime.codegen.tiles import MAX_NARROW
 from xpu_runtime.codegen.write import write
 
+from .. import settings
+from ..user_lines import current_line
 from . import faults
 from .assemble import assemble
 from .loops import FOLDED, PARALLEL, Dimensions
@@ -55,7 +57,9 @@ class LoopKernel(SIMDKernel[CSEVariable]):
 
     def __init__(self, tiling: dict[str, sympy.Expr], **named: Any) -> None:
         super().__init__(tiling, **named)
-        self.builder = Statements()
+        self.builder = Statements(
+            (lambda: current_line(self.current_node)) if settings.user_lines else None
+        )
         self.cse = Values(self.builder)
         self.symbols = Symbols()
         self.positions = Positions(
@@ -151,6 +155,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
 
     def _add_store(self, name: str, store: Store) -> None:
         self.stored[id(store)] = store, name
+        self.builder.note_line(list(self.arrays)[store.array])
         if self.masks:
             self.builder.add(If(self.masks[-1], (store,)))
         else:
@@ -175,6 +180,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         computed = upcast_compute_type(src_dtype if kind in ("argmax", "argmin") else dtype)
         count = {"welford_reduce": 3, "welford_combine": 3, "online_softmax_reduce": 2}.get(kind, 1)
         names = [f"fold{number}_{part}" for part in range(count)]
+        self.builder.note_line(*names)
         operands = [converted(v, computed) for v in values]
         position = self._position_along_reduction() if kind in ("argmax", "argmin") else ""
         self.headers |= dict.fromkeys(("math", "exp", "integer"))
@@ -316,6 +322,13 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def _add_dimensions(self, dimensions: Dimensions, tree: Any) -> None:
         entries = [e for e in self.range_tree_nodes.values() if e.root is tree]
         dimensions.add(tree, entries, self.symbols, self.index_element.math)
+
+    @property
+    def user_lines(self) -> dict[str, str]:
+        """The lines of the user's program, by the names of what the source defines."""
+        lines = self.builder.user_lines
+        arrays = {f"x{n}": lines.get(name, "") for n, name in enumerate(self.inner_names)}
+        return {**lines, **arrays} if lines else {}
 
     # -- the launch
 

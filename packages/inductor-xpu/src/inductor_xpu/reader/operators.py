@@ -21,7 +21,7 @@ from xpu_runtime.codegen.statements import Operand, Term
 from xpu_runtime.codegen.vocabulary_error import VocabularyError
 
 from .symbols import is_uniform
-from .values import Expression, element_of, term
+from .values import DeviceExpression, Expression, element_of, term
 
 # Names in the table of functions, where Inductor has another than ATen.
 ATEN_NAMES = {
@@ -212,6 +212,13 @@ class Operators(DefaultHandler):
             "(philox((u64){0}, 0, (u64){1}), (u64)({3} - {2})))"
         )
         return term(text, *arguments)
+
+    @staticmethod
+    def inline_asm_elementwise(*inputs: Any, asm: str, **named: Any) -> Expression:
+        if not isinstance(asm, DeviceExpression):
+            raise NotImplementedError("assembler in a graph with tensors on xpu")
+        V.kernel.headers["philox"] = None
+        return term(asm, *(unwrap(value).name for value in inputs))
 
 
 def _of_index(expr: sympy.Expr, dtype: torch.dtype) -> Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch.utils._ordered_set import OrderedSet
 from torch.utils._sympy.value_ranges import ValueRanges
 from xpu_runtime.codegen.builder import Builder
 from xpu_runtime.codegen.elements import Element, find_element
-from xpu_runtime.codegen.statements import Operand, Statement, Term
+from xpu_runtime.codegen.statements import Let, Load, Operand, Statement, Term
 
 # Inductor asks for the shape of a value's block; a lane has one element of each.
 SHAPE = ("lanes",)
@@ -39,8 +40,31 @@ def term(template: str, *args: Operand) -> Expression:
     return Expression(Term(template, args))
 
 
+class DeviceExpression(str):
+    """C++ of the device library over operands {0}, {1}, …, in the place of Inductor's assembler."""
+
+
 class Statements(Builder):
-    """Statements with names that Inductor takes for values in an index."""
+    """Statements with names that Inductor takes for values in an index.
+
+    ``user_lines`` are lines of the user's program, by what a statement defines.
+    """
+
+    def __init__(self, current_line: Callable[[], str] | None) -> None:
+        super().__init__()
+        self.current_line = current_line
+        self.user_lines: dict[str, str] = {}
+
+    def add(self, statement: Statement) -> None:
+        """Append a statement and note the line for which it is."""
+        super().add(statement)
+        if isinstance(statement, Let | Load):
+            self.note_line(statement.name)
+
+    def note_line(self, *names: str) -> None:
+        """Note the user's line of what has the names."""
+        if self.current_line is not None:
+            self.user_lines.update(dict.fromkeys(names, self.current_line()))
 
     def new_name(self, letter: str = "tmp") -> str:
         """Return a name that no other statement uses."""

@@ -1,4 +1,4 @@
-"""Hoisting of definitions that are the same for all elements of a row."""
+"""Hoisting of definitions that are the same for all elements of a row, or of a kernel."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from .affine import Affine
+from .program import Array
 from .statements import Block, Do, Let, Load, Recall, Statement, Var, leaves, walk
 
 
@@ -18,9 +19,38 @@ def hoist(
     ``taken``, or that several bodies define.
     """
     once: list[Let] = []
+    return once, _rest(statements, once, _defined_twice(statements) | set(taken))
+
+
+def hoist_uniform(
+    statements: Sequence[Statement], arrays: Sequence[Array]
+) -> tuple[list[Let | Load], list[Statement]]:
+    """Return loads of single elements that the kernel does not write, and what depends on these alone.
+
+    The second result is the other statements. Where there is no such load, nothing is hoisted.
+    """
+    uniform = [s for s in statements if _is_uniform(s, arrays)]
+    if not uniform:
+        return [], list(statements)
+    loads = [s for s in uniform if isinstance(s, Load)]
+    once: list[Let] = []
+    others = [s for s in statements if s not in loads]
+    rest = _rest(others, once, _defined_twice(statements))
+    return [*loads, *once], rest
+
+
+def _is_uniform(statement: Statement, arrays: Sequence[Array]) -> bool:
+    return (
+        isinstance(statement, Load)
+        and statement.mask is None
+        and not statement.position.terms
+        and not arrays[statement.array].writable
+    )
+
+
+def _defined_twice(statements: Sequence[Statement]) -> set[str]:
     names = Counter(s.name for s in walk(statements) if isinstance(s, Let))
-    varying = {name for name, count in names.items() if count > 1 or name in taken}
-    return once, _rest(statements, once, varying)
+    return {name for name, count in names.items() if count > 1}
 
 
 def _rest(statements: Sequence[Statement], once: list[Let], varying: set[str]) -> list[Statement]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .affine import Affine, counters, dot, row_major
 from .byte_loads import load_words
 from .division import Division, row_tiles
+from .hoist import hoist_uniform
 from .loops import MIN_INNER, Loops, join
 from .program import Array, LoopProgram
 from .render import Renderer
@@ -33,7 +34,10 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
         type(s) is Store for top in statements for b in bodies(top) for s in walk(b)
     )
     total = hint_of(math.prod(program.shape))
+    once, statements = hoist_uniform(statements, program.arrays)
     element = _Element(program.arrays, loops, statements, total, target, index)
+    renderer = Renderer(program.arrays, loops.positions.__getitem__)
+    element.once = [f"  {line}" for line in renderer.lines(once)]
     element.may_stream = target.division.streaming_bytes > 0 and not stored_inside
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
     if rows == 1 or hint_of(columns) < MIN_INNER:
@@ -52,6 +56,8 @@ class _Element:
     target: Target
     index: str
     may_stream: bool = False
+    # Lines that define what is the same for all elements.
+    once: Sequence[str] = ()
 
     def blocks(self, count: Extent, fits: Callable[[Affine], bool]) -> Blocks:
         if not self.may_stream:
@@ -114,7 +120,13 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         text += loop_over("element(e + lane());", index, columns, target, first, end)
     text.append("  }")
     return KernelBody(
-        [*blocks.declarations, tile_number(target, index), *text, *blocks.final_statements],
+        [
+            *blocks.declarations,
+            tile_number(target, index),
+            *element.once,
+            *text,
+            *blocks.final_statements,
+        ],
         sizes,
         division,
         bool(blocks.chosen),
@@ -156,6 +168,7 @@ def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         tile_number(target, index),
         f"  const {index} first = tile * ({index})width, "
         f"end = min_of(first + ({index})width, ({index})count);",
+        *element.once,
         *element.function(coordinates, blocks, names),
     ]
     if blocks.chosen:

@@ -26,15 +26,12 @@ using at::Tensor;
 using MaybeGenerator = std::optional<at::Generator>;
 namespace kernels = xpu::kernels;
 
-// A draw takes at most two blocks of four numbers.
-constexpr std::uint64_t max_draws = 8;
-
 template <class Fill, class... Parameters>
 Tensor& fill(Fill* fill, Tensor& self, const MaybeGenerator& generator, Parameters... parameters) {
   if (self.numel() == 0) return self;
   at::assert_no_internal_overlap(self);
   auto guard = guard_for(self);
-  auto source = take_random(generator, self, max_draws);
+  auto source = take_random(generator, self, numbers_per_fill);
   translate_errors([&] { fill(stream_of(self), source, view_of(self), parameters...); });
   return self;
 }
