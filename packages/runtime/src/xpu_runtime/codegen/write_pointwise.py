@@ -104,7 +104,9 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
     text += declare_coordinates(loops.sizes[:-1], "row", index)
-    blocks = element.blocks(columns, lambda position: position.is_unit_stride(last))
+    # A tile's row that is shorter than a block would end before the first streaming store.
+    count = limit * target.lanes if limit else columns
+    blocks = element.blocks(count, lambda position: position.is_unit_stride(last))
     text += element.function([], blocks, names)
     if blocks.chosen:
         text += blocks.loop(
