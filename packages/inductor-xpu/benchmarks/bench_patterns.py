@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 from patterns import PATTERNS
-from xpu_bench import Case, Mean, Pair, keep_freed_memory, pinned_process
+from xpu_bench import Case, Mean, Pair, match_device_memory, pinned_process
 
 COMPILED_CPU, EAGER = "torch CPU, compiled", "torch xpu, eager"
 
-keep_freed_memory()
+match_device_memory()
 torch.set_num_threads(len(os.sched_getaffinity(0)))
 
 

@@ -21,7 +21,9 @@ def number(value):
     return literal(value, F32)
 
 
-def gelu(element="f32", turned=False, half=0.5, scale=math.sqrt(0.5), one=1.0, erf="erf({0})", of="y"):
+def gelu(
+    element="f32", turned=False, half=0.5, scale=math.sqrt(0.5), one=1.0, erf="erf({0})", of="y"
+):
     """``x * half * (erf(of * scale) + one)``; ``y`` is a copy of x, ``z`` is not."""
 
     def let(name, template, *args):

@@ -16,7 +16,9 @@ from xpu_runtime.codegen.target import Target
 F32 = ELEMENTS["f32"]
 
 
-def softmax(rows, columns, high="x_0", less="{0} - {1}", slow="exp({0})", summed="e_1", kind="float"):
+def softmax(
+    rows, columns, high="x_0", less="{0} - {1}", slow="exp({0})", summed="e_1", kind="float"
+):
     """Softmax as Inductor writes it; the other arguments make something else of it."""
     place = at(columns, 1)
 

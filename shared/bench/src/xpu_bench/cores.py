@@ -19,11 +19,13 @@ def use_cores(count: int) -> None:
         os.environ[name] = str(len(cores))
 
 
-def keep_freed_memory() -> None:
-    """Let malloc() keep what is freed, as the pools of devices do: a peer on the host pays no page faults.
+def match_device_memory() -> None:
+    """Give the host's memory what pools of devices have: it stays when it is freed, and has huge pages.
 
-    The variables MALLOC_..._ have this effect only where they are set before the process begins.
+    Otherwise a peer on the host would pay for page faults and misses of the TLB, which say nothing of its code.
+    The variables MALLOC_... have an effect only where they are set before the process begins.
     """
+    os.environ["THP_MEM_ALLOC_ENABLE"] = "1"  # PyTorch's
     mallopt = ctypes.CDLL(None).mallopt
     if not (mallopt(_M_MMAP_MAX, 0) and mallopt(_M_TRIM_THRESHOLD, -1)):
         raise OSError("mallopt() did not accept the settings")
