@@ -119,6 +119,7 @@ class _BodyWriter:
         self.of_element = Renderer(program.arrays, joined, names)
         self.names, self.joined = names, joined
         self.arrays, self.total = program.arrays, hint_of(math.prod(program.shape))
+        self.last_section = program.sections[-1]
 
     @property
     def streams(self) -> bool:
@@ -194,20 +195,22 @@ class _BodyWriter:
         return accumulators
 
     def _blocks(self, section: Section) -> Blocks:
-        """Choose the streaming stores of a section, which is the last one to use the row's elements."""
+        """Choose the streaming stores of a section: of the last one, whose results no other one reads."""
         statements, target = section.per_element, self.target
         nested = any(type(s) is Store for top in statements for b in bodies(top) for s in walk(b))
-        is_short = self.several or self.team.items > target.lanes
-        if section.folds or nested or is_short or not target.division.streaming_bytes:
+        along = [counter for counter, name in self.names.items() if name == "c"]
+        fits = along and not self.several and self.team.items == target.lanes
+        if section is not self.last_section or section.folds or nested or not fits:
             return Blocks(statements)
-        along = next(counter for counter, name in self.names.items() if name == "c")
+        if not target.division.streaming_bytes:
+            return Blocks(statements)
         return collect_blocks(
             self.arrays,
             statements,
             self.total,
             hint_of(self.length),
             target.division.streaming_bytes,
-            lambda at: self.joined(at).is_unit_stride(along),
+            lambda at: self.joined(at).is_unit_stride(along[0]),
         )
 
     def _streaming_loop(self, number: int, blocks: Blocks) -> None:
