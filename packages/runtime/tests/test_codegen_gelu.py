@@ -21,8 +21,11 @@ def number(value):
     return literal(value, F32)
 
 
+ROOT_OF_HALF = math.sqrt(0.5)
+
+
 def gelu(
-    element="f32", turned=False, half=0.5, scale=math.sqrt(0.5), one=1.0, erf="erf({0})", of="y"
+    element="f32", turned=False, half=0.5, scale=ROOT_OF_HALF, one=1.0, erf="erf({0})", of="y"
 ):
     """``x * half * (erf(of * scale) + one)``; ``y`` is a copy of x, ``z`` is not."""
 

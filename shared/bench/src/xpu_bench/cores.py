@@ -22,8 +22,8 @@ def use_cores(count: int) -> None:
 def match_device_memory() -> None:
     """Give the host's memory what pools of devices have: it stays when it is freed, and has huge pages.
 
-    Otherwise a peer on the host would pay for page faults and misses of the TLB, which say nothing of its code.
-    The variables MALLOC_... have an effect only where they are set before the process begins.
+    Otherwise a peer on the host would pay for page faults and misses of the TLB, which say nothing of its
+    code. The variables MALLOC_... have an effect only where they are set before the process begins.
     """
     os.environ["THP_MEM_ALLOC_ENABLE"] = "1"  # PyTorch's
     mallopt = ctypes.CDLL(None).mallopt

@@ -32,9 +32,9 @@ def use_gelu(program: LoopProgram) -> LoopProgram:
         arguments = {name: _argument(name, values) for name in values}
         found = found or any(arguments.values())
 
-        def changed(s: Statement, arguments: Mapping[str, Operand] = arguments) -> Statement:
+        def changed(s: Statement, arguments: Mapping[str, str] = arguments) -> Statement:
             x = arguments.get(s.name) if isinstance(s, Let) else None
-            return s._replace(value=Term(function, (x,))) if x else s  # type: ignore[union-attr]
+            return Let(s.name, "float", Term(function, (x,))) if isinstance(s, Let) and x else s
 
         sections.append(replace(section, per_element=rewrite(section.per_element, changed)))
     if not found:

@@ -198,7 +198,7 @@ class _BodyWriter:
         """Choose the streaming stores of a section: of the last one, whose results no other one reads."""
         statements, target = section.per_element, self.target
         nested = any(type(s) is Store for top in statements for b in bodies(top) for s in walk(b))
-        along = [counter for counter, name in self.names.items() if name == "c"]
+        along = [dim for dim, name in self.names.items() if name == "c" and isinstance(dim, int)]
         fits = along and not self.several and self.team.items == target.lanes
         if section is not self.last_section or section.folds or nested or not fits:
             return Blocks(statements)

@@ -32,10 +32,10 @@ def transposed_loads(
 
     There are none if a size is a symbol, or a dimension is too short for blocks.
     """
-    sizes = loops.sizes
-    if target.gpu or len(sizes) < 2 or not all(isinstance(size, int) for size in sizes):
+    sizes = [size for size in loops.sizes if isinstance(size, int)]
+    last = len(loops.sizes) - 1
+    if target.gpu or last < 1 or len(sizes) <= last:
         return []
-    last = len(sizes) - 1
     if sizes[last] < WIDTH or sizes[last - 1] < target.lanes:
         return []
     written = {s.array for s in walk(statements) if type(s) is Store}
@@ -59,12 +59,12 @@ def write_transposed(
     index: str,
 ) -> KernelBody:
     """Write blocks of ``target.lanes`` rows; ``blocks`` has the statements and the streaming stores."""
-    sizes = [int(size) for size in loops.sizes]
-    *outer, rows, columns = sizes
+    *outer, rows, columns = [size for size in loops.sizes if isinstance(size, int)]
     last, height = len(outer) + 1, target.lanes
     pitch = height + _PADDING
     across, down = -(-columns // WIDTH), -(-rows // height)
-    names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)} | {last: "e"}
+    names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
+    names[last] = "e"
     renderer = Renderer(arrays, loops.positions.__getitem__, names)
     text = [
         *blocks.declarations,
