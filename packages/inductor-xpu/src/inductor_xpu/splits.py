@@ -35,7 +35,7 @@ def split_of(
 
     Parts have equally many rows, so that no load needs a mask.
     """
-    count, rows = sympy.prod(ranges), sympy.sympify(reduction_numel)
+    count, rows = map(sympy.sympify, (sympy.prod(ranges), reduction_numel))
     if not config.split_reductions or reduction_type.startswith(_WHOLE):
         return 1
     if not (count.is_Integer and rows.is_Integer):
