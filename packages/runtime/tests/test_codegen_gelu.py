@@ -25,12 +25,12 @@ ROOT_OF_HALF = math.sqrt(0.5)
 
 
 def gelu(
-    element="f32", turned=False, half=0.5, scale=ROOT_OF_HALF, one=1.0, erf="erf({0})", of="y"
+    element="f32", swapped=False, half=0.5, scale=ROOT_OF_HALF, one=1.0, erf="erf({0})", of="y"
 ):
     """``x * half * (erf(of * scale) + one)``; ``y`` is a copy of x, ``z`` is not."""
 
     def let(name, template, *args):
-        return Let(name, "float", Term(template, args[::-1] if turned else args))
+        return Let(name, "float", Term(template, args[::-1] if swapped else args))
 
     statements = [
         Load("x", 0, whole(COUNT)),
@@ -58,9 +58,9 @@ def functions(program):
     ]
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_gelu_is_found(turned):
-    program = use_gelu(gelu(turned=turned))
+@pytest.mark.parametrize("swapped", [False, True])
+def test_gelu_is_found(swapped):
+    program = use_gelu(gelu(swapped=swapped))
     assert functions(program) == [Term("gelu({0})", ("x",))]
     assert "gelu" in program.headers
 
