@@ -22,7 +22,7 @@ from xpu_runtime.codegen.keep_values import keep_slow_values
 from xpu_runtime.codegen.kernel import Kernel, module_source
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold, Section
-from xpu_runtime.codegen.softmax import multiply_by_reciprocals
+from xpu_runtime.codegen.softmax import simplify_softmax
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 from xpu_runtime.codegen.tiles import MAX_NARROW
 from xpu_runtime.codegen.write import write
@@ -313,7 +313,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             self.faults.parameters,
         )
         target = target_of(V.graph.get_current_device_or_throw())
-        program = multiply_by_reciprocals(use_gelu(program))
+        program = simplify_softmax(use_gelu(program))
         return write(keep_slow_values(program, target), target)
 
     def _add_dimensions(self, dimensions: Dimensions, tree: Any) -> None:

@@ -1,21 +1,24 @@
-"""Multiply by the reciprocal of a softmax's sum, once a row, instead of dividing each element."""
+"""Find softmax in a program, and give it the form of eager mode's kernel: it has shorter loops."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 
 from .keep_values import keys_of, written_arrays
 from .program import Fold, LoopProgram, Section
-from .statements import Let, Set, Statement, Term, rewrite
+from .statements import Let, Set, Statement, Term, leaves, operands, rewrite, walk
 
 _SUM, _MAXIMUM = "{0} + {1}", "maximum({0}, {1})"
 _EXP, _DIFFERENCE, _QUOTIENT, _PRODUCT = "exp({0})", "{0} - {1}", "{0} / {1}", "{0} * {1}"
+_LARGER_NUMBER = "{0} < {1} ? {1} : {0}"
 
 
-def multiply_by_reciprocals(program: LoopProgram) -> LoopProgram:
-    """Return the program with products in place of quotients whose divisor is the sum of a softmax.
+def simplify_softmax(program: LoopProgram) -> LoopProgram:
+    """Return the program with softmax by products, and a maximum that need not look for NaN.
 
+    The sum's reciprocal is computed once a row, instead of a quotient for each element.
     A product is off by 1.5 units in the last place at most, a quotient by half of one, and the reciprocal of
     any other divisor may be infinite, subnormal or zero although the quotient is not. The sum of exponentials
     of a row less its maximum is between 1 and the row's length, or NaN; eager mode and PyTorch multiply, too.
@@ -23,12 +26,16 @@ def multiply_by_reciprocals(program: LoopProgram) -> LoopProgram:
     """
     written = written_arrays(program)
     maxima: dict[Hashable, str] = {}
-    sums: set[str] = set()
+    sums: dict[str, str] = {}  # and the maximum of each
     sections = []
     for section in program.sections:
         keys = keys_of(section.per_element, written)
         of_elements = rewrite(section.per_element, lambda s: _multiplied(s, sums))
-        found = [fold.results[0] for fold in section.folds if _is_softmax_sum(fold, keys, maxima)]
+        found = {
+            fold.results[0]: high
+            for fold in section.folds
+            if (high := _subtracted_maximum(fold, keys, maxima))
+        }
         for fold in section.folds:
             value = _folded(fold, _MAXIMUM)
             if value in keys:
@@ -36,7 +43,70 @@ def multiply_by_reciprocals(program: LoopProgram) -> LoopProgram:
         inverses = [Let(_inverse(name), "float", Term("1.0f / {0}", (name,))) for name in found]
         sections.append(Section(of_elements, section.folds, [*inverses, *section.per_row]))
         sums.update(found)
-    return replace(program, sections=sections) if sums else program
+    if not sums:
+        return program
+    users = _users(sections)
+    plain = {high for sum, high in sums.items() if _is_only_in_products(high, sum, users)}
+    return replace(program, sections=[_without_nan(section, plain) for section in sections])
+
+
+def _without_nan(section: Section, maxima: Collection[str]) -> Section:
+    """Return the section with maxima that pass over NaN, which makes the sum NaN, and so each product."""
+    folds = [
+        replace(fold, update=[Set("s0", Term(_LARGER_NUMBER, ("s0", _folded(fold, _MAXIMUM))))])
+        if fold.results[0] in maxima
+        else fold
+        for fold in section.folds
+    ]
+    return replace(section, folds=folds)
+
+
+def _users(sections: Collection[Section]) -> Mapping[str, list[Statement]]:
+    """Return the statements that use each name."""
+    users: defaultdict[str, list[Statement]] = defaultdict(list)
+    for section in sections:
+        of_folds = [
+            statement
+            for fold in section.folds
+            for statement in (*fold.update, *(Set("", value) for value in fold.finish))
+        ]
+        for statement in walk((*section.per_element, *section.per_row, *of_folds)):
+            for operand in operands(statement):
+                for leaf in leaves(operand):
+                    if isinstance(leaf, str):
+                        users[leaf].append(statement)
+    return users
+
+
+def _is_only_in_products(high: str, sum: str, users: Mapping[str, list[Statement]]) -> bool:
+    """Return True if a maximum is used for the exponentials of a sum, and these for nothing but products."""
+
+    def are(name: str, template: str) -> list[str] | None:
+        """Return the names of values that are all users of a name, or None if there are others."""
+        named = []
+        for user in users[name]:
+            if not isinstance(user, Let) or not isinstance(user.value, Term):
+                return None
+            if user.value.template != template:
+                return None
+            named.append(user.name)
+        return named
+
+    differences = are(high, _DIFFERENCE)
+    for difference in differences or ():
+        exponentials = are(difference, _EXP)
+        if exponentials is None:
+            return False
+        for user in (user for name in exponentials for user in users[name]):
+            match user:
+                case Set("s0", Term(template, ("s0", _))) if template == _SUM:
+                    continue
+                case Let(_, _, Term(template, (_, factor))) if (
+                    template == _PRODUCT and factor == _inverse(sum)
+                ):
+                    continue
+            return False
+    return differences is not None
 
 
 def _inverse(sum: str) -> str:
@@ -62,9 +132,10 @@ def _folded(fold: Fold, template: str) -> str:
     return ""
 
 
-def _is_softmax_sum(fold: Fold, keys: dict[str, Hashable], maxima: dict[Hashable, str]) -> bool:
-    """Return True if a fold is the sum of exponentials of values less their maximum."""
+def _subtracted_maximum(fold: Fold, keys: dict[str, Hashable], maxima: dict[Hashable, str]) -> str:
+    """Return the maximum if a fold is the sum of exponentials of values less it, or an empty text."""
     match keys.get(_folded(fold, _SUM)):
         case ("float", (exp, (("float", (difference, (value, high))),))):
-            return (exp, difference) == (_EXP, _DIFFERENCE) and maxima.get(value) == high
-    return False
+            if (exp, difference) == (_EXP, _DIFFERENCE) and maxima.get(value) == high:
+                return str(high)
+    return ""
