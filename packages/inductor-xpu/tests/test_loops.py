@@ -51,6 +51,7 @@ def test_reductions_that_are_not_split():
     x = whole_numbers(8000, 700)
     for function in (lambda x: x.sum(1), lambda x: x[:100].sum(0), lambda x: x.argmax(0)):
         assert len(kernels_of(function, x)) == 1
+    assert len(kernels_of(lambda x: x.sum(1), x.view(700, 8000))) == 1  # along rows of memory
     assert len(kernels_of(lambda x: x.sum(0), x[:7993])) == 1  # a prime: parts would differ in rows
     assert len(kernels_of(lambda x: x.sum(0), x, dynamic=True)) == 1
     with config.patch(split_reductions=False):
