@@ -53,7 +53,13 @@ def test_rows_of_groups(xr, rng, name):
 
 @pytest.mark.values
 @pytest.mark.parametrize(
-    ("name", "shape"), [("add", (1, 5_000_001)), ("silu_of_sum_with_bias", (1100, 4099))]
+    ("name", "shape"),
+    [
+        ("add", (1, 5_000_001)),
+        ("silu_of_sum_with_bias", (1100, 4099)),
+        ("layer_norm", (4099, 1040)),
+        ("softmax_stored_in_local_memory", (1100, 4099)),
+    ],
 )
 def test_large_results_are_streamed(xr, rng, name, shape):
     case = CASES[name](rng, *shape)

@@ -75,6 +75,24 @@ def _two_step_variance(stock: Any) -> Any:
     return use_two_step_variance
 
 
+def _splits(stock: Any) -> Any:
+    from torch._inductor.runtime.hints import ReductionHint
+
+    signature = inspect.signature(stock)
+
+    @functools.wraps(stock)
+    def num_splits(device: Any, *args: Any, **named: Any) -> Any:
+        hint, split = stock(device, *args, **named)
+        if device.type != "xpu" or hint != ReductionHint.DEFAULT or split != 1:
+            return hint, split
+        from .splits import split_of
+
+        parts = split_of(**signature.bind(device, *args, **named).arguments)
+        return (hint, split) if parts == 1 else (ReductionHint.OUTER, parts)
+
+    return staticmethod(num_splits)
+
+
 def _prepare_softmax(stock: Any) -> Any:
     @functools.wraps(stock)
     def prepare_softmax_extra_check(match: Any) -> bool:
@@ -241,6 +259,12 @@ PATCHES = (
         "MixOrderReduction.can_fuse",
         "makes one Triton kernel of reductions along rows and along columns",
         _mixed_orders,
+    ),
+    Patch(
+        "torch._inductor.ir",
+        "Reduction.num_splits",
+        "splits no reduction of as many results as fill a GPU's threads, although too few for its units",
+        _splits,
     ),
     Patch(
         "torch._inductor.lowering",

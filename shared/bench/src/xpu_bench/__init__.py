@@ -13,6 +13,8 @@ An area's benchmarks are files ``packages/AREA/benchmarks/bench_*.py`` with a fu
 """
 
 from .case import Bar, Case, Mean, Pair
+from .cores import match_device_memory
 from .native import native_library
+from .pinned import pinned_process
 
-__all__ = ["Bar", "Case", "Mean", "Pair", "native_library"]
+__all__ = ["Bar", "Case", "Mean", "Pair", "match_device_memory", "native_library", "pinned_process"]

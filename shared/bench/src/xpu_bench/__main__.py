@@ -6,27 +6,17 @@ import argparse
 import fnmatch
 import importlib.util
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .cores import THREADS, use_cores
 from .progress import Progress, Stopped, raising_signals, running
 
 if TYPE_CHECKING:
     from .measure import Row
-
-THREADS = 2
-
-
-def limit_threads() -> None:
-    """Both sides get the same two cores; must come before any numeric library is loaded."""
-    cores = sorted(os.sched_getaffinity(0))[:THREADS]
-    os.sched_setaffinity(0, cores)
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "DPCPP_CPU_NUM_CUS"):
-        os.environ[name] = str(len(cores))
 
 
 def find_areas(root: Path) -> dict[str, list[Path]]:
@@ -80,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     unknown = [area for area in options.areas if area not in known]
     if unknown:
         parser.error(f"no such area: {', '.join(unknown)}; there are: {', '.join(known) or 'none'}")
-    limit_threads()
+    use_cores(THREADS)  # before any numeric library is loaded
 
     from .report import print_table
 

@@ -73,7 +73,8 @@ class Bar:
 class Case:
     """A case: its name, its setup, the name of the peer, and the bar (None: shown, not judged).
 
-    ``unit`` is ``s`` or, where self-timed callables return bytes instead of seconds, ``B``.
+    ``unit`` is ``s`` or, where self-timed callables return something else, ``B`` (bytes) or ``x``
+    (a quotient).
     """
 
     name: str

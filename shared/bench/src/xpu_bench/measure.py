@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from .case import Bar, Case, Mean, Pair
 
@@ -45,11 +46,19 @@ def _warm(call: Callable[[], object], sync: Callable[[], object] | None) -> None
             sync()
 
 
-def _sample(
-    pair: Pair, call: Callable[[], object], sync: Callable[[], object] | None, inner: int
-) -> float:
+def sides_of(pair: Pair) -> dict[str, tuple[Any, Callable[[], object] | None]]:
+    """Return the callables of a pair, each with what ends its samples, by side."""
+    sides = {"ours": (pair.ours, pair.sync)}
+    if pair.peer is not None:
+        sides["peer"] = (pair.peer, pair.peer_sync)
+    return sides
+
+
+def sample(pair: Pair, side: str, inner: int) -> float:
+    """Return the time of one call of a side, from a sample of ``inner`` calls."""
+    call, sync = sides_of(pair)[side]
     if pair.self_timed:
-        return statistics.fmean(float(call()) for _ in range(inner))  # type: ignore[arg-type]
+        return statistics.fmean(float(call()) for _ in range(inner))
     if pair.peer is not None:
         _warm(call, sync)
     begin = time.perf_counter()
@@ -63,13 +72,14 @@ def _sample(
     return (end - begin) / inner
 
 
-def _calls_a_sample(pair: Pair, sides: list[tuple]) -> int:
+def calls_a_sample(pair: Pair) -> int:
     """Return how many calls make a sample long enough for the clock. Also warms up both sides."""
+    sides = sides_of(pair)
     if pair.inner is not None or pair.self_timed:
-        for call, sync in sides:
-            _sample(pair, call, sync, pair.inner or 1)
+        for side in sides:
+            sample(pair, side, pair.inner or 1)
         return pair.inner or 1
-    quickest = min(min(_sample(pair, call, sync, 1) for _ in range(3)) for call, sync in sides)
+    quickest = min(min(sample(pair, side, 1) for _ in range(3)) for side in sides)
     return max(1, min(5000, round(SAMPLE_SECONDS / max(quickest, 1e-9))))
 
 
@@ -77,25 +87,20 @@ def measure(case: Case) -> Row:
     """Run a case and compare it with its bar."""
     pair = case.setup()
     try:
-        sides: list[tuple] = [(pair.ours, pair.sync)]
-        if pair.peer is not None:
-            sides.append((pair.peer, pair.peer_sync))
-        inner = _calls_a_sample(pair, sides)
-        times: list[list[float]] = [[] for _ in sides]
+        inner = calls_a_sample(pair)
+        times: dict[str, list[float]] = {side: [] for side in sides_of(pair)}
         start = time.perf_counter()
         min_repetitions = case.repetitions or MIN_REPETITIONS
         max_repetitions = case.repetitions or MAX_REPETITIONS
         for repetition in range(max_repetitions):
-            order = range(len(sides)) if repetition % 2 == 0 else reversed(range(len(sides)))
-            for side in order:
-                call, sync = sides[side]
-                times[side].append(_sample(pair, call, sync, inner))
+            for side in times if repetition % 2 == 0 else reversed(times):
+                times[side].append(sample(pair, side, inner))
             if repetition + 1 >= min_repetitions and time.perf_counter() - start > CASE_SECONDS:
                 break
     finally:
         if pair.close:
             pair.close()
-    return judge(case, times[0], times[1] if pair.peer is not None else None)
+    return judge(case, times["ours"], times.get("peer"))
 
 
 def judge(case: Case, ours: list[float], peer: list[float] | None) -> Row:

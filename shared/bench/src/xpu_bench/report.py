@@ -12,11 +12,12 @@ from .measure import Row
 SCALES = {
     "s": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
     "B": (("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0)),
+    "x": (("x", 1.0),),
 }
 
 
 def quantity(value: float | None, of: str) -> str:
-    """Return a value in seconds (``s``) or bytes (``B``), with the unit that suits its size."""
+    """Return a value in seconds (``s``), bytes (``B``) or others' (``x``), with the unit for its size."""
     if not value:
         return "-"
     scales = SCALES[of]

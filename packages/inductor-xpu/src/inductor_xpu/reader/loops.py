@@ -11,10 +11,13 @@ import sympy
 from torch._inductor.virtualized import V
 from torch.utils._sympy.functions import FloorDiv
 from xpu_runtime.codegen.affine import Affine
+from xpu_runtime.codegen.loops import MIN_INNER
 from xpu_runtime.codegen.sizes import Size
 from xpu_runtime.codegen.statements import Let, Term
+from xpu_runtime.codegen.write_rows import make_team
 
 from .symbols import Symbols
+from .targets import target_of
 
 # The order of Inductor's ranges, the outermost first: parallel ones, then those of reductions.
 PARALLEL, FOLDED = ("z", "y", "x"), ("r0_", "r1_")
@@ -51,6 +54,30 @@ class Dimensions:
                 self.loops[entry.name] = _position(entry, cuts, dims, symbols)
             else:
                 self.definitions[entry.name] = _definition(entry, tree, first, symbols, type)
+
+
+def divided_loop(loop: sympy.Expr, divisor: sympy.Expr) -> sympy.Symbol | None:
+    """Return the loop that a quotient of a loop is, if the range can have a dimension for it.
+
+    Inductor leaves a quotient inside other terms, such as the channel's group of a group norm. As a loop it
+    is the same for all lanes; as a division each lane would compute it, and gather what it loads there.
+    """
+    entry = V.kernel.range_tree_nodes.get(loop)
+    if entry is None or not (divisor.is_Integer and entry.divisor.is_Integer):
+        return None
+    sizevars, cut = V.graph.sizevars, entry.divisor * divisor
+    others = [e for e in V.kernel.range_tree_nodes.values() if e.root is entry.root]
+    fits = all(
+        sizevars.statically_known_multiple_of(other, cut)
+        or (other.is_Integer and sizevars.statically_known_multiple_of(cut, other))
+        for other in _cuts(entry.root.numel, others)
+    )
+    if not fits or not sizevars.statically_known_multiple_of(entry.length, divisor):
+        return None
+    team = make_team(_hint(entry.root.numel), target_of(V.graph.get_current_device_or_throw()))
+    if divisor < max(MIN_INNER, team.items):
+        return None
+    return entry.root.lookup(cut, FloorDiv(entry.length, divisor)).symbol()
 
 
 def _hint(expr: sympy.Expr) -> int:

@@ -27,6 +27,7 @@ from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.builder import Builder
 from xpu_runtime.codegen.statements import Operand, Term
 
+from .loops import divided_loop
 from .symbols import Symbols, is_uniform, is_uniform_symbol
 
 _CONDITIONS = (sympy.core.relational.Relational, sympy.And, sympy.Or, sympy.Not)
@@ -89,6 +90,10 @@ class Positions:
         if isinstance(expr, ModularIndexing):
             base, divisor, size = expr.args
             return self.operand(Mod(FloorDiv(base, divisor), size))
+        if isinstance(expr, FloorDiv):
+            quotient = divided_loop(*expr.args)
+            if quotient is not None:
+                return self.affine(quotient)
         if isinstance(expr, sympy.Pow | PowByNatural) and expr.args[1].is_Integer:
             base, exponent = expr.args
             if exponent > 0:

@@ -35,8 +35,8 @@ TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>
 _WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
-    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|"
-    r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|[kK]ept|multiplier|once|place|rest|row|shift|state|whole)\d+"
+    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|top|bottom|outside|"
+    r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|[kK]ept|multiplier|once|place|rest|row|shift|staged|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
 

@@ -28,7 +28,7 @@ def keep_slow_values(program: LoopProgram, target: Target) -> LoopProgram:
         columns *= size
     if program.lanes_on_parallel or program.caches or len(program.sections) < 2:
         return program
-    keeper = _Keeper(target.cache_bytes(columns), _written(program))
+    keeper = _Keeper(target.cache_bytes(columns), written_arrays(program))
     sections = [keeper.section(number, section) for number, section in enumerate(program.sections)]
     if not keeper.caches:
         return program
@@ -95,13 +95,19 @@ def _names_in(statement: Statement) -> Iterator[str]:
         yield from statement.position.variables
 
 
-def _written(program: LoopProgram) -> set[int]:
+def written_arrays(program: LoopProgram) -> set[int]:
+    """Return the arrays that the program stores to."""
     return {
         s.array
         for section in program.sections
         for s in walk((*section.per_element, *section.per_row))
         if isinstance(s, Store)
     }
+
+
+def keys_of(statements: Sequence[Statement], written: set[int]) -> dict[str, Hashable]:
+    """Return what each value is made of; equal keys are of equal values, also in several sections."""
+    return {s.name: key for s, key, _ in _keyed(statements, written) if isinstance(s, Let | Load)}
 
 
 def _keyed(

@@ -36,19 +36,28 @@ class Blocks:
         return ["  streaming_fence();"] if self.chosen else []
 
     def loop(
-        self, index: str, first: str, end: str, each: str, position: Callable[[Affine], str]
+        self,
+        index: str,
+        first: str,
+        end: str,
+        each: str,
+        position: Callable[[Affine], str],
+        function: str = "element",
     ) -> list[str]:
-        """Return the loop from ``first`` to ``end``; ``position`` gives the text of element ``e``'s."""
+        """Return the loop of a function's calls from ``first`` to ``end``.
+
+        ``position`` gives the text of element ``e``'s.
+        """
         at = [(s.array, position(s.position)) for s in self.chosen]
         return [
             f"  {{ {index} e = {first};",
             f"  for (; e + kBlock <= {end}; e += kBlock) {{",
             f"    {each} (i32 i = 0; i < kBlock; i += XPU_SUB_GROUP)"
-            " element(e + i + lane(), i + lane());",
+            f" {function}(e + i + lane(), i + lane());",
             *(f"    streaming_store(x{array} + ({place}), b{array}[0]);" for array, place in at),
             "  }",
             f"  for (i32 i = 0; e + i < {end}; i += XPU_SUB_GROUP) if (e + i + lane() < {end}) {{",
-            "    element(e + i + lane(), i + lane());",
+            f"    {function}(e + i + lane(), i + lane());",
             *(
                 f"    x{array}[({place}) + i + lane()] = b{array}[0].data[i + lane()];"
                 for array, place in at

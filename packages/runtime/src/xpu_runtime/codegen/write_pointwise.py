@@ -18,6 +18,7 @@ from .statements import Statement, Store, bodies, positions_of, walk
 from .streaming_stores import Blocks, collect_blocks
 from .target import Target
 from .tiles import Divisors, KernelBody, declare_coordinates, index_type, loop_over, tile_number
+from .write_transposed import transposed_loads, write_transposed
 
 # The vectors of a row of a tile, where an access is contiguous along another dimension than the lanes'.
 TRANSPOSED_VECTORS = 2
@@ -86,6 +87,10 @@ class _Element:
 def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     target, index, loops = element.target, element.index, element.loops
     last = len(loops.sizes) - 1
+    staged = transposed_loads(element.arrays, loops, element.statements, target)
+    if staged:
+        blocks = element.blocks(columns, lambda position: position.is_unit_stride(last))
+        return write_transposed(element.arrays, loops, blocks, staged, target, index)
     limit = _column_limit(loops, last, target)
     division = Division("rows", factors(rows), factors(columns), target.lanes, target, limit=limit)
     column_tiles: str | int

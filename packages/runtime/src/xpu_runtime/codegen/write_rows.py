@@ -11,7 +11,8 @@ from .loops import MIN_INNER, Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
 from .sizes import Extent, factors, hint_of
-from .statements import Keep, Set, Store, positions_of, walk
+from .statements import Keep, Set, Store, bodies, positions_of, walk
+from .streaming_stores import Blocks, collect_blocks
 from .target import Target
 from .tiles import (
     Divisors,
@@ -55,13 +56,15 @@ def write_rows(program: LoopProgram, target: Target) -> KernelBody:
         body.section(section, folds)
         folds += len(section.folds)
     body.add("}")
+    body.lines += body.final_statements
     tile = tile_number(target, index)
     if team.items > target.lanes:
         tile = f"  const {index} tile = ({index})group_id();"
     division = Division(
         "folds", factors(rows), factors(columns), team.items, target, body.divisors.factors
     )
-    return KernelBody([tile, *body.lines], ["rows", "height", *body.divisors.names], division)
+    names = ["rows", "height", *body.divisors.names]
+    return KernelBody([*body.declarations, tile, *body.lines], names, division, body.streams)
 
 
 def _positions(program: LoopProgram) -> dict:
@@ -91,6 +94,8 @@ class _BodyWriter:
         self.symbols = program.symbols
         self.target, self.team = target, team
         self.lines: list[str] = []
+        self.declarations: list[str] = []  # of blocks for streaming stores
+        self.final_statements: list[str] = []
         self.elements = 0
         self.hoisted: set[str] = set()
         leading = loops.leading
@@ -112,6 +117,14 @@ class _BodyWriter:
         # What runs once per row runs on every item, and one item stores.
         self.of_row = Renderer(program.arrays, joined, row_names, f"{team.own} == 0")
         self.of_element = Renderer(program.arrays, joined, names)
+        self.names, self.joined = names, joined
+        self.arrays, self.total = program.arrays, hint_of(math.prod(program.shape))
+        self.last_section = program.sections[-1]
+
+    @property
+    def streams(self) -> bool:
+        """Whether the kernel has streaming stores."""
+        return bool(self.declarations)
 
     def add(self, line: str) -> None:
         self.lines.append(line)
@@ -141,7 +154,8 @@ class _BodyWriter:
             return 0
         number = self.elements
         self.elements += 1
-        once, each = hoist(statements, self.hoisted)
+        blocks = self._blocks(section)
+        once, each = hoist(blocks.statements, self.hoisted)
         self.hoisted.update(let.name for let in once)
         before, inside = self.of_element.lines(once), self.of_element.lines(each)
         updates = [self.of_element.text(fold.update) for fold in section.folds]
@@ -155,7 +169,7 @@ class _BodyWriter:
             self.add(f"struct S{n} {{ {members} }};")
             starts = ", ".join([_start(n, fold)] * accumulators)
             self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
-        states = "".join(f", S{n}& state{n}" for n in numbers)
+        states = ", i32 at" if blocks.chosen else "".join(f", S{n}& state{n}" for n in numbers)
         for dim, size in enumerate(self.outer):
             self.add(f"for ({self.index} q{dim} = 0; q{dim} < {size}; ++q{dim}) {{")
         self.add(
@@ -173,9 +187,44 @@ class _BodyWriter:
             self.add(update)
             self.add("}")
         self.add("};")
-        self._loop(number, numbers, accumulators)
+        if blocks.chosen:
+            self._streaming_loop(number, blocks)
+        else:
+            self._loop(number, numbers, accumulators)
         self.add("}" * len(self.outer))
         return accumulators
+
+    def _blocks(self, section: Section) -> Blocks:
+        """Choose the streaming stores of a section: of the last one, whose results no other one reads."""
+        statements, target = section.per_element, self.target
+        nested = any(type(s) is Store for top in statements for b in bodies(top) for s in walk(b))
+        along = [dim for dim, name in self.names.items() if name == "c" and isinstance(dim, int)]
+        fits = along and not self.several and self.team.items == target.lanes
+        if section is not self.last_section or section.folds or nested or not fits:
+            return Blocks(statements)
+        if not target.division.streaming_bytes:
+            return Blocks(statements)
+        return collect_blocks(
+            self.arrays,
+            statements,
+            self.total,
+            hint_of(self.length),
+            target.division.streaming_bytes,
+            lambda at: self.joined(at).is_unit_stride(along[0]),
+        )
+
+    def _streaming_loop(self, number: int, blocks: Blocks) -> None:
+        self.declarations += blocks.declarations
+        self.final_statements = blocks.final_statements
+        names = {counter: "e" if name == "c" else name for counter, name in self.names.items()}
+        self.lines += blocks.loop(
+            self.index,
+            "0",
+            str(self.length),
+            self.target.vector_loop,
+            lambda at: self.joined(at).text(names),
+            f"element{number}",
+        )
 
     def _loop(self, number: int, folds: Sequence[int], accumulators: int) -> None:
         team, index, columns = self.team, self.index, self.length

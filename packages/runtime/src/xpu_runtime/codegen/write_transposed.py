@@ -1,0 +1,117 @@
+"""Write a pointwise kernel that reads arrays across their rows: blocks of them go through local memory.
+
+Only CPUs get it. Neighbouring lanes read neighbouring elements, and a cache line that is read is used whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .access import load_template
+from .division import Division
+from .loops import Loops
+from .program import Array
+from .render import Renderer
+from .statements import Let, Load, Statement, Store, Term, walk
+from .streaming_stores import Blocks
+from .target import Target
+from .tiles import KernelBody, declare_coordinates, loop_over, tile_number
+
+# The elements of a block's row: one streaming store. Its height is that of a vector.
+WIDTH = 128
+
+# The elements of local memory between columns of a block: lanes that read one row meet in no bank.
+_PADDING = 1
+
+
+def transposed_loads(
+    arrays: Sequence[Array], loops: Loops, statements: Sequence[Statement], target: Target
+) -> list[Load]:
+    """Return the loads to stage: contiguous along the last dimension but one, of arrays that nothing writes.
+
+    There are none if a size is a symbol, or a dimension is too short for blocks.
+    """
+    sizes = [size for size in loops.sizes if isinstance(size, int)]
+    last = len(loops.sizes) - 1
+    if target.gpu or last < 1 or len(sizes) <= last:
+        return []
+    if sizes[last] < WIDTH or sizes[last - 1] < target.lanes:
+        return []
+    written = {s.array for s in walk(statements) if type(s) is Store}
+    found = []
+    for s in statements:
+        if type(s) is Load and s.mask is None and s.array not in written:
+            position = loops.positions[s.position]
+            if position.factor(last) not in (0, 1) and position.is_unit_stride(last - 1):
+                found.append(s)
+    room = target.local_memory // 2
+    size = sum(arrays[load.array].element.size for load in found)
+    return found if size * WIDTH * (target.lanes + _PADDING) <= room else []
+
+
+def write_transposed(
+    arrays: Sequence[Array],
+    loops: Loops,
+    blocks: Blocks,
+    staged: Sequence[Load],
+    target: Target,
+    index: str,
+) -> KernelBody:
+    """Write blocks of ``target.lanes`` rows; ``blocks`` has the statements and the streaming stores."""
+    *outer, rows, columns = [size for size in loops.sizes if isinstance(size, int)]
+    last, height = len(outer) + 1, target.lanes
+    pitch = height + _PADDING
+    across, down = -(-columns // WIDTH), -(-rows // height)
+    names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
+    names[last] = "e"
+    renderer = Renderer(arrays, loops.positions.__getitem__, names)
+    text = [
+        *blocks.declarations,
+        *(
+            f"static Local<{arrays[load.array].element.stored}, {WIDTH * pitch}> staged{number};"
+            for number, load in enumerate(staged)
+        ),
+        tile_number(target, index),
+        f"for ({index} block = tile * ({index})height, "
+        f"last = min_of(block + ({index})height, ({index})blocks); block < last; ++block) {{",
+        f"const {index} first = block % {across} * {WIDTH}, "
+        f"end = min_of(first + {WIDTH}, ({index}){columns});",
+        f"const {index} top = block / {across} % {down} * {height}, "
+        f"bottom = min_of(top + {height}, ({index}){rows}), outside = block / {across * down};",
+        *declare_coordinates(outer, "outside", index),
+        # One condition around the loop: all lanes take part in most blocks.
+        f"if (const {index} d{last - 1} = top + lane(); d{last - 1} < bottom) {{",
+        f"{target.vector_loop} ({index} e = first; e < end; ++e) {{",
+    ]
+    for number, load in enumerate(staged):
+        element = renderer.element(load.array, load.position)
+        text.append(f"staged{number}[(e - first) * {pitch} + lane()] = {element};")
+    text += ["} }", "sub_group_barrier();"]
+    text.append(f"for ({index} d{last - 1} = top; d{last - 1} < bottom; ++d{last - 1}) {{")
+    numbers = {load: number for number, load in enumerate(staged)}
+    statements = [
+        _staged(s, numbers[s], arrays, pitch, last) if s in numbers else s  # type: ignore[index]
+        for s in blocks.statements
+    ]
+    taken = f"{index} e, i32 at" if blocks.chosen else f"{index} e"
+    text.append(f"auto element = [&]({taken}) __attribute__((always_inline)) {{")
+    text += [*renderer.lines(statements), "};"]
+    if blocks.chosen:
+        text += blocks.loop(
+            index, "first", "end", target.vector_loop, lambda at: loops.positions[at].text(names)
+        )
+    else:
+        call = "element(e + lane());"
+        text += loop_over(call, index, columns, target, "first", "end")
+    text += ["}", "sub_group_barrier();", "}", *blocks.final_statements]
+    count = math.prod(outer) * down * across
+    division = Division("folds", (count,), (WIDTH * height,), target.lanes, target)
+    return KernelBody(text, ["blocks", "height"], division, bool(blocks.chosen))
+
+
+def _staged(load: Load, number: int, arrays: Sequence[Array], pitch: int, last: int) -> Let:
+    """Return the definition of a loaded value from local memory."""
+    element = arrays[load.array].element
+    place = f"staged{number}[(e - first) * {pitch} + d{last - 1} - top]"
+    return Let(load.name, element.math, Term(load_template(element).format(place)))
