@@ -6,6 +6,7 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from ctypes import c_double, c_float, c_int32, c_int64
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import torch._C._dynamo.guards
@@ -29,6 +30,8 @@ __all__ = [
 
 # The runtime's helper processes build; a thread waits for each build.
 _WAITING = 8
+# Sets of sizes whose launches a kernel remembers.
+MAX_LAUNCHES = 1024
 
 # The module of a compiled graph looks it up after it has imported this one.
 empty_strided = torch._C._dynamo.guards._empty_strided_xpu = _device.empty_strided
@@ -97,8 +100,21 @@ class SizedLauncher:
     ) -> None:
         self.launcher, self.group = launcher, group
         self.symbols, self.division = symbols, division
+        # The values that division reads. Others, such as a learning rate, may change with every call.
+        # Where it reads none, their number is a key that never changes.
+        positions = [symbols.index(name) for name in division.symbols]
+        self.divided = itemgetter(*positions) if positions else len
+        self.launches: dict[Any, tuple[int, tuple[int, ...]]] = {}
 
     def __call__(self, values: tuple[int, ...], *arrays: Any) -> None:
+        launch = self.launches.get(self.divided(values)) or self._divide(values)
+        if launch[0]:
+            self.launcher(launch[0], self.group, *arrays, *values, *launch[1])
+
+    def _divide(self, values: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """Return the number of work-items and the size arguments, and remember them."""
         groups, sizes = self.division.launch(dict(zip(self.symbols, values, strict=True)))
-        if groups:
-            self.launcher(groups * self.group, self.group, *arrays, *values, *sizes)
+        if len(self.launches) >= MAX_LAUNCHES:
+            self.launches.clear()
+        launch = self.launches[self.divided(values)] = groups * self.group, sizes
+        return launch
