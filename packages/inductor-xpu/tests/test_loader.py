@@ -9,7 +9,7 @@ from inductor_xpu.loader import MAX_LAUNCHES, SizedLauncher
 TARGET = Target(lanes=16, units=2, gpu=False, max_items=8192, local_memory=262144)
 
 
-@pytest.mark.parametrize("rows, columns", [((1,), (5,)), (("n",), (1,)), (("m", 3), ("n",))])
+@pytest.mark.parametrize(("rows", "columns"), [((1,), (5,)), (("n",), (1,)), (("m", 3), ("n",))])
 def test_a_launch_has_the_groups_and_sizes_of_its_values(rows, columns):
     """The kernel has another symbol, which changes with every launch, as a learning rate does."""
     launched = []
