@@ -4,7 +4,10 @@ import pytest
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
+from inductor_xpu import loader
 from inductor_xpu.loader import MAX_LAUNCHES, SizedLauncher
+
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 
 TARGET = Target(lanes=16, units=2, gpu=False, max_items=8192, local_memory=262144)
 
@@ -36,3 +39,32 @@ def test_the_number_of_remembered_launches_is_bounded():
         launcher((n,))
     assert 0 < len(launcher.launches) <= MAX_LAUNCHES
     assert len(launched) == 2 * MAX_LAUNCHES - 1
+
+
+def test_kernels_are_built_once_and_before_the_graph_is_written(monkeypatch):
+    import torch
+    from torch._inductor.graph import GraphLowering
+    from torch._inductor.utils import fresh_cache
+
+    built = []
+    stock = loader._build, GraphLowering.codegen
+    monkeypatch.setattr(loader, "_build", lambda *args: built.append(args) or stock[0](*args))
+
+    def codegen(graph):
+        written = stock[1](graph)
+        assert len(graph.scheduler.get_backend(torch.device("xpu", 0)).builds) == 2
+        return written
+
+    monkeypatch.setattr(GraphLowering, "codegen", codegen)
+    x = torch.randn(40, 40, device="xpu")
+    with fresh_cache():
+        out = torch.compile(lambda x: (x.sin() @ x).cos())(x)
+    torch.testing.assert_close(out, (x.sin() @ x).cos())
+    assert len(built) == len(set(built)) == 2
+
+
+def test_a_kernel_that_cannot_be_built_is_an_error_of_the_one_that_waits():
+    failed = loader.start_build("missing", 0, "not C++")
+    assert loader.start_build("missing", 0, "not C++") is failed
+    with pytest.raises(RuntimeError):
+        failed.result(100)

@@ -1,4 +1,4 @@
-"""What compiled code calls: kernels, built in the background when the code is loaded."""
+"""What compiled code calls: kernels, built in the background from when they are written or loaded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ctypes import c_double, c_float, c_int32, c_int64
 from functools import cache
 from operator import itemgetter
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch._C._dynamo.guards
 import xpu_runtime as xr
@@ -57,8 +58,26 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_WAITING, thread_name_prefix="inductor_xpu")
 
 
-# A forked child does not have the threads; it gets the runtime's error instead of waiting for them.
-os.register_at_fork(after_in_child=_pool.cache_clear)
+# Builds that a graph which is being compiled, or a launcher's future, refers to.
+_builds: WeakValueDictionary[tuple[str, int, str], Future[Any]] = WeakValueDictionary()
+
+
+def _forget_threads() -> None:
+    """Forget the parent's threads, so that a forked child gets the runtime's error instead of a wait."""
+    _pool.cache_clear()
+    _builds.clear()
+
+
+os.register_at_fork(after_in_child=_forget_threads)
+
+
+def start_build(name: str, device: int, source: str) -> Future[Any]:
+    """Return the future of a kernel; for equal ones the same, as long as something refers to it."""
+    key = name, device, source
+    build = _builds.get(key)
+    if build is None:
+        build = _builds[key] = _pool().submit(_build, name, device, source)
+    return build
 
 
 def load_kernel(
@@ -74,7 +93,7 @@ def load_kernel(
 
     Where Inductor compiles in one thread, as on one core, it waits for no futures: then return the launcher.
     """
-    built: Future[Any] = _pool().submit(_build, name, device, source)
+    built = start_build(name, device, source)
 
     def launcher() -> Any:
         plain = xr.Launcher(built.result(), types)
