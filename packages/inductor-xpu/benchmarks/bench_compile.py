@@ -1,4 +1,4 @@
-"""What the first call of a compiled function takes, with empty caches and with full ones, in new processes."""
+"""What the first call of a compiled function takes, with empty and with full caches, in new processes."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ def _each(launch: Callable[[], object]) -> float:
 def dynamic_launch() -> Pair:
     """The launch of a kernel with sizes as arguments; one with fixed sizes is the runtime's own."""
     import torch
-    from torch._inductor.utils import fresh_cache
     from torch._inductor.codecache import PyCodeCache
+    from torch._inductor.utils import fresh_cache
 
     x = torch.randn(50, 300, device="xpu")
     with fresh_cache():
