@@ -16,13 +16,13 @@ from xpu_bench import Case, Pair
 PROGRAM = Path(__file__).with_name("compile_program.py")
 ONE_KERNEL = (
     "gelu of a sum",
-    "gelu backward",
+    "silu times",
     "softmax",
     "layer norm",
     "rms norm",
     "sum of columns",
     "argmax",
-    "rotary",
+    "sum with a transposed",
 )
 
 
