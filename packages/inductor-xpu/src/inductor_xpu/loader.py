@@ -72,10 +72,13 @@ os.register_at_fork(after_in_child=_forget_threads)
 
 
 def start_build(name: str, device: int, source: str) -> Future[Any]:
-    """Return the future of a kernel; for equal ones the same, as long as something refers to it."""
+    """Return the future of a kernel; for equal ones the same, as long as something refers to it.
+
+    A build that failed, as for a full disk, is tried again.
+    """
     key = name, device, source
     build = _builds.get(key)
-    if build is None:
+    if build is None or (build.done() and build.exception()):
         build = _builds[key] = _pool().submit(_build, name, device, source)
     return build
 
