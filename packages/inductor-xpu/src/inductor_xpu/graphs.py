@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +34,8 @@ class GraphPolicy(CUDAGraphPolicy):
             return super().cudagraphify(model, example_inputs, static_input_idxs, **named)
         static, changed = set(static_input_idxs), set(named["mutated_input_idxs"])
         # The shapes of what a forward pass saved for a backward one may vary without its knowing.
-        sized = named["is_backward"] or not all(map(_has_fixed_sizes, example_inputs))
-        keyed = [n for n in range(len(example_inputs)) if sized or n not in static]
-        call = ReplayedModel(model, static, changed, keyed)
+        is_fixed = not named["is_backward"] and all(map(_has_fixed_sizes, example_inputs))
+        call = ReplayedModel(model, static, changed, static if is_fixed else ())
 
         def run(inputs: list[Any]) -> Any:
             return call(inputs)
@@ -66,13 +65,14 @@ class ReplayedModel:
 
     ``static`` inputs, such as parameters, stay where they are; others are copied to memory of the capture,
     and those that the model changes are copied back. Results are copied out: the next call overwrites them.
-    The sizes of the ``keyed`` inputs may vary, so each set of them has a capture.
+    Each set of sizes has a capture; those of the inputs ``fixed`` never vary.
     """
 
     def __init__(
-        self, model: Callable[..., Any], static: set[int], changed: set[int], keyed: Sequence[int]
+        self, model: Callable[..., Any], static: set[int], changed: set[int], fixed: Collection[int]
     ) -> None:
-        self.model, self.static, self.changed, self.keyed = model, static, changed, keyed
+        self.model, self.static, self.changed = model, static, changed
+        self.fixed = frozenset(fixed)
         self.captures: dict[tuple[Any, ...], _Capture] = {}
         self.calls: dict[tuple[Any, ...], int] = {}
         self.addresses: list[int] | None = None
@@ -83,7 +83,7 @@ class ReplayedModel:
     def __call__(self, inputs: list[Any]) -> Any:
         """Run the model; like a compiled one, it empties the list of inputs."""
         with self.lock:
-            key = tuple([_key(inputs[number]) for number in self.keyed])
+            key = tuple([_key(x) for number, x in enumerate(inputs) if number not in self.fixed])
             self._notice_moves(inputs)
             if self.refusal or not self._is_warm(key) or torch.xpu.is_current_stream_capturing():
                 return self.model(inputs)
