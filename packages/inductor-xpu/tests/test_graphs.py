@@ -106,10 +106,20 @@ def test_inputs_that_are_changed():
 def test_several_sets_of_sizes(captures):
     call = compiled(lambda x: torch.softmax(x, -1) + 1, dynamic=True)
     for _ in range(4):
-        for rows in (2, 5, 9):
+        for rows in (2, 5, 900):
             x = torch.randn(rows, 30, device="xpu")
             check(call(x), torch.softmax(x, -1) + 1)
     assert len(captures) == 3
+
+
+def test_several_sets_of_sizes_in_training():
+    call = compiled(lambda x: (x.sin() * x.sum(0)).exp().mean(), dynamic=True)
+    for _ in range(5):
+        for rows in (300, 7, 500):
+            x = torch.randn(rows, 6, device="xpu", requires_grad=True)
+            expected = (x.sin() * x.sum(0)).exp().mean()
+            check(call(x), expected)
+            check(torch.autograd.grad(call(x), x), torch.autograd.grad(expected, x))
 
 
 def test_random_numbers_differ_in_every_call():

@@ -98,3 +98,22 @@ def test_damaged_caches_are_left_out(tmp_path):
         if file.is_file() and file.suffix != ".py":
             file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     run_child(COUNTED, env=env, timeout=200).check()
+
+
+def test_a_second_process_replays_what_the_first_compiled(tmp_path):
+    """Forward and backward, of whose inputs the cache does not tell the sizes."""
+    env = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "XPU_CACHE_DIR": str(tmp_path)}
+    program = """
+import torch
+torch.manual_seed(0)
+layer = torch.nn.Linear(6, 4, device="xpu")
+function = lambda x: torch.nn.functional.gelu(layer(x)).sum()
+call = torch.compile(function, mode="reduce-overhead", dynamic=True)
+for _ in range(5):
+    for rows in (300, 7, 500):
+        x = torch.randn(rows, 6, device="xpu", requires_grad=True)
+        for ours, eager in zip(*(torch.autograd.grad(f(x), (x, layer.weight)) for f in (call, function))):
+            torch.testing.assert_close(ours, eager, rtol=1e-4, atol=1e-4)
+"""
+    for _ in range(2):
+        run_child(program, env=env, timeout=200).check()

@@ -94,3 +94,37 @@ assert out.shape == (5,)
 """,
         timeout=300,
     ).check()
+
+
+def test_a_graph_on_xpu_starts_no_workers_for_triton():
+    run_child(
+        """
+import torch
+from torch._inductor.async_compile import AsyncCompile
+pools = lambda: AsyncCompile.process_pool.cache_info().currsize
+torch.compile(lambda x: x.sin() + 1)(torch.ones(5, device="xpu"))
+assert pools() == 0
+AsyncCompile.wakeup()
+assert pools() == 1
+""",
+        env={"TORCHINDUCTOR_COMPILE_THREADS": "2", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"},
+        timeout=300,
+    ).check()
+
+
+def test_workers_for_triton_start_when_inputs_are_on_cuda():
+    from inductor_xpu import workers
+
+    class OnCuda(torch.Tensor):
+        device = torch.device("cuda")
+
+    started = []
+    wakeup = workers.unless_prevented(lambda: started.append(1))
+    on_xpu = torch.empty(2, device="xpu")
+    with workers.prevented_for([on_xpu, 3]):
+        wakeup()
+    assert not started
+    with workers.prevented_for([on_xpu, torch.empty(2).as_subclass(OnCuda)]):
+        wakeup()
+    wakeup()
+    assert len(started) == 2

@@ -204,11 +204,8 @@ def test_division_is_plain_data():
     division = write(_copy((N, 3, M), [M, N]), CPU).division
     again = eval(repr(division), {"Division": Division, "Target": Target})
     assert again == division
-    for n in (1, 5, 0, 5, *range(2000)):
-        assert again.launch({"n0": n, "n1": 1000, "other": 1}) == again._compute(
-            {"n0": n, "n1": 1000}
-        )
-    assert len(again._launches) <= 1024
+    values = {"n0": 5, "n1": 1000}
+    assert again.launch(values | {"other": 1}) == division.launch(values)
 
 
 def test_reciprocals_divide_exactly():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,10 @@ class GraphPolicy(CUDAGraphPolicy):
         tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
         if any(tensor.device.type == "cuda" for tensor in tensors):
             return super().cudagraphify(model, example_inputs, static_input_idxs, **named)
-        call = ReplayedModel(model, set(static_input_idxs), set(named["mutated_input_idxs"]))
+        static, changed = set(static_input_idxs), set(named["mutated_input_idxs"])
+        # The shapes of what a forward pass saved for a backward one may vary without its knowing.
+        is_fixed = not named["is_backward"] and all(map(_has_fixed_sizes, example_inputs))
+        call = ReplayedModel(model, static, changed, static if is_fixed else ())
 
         def run(inputs: list[Any]) -> Any:
             return call(inputs)
@@ -43,11 +46,18 @@ class GraphPolicy(CUDAGraphPolicy):
 
 @dataclass
 class _Capture:
-    """A captured call, with the memory of its inputs and results."""
+    """A captured call, with the memory of its inputs and results.
+
+    ``copied`` are the numbers of the inputs that are copied in, ``changed`` of those that are copied back.
+    ``sources`` has for each result the number of the input that it is, or None.
+    """
 
     graph: Any
     inputs: list[Any]
     results: list[Any]
+    copied: list[int]
+    changed: list[int]
+    sources: list[int | None]
 
 
 class ReplayedModel:
@@ -55,13 +65,17 @@ class ReplayedModel:
 
     ``static`` inputs, such as parameters, stay where they are; others are copied to memory of the capture,
     and those that the model changes are copied back. Results are copied out: the next call overwrites them.
+    Each set of sizes has a capture; those of the inputs ``fixed`` never vary.
     """
 
-    def __init__(self, model: Callable[..., Any], static: set[int], changed: set[int]) -> None:
+    def __init__(
+        self, model: Callable[..., Any], static: set[int], changed: set[int], fixed: Collection[int]
+    ) -> None:
         self.model, self.static, self.changed = model, static, changed
+        self.fixed = frozenset(fixed)
         self.captures: dict[tuple[Any, ...], _Capture] = {}
         self.calls: dict[tuple[Any, ...], int] = {}
-        self.addresses: dict[int, int] = {}
+        self.addresses: list[int] | None = None
         self.refusal = ""
         self.stream: Any = None
         self.lock = threading.Lock()
@@ -69,7 +83,7 @@ class ReplayedModel:
     def __call__(self, inputs: list[Any]) -> Any:
         """Run the model; like a compiled one, it empties the list of inputs."""
         with self.lock:
-            key = tuple(map(_key, inputs))
+            key = tuple([_key(x) for number, x in enumerate(inputs) if number not in self.fixed])
             self._notice_moves(inputs)
             if self.refusal or not self._is_warm(key) or torch.xpu.is_current_stream_capturing():
                 return self.model(inputs)
@@ -80,14 +94,15 @@ class ReplayedModel:
 
     def _notice_moves(self, inputs: Sequence[Any]) -> None:
         """Drop the captures if an input is no longer where they were made; from now on, it is copied."""
-        moved = set()
-        for number in self.static:
-            address = inputs[number].data_ptr() if isinstance(inputs[number], torch.Tensor) else 0
-            if self.addresses.setdefault(number, address) != address:
-                moved.add(number)
-        if moved:
-            self.static -= moved
+        addresses = [_address(inputs[number]) for number in self.static]
+        if addresses == self.addresses:
+            return
+        if self.addresses is not None:
+            pairs = zip(self.static, addresses, self.addresses, strict=True)
+            self.static = {number for number, now, before in pairs if now == before}
             self.captures.clear()
+            addresses = [_address(inputs[number]) for number in self.static]
+        self.addresses = addresses
 
     def _is_warm(self, key: tuple[Any, ...]) -> bool:
         if key not in self.calls and len(self.calls) >= MAX_CAPTURES:
@@ -115,7 +130,12 @@ class ReplayedModel:
         except RuntimeError as error:
             self._refuse(f"its work cannot be captured: {error}")
             return None
-        self.captures[key] = _Capture(graph, held, results)
+        copied = [
+            n for n, x in enumerate(held) if isinstance(x, torch.Tensor) and x is not given[n]
+        ]
+        changed = [number for number in copied if number in self.changed]
+        sources = [_number_of(result, held) for result in results]
+        self.captures[key] = _Capture(graph, held, results, copied, changed, sources)
         return self.captures[key]
 
     def _replay(self, capture: _Capture, given: Sequence[Any]) -> list[Any]:
@@ -123,22 +143,36 @@ class ReplayedModel:
         if self.stream is not None and self.stream != stream:
             stream.wait_stream(self.stream)  # the memory of captures is that of all streams
         self.stream = stream
-        own = [n for n, x in enumerate(given) if capture.inputs[n] is not x]
-        for number in own:
+        for number in capture.copied:
             _copy(capture.inputs[number], given[number])
         capture.graph.replay()
-        for number in own:
-            if number in self.changed:
-                _copy(given[number], capture.inputs[number])
-        return [self._result(capture, given, result) for result in capture.results]
+        for number in capture.changed:
+            _copy(given[number], capture.inputs[number])
+        return [
+            _clone(result) if source is None else given[source]
+            for result, source in zip(capture.results, capture.sources, strict=True)
+        ]
 
-    def _result(self, capture: _Capture, given: Sequence[Any], result: Any) -> Any:
-        if not isinstance(result, torch.Tensor):
-            return result
-        for number, held in enumerate(capture.inputs):
-            if held is result:
-                return given[number]
-        return result.clone(memory_format=torch.preserve_format)
+
+def _has_fixed_sizes(value: Any) -> bool:
+    if not isinstance(value, torch.Tensor):
+        return False
+    return not any(isinstance(n, torch.SymInt) for n in (*value.shape, *value.stride()))
+
+
+def _address(value: Any) -> int:
+    return value.data_ptr() if isinstance(value, torch.Tensor) else 0
+
+
+def _number_of(result: Any, inputs: Sequence[Any]) -> int | None:
+    """Return the number of the input that a result is, or None."""
+    return next((number for number, x in enumerate(inputs) if x is result), None)
+
+
+def _clone(result: Any) -> Any:
+    if not isinstance(result, torch.Tensor):
+        return result
+    return result.clone(memory_format=torch.preserve_format)
 
 
 def _key(value: Any) -> Any:
@@ -155,4 +189,7 @@ def _like(tensor: torch.Tensor) -> torch.Tensor:
 
 def _copy(to: torch.Tensor, source: torch.Tensor) -> None:
     """Copy elements; of those that share memory, as in an expanded tensor, one."""
-    index_expanded_dims_and_copy_(to, source, get_expanded_dims(to))
+    if to.is_contiguous():  # the usual case, quicker to find out
+        to.copy_(source)
+    else:
+        index_expanded_dims_and_copy_(to, source, get_expanded_dims(to))

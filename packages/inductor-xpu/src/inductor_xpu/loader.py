@@ -1,4 +1,4 @@
-"""What compiled code calls: kernels, built in the background when the code is loaded."""
+"""What compiled code calls: kernels, built in the background from when they are written or loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from ctypes import c_double, c_float, c_int32, c_int64
 from functools import cache
+from operator import itemgetter
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch._C._dynamo.guards
 import xpu_runtime as xr
@@ -31,6 +33,8 @@ __all__ = [
 
 # The runtime's helper processes build; a thread waits for each build.
 _WAITING = 8
+# Sets of sizes whose launches a kernel remembers.
+MAX_LAUNCHES = 1024
 
 # The module of a compiled graph looks it up after it has imported this one.
 empty_strided = torch._C._dynamo.guards._empty_strided_xpu = _device.empty_strided
@@ -56,8 +60,30 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_WAITING, thread_name_prefix="inductor_xpu")
 
 
-# A forked child does not have the threads; it gets the runtime's error instead of waiting for them.
-os.register_at_fork(after_in_child=_pool.cache_clear)
+# Builds that a graph which is being compiled, or a launcher's future, refers to.
+_builds: WeakValueDictionary[tuple[str, int, str], Future[Any]] = WeakValueDictionary()
+
+
+def _forget_threads() -> None:
+    """Forget the parent's threads, so that a forked child gets the runtime's error instead of a wait."""
+    _pool.cache_clear()
+    _builds.clear()
+
+
+os.register_at_fork(after_in_child=_forget_threads)
+
+
+def start_build(name: str, device: int, source: str) -> Future[Any]:
+    """Return the future of a kernel; for equal ones the same, as long as something refers to it.
+
+    A build that failed, as for a full disk, is tried again.
+    """
+    plain = without_comments(source)
+    key = name, device, plain
+    build = _builds.get(key)
+    if build is None or (build.done() and build.exception()):
+        build = _builds[key] = _pool().submit(_build, name, device, plain)
+    return build
 
 
 def load_kernel(
@@ -73,7 +99,7 @@ def load_kernel(
 
     Where Inductor compiles in one thread, as on one core, it waits for no futures: then return the launcher.
     """
-    built: Future[Any] = _pool().submit(_build, name, device, source)
+    built = start_build(name, device, source)
 
     def launcher() -> Any:
         plain = xr.Launcher(built.result(), types)
@@ -88,7 +114,7 @@ def load_faults(device: int, faults: tuple[tuple[str, str], ...]) -> tuple[int, 
 
 
 def _build(name: str, device: int, source: str) -> Any:
-    return xr.compile(without_comments(source), device=device).kernel(name)
+    return xr.compile(source, device=device).kernel(name)
 
 
 class SizedLauncher:
@@ -99,8 +125,21 @@ class SizedLauncher:
     ) -> None:
         self.launcher, self.group = launcher, group
         self.symbols, self.division = symbols, division
+        # The values that division reads. Others, such as a learning rate, may change with every call.
+        # Where it reads none, their number is a key that never changes.
+        positions = [symbols.index(name) for name in division.symbols]
+        self.divided = itemgetter(*positions) if positions else len
+        self.launches: dict[Any, tuple[int, tuple[int, ...]]] = {}
 
     def __call__(self, values: tuple[int, ...], *arrays: Any) -> None:
+        launch = self.launches.get(self.divided(values)) or self._divide(values)
+        if launch[0]:
+            self.launcher(launch[0], self.group, *arrays, *values, *launch[1])
+
+    def _divide(self, values: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """Return the number of work-items and the size arguments, and remember them."""
         groups, sizes = self.division.launch(dict(zip(self.symbols, values, strict=True)))
-        if groups:
-            self.launcher(groups * self.group, self.group, *arrays, *values, *sizes)
+        if len(self.launches) >= MAX_LAUNCHES:
+            self.launches.clear()
+        launch = self.launches[self.divided(values)] = groups * self.group, sizes
+        return launch

@@ -171,6 +171,12 @@ def _is_convolution(stock: Any) -> Any:
     return is_mkldnn_conv
 
 
+def _wakeup(stock: Any) -> Any:
+    from .workers import unless_prevented
+
+    return staticmethod(unless_prevented(stock))
+
+
 def _initialized(stock: Any) -> Any:
     @functools.wraps(stock)
     def init_backend_registration() -> None:
@@ -189,18 +195,20 @@ def _compile_fx(stock: Any) -> Any:
     def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
-        from . import settings, user_lines
+        from . import settings, user_lines, workers
         from .modes import reject_packages, supported_settings
         from .prepare import prepare
 
         settings.user_lines = user_lines.is_wanted()
         bound = signature.bind(model_, example_inputs_, *args, **named)
-        if uses_xpu(model_, example_inputs_):
-            patches = bound.arguments.get("config_patches")
-            reject_packages(patches)
-            prepare(model_)
-            bound.arguments["config_patches"] = supported_settings(patches)
-        return stock(*bound.args, **bound.kwargs)
+        if not uses_xpu(model_, example_inputs_):
+            return stock(*bound.args, **bound.kwargs)
+        patches = bound.arguments.get("config_patches")
+        reject_packages(patches)
+        prepare(model_)
+        bound.arguments["config_patches"] = supported_settings(patches)
+        with workers.prevented_for(example_inputs_):
+            return stock(*bound.args, **bound.kwargs)
 
     return compile_fx
 
@@ -211,6 +219,12 @@ PATCHES = (
         "_empty_strided_xpu",
         "the CPU wheel's says that it was compiled without support for xpu",
         _empty_strided,
+    ),
+    Patch(
+        "torch._inductor.async_compile",
+        "AsyncCompile.wakeup",
+        "starts processes that import torch and compile Triton for every graph with inputs on xpu",
+        _wakeup,
     ),
     Patch(
         "torch._inductor.codegen.common",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch._inductor.utils import get_fused_kernel_name, get_kernel_metadata
 from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
+from .loader import start_build
 from .reader.kernel import LoopKernel
 from .user_lines import add_comments
 
@@ -24,6 +26,11 @@ class Scheduling(SIMDScheduling):
     """Fuses as for other SIMD devices; sorts and scans stay calls of ATen."""
 
     kernel_type = LoopKernel
+
+    def __init__(self, scheduler: Any) -> None:
+        super().__init__(scheduler)
+        # Kernels build while Inductor writes others; they stay referred to until the code is loaded.
+        self.builds: list[Future[Any]] = []
 
     @classmethod
     def get_backend_features(cls, device: torch.device) -> OrderedSet[BackendFeature]:
@@ -43,8 +50,10 @@ class Scheduling(SIMDScheduling):
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
         wrapper.add_import_once("from inductor_xpu.loader import *")
-        text = add_comments(src_code.replace(LoopKernel.PLACE_OF_NAME, name), kernel.user_lines)
-        body = f"load_kernel({name!r}, {device.index}, '''\n{text}''', {kernel.loading})"
+        text = "\n" + src_code.replace(LoopKernel.PLACE_OF_NAME, name)
+        self.builds.append(start_build(name, device.index, text))
+        shown = add_comments(text, kernel.user_lines)
+        body = f"load_kernel({name!r}, {device.index}, '''{shown}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)
         if kernel.faults.codes:
             said = tuple(tuple(fault) for fault in kernel.faults.codes)

@@ -10,9 +10,6 @@ from .target import Target
 # A launch's number of groups, and the kernel's size arguments.
 Launch = tuple[int, tuple[int, ...]]
 
-# The maximum number of launches that a division remembers.
-_MAX_LAUNCHES = 1024
-
 
 @dataclass(frozen=True)
 class Division:
@@ -37,9 +34,6 @@ class Division:
     overlap: bool = False
     limit: int = 0
     _symbols: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _launches: dict[tuple[int, ...], Launch] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -59,15 +53,6 @@ class Division:
 
         ``values`` has those of the program's symbols; it may have others.
         """
-        key = tuple(map(values.__getitem__, self._symbols))
-        found = self._launches.get(key)
-        if found is None:
-            if len(self._launches) >= _MAX_LAUNCHES:
-                self._launches.clear()
-            found = self._launches[key] = self._compute(values)
-        return found
-
-    def _compute(self, values: Mapping[str, int]) -> Launch:
         rows, columns = _value(self.rows, values), _value(self.columns, values)
         tiles, sizes = _FORMS[self.form](self, rows, columns, values)
         # A tile is a sub-group's, or that of a group whose items share rows.
