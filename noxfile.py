@@ -145,7 +145,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def accuracy(session: nox.Session) -> None:
-    """Compare models compiled on xpu with eager ones and with float64, and write docs/accuracy.md. Not in CI."""
+    """Compare compiled models with eager ones and float64; write docs/accuracy.md. Not in CI."""
     environment = Environment("accuracy")
     (package,) = (package for package in PACKAGES if package.wheel == "inductor-xpu")
     environment.install_wheels(session, build_wheels(session), package.group("accuracy"))

@@ -17,8 +17,6 @@ from pathlib import Path
 import grid
 import report
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
-
 
 def wanted(options: argparse.Namespace, outcomes: dict[str, grid.Outcome]) -> Iterator[str]:
     """Yield the cases that the options choose. Says which families need a package that is missing."""
@@ -54,7 +52,9 @@ def main() -> int:
     parser.add_argument("--models", default="", metavar="REGEX", help="models whose name matches")
     parser.add_argument("--cases", default="", metavar="REGEX", help="cases whose name matches")
     parser.add_argument("--redo", choices=("failed", "all"), help="run cases again")
-    parser.add_argument("--record", type=Path, default=DOCS / "accuracy.json", metavar="FILE")
+    parser.add_argument(
+        "--record", type=Path, default=report.DOCS / "accuracy.json", metavar="FILE"
+    )
     parser.add_argument("--list", action="store_true", help="print the cases, run none")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -72,11 +72,11 @@ def main() -> int:
         start = time.monotonic()
         outcome = cases.run(name)
         grid.record(options.record, name, outcome)
+        report.write(options.record, options.record.with_suffix(".md"))
         failed += report.has_failed(outcome)
         seconds = time.monotonic() - start
         print(f"{number}/{len(names)} {name} {seconds:.1f} s: {report.line(outcome)}", flush=True)
     cases.end()
-    report.write(options.record, options.record.with_suffix(".md"))
     print(f"{len(names)} cases, {failed} failed")
     return int(failed > 0)
 

@@ -104,10 +104,17 @@ def _outcome(model_case: Any, case: str, device: str) -> Outcome:
     try:
         result = model_case.check(model_case.ModelCase.parse(case), device)
     except Exception as e:  # noqa: BLE001 any failure is an outcome here
-        text = " ".join(str(e).split())
-        return {"result": f"{type(e).__name__}: {text}"[:400]}
+        return {"result": _one_line(e)}
     outcome: Outcome = {"result": str(result), "graphs": result.graphs}
     return outcome | ({"breaks": result.breaks} if result.breaks else {})
+
+
+def _one_line(error: Exception) -> str:
+    """Return an error's type and text. Dynamo's long ones have the cause behind "got"."""
+    text = " ".join(str(error).partition("Set TORCHDYNAMO_VERBOSE")[0].split())
+    _, got, cause = text.partition(" got ")
+    text = f"{text[:120]} … got {cause}" if got else text
+    return f"{type(error).__name__}: {text.partition(' Exception raised from')[0]}"[:300].strip()
 
 
 def record(file: Path, case: str, outcome: Outcome) -> None:

@@ -100,7 +100,7 @@ def check_model(model: Model, case: ModelCase, device: str) -> Result:
         compiled += [_step(compiled_net, call, batch, device, case) for batch in batches[1:]]
     if case.mode == "training" and case.sizes == "static":
         for step, updated in ((exact, exact_net), (eager, eager_net), (compiled, compiled_net)):
-            step[0]["updates"] = _update(updated, is_compiled=updated is compiled_net)
+            step[0]["update of"] = _update(updated, is_compiled=updated is compiled_net)
     tol = model.tolerance or judge.tolerance(case.mode == "training", case.dtype == "float32")
     found = []
     for ours, theirs, reference in zip(compiled, eager, exact, strict=True):
@@ -124,7 +124,10 @@ def _step(
     inputs = tree_map(lambda tensor: tensor.to(device), dict(batch))
     is_training = case.mode == "training"
     is_amp = case.dtype == "amp"
-    with torch.set_grad_enabled(is_training), torch.autocast(device, torch.bfloat16, enabled=is_amp):
+    with (
+        torch.set_grad_enabled(is_training),
+        torch.autocast(device, torch.bfloat16, enabled=is_amp),
+    ):
         outputs = call(**inputs)
     step = {"output": _tensors(outputs)}
     if is_training:

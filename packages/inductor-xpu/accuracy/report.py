@@ -8,15 +8,17 @@ from pathlib import Path
 import grid
 from grid import Outcome
 
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 TEXT = """# Accuracy of compiled models
 
-`nox -s accuracy` compares models, compiled by [torch.compile](torch_compile.md) on xpu, with eager ones, and both with a
-reference in float64 on the CPU. The networks are small and have random weights: those of HuggingFace and TIMM are
-built from reduced configurations, and those like TorchBench's are written in this repository. A case passes if each
-output and, of training, each gradient, buffer and update of a parameter is close to the eager one, or has an error
-of at most twice the eager one (three times for 16 bits or fewer than 1,000 numbers) and a tolerance: the rule of
-PyTorch's own suite. A case with dynamic sizes runs with two batch sizes, and the second must compile nothing. No
-operator may run on the host.
+`nox -s accuracy` compares models, compiled by [torch.compile](torch_compile.md) on xpu, with eager ones, and
+both with a reference in float64 on the CPU. The networks are small and have random weights: those of
+HuggingFace and TIMM are built from reduced configurations, and those like TorchBench's are written in this
+repository. A case passes if each output and, of training, each gradient, buffer and update of a parameter is
+close to the eager one, or has an error of at most twice the eager one (three times for 16 bits or fewer than
+1,000 numbers) and a tolerance: the rule of PyTorch's own suite. A case with dynamic sizes runs with two batch
+sizes, and the second must compile nothing. No operator may run on the host. A case that fails is also run on
+the CPU of stock PyTorch.
 
 `bf16` has weights and inputs of bfloat16, `amp` runs under `torch.autocast`.
 
@@ -98,7 +100,7 @@ def _table(cases: dict[str, Outcome]) -> list[str]:
         cells = []
         for mode, dtype in columns:
             names = [f"{family}/{model}/{mode}/{dtype}/{sizes}" for sizes in ("static", "dynamic")]
-            marks = [MARKS[_kind(cases[n])] if n in cases else "–" for n in names]
+            marks = [MARKS[_kind(cases[n])] if n in cases else "-" for n in names]
             cells.append(" / ".join(marks))
         lines.append(f"| {model} | " + " | ".join(cells) + " |")
     return lines

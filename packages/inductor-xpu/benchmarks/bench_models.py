@@ -177,7 +177,9 @@ def _training(net: Any, inputs: dict[str, Any], half: bool, compiled: bool) -> C
     return run
 
 
-def _setup(make: Make, kind: Callable[..., Any], half: bool, beside_cpu: bool) -> Callable[[], Pair]:
+def _setup(
+    make: Make, kind: Callable[..., Any], half: bool, beside_cpu: bool
+) -> Callable[[], Pair]:
     def setup() -> Pair:
         import torch
 

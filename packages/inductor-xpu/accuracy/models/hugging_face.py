@@ -12,7 +12,7 @@ from .model import Model, integers
 
 torchvision_operators.declare()
 
-import transformers
+import transformers  # noqa: E402
 
 transformers.logging.set_verbosity_error()
 
@@ -75,7 +75,10 @@ def _image(n: int) -> dict[str, torch.Tensor]:
 
 
 def _speech(n: int) -> Mapping[str, torch.Tensor]:
-    return {"input_features": torch.randn(n, 8, 2 * LENGTH), "labels": 3 + integers(WORDS - 3, n, 6)}
+    return {
+        "input_features": torch.randn(n, 8, 2 * LENGTH),
+        "labels": 3 + integers(WORDS - 3, n, 6),
+    }
 
 
 MODELS = {

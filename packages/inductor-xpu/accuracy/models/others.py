@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 def mlp(*widths: int, last: nn.Module | None = None) -> nn.Sequential:
     """Return linear layers with ReLU between them, and `last` at the end."""
     layers: list[nn.Module] = []
-    for inputs, outputs in zip(widths[:-1], widths[1:], strict=True):
+    for inputs, outputs in itertools.pairwise(widths):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     return nn.Sequential(*layers[:-1], *([last] if last else []))
 

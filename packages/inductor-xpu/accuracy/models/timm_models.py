@@ -12,9 +12,9 @@ from .model import Model
 
 torchvision_operators.declare()
 
-import timm
-from timm.models import mlp_mixer, mobilenetv3, regnet
-from timm.models._efficientnet_builder import decode_arch_def
+import timm  # noqa: E402
+from timm.models import mlp_mixer, mobilenetv3, regnet  # noqa: E402
+from timm.models._efficientnet_builder import decode_arch_def  # noqa: E402
 
 CLASSES = 10
 

@@ -42,7 +42,5 @@ MODELS = {
         lambda n: {"source": integers(200, n, 14), "target": integers(200, n, 11)},
     ),
     "unet": Model(vision.UNet, lambda n: {"x": torch.randn(n, 3, 32, 32)}),
-    "vae": Model(
-        others.VAE, lambda n: {"image": torch.rand(n, 144), "noise": torch.randn(n, 8)}
-    ),
+    "vae": Model(others.VAE, lambda n: {"image": torch.rand(n, 144), "noise": torch.randn(n, 8)}),
 }
