@@ -28,7 +28,8 @@ python3 -m nox -s accuracy -- --redo failed                  # and those that di
 python3 -m nox -s accuracy -- timm --models 'res' --redo all # models by name
 ```
 
-The page is made of docs/accuracy.json by the same command.
+The page is made of docs/accuracy.json by the same command. A new model is an entry of a table in
+`packages/inductor-xpu/accuracy/models/`.
 """
 MARKS = {"pass": "✓", "stock": "stock fails", "fail": "**fails**"}
 DTYPES = {"float32": "f32", "bfloat16": "bf16", "amp": "amp"}
