@@ -27,7 +27,6 @@ def differences(
     eager: Mapping[str, torch.Tensor],
     exact: Mapping[str, torch.Tensor],
     tol: float,
-    is_noisy: bool = False,
 ) -> list[str]:
     """Return what differs too much in a group of tensors: its names, and sizes of errors."""
     if compiled.keys() != eager.keys() or eager.keys() != exact.keys():
@@ -49,7 +48,6 @@ def differences(
             reference * scale if reference.is_floating_point() else reference,
             tol=tol,
             equal_nan=True,
-            use_larger_multiplier_for_smaller_tensor=is_noisy,
             log_error=lambda text, *values, to=messages: to.append(text % values),
         ):
             found.append(f"{name}: {messages[-1].partition(', use_larger')[0]}")

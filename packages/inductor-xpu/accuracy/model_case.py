@@ -101,14 +101,15 @@ def check_model(model: Model, case: ModelCase, device: str) -> Result:
     if case.mode == "training" and case.sizes == "static":
         for step, updated in ((exact, exact_net), (eager, eager_net), (compiled, compiled_net)):
             step[0]["update of"] = _update(updated, is_compiled=updated is compiled_net)
-    tol = model.tolerance or judge.tolerance(case.mode == "training", case.dtype == "float32")
+    is_float32 = case.dtype == "float32"
+    tol = judge.tolerance(case.mode == "training", is_float32)
+    if model.tolerance and not is_float32:
+        tol = model.tolerance
     found = []
     for ours, theirs, reference in zip(compiled, eager, exact, strict=True):
         for kind, expected in reference.items():
             _require_finite(kind, expected)
-            different = judge.differences(
-                ours[kind], theirs[kind], expected, tol, is_noisy=model.is_noisy
-            )
+            different = judge.differences(ours[kind], theirs[kind], expected, tol)
             found += [f"{kind} {text}" for text in different]
     return Result(found, graphs, [_one_line(b) for b in breaks], sorted(torch_xpu.fallbacks()))
 

@@ -13,14 +13,12 @@ import torch
 class Model:
     """A network with random weights, and random inputs of `n` samples, by the names of parameters.
 
-    ``tolerance`` and ``is_noisy`` widen the limits of a model whose errors are known to vary; a comment
-    beside the entry says why.
+    ``tolerance`` is for bf16 and amp, where errors are known to vary; a comment beside the entry says why.
     """
 
     make: Callable[[], torch.nn.Module]
     inputs: Callable[[int], Mapping[str, Any]]
     tolerance: float | None = None
-    is_noisy: bool = False
 
 
 def integers(high: int, *sizes: int) -> torch.Tensor:

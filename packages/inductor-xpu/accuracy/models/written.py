@@ -20,8 +20,12 @@ MODELS = {
             "time": 100 * torch.rand(n),
         },
     ),
+    # Under autocast the errors of its embeddings' gradients vary from 0.4 to 1.5 times the eager ones,
+    # and a lucky eager one was exceeded by a factor of 2.5.
     "dlrm": Model(
-        others.DLRM, lambda n: {"numbers": torch.rand(n, 13), "words": integers(100, n, 4, 3)}
+        others.DLRM,
+        lambda n: {"numbers": torch.rand(n, 13), "words": integers(100, n, 4, 3)},
+        tolerance=2e-2,
     ),
     "lstm_language_model": Model(
         language.LSTMLanguageModel, lambda n: {"tokens": integers(200, n, 12)}
