@@ -136,7 +136,10 @@ class Translator(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         length = target.shape[1]
         hidden = torch.ones(length, length, dtype=torch.bool, device=target.device).triu(1)
-        y = self.transformer(self.words(source), self.words(target), tgt_mask=hidden)
+        # Without `tgt_is_causal` it compares the mask with one, which breaks the graph.
+        y = self.transformer(
+            self.words(source), self.words(target), tgt_mask=hidden, tgt_is_causal=True
+        )
         return self.head(y)
 
 
