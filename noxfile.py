@@ -144,6 +144,15 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def accuracy(session: nox.Session) -> None:
+    """Compare compiled models with eager ones and float64; write docs/accuracy.md. Not in CI."""
+    environment = Environment("accuracy")
+    (package,) = (package for package in PACKAGES if package.wheel == "inductor-xpu")
+    environment.install_wheels(session, build_wheels(session), package.group("accuracy"))
+    environment.python(session, str(package.path / "accuracy"), *session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
 def fuzz(session: nox.Session) -> None:
     """Run random programs against a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
     fuzzers = {path.parent.name: path.parent for path in ROOT.glob("packages/*/fuzz/*/__main__.py")}

@@ -24,6 +24,7 @@ NOT_IN_WHEEL = {
     "benchmarks",
     "workloads",
     "fuzz",
+    "accuracy",
     "soak",
     "build",
     "__pycache__",

@@ -70,3 +70,21 @@ def test_gradients(name):
         scale = other.abs().max().item() + 1
         tolerance = 2e-2 if other.dtype == torch.bfloat16 else 2e-5
         torch.testing.assert_close(one.cpu() / scale, other / scale, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.values
+def test_gradient_of_a_maximum_of_16_bits():
+    """The maximum that is stored is found among values that the backward computes again."""
+
+    def largest(x, w):
+        return torch.relu(torch.nn.functional.layer_norm(x, (64,), w)).amax(1)
+
+    torch.manual_seed(0)
+    x = torch.randn(4, 32, 64, dtype=torch.bfloat16, device="xpu", requires_grad=True)
+    w = torch.ones(64, dtype=torch.bfloat16, device="xpu", requires_grad=True)
+    for function in (largest, torch.compile(largest)):
+        w.grad = None
+        function(x, w).float().sum().backward()
+        # With a factor of one each, the gradient is the sum of the 4 maxima of a column.
+        expected = largest(x, w).float().sum(0)
+        torch.testing.assert_close(w.grad.float(), expected, rtol=2e-2, atol=2e-2)

@@ -93,6 +93,14 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         sizes.check_leq(count, MAX_NARROW)
         return element("i32")
 
+    @cached_property
+    def compares_for_equality(self) -> bool:
+        """Whether a value may be compared with itself as a tensor of 16 bits has it, so that it is rounded.
+
+        The gradient of a maximum finds its place so; without any it divides by their number, zero.
+        """
+        return any(node._body.has_op("eq") for node in self.features.scheduler_nodes())
+
     @property
     def has_fp64(self) -> bool:
         """Whether the device computes in f64."""

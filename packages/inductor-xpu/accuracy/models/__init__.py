@@ -1,0 +1,17 @@
+"""The models whose accuracy is compared, by family and name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .model import Model
+
+__all__ = ["FAMILIES", "Model", "models"]
+
+# Modules of tables. The packages that a family needs are imported with its table.
+FAMILIES = {"written": "written", "huggingface": "hugging_face", "timm": "timm_models"}
+
+
+def models(family: str) -> dict[str, Model]:
+    """Return the models of a family. Raises ImportError without the package that it needs."""
+    return import_module(f".{FAMILIES[family]}", __name__).MODELS
