@@ -133,7 +133,7 @@ def _setup(
         torch._dynamo.reset()
         inputs = make(half)
 
-        def compiled(name: str, post_ops: bool) -> Callable[[], None]:
+        def compiled(name: str, post_ops: bool | None) -> Callable[[], None]:
             call = torch.compile(_copy(function, name), dynamic=False)
 
             def once() -> None:
@@ -144,7 +144,7 @@ def _setup(
                 once()
             return once
 
-        ours, peer = compiled("fused", True), compiled("unfused", False)
+        ours, peer = compiled("fused", None), compiled("unfused", False)
         return Pair(ours, peer, torch.xpu.synchronize, torch.xpu.synchronize)
 
     return setup

@@ -57,6 +57,19 @@ def test_training():
     check(losses[1], losses[0], 1e-3)
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_of_dynamic_sizes(masked):
+    def attend(q, k, v, *mask):
+        return F.scaled_dot_product_attention(q, k, v, *mask)
+
+    compiled = torch.compile(attend, dynamic=True)
+    for batch, length in ((2, 16), (3, 33), (1, 7)):
+        inputs = [torch.randn(batch, 4, length, 16) for _ in range(3)]
+        if masked:
+            inputs.append(torch.randn(batch, 1, length, length))
+        check(compiled(*(i.to("xpu") for i in inputs)), attend(*inputs))
+
+
 def test_the_step_of_an_optimizer():
     eager = [torch.randn(30, 40, device="xpu", requires_grad=True) for _ in range(6)]
     compiled = [p.detach().clone().requires_grad_() for p in eager]

@@ -40,6 +40,25 @@ def test_against_the_cpu(name):
         torch.testing.assert_close(ours.cpu(), theirs, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("without_gradients", [torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_without_gradients(name, without_gradients, dtype):
+    torch.manual_seed(0)
+    network, x = NETWORKS[name](), torch.randn(6, 3, 5)
+    with without_gradients():
+        expected = network(x)
+        got = network.to("xpu", dtype)(x.to("xpu", dtype))
+    tolerance = 1e-4 if dtype == torch.float32 else 5e-2
+    for ours, theirs in zip(
+        torch.utils._pytree.tree_leaves(got),
+        torch.utils._pytree.tree_leaves(expected),
+        strict=True,
+    ):
+        assert ours.dtype == dtype
+        torch.testing.assert_close(ours.cpu().float(), theirs, rtol=tolerance, atol=tolerance)
+
+
 @pytest.mark.parametrize("make", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
 def test_cells(make):
     torch.manual_seed(0)

@@ -45,10 +45,11 @@ void check_arguments(const Tensor& q, const Tensor& k, const Tensor& v, const Op
   TORCH_CHECK(!causal, "Explicit attn_mask should not be set when is_causal=True");
 }
 
+// Sizes may be symbols here, since compilers trace the choice.
 bool spreads(const Tensor& mask, const Tensor& q, const Tensor& k) {
-  const std::int64_t scores[] = {q.size(0), q.size(1), q.size(2), k.size(2)};
+  const c10::SymInt scores[] = {q.sym_size(0), q.sym_size(1), q.sym_size(2), k.sym_size(2)};
   for (std::int64_t d = 1; d <= mask.dim(); ++d)
-    if (mask.dim() > 4 || (mask.size(-d) != 1 && mask.size(-d) != scores[4 - d])) return false;
+    if (mask.dim() > 4 || (mask.sym_size(-d) != 1 && mask.sym_size(-d) != scores[4 - d])) return false;
   return true;
 }
 
@@ -57,11 +58,11 @@ bool fits(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTenso
   auto type = q.scalar_type();
   if (type != at::kFloat && type != at::kHalf && type != at::kBFloat16) return false;
   if (q.dim() != 4 || k.dim() != 4 || v.dim() != 4) return false;
-  if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
-  bool heads = k.size(1) == v.size(1) &&
-               (q.size(1) == k.size(1) || (gqa && k.size(1) > 0 && q.size(1) % k.size(1) == 0));
-  if (!heads || q.size(0) != k.size(0) || q.size(0) != v.size(0)) return false;
-  if (q.size(3) != k.size(3) || k.size(2) != v.size(2)) return false;
+  if (q.sym_numel() == 0 || k.sym_numel() == 0 || v.sym_numel() == 0) return false;
+  auto of_q = q.sym_size(1), of_k = k.sym_size(1);
+  bool heads = of_k == v.sym_size(1) && (of_q == of_k || (gqa && of_k > 0 && of_q % of_k == 0));
+  if (!heads || q.sym_size(0) != k.sym_size(0) || q.sym_size(0) != v.sym_size(0)) return false;
+  if (q.sym_size(3) != k.sym_size(3) || k.sym_size(2) != v.sym_size(2)) return false;
   return !given(mask) || (!mask->requires_grad() && spreads(*mask, q, k));
 }
 
