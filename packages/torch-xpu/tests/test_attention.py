@@ -1,8 +1,11 @@
 """Attention: against the formula on the CPU, forward and backward, and what memory it takes."""
 
+import itertools
+
 import pytest
 import torch
 import torch.nn.functional as F
+from torch._subclasses import FakeTensorMode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 pytestmark = pytest.mark.values
@@ -64,6 +67,32 @@ def test_projections_keep_their_layout():
     out = F.scaled_dot_product_attention(q, k, v)
     assert out.transpose(1, 2).is_contiguous()
     both([t.cpu() for t in (q, k, v)], torch.float32)
+
+
+@pytest.mark.parametrize("values", [16, 8])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))), ids=str)
+def test_layouts_are_those_that_compilers_expect(order, values):
+    """In the shapes of fake tensors, results and gradients have the strides of real ones."""
+
+    def attend(*tensors):
+        tensors = [t.detach().requires_grad_() for t in tensors]
+        out = F.scaled_dot_product_attention(*tensors)
+        return [out, *torch.autograd.grad(out, tensors, torch.ones_like(out))]
+
+    sizes = (2, 3, 5)
+    back = [order.index(d) for d in range(4)]
+    inputs = []
+    for last in (16, 16, values):
+        whole = torch.randn([(*sizes, 2 * last)[d] for d in order], device="xpu").permute(back)
+        inputs.append(whole[..., :last])
+    real = attend(*inputs)
+    with FakeTensorMode() as mode:
+        fake = attend(*map(mode.from_tensor, inputs))
+    for one, other in zip(real, fake, strict=True):
+        assert one.stride() == other.stride()
+    expected = attend(*(t.cpu() for t in inputs))
+    for one, other in zip(real, expected, strict=True):
+        torch.testing.assert_close(one.cpu(), other, rtol=1e-4, atol=1e-5)
 
 
 def test_a_mask_with_a_gradient():

@@ -5,10 +5,13 @@
 #include <ATen/ops/_scaled_dot_product_fused_attention_overrideable.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -128,15 +131,28 @@ xpu::dnn::AttentionOptions options_of(const Tensor& q, const Tensor& logsumexp, 
   return options;
 }
 
-// With the heads where q has them, inside of the positions or outside.
+// In the order of q's dimensions in memory, as compilers expect.
 Tensor result_like(const Tensor& q, std::int64_t values) {
-  auto n = q.size(0), h = q.size(1), s = q.size(2);
-  return q.stride(1) < q.stride(2) ? at::empty({n, s, h, values}, q.options()).transpose(1, 2)
-                                   : at::empty({n, h, s, values}, q.options());
+  if (q.size(3) == values) return at::empty_like(q);
+  std::array<std::int64_t, 4> order{0, 1, 2, 3}, strides;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return q.stride(a) > q.stride(b); });
+  auto sizes = q.sizes().vec();
+  sizes[3] = values;
+  std::int64_t step = 1;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    strides[static_cast<std::size_t>(*d)] = step;
+    step *= sizes[static_cast<std::size_t>(*d)];
+  }
+  return at::empty_strided(sizes, strides, q.options());
 }
 
 Tensor dense_rows(const Tensor& t) {
   return t.stride(-1) == 1 ? t : t.contiguous();
+}
+
+// Copies results that were computed with dense rows to memory in the order of `like`, if that has none.
+Tensor in_order_of(const Tensor& like, const Tensor& computed) {
+  return like.stride(-1) == 1 ? computed : at::empty_like(like).copy_(computed);
 }
 
 using Fused = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
@@ -146,15 +162,16 @@ Fused fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const O
   auto guard = guard_for(q, k, v);
   check_arguments(q, k, v, mask, causal);
   TORCH_CHECK_NOT_IMPLEMENTED(!debug_mask, "xpu's attention gives no debug mask");
-  auto out = result_like(q, v.size(3));
+  auto out = result_like(q, v.size(3)), rows = dense_rows(out);
   auto logsumexp = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat));
   xpu::Philox random;
   if (dropout > 0) random = take_random(std::nullopt, q, 4);
   auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
   translate_errors([&] {
     xpu::dnn::attention(stream_of(q), view_of(dense_rows(q)), view_of(dense_rows(k)), view_of(dense_rows(v)),
-                        view_of(out), options);
+                        view_of(rows), options);
   });
+  if (!rows.is_same(out)) out.copy_(rows);
   auto number = [](std::uint64_t n) { return at::scalar_tensor(std::bit_cast<std::int64_t>(n), at::kLong); };
   return {out, logsumexp, {}, {}, q.size(2), k.size(2), number(random.seed), number(random.offset), {}};
 }
@@ -167,7 +184,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> fused_attention_backward(
   auto guard = guard_for(grad_, q_, k_, v_);
   check_one_device(grad_, q_, k_, v_, out, logsumexp);
   TORCH_CHECK_NOT_IMPLEMENTED(!wanted[3], "xpu's fused attention has no gradient of the mask");
-  auto grad = dense_rows(grad_), q = dense_rows(q_), k = dense_rows(k_), v = dense_rows(v_);
+  auto grad = dense_rows(grad_), q = dense_rows(q_), k = dense_rows(k_), v = dense_rows(v_),
+       result = dense_rows(out);
   auto grad_q = at::empty_like(q), grad_k = at::empty_like(k), grad_v = at::empty_like(v);
   xpu::Philox random;
   if (dropout > 0)
@@ -176,9 +194,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> fused_attention_backward(
   auto options = options_of(q, logsumexp, mask, dropout, causal, scale, random);
   translate_errors([&] {
     xpu::dnn::attention_backward(stream_of(q), view_of(grad), view_of(q), view_of(k), view_of(v),
-                                 view_of(out), view_of(grad_q), view_of(grad_k), view_of(grad_v), options);
+                                 view_of(result), view_of(grad_q), view_of(grad_k), view_of(grad_v), options);
   });
-  return {grad_q, grad_k, grad_v, {}};
+  return {in_order_of(q_, grad_q), in_order_of(k_, grad_k), in_order_of(v_, grad_v), {}};
 }
 
 }  // namespace
