@@ -70,6 +70,18 @@ def test_attention_of_dynamic_sizes(masked):
         check(compiled(*(i.to("xpu") for i in inputs)), attend(*inputs))
 
 
+def test_indices_of_a_triangle():
+    def triangle(x):
+        i, j = torch.tril_indices(7, 7, -1, device=x.device)
+        return x[i, j] * 2, torch.triu_indices(4, 5, device=x.device)
+
+    x = torch.randn(7, 7)
+    compare(triangle, x)
+    _, (code,) = torch._inductor.utils.run_and_get_code(torch.compile(triangle), x.to("xpu"))
+    assert "torch.ops.aten.tril_indices.default(" in code
+    assert "double" not in code
+
+
 def test_the_step_of_an_optimizer():
     eager = [torch.randn(30, 40, device="xpu", requires_grad=True) for _ in range(6)]
     compiled = [p.detach().clone().requires_grad_() for p in eager]

@@ -119,10 +119,9 @@ def _replace_random(stock: Any) -> Any:
 def _select_decompositions(stock: Any) -> Any:
     @functools.wraps(stock)
     def select_decomp_table() -> Any:
-        from . import eager_random
+        from .decompositions import decompositions
 
-        table = stock()
-        return eager_random.decompositions(table) if eager_random.is_on() else table
+        return decompositions(stock())
 
     return select_decomp_table
 
@@ -301,7 +300,7 @@ PATCHES = (
     Patch(
         "torch._inductor.decomposition",
         "select_decomp_table",
-        "the decompositions number random elements by address and drop what eager mode keeps",
+        "some decompositions are slow on xpu, and random ones do not draw the numbers of eager mode",
         _select_decompositions,
     ),
     Patch(

@@ -13,11 +13,13 @@ def register() -> None:
     from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
 
     from .cache_key import cache_key
+    from .decompositions import register_whole_operators
     from .fusions.operators import register_operators
     from .fusions.post_ops import PostOpFusion
     from .scheduling import Scheduling
 
     register_operators()
+    register_whole_operators()
     if common.get_scheduling_for_device("xpu") is None:
         common.register_backend_for_device(
             "xpu",
