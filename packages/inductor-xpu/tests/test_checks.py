@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch._inductor.utils import run_and_get_code
 
 pytestmark = [
     pytest.mark.values,
@@ -101,3 +102,18 @@ def test_masked_elements_divide_by_nothing_and_read_nothing():
     x = torch.arange(20).float()
     got = torch.compile(function)(x.xpu(), n.xpu(), d.xpu())
     torch.testing.assert_close(got.cpu(), function(x, n, d))
+
+
+def test_positions_of_loops_are_not_checked():
+    def embed(table, x):
+        return table[torch.arange(x.shape[0], device=x.device)] + x
+
+    table, x = torch.randn(9, 4, device="xpu"), torch.randn(7, 4, device="xpu")
+    got, (code,) = run_and_get_code(torch.compile(embed), table, x)
+    torch.testing.assert_close(got, embed(table, x))
+    assert "fault(" not in code
+    _, (code,) = run_and_get_code(torch.compile(embed), table[:6], x[:5])
+    assert "fault(" not in code
+    torch._dynamo.reset()
+    with pytest.raises(RuntimeError, match="index 6 is out of range for a dimension of 6"):
+        torch.compile(embed)(table[:6], x).cpu()

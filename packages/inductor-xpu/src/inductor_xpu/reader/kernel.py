@@ -31,6 +31,7 @@ from .. import settings
 from ..user_lines import current_line
 from . import faults
 from .assemble import assemble
+from .bounds import are_loops_within, is_within
 from .loops import FOLDED, PARALLEL, Dimensions
 from .operators import Operators, converted
 from .positions import Positions
@@ -233,6 +234,8 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         """Check an index of loops; the node's further accesses touch nothing where it is out of range."""
         if isinstance(expr, sympy.Symbol) and expr.name in self.checked:
             return
+        if are_loops_within(expr, size, self.range_tree_nodes):
+            return
         index, end = self.positions.operand(self.prepare_indexing(expr)), self.size_text(size)
         holds = self.builder.let("bool", "({0}) >= 0 && ({0}) < {1}", index, end)
         self._check(holds, faults.INDEX, index, end)
@@ -379,15 +382,10 @@ class _Proxy(CSEProxy):
         self, var: CSEVariable, size: Any, check: bool = True, wrap_neg: bool = True
     ) -> sympy.Symbol:
         kernel = self.kernel
-        if generate_assert(check) and not _is_in_range(var, size):
+        if generate_assert(check) and not is_within(var.bounds, size):
             return sympy.Symbol(kernel.checked_index(var, size, wrap_neg), integer=True)
         type = kernel.index_element.math
         index = Term(f"({type})({{0}})", (var.name,))
         if wrap_neg and not var.bounds.lower >= 0:
             index = Term("({0} < 0 ? {0} + {1} : {0})", (index, kernel.size_text(size)))
         return sympy.Symbol(kernel.builder.define(type, index), integer=True)
-
-
-def _is_in_range(var: CSEVariable, size: Any) -> bool:
-    is_number = isinstance(size, int | sympy.Integer)
-    return bool(var.bounds.lower >= 0) and is_number and bool(var.bounds.upper < size)
