@@ -163,6 +163,14 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def upstream(session: nox.Session) -> None:
+    """Run PyTorch's own tests of Inductor on xpu: nox -s upstream -- FOLDER. Not in CI."""
+    (package,) = (package for package in PACKAGES if package.wheel == "inductor-xpu")
+    tool = package.path / "upstream"
+    device_environment(session).python(session, str(tool), *session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
 def sanitize(session: nox.Session) -> None:
     """Run C++ tests under ASan+UBSan and TSan, and the suites under UR validation, or the named ones."""
     chosen = session.posargs or [*sanitizers.CHECKS, "validation"]
