@@ -138,6 +138,17 @@ def test_dynamic_sizes():
         torch.testing.assert_close(compiled(x), F.gelu(linear(x)), rtol=1e-4, atol=1e-4)
 
 
+def test_sizes_that_data_decide():
+    def chosen(x, w, bias):
+        rows = x[x[:, 0] > 0]
+        return F.gelu(rows @ w + bias).view(1, -1, 48) + bias
+
+    x, w, bias = some(torch.float32, 16, 32), some(torch.float32, 32, 48), some(torch.float32, 48)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        code = compile_and_compare(chosen, x, w, bias, fullgraph=True)
+    assert "torch_xpu.fused_gemm" in code
+
+
 NOT_FUSED = {
     "another reads the product": lambda x, w: F.gelu(y := x @ w) @ y,
     "another reads a part": lambda x, w: F.gelu(y := x @ w) * torch.erf(y * 0.7071067811865476),

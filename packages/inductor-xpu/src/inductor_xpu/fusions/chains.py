@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import torch
+from torch._prims_common import is_contiguous_or_false
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from .expressions import match
 from .steps import ACTIVATIONS, Step
@@ -118,17 +120,26 @@ def _with_operand(chain: Chain) -> Chain | None:
         return None
     if not (operand.device == own.device and operand.dtype == own.dtype == result.dtype):
         return None
-    if result.shape != own.shape or (chain.view is not None and not _fits_view(second, node)):
+    if not _have_equal_sizes(result, own):
+        return None
+    if chain.view is not None and not _fits_view(second, node):
         return None
     return Chain(chain.start, node, (*chain.steps, Step(name, operand=second)), chain.view)
 
 
 def _fits_view(operand: Node, result: Node) -> bool:
     """Return True if an operand of a viewed result can be viewed as one of the product's result."""
-    given, wanted = value_of(operand), value_of(result)
-    if given.dim() and all(size == 1 for size in given.shape[:-1]):
+    given = value_of(operand)
+    if given.dim() and all(statically_known_true(size == 1) for size in given.shape[:-1]):
         return True
-    return given.shape == wanted.shape and given.is_contiguous()
+    return _have_equal_sizes(given, value_of(result)) and is_contiguous_or_false(given)
+
+
+def _have_equal_sizes(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return True if sizes are known to be equal, without a guard on those that vary."""
+    return one.dim() == other.dim() and all(
+        statically_known_true(a == b) for a, b in zip(one.shape, other.shape, strict=True)
+    )
 
 
 def _dependents(source: Node) -> Iterator[Node]:
@@ -158,7 +169,8 @@ def _keeps_last_dimension(node: Node) -> bool:
     source = node.args[0]
     assert isinstance(source, Node)
     before, after = value_of(source).shape, value_of(node).shape
-    return len(after) > 0 and isinstance(before[-1], int) and before[-1] == after[-1]
+    is_fixed = len(after) > 0 and isinstance(before[-1], int) and isinstance(after[-1], int)
+    return is_fixed and before[-1] == after[-1]
 
 
 def _in_memory(node: Node) -> bool:
