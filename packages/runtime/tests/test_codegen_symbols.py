@@ -106,9 +106,12 @@ def _coordinates_of_hints(sizes, counter, index, prefix="d"):
     return tiles.declare_coordinates([hint_of(size) for size in sizes], counter, index, prefix)
 
 
+_launch = Division.launch
+
+
 def _launch_of_hints(division, values):
     """Forget the columns: launch as many tiles as one column needs."""
-    return replace(division, columns=(1,))._compute(values)
+    return _launch(replace(division, columns=(1,)), values)
 
 
 MUTATIONS = {

@@ -19,7 +19,7 @@ def hoist(
     ``taken``, or that several bodies define.
     """
     once: list[Let] = []
-    return once, _rest(statements, once, _defined_twice(statements) | set(taken))
+    return once, _rest(statements, once, _repeated_names(statements, taken))
 
 
 def hoist_uniform(
@@ -35,7 +35,7 @@ def hoist_uniform(
     loads = [s for s in uniform if isinstance(s, Load)]
     once: list[Let] = []
     others = [s for s in statements if s not in loads]
-    rest = _rest(others, once, _defined_twice(statements))
+    rest = _rest(others, once, _repeated_names(statements))
     return [*loads, *once], rest
 
 
@@ -48,9 +48,10 @@ def _is_uniform(statement: Statement, arrays: Sequence[Array]) -> bool:
     )
 
 
-def _defined_twice(statements: Sequence[Statement]) -> set[str]:
+def _repeated_names(statements: Sequence[Statement], taken: Collection[str] = ()) -> set[str]:
+    """Return the names that are defined here and elsewhere."""
     names = Counter(s.name for s in walk(statements) if isinstance(s, Let))
-    return {name for name, count in names.items() if count > 1}
+    return {name for name, count in names.items() if count > 1 or name in taken}
 
 
 def _rest(statements: Sequence[Statement], once: list[Let], varying: set[str]) -> list[Statement]:
