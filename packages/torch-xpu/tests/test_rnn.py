@@ -59,6 +59,15 @@ def test_without_gradients(name, without_gradients, dtype):
         torch.testing.assert_close(ours.cpu().float(), theirs, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.filterwarnings("ignore:The tensor attributes:UserWarning")
+@pytest.mark.parametrize("gradients", [True, False])
+def test_export(gradients):
+    network, x = nn.LSTM(5, 7).to("xpu"), torch.randn(6, 3, 5, device="xpu")
+    with torch.set_grad_enabled(gradients):
+        exported = torch.export.export(network, (x,)).module()
+        torch.testing.assert_close(exported(x)[0], network(x)[0])
+
+
 @pytest.mark.parametrize("make", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
 def test_cells(make):
     torch.manual_seed(0)

@@ -20,6 +20,7 @@ from . import (
     _graphs,
     _history,
     _inductor,
+    _lstm,
     _mem_pool,
     _memory,
     _nested,
@@ -142,6 +143,7 @@ def install() -> None:
     _dlpack.install()
     _cuda_wheel.install()
     _inductor.install()
+    _lstm.install()
     atexit.register(_end)
     # PyTorch's own function needs the management library of GPUs, which is rarely installed.
     torch.xpu.device_memory_used = _memory.used
