@@ -17,6 +17,35 @@ def test_products_are_low_and_sums_high(dtype):
     assert_close(product.float().cpu().numpy(), torch.full((8, 8), 8.0).numpy())
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("module", ["encoder", "attention"])
+def test_fused_paths_of_transformers(module):
+    """In inference PyTorch takes them under autocast, too; results have the types of the other path."""
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0, batch_first=True).eval()
+    mask = torch.zeros(2, 5, dtype=torch.bool)
+    mask[1, 3:] = True
+
+    def run(layer, x, mask):
+        if module == "encoder":
+            return layer(x, src_key_padding_mask=mask)
+        return layer.self_attn(x, x, x, key_padding_mask=mask)[0]
+
+    x = torch.randn(2, 5, 16)
+    with torch.no_grad():
+        expected = run(layer, x, mask)
+    layer, x, mask = layer.to("xpu"), x.to("xpu"), mask.to("xpu")
+    with torch.autocast("xpu", dtype=torch.bfloat16):
+        other = run(layer, x, mask)  # with gradients
+        with torch.no_grad():
+            fused = run(layer, x, mask)
+    assert fused.dtype == other.dtype
+    for got in (fused, other):
+        torch.testing.assert_close(
+            got.cpu().float()[~mask.cpu()], expected[~mask.cpu()], rtol=5e-2, atol=5e-2
+        )
+
+
 def test_the_default_is_half():
     a = torch.ones(4, 4, device="xpu")
     with torch.autocast("xpu"):
