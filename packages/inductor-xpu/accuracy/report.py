@@ -41,7 +41,7 @@ FAMILIES = {
 
 
 def has_failed(outcome: Outcome) -> bool:
-    """Return True if a case failed that passes on stock PyTorch's CPU."""
+    """Return True if a case failed on xpu that passes in stock PyTorch on the CPU."""
     return outcome["result"] != "pass" and "stock" not in outcome
 
 

@@ -1,4 +1,4 @@
-"""A fresh process that compiles: prints the seconds that a first call takes longer than the later ones.
+"""A program that compiles in a fresh process. It prints the time of the first call less that of a later one.
 
 ``python compile_program.py DEVICE NAME [CORES]``. The name is that of a function below, or "training" for the
 loss and gradients of GPT-2 small. What importing takes is not in the time. Before a function that becomes one

@@ -234,3 +234,35 @@ def test_mkldnn_names_that_do_not_exist():
         mkldnn._linear_pointwise(x, x, None, "leaky_relu", [], None)
     with pytest.raises(RuntimeError, match="unknown binary step 'max'"):
         mkldnn._linear_pointwise.binary(x, x, x, None, "max")
+
+
+GEOMETRIES = {
+    "stride of at least 1": {"stride": [0, 1]},
+    "dilation of at least 1": {"dilation": [0, 0]},
+    "padding of at least 0": {"padding": [-1, 0]},
+    "1 or 2 numbers of stride": {"stride": [1, 1, 1]},
+    "positive number of groups": {"groups": 0},
+    "expected input of 6 channels, got 3": {"groups": 2},
+}
+
+
+@pytest.mark.parametrize("message", GEOMETRIES)
+def test_geometries_that_do_not_fit(message):
+    x, w = torch.ones(2, 3, 8, 8, device="xpu"), torch.ones(4, 3, 3, 3, device="xpu")
+    sizes = {"stride": [1, 1], "padding": [0, 0], "dilation": [1, 1], "groups": 1}
+    stride, padding, dilation, groups = (sizes | GEOMETRIES[message]).values()
+    with pytest.raises(RuntimeError, match=message):
+        torch.ops.torch_xpu.fused_convolution(
+            x, w, None, stride, padding, dilation, False, [0, 0], groups, [], [], []
+        )
+    with pytest.raises(RuntimeError, match=message):
+        mkldnn._convolution_pointwise(x, w, None, padding, stride, dilation, groups, "none", [], "")
+
+
+def test_dimensions_that_do_not_fit():
+    sizes = [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [], [], []
+    for x, w in (((2, 3, 8, 8), (4, 3, 3)), ((3, 8), (3, 8)), ((1,) * 13, (1,) * 13)):
+        with pytest.raises(RuntimeError, match="equally many dimensions, 3 to 5"):
+            torch.ops.torch_xpu.fused_convolution(
+                torch.ones(x, device="xpu"), torch.ones(w, device="xpu"), None, *sizes
+            )

@@ -8,7 +8,7 @@ from .model import Model
 
 __all__ = ["FAMILIES", "Model", "models"]
 
-# Modules of tables. The packages that a family needs are imported with its table.
+# The module of each family has its table of models, and imports the packages that these need.
 FAMILIES = {"written": "written", "huggingface": "hugging_face", "timm": "timm_models"}
 
 

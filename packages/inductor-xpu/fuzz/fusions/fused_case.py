@@ -70,7 +70,7 @@ class FusedCase:
         return name
 
     def product(self) -> str:
-        """Return a linear layer of two or three dimensions, or a plain product."""
+        """Return a linear layer, with or without a bias, of an input of two or three dimensions."""
         rows, inner, columns = (self.draw.choice(SIZES) for _ in range(3))
         before = self.draw.choice(((), (3,)))
         self.sizes = (*before, rows, columns)

@@ -226,5 +226,5 @@ def keep_order(operations: Iterable[Any]) -> None:
 
 
 def is_on() -> bool:
-    """Return True if compiled code is to draw the numbers of eager mode by itself."""
+    """Return True if kernels draw the numbers of eager mode, instead of a call of its operators."""
     return config.align_random_eager and not config.fallback_random

@@ -18,6 +18,29 @@ std::vector<std::int64_t> numbers(IntArrayRef values, std::int64_t spatial) {
                             : values.vec();
 }
 
+// at::convolution() has checked this; callers of the operators with steps may not have.
+void check_geometry(const Tensor& input, const Tensor& weight, const ConvolutionGeometry& g) {
+  auto spatial = input.dim() - 2;
+  TORCH_CHECK(spatial >= 1 && spatial <= 3 && weight.dim() == input.dim(),
+              "convolution: expected input and weight of equally many dimensions, 3 to 5, got ",
+              input.sizes(), " and ", weight.sizes());
+  TORCH_CHECK(g.groups > 0, "convolution: expected a positive number of groups, got ", g.groups);
+  auto check = [&](const char* name, IntArrayRef values, std::int64_t least) {
+    auto count = static_cast<std::int64_t>(values.size());
+    TORCH_CHECK(count == 1 || count == spatial, "convolution: expected 1 or ", spatial, " numbers of ", name,
+                ", got ", count);
+    for (auto value : values)
+      TORCH_CHECK(value >= least, "convolution: expected ", name, " of at least ", least, ", got ", values);
+  };
+  check("stride", g.stride, 1);
+  check("dilation", g.dilation, 1);
+  check("padding", g.padding, 0);
+  if (g.transposed) check("output_padding", g.output_padding, 0);
+  auto channels = g.transposed ? weight.size(0) : weight.size(1) * g.groups;
+  TORCH_CHECK(input.size(1) == channels, "convolution: expected input of ", channels, " channels, got ",
+              input.size(1));
+}
+
 }  // namespace
 
 xpu::dnn::ConvOptions convolution_options(const Tensor& input, const ConvolutionGeometry& g) {
@@ -55,6 +78,7 @@ std::vector<std::int64_t> convolution_sizes(const Tensor& input, const Tensor& w
               ") and weight type (", weight.toString(), ") should be the same");
   TORCH_CHECK(!given(bias) || bias->scalar_type() == input.scalar_type(), "Input type (", input.toString(),
               ") and bias type (", given(bias) ? bias->toString() : "", ") should be the same");
+  check_geometry(input, weight, g);
   auto options = convolution_options(input, g);
   auto shape = g.transposed ? at::native::conv_input_size(input.sizes(), weight.sizes(), options.padding_l,
                                                           numbers(g.output_padding, input.dim() - 2),

@@ -70,7 +70,7 @@ def _lower_random(
         value = ops.to_dtype(value, dtype, use_compute_types=False)
         if distribution != "uniform":
             return value
-        # Rounding may reach the end of the interval, which is not part of it.
+        # The interval excludes its upper end, which rounding may produce.
         is_end = ops.eq(value, ops.constant(1, dtype))
         return ops.where(is_end, ops.constant(0, dtype), value)
 

@@ -78,7 +78,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.faults = faults.Faults()
         # Indices in range: those that values gave.
         self.checked: set[str] = set()
-        # Stores with the names of their buffers, some of which Inductor later finds that no kernel reads.
+        # Stores, each with its buffer. Inductor later removes buffers that no other kernel reads.
         self.stored: dict[int, tuple[Store, str]] = {}
         self.fold_count = itertools.count()
 

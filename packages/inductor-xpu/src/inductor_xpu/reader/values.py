@@ -41,7 +41,7 @@ def term(template: str, *args: Operand) -> Expression:
 
 
 class DeviceExpression(str):
-    """C++ of the device library over operands {0}, {1}, …, in the place of Inductor's assembler."""
+    """An expression of the device library, which takes operands for {0}, {1}, … as assembler text would."""
 
 
 class Statements(Builder):
