@@ -174,7 +174,9 @@ class Maker:
             return
         start = draw.randrange(size)
         names = [first, second] if template.count("{}") > 1 else [first]
-        if "layer_norm" in template:
+        # The meta device does not check indices, which must be inside of both.
+        differ = self.values[first].shape != self.values[second].shape
+        if "layer_norm" in template or ("index_add" in template and differ):
             names = [first, first]
         new = f"t{len(self.values)}"
         index = f"torch.arange({size}, device={first}.device).flip(0)[: {max(1, size - start)}]"
