@@ -37,7 +37,8 @@ std::vector<PostOp> post_ops_of(const Operands& given, const py::sequence& list)
 
 dnn::Quantization quantization_of(const Operands& given, const char* of, py::handle q) {
   if (q.is_none()) return {};
-  return {given.maybe(of, q.attr("scale"), "scale"), given.maybe(of, q.attr("zero_point"), "zero point")};
+  return {given.maybe(of, q.attr("scale"), "scale"), given.maybe(of, q.attr("zero_point"), "zero point"),
+          given.maybe(of, q.attr("offset"), "offset")};
 }
 
 dnn::ConvOptions conv_options(const std::vector<std::vector<std::int64_t>>& geometry, std::int64_t groups,

@@ -74,6 +74,7 @@ void require_broadcasts(const char* op, const char* what, const std::optional<Te
 void require_fits(const char* op, const char* what, const Quantization& quantization, const Tensor& of) {
   require_divides(op, "the scale of ", what, quantization.scale, of);
   require_divides(op, "the zero point of ", what, quantization.zero_point, of);
+  require_divides(op, "the offset of ", what, quantization.offset, of);
 }
 
 void require_fit(const char* op, const std::vector<PostOp>& post_ops, const Tensor& result) {

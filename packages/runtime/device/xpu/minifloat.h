@@ -4,7 +4,7 @@
 // has one, otherwise NaN, and the largest number if it has neither.
 #ifndef XPU_DEVICE_MINIFLOAT_H
 #define XPU_DEVICE_MINIFLOAT_H
-#include <xpu/convert.h>
+#include <xpu/element.h>
 
 namespace xpu {
 
@@ -66,6 +66,19 @@ struct f8e8m0 {
     return bits == 255u ? nan() : f;
   }
 };
+
+// Two f4e2m1 in a byte, the low half first.
+struct f4e2m1x2 { u8 bits; };
+
+// The number of four bits. Twice its magnitude is a digit of the constant.
+XPU_FN float e2m1_value(u32 bits) {
+  float magnitude = 0.5f * (float)(i32)(0xc8643210u >> 4 * (bits & 7u) & 15u);
+  return bits_as<float>(bits_as<u32>(magnitude) | (bits & 8u) << 28);
+}
+template <class To> XPU_FN To load_as(global<const f4e2m1x2> p, i64 i) {
+  u32 byte = p[i >> 1].bits;
+  return to<To>(e2m1_value(i & 1 ? byte >> 4 : byte & 15u));
+}
 
 template <int EXP, int MAN, int BIAS, SpecialValues SPECIAL>
 constexpr bool is_narrow<Minifloat<EXP, MAN, BIAS, SPECIAL>> = true;

@@ -14,7 +14,8 @@ namespace xpu {
 
 enum class ElementKind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating, complex };
 
-/// boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, c64, c128, f8e4m3, f8e5m2, u4, i4.
+/// boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, c64, c128, f8e4m3, f8e5m2, u4, i4, f4 (e2m1),
+/// e8m0 (powers of two).
 enum class DType : std::uint8_t {
 #define XPU_ENUMERATOR(dtype, ...) dtype,
   XPU_FOR_DTYPES(XPU_ENUMERATOR)
@@ -28,7 +29,7 @@ inline constexpr ElementKind element_kinds[] = {
 #undef XPU_KIND
 };
 
-/// Bytes of one element; u4 and i4 are packed two to a byte and give 0.
+/// Bytes of one element; u4, i4 and f4 are packed two to a byte and give 0.
 XPU_API std::size_t size_of(DType dtype);
 /// "f32", "bf16", "bool", ...
 XPU_API const char* name_of(DType dtype);

@@ -16,4 +16,13 @@ TORCH_LIBRARY(torch_xpu, m) {
       "-> "
       "Tensor",
       tags);
+  // The format names a weight's numbers; see aten/linear_algebra/low_bit.cpp.
+  m.def(
+      "low_bit_linear(Tensor input, Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? "
+      "offset, Tensor? bias) -> Tensor",
+      tags);
+  m.def(
+      "dequantize_low_bit(Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? offset, "
+      "ScalarType dtype) -> Tensor",
+      tags);
 }

@@ -72,6 +72,7 @@ std::string Epilogue::element(ExtraOperand extra, const Tensor* of) {
     where[d] = t.strides[d - shift];
     if (of) where[ndim_ + d] = of->shape[d] / t.shape[d - shift];
   }
+  if (t.dtype == DType::e8m0) includes_ = "#include <xpu/minifloat.h>\n";
   arguments_.operand(extra.operand).bytes(where.data(), where.size() * sizeof where[0]);
   parameters_ +=
       join(", xpu::global<const ", kernel_type(t.dtype), "> e", n, ", xpu::Broadcast<", ndim_, "> s", n);
@@ -79,10 +80,12 @@ std::string Epilogue::element(ExtraOperand extra, const Tensor* of) {
   return join("xpu::load_as<T>(e", n, ", s", n, ".at(index))");
 }
 
-void Epilogue::dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point) {
+void Epilogue::dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point,
+                          ExtraOperand offset) {
   std::string body;
   if (zero_point.tensor) body += join("  v = v - ", element(zero_point, &of), ";\n");
   if (scale.tensor) body += join("  v = v * ", element(scale, &of), ";\n");
+  if (offset.tensor) body += join("  v = v + ", element(offset, &of), ";\n");
   functions_ +=
       join("XPU_FN T ", name, "(T v, const Index& index XPU_EXTRA_PARAMS) {\n", body, "  return v;\n}\n");
 }
@@ -145,7 +148,7 @@ void Epilogue::quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_
 
 std::string Epilogue::source() const {
   std::string head =
-      join("#include <xpu/element.h>\n#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ",
+      join("#include <xpu/element.h>\n", includes_, "#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ",
            names_, "\nusing T = ", type_, ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
   // Includes must begin a line outside functions, so `functions_` has them first.
   return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" +

@@ -23,8 +23,9 @@ class Epilogue {
   /// For `ndim` coordinates. Steps compute in `type` ("float", "double", "xpu::i32").
   Epilogue(int ndim, const char* type) : ndim_(ndim), type_(type) {}
 
-  /// Adds a function NAME(v, index) that returns scale * (v - zero point) for an operand of shape `of`.
-  void dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
+  /// Adds a function NAME(v, index) that returns scale * (v - zero point) + offset for an operand of shape `of`.
+  void dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point,
+                  ExtraOperand offset = {});
   /// These add steps to xpu_epilogue(v, index, before), which runs them in order.
   void add(ExtraOperand operand) { binary(PostOp::Kind::add, operand); }
   void multiply(ExtraOperand operand) { binary(PostOp::Kind::mul, operand); }
@@ -49,7 +50,7 @@ class Epilogue {
   const char* type_;
   int count_ = 0;
   bool reads_result_ = false;
-  std::string parameters_, names_, functions_, steps_;
+  std::string includes_, parameters_, names_, functions_, steps_;
   KernelArguments arguments_;
 };
 

@@ -147,19 +147,38 @@ struct Product {
   }
 };
 
-// On a CPU oneDNN multiplies many rows by integer weights at a third of the speed of floats, so the weights
-// are first converted to floats.
-bool should_widen_weights(const MatmulProblem& p) {
-  if (device_info(p.problem.device()).is_gpu || p.m() < 64) return false;
-  if (!is_float(p.a.dtype) || size_of(p.a.dtype) < 2 || size_of(p.a.dtype) > 4) return false;
-  if (size_of(p.b.dtype) > 1 || is_float(p.b.dtype)) return false;
-  try {
-    LowBitWeights w(p);
-  } catch (const Rejection&) {
-    return false;
-  }
-  return true;
+bool is_eight_bit_float(DType t) {
+  return t == DType::f8e4m3 || t == DType::f8e5m2;
 }
+
+// A scale that does not change along k can be applied to the sum.
+bool is_constant_along_k(ExtraOperand scale, int k_from_the_end) {
+  return !scale.tensor || scale.tensor->ndim == 0 ||
+         scale.tensor->shape[scale.tensor->ndim - k_from_the_end] == 1;
+}
+
+// Operands that are first converted to floats.
+struct Widened {
+  std::optional<LowBitWeights> a, b;
+
+  explicit Widened(const MatmulProblem& p) {
+    if (!is_float(p.a.dtype) || p.a.dtype == DType::f64 || size_of(p.b.dtype) > 1) return;
+    bool blocks = !is_constant_along_k(p.scale_a, 1) || !is_constant_along_k(p.scale_b, 2);
+    bool of_eight_bits = is_eight_bit_float(p.a.dtype);
+    // The scales of rows and columns are applied to the sums.
+    if (of_eight_bits && is_eight_bit_float(p.b.dtype) && !blocks) return;
+    // oneDNN has neither offsets nor small floats everywhere. On a CPU it multiplies rows by integers at a third of the
+    // speed of floats.
+    bool is_gpu = device_info(p.problem.device()).is_gpu;
+    if (is_gpu && !p.offset_b.tensor && !is_float(p.b.dtype) && !of_eight_bits) return;
+    try {
+      if (of_eight_bits) a = LowBitWeights::of_a(p);
+      b = LowBitWeights::of_b(p);
+    } catch (const Rejection&) {
+      a.reset();
+    }
+  }
+};
 
 // oneDNN's bias differs along the columns only; any other is a post-op.
 bool is_column_bias(const Tensor& bias) {
@@ -174,22 +193,28 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
   check_strides(p.c, "c");
   // A column-major c = a @ b is the row-major product of the transposed operands in the other order.
-  bool swap_operands = p.is_plain() && column_major(p.c);
+  Widened widened(p);
+  bool swap_operands = p.is_plain() && column_major(p.c) && !widened.b;
   PlacedOperand a{describe(swap_operands ? transposed(p.b) : p.a), swap_operands ? 1 : 0},
       b{describe(swap_operands ? transposed(p.a) : p.b), swap_operands ? 0 : 1},
       c{describe(swap_operands ? transposed(p.c) : p.c), 2};
   Arguments arguments;
   std::optional<DType> wide;
-  if (!swap_operands && should_widen_weights(p)) {
-    wide = math_type(p.problem.device(), p.a.dtype, p.c.numel() * p.k(),
+  reject_unless(widened.b || !p.offset_b.tensor, "offsets");
+  if (widened.b) {
+    int device = p.problem.device();
+    // Numbers of eight bits times a scale need more digits than bf16 has, unless the result has no more either.
+    auto exact = p.c.dtype == DType::f32 ? DType::f32 : DType::bf16;
+    wide = math_type(device, widened.a ? exact : p.a.dtype, p.c.numel() * p.k(),
                      p.a.numel() + p.b.numel() + p.c.numel());
-    b.desc = describe(widen_weights(plan, p, *wide, b.operand));
+    b.desc = describe(widen_weights(plan, device, *widened.b, *wide, b.operand));
+    if (widened.a) a.desc = describe(transposed(widen_weights(plan, device, *widened.a, *wide, a.operand)));
   }
   auto attributes = wide ? basic_attributes(p.options.deterministic) : attributes_of(p);
-  if (wide)
-    add_quantization(attributes, arguments, DNNL_ARG_SRC, p.a, p.scale_a, p.zero_a);
-  else
+  if (!wide)
     add_operand_quantization(p, attributes, arguments);
+  else if (!widened.a)
+    add_quantization(attributes, arguments, DNNL_ARG_SRC, p.a, p.scale_a, p.zero_a);
   add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
   bool has_column_bias = p.bias.tensor && is_column_bias(*p.bias.tensor);
   if (!has_column_bias) reject_misread_operand(p.c, p.bias);
@@ -207,28 +232,15 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   return product.add(attributes, std::move(arguments), reads_result(p.options.post_ops));
 }
 
-namespace {
-
-bool eight_bit_float(DType t) {
-  return t == DType::f8e4m3 || t == DType::f8e5m2;
-}
-
-// A scale that does not change along k can be applied to the sum.
-bool is_constant_along_k(ExtraOperand scale, int k_from_the_end) {
-  return !scale.tensor || scale.tensor->ndim == 0 ||
-         scale.tensor->shape[scale.tensor->ndim - k_from_the_end] == 1;
-}
-
-}  // namespace
-
 std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
   int device = p.problem.device(), operand_a = 0, operand_b = 1;
   bool integers = !is_float(p.a.dtype) && !is_float(p.b.dtype);
   bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
                       !p.zero_a.tensor && !p.zero_b.tensor;
+  reject_unless(!p.offset_b.tensor, "offsets");
   // bf16 holds every fp8 number.
-  bool small_a = eight_bit_float(p.a.dtype), small_b = eight_bit_float(p.b.dtype);
+  bool small_a = is_eight_bit_float(p.a.dtype), small_b = is_eight_bit_float(p.b.dtype);
   auto wide = small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
                                              p.a.numel() + p.b.numel() + p.c.numel())
                                  : DType::bf16;

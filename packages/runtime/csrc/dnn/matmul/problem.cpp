@@ -69,6 +69,7 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   require_fits(name, "a", o.a, a_);
   require_fits(name, "b", o.b, b_);
   require_fits(name, "c", o.c, c_);
+  expect<UsageError>(!o.a.offset && !o.c.offset, "matmul: only b can have an offset");
   require_fit(name, o.post_ops, c_);
   a = with_leading_ones(a_, c_.ndim);
   b = with_leading_ones(b_, c_.ndim);
@@ -79,12 +80,14 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   problem.add(a);
   problem.add(b);
   problem.add(c);
-  problem.number(o.deterministic | o.allow_tf32 << 1);
+  is_b_aligned = reinterpret_cast<std::uintptr_t>(b.data) % 4 == 0;
+  problem.number(o.deterministic | o.allow_tf32 << 1 | is_b_aligned << 2);
   bias = post_ops.add(problem, o.bias);
   scale_a = post_ops.add(problem, o.a.scale);
   zero_a = post_ops.add(problem, o.a.zero_point);
   scale_b = post_ops.add(problem, o.b.scale);
   zero_b = post_ops.add(problem, o.b.zero_point);
+  offset_b = post_ops.add(problem, o.b.offset);
   scale_c = post_ops.add(problem, o.c.scale);
   zero_c = post_ops.add(problem, o.c.zero_point);
   post_ops.add(problem, o.post_ops);

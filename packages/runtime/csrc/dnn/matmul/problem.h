@@ -17,7 +17,8 @@ struct MatmulProblem {
   Tensor a, b, c;  ///< of one rank; a broadcast batch dimension has size 1
   Problem problem;
   ExtraOperands post_ops;
-  ExtraOperand bias, scale_a, zero_a, scale_b, zero_b, scale_c, zero_c;
+  bool is_b_aligned;  ///< to 4 bytes
+  ExtraOperand bias, scale_a, zero_a, scale_b, zero_b, offset_b, scale_c, zero_c;
 
   std::int64_t m() const { return c.shape[c.ndim - 2]; }
   std::int64_t n() const { return c.shape[c.ndim - 1]; }

@@ -8,7 +8,11 @@
 namespace xpu::dnn {
 namespace {
 
-constexpr std::int64_t max_rows = 4, columns = 4;
+constexpr std::int64_t max_rows = 16;
+
+bool changes_along_k(ExtraOperand scale_a) {
+  return scale_a.tensor && scale_a.tensor->ndim != 0 && scale_a.tensor->shape[1] != 1;
+}
 
 void check(const MatmulProblem& p) {
   auto type = p.a.dtype;
@@ -17,46 +21,93 @@ void check(const MatmulProblem& p) {
                 "only floats of up to 32 bits by low-bit weights");
   // On a GPU oneDNN has kernels for this; on a CPU it converts all weights first.
   int device = p.problem.device();
-  reject_unless(!device_info(device).is_gpu || !onednn_matmul_unsupported_reason(device).empty(),
-                "oneDNN has kernels for this on a GPU");
-  bool scale_fits = !p.scale_a.tensor || p.scale_a.tensor->ndim == 0 || p.scale_a.tensor->shape[1] == 1;
-  reject_unless(scale_fits && !p.zero_a.tensor, "a's scale changes along k, or a has a zero point");
+  bool is_of_onednn = !p.offset_b.tensor && onednn_matmul_unsupported_reason(device).empty();
+  reject_unless(!device_info(device).is_gpu || !is_of_onednn, "oneDNN has kernels for this on a GPU");
+  reject_unless(!p.zero_a.tensor, "a has a zero point");
 }
+
+// How the steps of the kernel, in each of which a sub-group reads `length` numbers of a column, go with groups.
+struct Steps {
+  std::int64_t numbers;  // that a lane reads in a step
+  bool words;            // are they one?
+  std::int64_t length, parts = 1, rounds, each;
+  bool has_tail;
+
+  Steps(const MatmulProblem& p, const LowBitWeights& w, std::int64_t lanes) : numbers(w.packed ? 8 : 4) {
+    words = (w.packed || is_float(p.b.dtype)) && p.k() % numbers == 0 && p.b.strides[1] % numbers == 0 &&
+            p.is_b_aligned;
+    reject_unless(words || !w.packed, "columns are not whole words");
+    length = lanes * numbers;
+    // Numbers that a lane reads at once, or that lanes read at once, have one scale.
+    auto together = words ? numbers : lanes;
+    has_tail = p.k() % length != 0;
+    if (w.groups == 1 || w.group_length % length == 0) {
+      rounds = w.groups;
+      each = (w.group_length + length - 1) / length;
+    } else {
+      reject_unless(length % w.group_length == 0 && w.group_length % together == 0,
+                    "groups of ", w.group_length, " do not fit steps of ", length);
+      parts = length / w.group_length;
+      rounds = (p.k() + length - 1) / length;
+      each = 1;
+    }
+  }
+  std::int64_t count() const { return rounds * each; }
+};
 
 }  // namespace
 
 std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
-  LowBitWeights w(p);
+  auto w = LowBitWeights::of_b(p);
   check(p);
   int device = p.problem.device();
+  auto lanes = static_cast<std::int64_t>(device_info(device).sub_group_size);
+  Steps steps(p, w, lanes);
   Epilogue epilogue(2, "float");
-  epilogue.multiply(p.scale_a);
+  bool scales_a = changes_along_k(p.scale_a);
+  if (!scales_a) epilogue.multiply(p.scale_a);
   epilogue.add(p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     epilogue.apply(p.options.post_ops[i], p.post_ops.operand(i));
   epilogue.quantize(p.c, p.scale_c, p.zero_c);
-  auto lanes = device_info(device).sub_group_size;
+  // The sums of a block of rows and columns stay in registers.
+  std::int64_t rows = std::min<std::int64_t>(p.m(), 4), columns = 4;
   std::string source =
-      epilogue.source() + w.defines(p) +
+      epilogue.source() + w.defines() +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
-           "\n#define XPU_ROWS ", p.m(), "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+           "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ", steps.parts,
+           "\n#define XPU_WORDS ", steps.words,
+           "\n#define XPU_HAS_TAIL ", steps.has_tail, "\n#define XPU_SCALES_A ", scales_a,
+           "\n#define XPU_SCALE_A ", scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float",
+           "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
       std::string(kernel_source("matmul_skinny.sycl"));
 
-  auto count = p.m() * p.k();
-  int rows = plan.add_scratch(static_cast<std::size_t>(count) * sizeof(float));
+  // As many blocks a step as the kernel reads: kBlocks.
+  bool has_shift = p.zero_b.tensor || p.offset_b.tensor || p.b.dtype == DType::i4;
+  auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts);
+  auto count = p.m() * steps.count() * lanes;
+  int ordered = plan.add_scratch(static_cast<std::size_t>(count * blocks) * sizeof(float));
   constexpr std::int64_t group = 256;
-  KernelArguments conversion;
-  std::int64_t of_a[] = {count, p.k(), p.a.strides[0], p.a.strides[1]};
-  conversion.operand(0).operand(rows).bytes(of_a, sizeof of_a);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "convert_rows"),
+  KernelArguments ordering;
+  std::int64_t of_a[] = {count, p.k(), steps.count(), p.a.strides[0], p.a.strides[1], 1, 0, 0};
+  if (scales_a) {
+    auto& t = *p.scale_a.tensor;
+    of_a[5] = p.k() / t.shape[1];
+    of_a[6] = t.shape[0] == 1 ? 0 : t.strides[0];
+    of_a[7] = t.strides[1];
+  }
+  ordering.operand(0).operand(scales_a ? p.scale_a.operand : ordered).operand(ordered).bytes(of_a, sizeof of_a);
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "order_rows"),
                                         NdRange::linear((count + group - 1) / group, group),
-                                        std::move(conversion)));
+                                        std::move(ordering)));
 
-  std::int64_t shape[] = {p.n(),      p.k(),     w.groups,  w.group_bytes,  w.column,      w.scale[0],
-                          w.scale[1], w.zero[0], w.zero[1], p.c.strides[0], p.c.strides[1]};
+  auto bytes_read = steps.words ? 4 : 1;
+  std::int64_t shape[] = {p.m(),          p.n(),         p.k(),          w.groups,        steps.rounds,
+                          steps.each,     w.column / bytes_read, w.scale[0],   w.scale[1],      w.zero[0],
+                          w.zero[1],      w.offset[0],   w.offset[1],    p.c.strides[0],  p.c.strides[1]};
   KernelArguments arguments;
-  arguments.operand(rows).operand(1).operand(2);
-  w.add_operands(arguments, p, rows).bytes(shape, sizeof shape).append(epilogue.arguments());
+  arguments.operand(ordered).operand(1).operand(2);
+  w.add_operands(arguments, ordered).bytes(shape, sizeof shape).append(epilogue.arguments());
   plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny"),
                                         NdRange::linear((p.n() + columns - 1) / columns, lanes),
                                         std::move(arguments)));

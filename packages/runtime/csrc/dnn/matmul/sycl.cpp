@@ -39,11 +39,11 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
   int n = p.c.ndim;
   auto epilogue = matmul_epilogue(p, types.step, false);
   if (p.options.a) epilogue.dequantize("xpu_a", p.a, p.scale_a, p.zero_a);
-  if (p.options.b) epilogue.dequantize("xpu_b", p.b, p.scale_b, p.zero_b);
+  if (p.options.b) epilogue.dequantize("xpu_b", p.b, p.scale_b, p.zero_b, p.offset_b);
 
   std::string source =
       epilogue.source() +
-      join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_B ", kernel_type(p.b.dtype),
+      join(p.b.dtype == DType::f4 ? "#include <xpu/minifloat.h>\n" : "", "#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_B ", kernel_type(p.b.dtype),
            "\n#define XPU_C ", kernel_type(p.c.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ",
            n, "\n#define XPU_DEQUANT_A ", bool(p.options.a), "\n#define XPU_DEQUANT_B ", bool(p.options.b),
            "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +

@@ -38,14 +38,14 @@ struct PostOp {
   std::optional<Tensor> operand = {};  ///< broadcasts against the result, aligned at the last dimension
 };
 
-/// An operand's numbers stand for scale * (number - zero_point). A result is stored as
-/// round(value / scale) + zero_point.
+/// An operand's numbers stand for scale * (number - zero_point) + offset. A result is stored as
+/// round(value / scale) + zero_point; it has no offset.
 ///
-/// Scales and zero points have no dimension (one value for all), or as many as the operand. Each size is then
+/// Each of the three has no dimension (one value for all), or as many as the operand. Each size is then
 /// 1, the operand's size, or a divisor of it: weights [K, N] with scales [K / 32, N] share one among 32 rows.
 struct Quantization {
-  std::optional<Tensor> scale, zero_point;
-  explicit operator bool() const { return scale || zero_point; }
+  std::optional<Tensor> scale = {}, zero_point = {}, offset = {};
+  explicit operator bool() const { return scale || zero_point || offset; }
 };
 
 }  // namespace xpu::dnn

@@ -14,13 +14,13 @@ from ..errors import UsageError
 
 
 class PackedArray:
-    """An array of "u4" or "i4": two elements in a byte of a "u8" array, the low half first."""
+    """An array of "u4", "i4" or "f4" (e2m1): two elements in a byte of a "u8" array, the low half first."""
 
     def __init__(
         self, data: Array, dtype: str, shape: Sequence[int], strides: Sequence[int] | None = None
     ) -> None:
-        if dtype not in ("u4", "i4"):
-            raise UsageError(f"dtype: got {dtype!r}, expected 'u4' or 'i4'")
+        if dtype not in ("u4", "i4", "f4"):
+            raise UsageError(f"dtype: got {dtype!r}, expected 'u4', 'i4' or 'f4'")
         self.data, self.dtype, self.shape = data, dtype, tuple(shape)
         steps = [1]
         for size in reversed(self.shape[1:]):
@@ -63,7 +63,7 @@ class PostOp:
 
 @dataclass(frozen=True)
 class Quantization:
-    """What an operand's numbers stand for: scale * (number - zero_point).
+    """What an operand's numbers stand for: scale * (number - zero_point) + offset.
 
     No dimension means one value for all; otherwise as many dimensions as the operand, each of
     size 1, the operand's, or a divisor of it (elements that share one).
@@ -71,6 +71,7 @@ class Quantization:
 
     scale: Array | None = None
     zero_point: Operand | None = None
+    offset: Array | None = None
 
 
 class CacheStats(NamedTuple):

@@ -84,7 +84,7 @@ std::tuple<Tensor, Tensor, Tensor> split_heads(const Tensor& qkv, const Tensor& 
 }
 
 /// PyTorch's own would ask for a kernel that only its own builds for xpu can have.
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, MaybeTensor mask, double dropout,
+Tensor nested_attention(const Tensor& q, const Tensor& k, const Tensor& v, MaybeTensor mask, double dropout,
                  bool causal, std::optional<double> scale, bool gqa) {
   if (!q.is_xpu())
     return at::native::scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale, gqa);
@@ -105,11 +105,11 @@ TORCH_LIBRARY_IMPL(aten, NestedTensorXPU, m) {
   m.impl("native_layer_norm", layer_norm);
   m.impl("native_layer_norm_backward", layer_norm_backward);
   m.impl("_transform_bias_rescale_qkv", split_heads);
-  m.impl("scaled_dot_product_attention", attention);
+  m.impl("scaled_dot_product_attention", nested_attention);
 }
 
 TORCH_LIBRARY_IMPL(aten, AutogradNestedTensor, m) {
-  m.impl("scaled_dot_product_attention", attention);
+  m.impl("scaled_dot_product_attention", nested_attention);
 }
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {

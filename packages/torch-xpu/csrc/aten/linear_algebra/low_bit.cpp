@@ -1,0 +1,160 @@
+// torch_xpu::low_bit_linear and dequantize_low_bit: weights of eight and four bits under activations that are
+// floats. Their schemas are in bridge/operators.cpp.
+//
+// A weight [n, k] is rows of bytes, of one number or two (the first in the low half). Its numbers mean
+// scale * (number - zero_point) + offset; the three have the shape [n, groups], [n, 1], [1, 1] or [].
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <algorithm>
+
+#include "device/errors.h"
+#include "ops/arguments.h"
+#include "ops/gemm.h"
+#include "ops/tensor.h"
+#include "xpu/dnn/reorder.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+struct Format {
+  const char* name;
+  xpu::DType dtype;
+};
+constexpr Format formats[] = {{"int8", xpu::DType::i8},       {"uint8", xpu::DType::u8},
+                              {"e4m3", xpu::DType::f8e4m3},   {"e5m2", xpu::DType::f8e5m2},
+                              {"int4", xpu::DType::i4},       {"uint4", xpu::DType::u4},
+                              {"e2m1", xpu::DType::f4}};
+
+xpu::DType dtype_of_format(std::string_view name) {
+  std::string names;
+  for (auto& format : formats) {
+    if (name == format.name) return format.dtype;
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  }
+  TORCH_CHECK_VALUE(false, "format: got '", name, "', expected one of ", names);
+}
+
+// A weight and what its numbers mean, as the runtime sees them: [k, n]. Views of tensors that it keeps.
+struct Weight {
+  Tensor bytes, scale, zero_point, offset;
+  std::int64_t n, k;
+  xpu::Tensor numbers;
+  xpu::dnn::Quantization quantization;
+
+  Weight(const Tensor& weight, std::string_view format, const OptionalTensor& scale_, const OptionalTensor& zero_,
+         const OptionalTensor& offset_) {
+    auto dtype = dtype_of_format(format);
+    TORCH_CHECK_VALUE(weight.dim() == 2, "weight: got ", weight.dim(), " dimensions, expected 2");
+    TORCH_CHECK_TYPE(weight.element_size() == 1 || weight.scalar_type() == at::kInt, "weight: got ",
+                     weight.scalar_type(), ", expected bytes, or words of packed numbers");
+    bytes = weight.stride(1) == 1 || weight.size(1) < 2 ? weight : weight.contiguous();
+    auto numbers_each = weight.element_size() * (xpu::size_of(dtype) ? 1 : 2);
+    n = weight.size(0);
+    k = weight.size(1) * numbers_each;
+    std::int64_t shape[] = {k, n}, strides[] = {1, bytes.stride(0) * numbers_each};
+    numbers = {view_of(bytes).data, dtype, 2, shape, strides};
+    quantization.scale = part("scale", scale_, scale);
+    quantization.zero_point = part("zero_point", zero_, zero_point);
+    quantization.offset = part("offset", offset_, offset);
+  }
+
+  Weight rows(std::int64_t begin, std::int64_t end) const {
+    Weight w = *this;
+    w.n = w.numbers.shape[1] = end - begin;
+    auto advance = [](xpu::Tensor& t, std::int64_t bytes_on) { t.data = static_cast<char*>(t.data) + bytes_on; };
+    advance(w.numbers, begin * bytes.stride(0) * bytes.element_size());
+    for (auto* extra : {&w.quantization.scale, &w.quantization.zero_point, &w.quantization.offset}) {
+      if (!*extra || (*extra)->ndim == 0 || (*extra)->shape[1] == 1) continue;
+      auto& t = **extra;
+      t.shape[1] = end - begin;
+      advance(t, begin * t.strides[1] * static_cast<std::int64_t>(xpu::size_of(t.dtype)));
+    }
+    return w;
+  }
+
+ private:
+  std::optional<xpu::Tensor> part(const char* name, const OptionalTensor& given_tensor, Tensor& kept) {
+    if (!given(given_tensor)) return {};
+    kept = *given_tensor;
+    if (kept.numel() == 1) return view_of_scale(kept.reshape({}));
+    bool fits = kept.dim() == 2 && (kept.size(0) == n || kept.size(0) == 1) && kept.size(1) > 0 && k % kept.size(1) == 0;
+    TORCH_CHECK_VALUE(fits, name, ": got shape ", kept.sizes(), ", expected (", n, ", groups) where groups divides ",
+                      k);
+    return view_of_scale(kept.t());
+  }
+  static xpu::Tensor view_of_scale(const Tensor& t) {
+    if (t.scalar_type() != at::kFloat8_e8m0fnu) return view_of(t);
+    auto view = view_of(t.view(at::kByte));
+    view.dtype = xpu::DType::e8m0;
+    return view;
+  }
+};
+
+void check_floats(const char* name, at::ScalarType type) {
+  TORCH_CHECK_TYPE(type == at::kFloat || type == at::kHalf || type == at::kBFloat16, name, ": got ", type,
+                   ", expected float32, float16 or bfloat16");
+}
+
+// Products of many rows widen the weights, in pieces of at most so many numbers.
+constexpr std::int64_t max_widened = std::int64_t{1} << 26, max_skinny_rows = 16;
+
+Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_view format, const OptionalTensor& scale,
+                      const OptionalTensor& zero_point, const OptionalTensor& offset, const OptionalTensor& bias) {
+  auto guard = guard_for(input, weight);
+  check_one_device(input, weight, scale, zero_point, offset, bias);
+  check_floats("input", input.scalar_type());
+  Weight w(weight, format, scale, zero_point, offset);
+  TORCH_CHECK_VALUE(input.dim() > 0 && input.size(-1) == w.k, "input of shape ", input.sizes(),
+                    " and a weight of shape [", w.n, ", ", w.k, "] cannot be multiplied");
+  TORCH_CHECK_VALUE(!given(bias) || (bias->dim() == 1 && bias->size(0) == w.n), "bias: got shape ",
+                    bias ? bias->sizes() : at::IntArrayRef(), ", expected (", w.n, ")");
+  auto sizes = input.sizes().vec();
+  sizes.back() = w.n;
+  auto output = at::empty(sizes, input.options());
+  if (output.numel() == 0) return output;
+  if (w.k == 0) return given(bias) ? output.copy_(bias->expand_as(output)) : output.zero_();
+  auto rows = input.reshape({-1, w.k}), results = output.view({-1, w.n});
+  auto piece = rows.size(0) <= max_skinny_rows ? w.n : std::max<std::int64_t>(max_widened / w.k, 1);
+  for (std::int64_t begin = 0; begin < w.n; begin += piece) {
+    auto end = std::min(begin + piece, w.n);
+    auto of_piece = w.rows(begin, end);
+    auto options = matmul_options();
+    options.b = of_piece.quantization;
+    Tensor row;
+    if (given(bias)) {
+      row = bias->narrow(0, begin, end - begin);
+      options.bias = view_of(row);
+    }
+    auto result = results.narrow(1, begin, end - begin);
+    translate_errors([&] {
+      xpu::dnn::matmul(stream_of(input), view_of(rows), of_piece.numbers, view_of(result), options);
+    });
+  }
+  return output;
+}
+
+Tensor dequantize_low_bit(const Tensor& weight, std::string_view format, const OptionalTensor& scale,
+                          const OptionalTensor& zero_point, const OptionalTensor& offset, at::ScalarType dtype) {
+  auto guard = guard_for(weight);
+  check_one_device(weight, scale, zero_point, offset);
+  check_floats("dtype", dtype);
+  Weight w(weight, format, scale, zero_point, offset);
+  auto output = at::empty({w.n, w.k}, weight.options().dtype(dtype));
+  if (output.numel() == 0) return output;
+  translate_errors([&] { xpu::dnn::reorder(stream_of(weight), w.numbers, view_of(output.t()), w.quantization); });
+  return output;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(torch_xpu, XPU, m) {
+  m.impl("low_bit_linear", low_bit_linear);
+  m.impl("dequantize_low_bit", dequantize_low_bit);
+}
+
+}  // namespace torch_xpu
