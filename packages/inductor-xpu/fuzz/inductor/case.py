@@ -53,6 +53,8 @@ def difference(got: torch.Tensor, eager: torch.Tensor, finer: torch.Tensor) -> s
     a, b, c = got.double(), eager.double(), finer.double()
     # Errors of neighbours count: a sum has those of all its summands.
     scale = torch.nan_to_num(c.abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
+    if scale == 0:
+        scale = torch.tensor(1.0)  # a variance of equal numbers: its error is their mean's
     eps = max(torch.finfo(got.dtype).eps, torch.finfo(torch.float32).eps)
     error = torch.nan_to_num((b - c).abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
     allowed = FARTHER * torch.maximum(error, 16 * eps * scale)

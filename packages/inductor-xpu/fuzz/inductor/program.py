@@ -17,7 +17,7 @@ UNARY = (
     *("F.relu({})", "F.gelu({})", "F.gelu({}, approximate='tanh')", "F.silu({})", "torch.erf({})"),
     *("torch.sqrt({}.abs() + 1)", "torch.log1p({}.abs())", "torch.exp(-{}.abs())", "{} * 0.5 + 1"),
     *("torch.rsqrt({}.square() + 2)", "torch.clamp({}, -1.5, 1.25)", "F.softplus({})"),
-    *("torch.atan({})", "{}.reciprocal().clamp(-2, 2).nan_to_num(0)", "F.leaky_relu({}, 0.1)"),
+    *("torch.atan({})", "({}.abs() + 0.25).reciprocal()", "F.leaky_relu({}, 0.1)"),
 )
 BINARY = (
     *("{} + {}", "{} - {}", "{} * {}", "torch.maximum({}, {})", "torch.minimum({}, {})"),
@@ -39,7 +39,7 @@ REDUCTIONS = (
         "{}.mean({dims}, keepdim={keep})",
         "{}.cumsum({dim}) * 0.1",
     ),
-    *("{}.sum()", "{}.amax({dims}, keepdim={keep})", "F.layer_norm({}, {}.shape[-1:])"),
+    *("{}.sum()", "{}.amax({dims}, keepdim={keep})", "F.layer_norm({}, {}.shape[-1:], eps=0.1)"),
 )
 VIEWS = (
     *("{}.transpose({dim}, {other})", "{}.flip({dim})", "{}.unsqueeze({dim})", "{}.flatten({dim})"),
