@@ -1,4 +1,4 @@
-"""torch_xpu::low_bit_adam_ beside the same formula on the CPU: formats, tables, layouts, and what it refuses."""
+"""torch_xpu::low_bit_adam_ beside the same formula on the CPU: formats, tables, and what it refuses."""
 
 import pytest
 import torch
@@ -52,9 +52,7 @@ class State:
         self.p = torch.randn(count)
         signed = (True, False, False)[: 2 + amsgrad]
         moments = [torch.randn(count) if s else torch.rand(count) for s in signed]
-        self.moments = [
-            stored(x * 0.01, block, self.table(k)) for k, x in enumerate(moments)
-        ]
+        self.moments = [stored(x * 0.01, block, self.table(k)) for k, x in enumerate(moments)]
 
     def table(self, k):
         return self.tables[min(k, 1)] if self.tables else None
@@ -83,7 +81,9 @@ class State:
         return self.p.to("xpu"), codes, scales, [t.to("xpu") for t in self.tables]
 
 
-def step(p, grad, codes, scales, tables, count=1.0, lr=0.1, decoupled=True, stochastic=False, **rest):
+def step(
+    p, grad, codes, scales, tables, count=1.0, lr=0.1, decoupled=True, stochastic=False, **rest
+):
     low_bit_adam_(
         p, grad, codes, scales, tables, torch.tensor(count, device="xpu"), torch.tensor(lr), *BETAS,
         0.01, 1e-8, decoupled, stochastic, **rest,
@@ -142,7 +142,13 @@ def test_written_tensors_count_their_versions():
 
 def refuse(message, change, error=RuntimeError):
     p, codes, scales, of_xpu = State(256, 512, 256).on_xpu()
-    arguments = {"p": p, "grad": torch.ones_like(p), "codes": codes, "scales": scales, "tables": of_xpu}
+    arguments = {
+        "p": p,
+        "grad": torch.ones_like(p),
+        "codes": codes,
+        "scales": scales,
+        "tables": of_xpu,
+    }
     arguments.update(change(arguments))
     with pytest.raises(error, match=message):
         step(**arguments)
@@ -154,7 +160,10 @@ def test_refusals():
     refuse("512 numbers with 3 scales", lambda a: {"scales": [torch.ones(3, device="xpu")] * 2})
     refuse("contiguous float tensors", lambda a: {"scales": [s.double() for s in a["scales"]]})
     refuse("256 or 16 floats", lambda a: {"tables": [t[:100] for t in a["tables"]]})
-    refuse("moments of 1024 numbers for a parameter of 512", lambda a: {"tables": [t[:16] for t in a["tables"]]})
+    refuse(
+        "moments of 1024 numbers for a parameter of 512",
+        lambda a: {"tables": [t[:16] for t in a["tables"]]},
+    )
     refuse("without a table must be float8_e4m3fn", lambda a: {"tables": []})
     refuse("floats of 16 bits or more", lambda a: {"tables": [], "scales": []})
     refuse("a gradient of \\[256\\]", lambda a: {"grad": torch.ones(256, device="xpu")})
@@ -166,9 +175,9 @@ def test_refusals():
     big = torch.ones(8192, device="xpu")
     with pytest.raises(RuntimeError, match="at most 4096 numbers, got 8192"):
         step(big, big, [big.to(E4M3)] * 2, [torch.ones(1, device="xpu")] * 2, [])
+    ones = torch.ones(4, device="xpu")
     with pytest.raises(RuntimeError, match="single memory location"):
-        one = torch.ones(1, device="xpu").expand(4)
-        step(one, torch.ones(4, device="xpu"), [torch.ones(4, device="xpu")] * 2, [], [])
+        step(ones[:1].expand(4), ones, [ones, ones], [], [])
 
 
 def test_fake_tensors():

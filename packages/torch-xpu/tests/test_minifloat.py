@@ -1,4 +1,4 @@
-"""Floats of a byte, and pairs of float4: conversions to and from all others, and what can be done with them, beside the CPU."""
+"""Floats of a byte, and pairs of float4: conversions, and what can be done with them, beside the CPU."""
 
 import pytest
 import torch
@@ -105,7 +105,9 @@ OPERATIONS = {
     "eq": lambda t: t == turned(t),
     "eq_number": lambda t: t == 1.0,
     "ne": lambda t: t != turned(t),
-    "equal": lambda t: torch.tensor([torch.equal(t, t.clone()), torch.equal(t[:100], t[:100].clone())]),
+    "equal": lambda t: torch.tensor(
+        [torch.equal(t, t.clone()), torch.equal(t[:100], t[:100].clone())]
+    ),
     "isnan": lambda t: t.isnan(),
     "any": lambda t: torch.stack([t.any(), t[:1].any()]),
     "all": lambda t: t.view(16, 16).all(1),

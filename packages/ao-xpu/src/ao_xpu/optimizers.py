@@ -1,7 +1,8 @@
 """torchao's low-bit Adam optimizers on xpu: one kernel a parameter, without a compiler.
 
-`torch.ops.torch_xpu.low_bit_adam_` reads both moments, updates the parameter and stores the moments again. The
-counter of steps and the learning rate are on the device, so that an `XPUGraph` captures a step after the first one.
+`torch.ops.torch_xpu.low_bit_adam_` reads both moments, updates the parameter and stores the moments again.
+The counter of steps and the learning rate are on the device, so that an `XPUGraph` captures every step after
+the first, which makes the states.
 """
 
 from __future__ import annotations
