@@ -1,4 +1,4 @@
-"""Floats of a byte: conversions to and from all others, and what can be done with them, beside the CPU."""
+"""Floats of a byte, and pairs of float4: conversions, and what can be done with them, beside the CPU."""
 
 import pytest
 import torch
@@ -96,16 +96,23 @@ def test_edges_rounded(small):
         check(lambda t: t.to(small), every(other))
 
 
+def turned(t):
+    """The numbers in another order, by what stock PyTorch has for these types."""
+    return t.view(16, 16).t().reshape(-1)
+
+
 OPERATIONS = {
-    "eq": lambda t: t == t.flip(0),
+    "eq": lambda t: t == turned(t),
     "eq_number": lambda t: t == 1.0,
-    "ne": lambda t: t != t.flip(0),
-    "equal": lambda t: torch.tensor([torch.equal(t, t), torch.equal(t[:100], t[:100].clone())]),
+    "ne": lambda t: t != turned(t),
+    "equal": lambda t: torch.tensor(
+        [torch.equal(t, t.clone()), torch.equal(t[:100], t[:100].clone())]
+    ),
     "isnan": lambda t: t.isnan(),
     "any": lambda t: torch.stack([t.any(), t[:1].any()]),
     "all": lambda t: t.view(16, 16).all(1),
-    "multiply": lambda t: t * t.flip(0),
-    "where": lambda t: torch.where(t.isnan(), t.flip(0), t),
+    "multiply": lambda t: t * turned(t),
+    "where": lambda t: torch.where(t.isnan(), turned(t), t),
     "index": lambda t: t[torch.tensor([3, 200], device=t.device)],
     "mask": lambda t: t[~t.isnan()],
     "index_select": lambda t: t.view(16, 16).index_select(1, torch.tensor([3, 5], device=t.device)),
@@ -120,7 +127,7 @@ OPERATIONS = {
 
 @pytest.mark.values
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("small", SMALL[2:], ids=str)
+@pytest.mark.parametrize("small", SMALL, ids=str)
 def test_operations(small, operation):
     try:
         OPERATIONS[operation](every(small))
@@ -135,3 +142,60 @@ def test_printed():
         numbers = every(small)[100:103]
         shown, expected = ("".join(repr(t).split()) for t in (numbers.to("xpu"), numbers))
         assert shown.replace("device='xpu:0',", "") == expected
+
+
+FLOAT4 = torch.float4_e2m1fn_x2
+FLOAT4_OPERATIONS = {
+    "empty": lambda t: torch.empty_like(t).view(torch.uint8).zero_(),
+    "zeros": lambda t: torch.zeros(3, 5, dtype=FLOAT4, device=t.device),
+    "zeros_like": lambda t: torch.zeros_like(t),
+    "zero_": lambda t: t.clone().zero_(),
+    "clone": lambda t: t.t().clone(),
+    "contiguous": lambda t: t.t().contiguous(),
+    "copy_": lambda t: torch.zeros_like(t).copy_(t.t()),
+    "from_host": lambda t: torch.zeros_like(t).copy_(t.cpu()),
+    "view": lambda t: t.view(torch.uint8).view(FLOAT4).view(-1),
+    "slice": lambda t: t[1:7:2, 3:],
+    "select": lambda t: t[3],
+    "cat": lambda t: torch.cat([t, t[:3]]),
+    "stack": lambda t: torch.stack([t, t]),
+    "chunk": lambda t: t.chunk(3, 1)[1],
+    "expand": lambda t: t[:1].expand(4, 16).contiguous(),
+    "repeat": lambda t: t.repeat(2, 1),
+    "roll": lambda t: t.roll(1, 0),
+    "eq": lambda t: t == t.t(),
+    "ne": lambda t: t != t[:1],
+    "isnan": lambda t: t.isnan(),
+    "where": lambda t: torch.where(t == t.t(), t, t[:1]),
+    "setitem": lambda t: t.clone().narrow(0, 2, 2).copy_(t[4:6]),
+}
+FLOAT4_REFUSED = {
+    "to": lambda t: t.to(torch.float32),
+    "from": lambda t: torch.ones(2, device=t.device).to(FLOAT4),
+    "fill": lambda t: torch.ones_like(t),
+    "add": lambda t: t + t,
+    "less": lambda t: t < t,
+    "number": lambda t: t == 1.0,
+    "sum": lambda t: t.sum(),
+}
+
+
+def pairs():
+    return torch.arange(256, dtype=torch.uint8).view(16, 16).view(FLOAT4)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("operation", FLOAT4_OPERATIONS)
+def test_float4(operation):
+    got, expected = (FLOAT4_OPERATIONS[operation](pairs().to(device)) for device in ("xpu", "cpu"))
+    assert got.device.type == "xpu"
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    got, expected = (t.view(torch.uint8) if t.dtype == FLOAT4 else t for t in (got.cpu(), expected))
+    assert torch.equal(got, expected)
+
+
+@pytest.mark.parametrize("operation", FLOAT4_REFUSED)
+def test_float4_is_not_arithmetic(operation):
+    for device in ("cpu", "xpu"):
+        with pytest.raises((NotImplementedError, RuntimeError)):
+            FLOAT4_REFUSED[operation](pairs().to(device))

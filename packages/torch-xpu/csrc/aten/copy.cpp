@@ -60,7 +60,9 @@ Tensor& fill_tensor(Tensor& self, const Tensor& value) {
 }
 
 Tensor& zero_(Tensor& self) {
-  return fill_scalar(self, 0);
+  auto bytes = with_runtime_dtype(self);
+  fill_scalar(bytes, 0);
+  return self;
 }
 
 at::Scalar local_scalar_dense(const Tensor& self) {

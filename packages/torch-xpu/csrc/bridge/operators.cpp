@@ -1,5 +1,7 @@
 // The schemas of our own operators, which compilers look up before the device is used. Their kernels are in
 // aten/.
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 // The steps are post-ops of the runtime by name, with two factors each; a binary step takes the next operand.
@@ -25,4 +27,20 @@ TORCH_LIBRARY(torch_xpu, m) {
       "dequantize_low_bit(Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? offset, "
       "ScalarType dtype) -> Tensor",
       tags);
+  // torchao's step of Adam. The moments, means and squares of the gradients and for amsgrad the largest of
+  // the squares, are floats without scales; float8_e4m3fn; or places in the two tables of 256 or 16 floats,
+  // those of 16 two a byte, the first in the high half. A scale is that of a block of neighbours. `step` and
+  // `lr` have one element and are read when the work runs, or on the host if they are there.
+  m.def(
+      "low_bit_adam_(Tensor(a!) self, Tensor grad, Tensor(b!)[] codes, Tensor(c!)[] scales, Tensor[] tables, "
+      "Tensor step, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool decoupled, bool "
+      "stochastic_rounding, *, Generator? generator=None) -> ()",
+      tags);
+}
+
+// Compilers ask what an operator returns.
+TORCH_LIBRARY_IMPL(torch_xpu, Meta, m) {
+  m.impl("low_bit_adam_", [](const at::Tensor&, const at::Tensor&, at::TensorList, at::TensorList,
+                             at::TensorList, const at::Tensor&, const at::Tensor&, double, double, double,
+                             double, bool, bool, const std::optional<at::Generator>&) {});
 }

@@ -18,6 +18,7 @@ extern const char* const embedding_bag_source;
 extern const char* const grid_sample_source;
 extern const char* const histogram_source;
 extern const char* const jagged_source;
+extern const char* const low_bit_adam_source;
 extern const char* const margin_loss_source;
 extern const char* const random_states_source;
 extern const char* const segment_source;

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/minifloat.h"
 #include "ops/pointwise_table.h"
 
 namespace torch_xpu {
@@ -44,6 +45,8 @@ Tensor& where_out(const Tensor& condition, const Tensor& self, const Tensor& oth
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  if (self.scalar_type() == at::kFloat4_e2m1fn_x2 && other.scalar_type() == self.scalar_type())
+    return where(condition, with_runtime_dtype(self), with_runtime_dtype(other)).view(self.scalar_type());
   auto device = condition.is_xpu() ? condition.device() : self.is_xpu() ? self.device() : other.device();
   auto out = at::empty({0}, self.options().dtype(at::result_type(self, other)).device(device));
   return where_out(condition, self, other, out);

@@ -100,8 +100,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batched_attention_backward(
 }
 
 // PyTorch's own asks a table that has no place for xpu which kernel to use.
-Tensor attention_under_vmap(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
-                 double dropout, bool causal, std::optional<double> scale, bool gqa) {
+Tensor vmapped_attention(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& mask,
+                         double dropout, bool causal, std::optional<double> scale, bool gqa) {
   auto* chosen = q.is_xpu() ? scaled_dot_product_attention : at::native::scaled_dot_product_attention;
   return chosen(q, k, v, mask, dropout, causal, scale, gqa);
 }
@@ -116,14 +116,14 @@ torch::Library replaced = [] {
   c10::WarningUtils::WarningHandlerGuard guard(&silence);
   torch::Library library(torch::Library::IMPL, "aten", at::DispatchKey::FuncTorchVmapMode, __FILE__,
                          __LINE__);
-  library.impl("scaled_dot_product_attention", attention_under_vmap);
+  library.impl("scaled_dot_product_attention", vmapped_attention);
   return library;
 }();
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
-  m.impl("scaled_dot_product_attention", attention_under_vmap);
+  m.impl("scaled_dot_product_attention", vmapped_attention);
   m.impl("_scaled_dot_product_fused_attention_overrideable", batched_attention);
   m.impl("_scaled_dot_product_fused_attention_overrideable_backward", batched_attention_backward);
 }

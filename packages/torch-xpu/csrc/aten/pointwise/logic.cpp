@@ -12,7 +12,11 @@
 #include <ATen/ops/le_meta.h>
 #include <ATen/ops/lt_meta.h>
 #include <ATen/ops/ne_meta.h>
+#include <ATen/ops/zeros.h>
 
+#include <array>
+
+#include "ops/minifloat.h"
 #include "ops/pointwise_table.h"
 #include "xpu/error.h"
 
@@ -41,6 +45,8 @@ Tensor& logical_not_out(const Tensor& self, Tensor& out) {
 Tensor isnan(const Tensor& self) {
   static const Pointwise kernel("isnan", {.real = {"a != a"}});
   auto guard = guard_for(self);
+  if (self.scalar_type() == at::kFloat4_e2m1fn_x2)
+    return at::zeros(self.sizes(), self.options().dtype(at::kBool));
   auto result = at::empty_like(self, self.options().dtype(at::kBool));
   auto iter =
       at::TensorIteratorConfig().check_all_same_dtype(false).add_output(result).add_const_input(self).build();
@@ -73,12 +79,14 @@ const Pointwise& logical_xor() {
 class Comparison {
  public:
   Comparison(const char* name, const char* relation)
-      : same_(name, {.real = {std::string("a ") + relation + " b"}}),
+      : has_order_(relation[0] == '<' || relation[0] == '>'),
+        same_(name, {.real = {std::string("a ") + relation + " b"}}),
         to_half_(name, rounded(relation, "xpu::half")),
         to_bfloat16_(name, rounded(relation, "xpu::bf16")) {}
 
   void operator()(at::TensorIteratorBase& iter) const {
     auto type = iter.common_dtype();
+    if (type == at::kFloat4_e2m1fn_x2 && !has_order_) return compare_bytes(iter);
     bool is_narrow = type == at::kHalf || type == at::kBFloat16;
     bool is_mixed = false;
     for (int k = iter.noutputs(); k < iter.ntensors(); ++k)
@@ -93,6 +101,24 @@ class Comparison {
     return {.real = {xpu::join(number("a"), " ", relation, " ", number("b"))}};
   }
 
+  // Of pairs of float4, which PyTorch has equal where their bits are.
+  void compare_bytes(at::TensorIteratorBase& iter) const {
+    at::TensorIteratorConfig config;
+    config.check_all_same_dtype(false).resize_outputs(false).set_check_mem_overlap(false);
+    std::array<Tensor, 2> bytes;  // the iterator borrows them
+    config.add_output(iter.tensor(0));
+    for (int k = 0; k < 2; ++k) {
+      auto& pairs = iter.tensor(k + 1);
+      TORCH_CHECK_NOT_IMPLEMENTED(pairs.scalar_type() == at::kFloat4_e2m1fn_x2,
+                                  "comparison of Float4_e2m1fn_x2 with ", pairs.scalar_type());
+      bytes[static_cast<std::size_t>(k)] = with_runtime_dtype(pairs);
+      config.add_const_input(bytes[static_cast<std::size_t>(k)]);
+    }
+    auto whole = config.build();
+    same_(whole, {}, at::kByte);
+  }
+
+  bool has_order_;
   Pointwise same_, to_half_, to_bfloat16_;
 };
 

@@ -1,0 +1,427 @@
+"""Low-bit Adam on xpu beside torchao's own, run uncompiled on the CPU."""
+
+import copy
+import io
+
+import pytest
+import torch
+from ao_xpu import optimizers
+from torch import nn
+from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8, _AdamW, adam
+
+adam._AdamBase.step = optimizers.step(adam._AdamBase.step)
+
+QUANTIZED = [Adam8bit, AdamW8bit, Adam4bit, AdamW4bit, AdamFp8, AdamWFp8]
+EVERY = [*QUANTIZED, _AdamW]
+MOMENTS = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+SIZE = (64, 128)
+
+
+@pytest.fixture(autouse=True)
+def uncompiled():
+    """What torchao compiles on the CPU runs as it is written, and no step on xpu is unfused."""
+    optimizers._unfused.clear()
+    with torch.compiler.set_stance("force_eager"):
+        yield
+    assert not optimizers.unfused_steps()
+
+
+def parts(moment):
+    """The tensors of a moment, on the host."""
+    names = [name for name in ("codes", "scale") if hasattr(moment, name)]
+    found = [getattr(moment, name).cpu() for name in names] or [moment.cpu()]
+    return [
+        t.float() if t.dtype == torch.float8_e4m3fn else t for t in found
+    ]  # NaN has two patterns
+
+
+def assert_moments_equal(got, expected):
+    for name in MOMENTS:
+        assert (name in got) == (name in expected)
+        if name in got:
+            for ours, theirs in zip(parts(got[name]), parts(expected[name]), strict=True):
+                torch.testing.assert_close(ours, theirs, rtol=0, atol=0, equal_nan=True)
+
+
+class Pair:
+    """One parameter on each device with an optimizer of its own, stepped by the same gradients."""
+
+    def __init__(self, kind, start, **options):
+        self.cpu, self.xpu = (nn.Parameter(start.clone().to(d)) for d in ("cpu", "xpu"))
+        self.optimizers = [kind([p], **options) for p in (self.cpu, self.xpu)]
+
+    def step(self, grad, on_xpu=None):
+        self.cpu.grad = grad
+        self.xpu.grad = grad.to("xpu") if on_xpu is None else on_xpu
+        for optimizer in self.optimizers:
+            optimizer.step()
+
+    @property
+    def states(self):
+        expected, got = (
+            o.state[p] for o, p in zip(self.optimizers, (self.cpu, self.xpu), strict=True)
+        )
+        return got, expected
+
+    def check(self, rtol=1e-5, atol=2e-6):
+        assert_moments_equal(*self.states)
+        ours = self.xpu.detach().cpu()
+        torch.testing.assert_close(ours, self.cpu.detach(), rtol=rtol, atol=atol, equal_nan=True)
+
+
+def gradient(step, size=SIZE):
+    torch.manual_seed(100 + step)
+    return torch.randn(size) * torch.randn(size).mul(3).exp()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_moments_have_the_same_bits(kind):
+    pair = Pair(kind, torch.randn(SIZE), lr=0.01, betas=(0.9, 0.99))
+    for step in range(6):
+        pair.step(gradient(step))
+        pair.check()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_amsgrad(kind):
+    """The largest second moment, which stock torchao keeps for moments that are not quantized only."""
+    pair = Pair(kind, torch.randn(SIZE), lr=0.01, betas=(0.9, 0.5), amsgrad=True)
+    p, optimizer = pair.xpu, pair.optimizers[1]
+    for step in range(3):
+        if kind is _AdamW:
+            pair.step(gradient(step))
+            pair.check()
+            continue
+        before = optimizer.state[p]["max_exp_avg_sq"].dequantize() if step else torch.zeros_like(p)
+        p.grad = (gradient(step) / 10**step).to("xpu")
+        optimizer.step()
+        state = optimizer.state[p]
+        expected = torch.maximum(before, state["exp_avg_sq"].dequantize())
+        error = (state["max_exp_avg_sq"].dequantize() - expected).abs().max() / expected.max()
+        assert error < (0.1 if "4bit" in kind.__name__ else 0.05)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", QUANTIZED[::2], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("betas", [(0.3, 0.5), (0.0, 0.0)])
+def test_betas_below_a_half(kind, betas):
+    pair = Pair(kind, torch.randn(SIZE), betas=betas)
+    for step in range(3):
+        pair.step(gradient(step))
+        pair.check()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", QUANTIZED[::2], ids=lambda kind: kind.__name__)
+def test_gradients_at_the_edges(kind):
+    grad = gradient(0)
+    grad[0] = 0
+    grad[2] = 1e-30
+    grad[4, :3] = torch.tensor([torch.inf, -torch.inf, 1])
+    grad[8, 5] = torch.nan
+    grad[12] = 3e38
+    grad[16] = torch.linspace(-1, 1, SIZE[1])
+    pair = Pair(kind, torch.randn(SIZE))
+    for _ in range(3):
+        pair.step(grad)
+        pair.check()
+
+
+def net(seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(
+        nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 64), nn.GELU(), nn.Linear(64, 4)
+    )
+
+
+def losses(kind, device, steps=50, **options):
+    model = net().to(device)
+    optimizer = kind(model.parameters(), lr=3e-3, **options)
+    torch.manual_seed(1)
+    x = torch.randn(64, 32)
+    wanted = torch.stack([x[:, :8].sum(1), x.norm(dim=1), x[:, 0] * x[:, 1], x.amax(1)], 1)
+    x, wanted = x.to(device), wanted.to(device)
+    seen = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), wanted)
+        loss.backward()
+        optimizer.step()
+        seen.append(loss.detach().cpu())
+    return torch.stack(seen)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_losses_of_50_steps(kind):
+    got, expected = losses(kind, "xpu"), losses(kind, "cpu")
+    assert expected[-1] < expected[0] / 2
+    torch.testing.assert_close(
+        got, expected, rtol=2e-2 if "4bit" in kind.__name__ else 5e-3, atol=1e-3
+    )
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", QUANTIZED[::2], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_narrow_parameters(kind, dtype):
+    pair = Pair(kind, torch.randn(SIZE, dtype=dtype))
+    for step in range(3):
+        pair.step(gradient(step).clamp(-1e4, 1e4).to(dtype))
+        pair.check(rtol=0.01, atol=1e-3)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("size", [(64, 128), (70, 66)])
+def test_stochastic_rounding_draws_torchaos_numbers(kind, size):
+    """The same seed gives the numbers of torchao's formula on xpu."""
+    start = torch.randn(size, dtype=torch.bfloat16, device="xpu")
+    grad = gradient(0, size).bfloat16().to("xpu")
+    fused, other = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    optimizer = kind([fused], bf16_stochastic_round=True)
+    fused.grad = grad
+    torch.manual_seed(5)
+    optimizer.step()
+    state = kind([other], bf16_stochastic_round=True)
+    moments = [state._new_buffer(other, signed) for signed in (True, False)]
+    numbers = [torch.tensor(x, device="xpu") for x in (1.0, 1e-3)]
+    decay = optimizer.param_groups[0]["weight_decay"]
+    torch.manual_seed(5)
+    adam.single_param_adam(
+        other.detach(), grad, numbers[0], *moments, None, numbers[1], 0.9, 0.999, decay, 1e-8,
+        kind.__name__.startswith(("AdamW", "_")), True,
+    )  # fmt: skip
+    assert (fused != other).sum().item() <= 4  # an f32 may differ in its last bit
+    assert not torch.equal(fused, start)
+
+
+@pytest.mark.values
+def test_stochastic_rounding_is_unbiased():
+    p = nn.Parameter(torch.ones(1 << 16, dtype=torch.bfloat16, device="xpu"))
+    optimizer = AdamW8bit([p], lr=1e-3, weight_decay=0, bf16_stochastic_round=True)
+    p.grad = torch.ones_like(p)
+    optimizer.step()
+    assert p.detach().unique().numel() == 2
+    assert abs(p.detach().float().mean().item() - 0.999) < 5e-5
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", [AdamW8bit, AdamW4bit, AdamWFp8, _AdamW], ids=lambda k: k.__name__)
+def test_parameters_and_gradients_of_other_layouts(kind):
+    for start in (
+        torch.randn(128, 64).t(),
+        torch.randn(16, 8, 8, 8).to(memory_format=torch.channels_last),
+        torch.randn(64, 256)[:, ::2],
+    ):
+        pair = Pair(kind, start)
+        # clone() of a view that is not dense makes it dense.
+        pair.xpu.data = (
+            start.to("xpu")
+            if start.is_contiguous()
+            else start.to("xpu").as_strided(start.size(), start.to("xpu").stride())
+        )
+        for step in range(2):
+            grad = gradient(step, start.shape)
+            spread = torch.stack([grad, grad], -1).to("xpu")[..., 0]
+            assert not spread.is_contiguous()
+            pair.step(grad, spread)
+            pair.check()
+
+
+@pytest.mark.values
+def test_small_and_odd_parameters_are_not_quantized():
+    for size in ((10,), (63, 65), (), (4097,)):
+        pair = Pair(AdamW8bit, torch.randn(size), amsgrad=True)
+        for step in range(3):
+            pair.step(gradient(step, size))
+            pair.check()
+        assert type(pair.states[0]["exp_avg"]) is torch.Tensor
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", [AdamW8bit, AdamW4bit, AdamWFp8], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("block", [30, 128, 1000, 2048])
+def test_block_sizes(kind, block):
+    pair = Pair(kind, torch.randn(block * 5 if block > 900 else block * 150), block_size=block)
+    for step in range(2):
+        pair.step(gradient(step, pair.cpu.shape))
+        pair.check()
+    assert pair.states[0]["exp_avg"].block_size == block
+
+
+@pytest.mark.values
+def test_a_block_too_large_is_named():
+    pair = Pair(AdamW8bit, torch.randn(8192), block_size=8192)
+    pair.step(gradient(0, (8192,)))
+    pair.check()
+    assert optimizers.unfused_steps() == {"blocks of more than 4096 numbers": 1}
+    optimizers._unfused.clear()
+
+
+@pytest.mark.values
+def test_empty_parameters_and_missing_gradients():
+    empty, idle = (nn.Parameter(torch.ones(n, device="xpu")) for n in (0, 5000))
+    optimizer = AdamW8bit([empty, idle])
+    empty.grad = torch.ones_like(empty)
+    optimizer.step()
+    assert idle not in optimizer.state
+    assert torch.equal(idle.cpu(), torch.ones(5000))
+
+
+def test_refusals_are_torchaos():
+    p = nn.Parameter(torch.ones(4096, device="xpu"))
+    optimizer = AdamW8bit([p])
+    p.grad = torch.ones(4096, device="xpu")
+    optimizer.param_groups[0]["lr"] = 0.1
+    with pytest.raises(RuntimeError, match="lr was changed to a non-Tensor object"):
+        optimizer.step()
+    table = nn.Embedding(64, 64, sparse=True, device="xpu")
+    table(torch.tensor([1, 2], device="xpu")).sum().backward()
+    with pytest.raises(RuntimeError, match="Sparse gradient is not supported"):
+        AdamW8bit(table.parameters()).step()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(("source", "target"), [("xpu", "xpu"), ("cpu", "xpu"), ("xpu", "cpu")])
+def test_state_dict(kind, source, target):
+    """A run that is saved and loaded goes on with the same bits."""
+    start = torch.randn(SIZE)
+    whole = nn.Parameter(start.clone().to(source))
+    optimizer = kind([whole], lr=0.01)
+    whole.grad = gradient(0).to(source)
+    optimizer.step()
+    file = io.BytesIO()
+    torch.save(optimizer.state_dict(), file)
+    file.seek(0)
+    loaded = nn.Parameter(whole.detach().clone().to(target))
+    second = kind([loaded], lr=0.5)
+    second.load_state_dict(torch.load(file, map_location=target))
+    for p, o, device in ((whole, optimizer, source), (loaded, second, target)):
+        p.grad = gradient(1).to(device)
+        o.step()
+    assert_moments_equal(second.state[loaded], optimizer.state[whole])
+    torch.testing.assert_close(loaded.detach().cpu(), whole.detach().cpu(), rtol=1e-6, atol=1e-7)
+    assert second.state[loaded]["step"].item() == 2
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_step_is_captured(kind):
+    """Replays count their steps and read the learning rate anew."""
+    start, grads = torch.randn(SIZE), [gradient(step).to("xpu") for step in range(4)]
+
+    def trained(captured):
+        p = nn.Parameter(start.clone().to("xpu"))
+        p.grad = grads[0].clone()
+        optimizer = kind([p], lr=0.01)
+        optimizer.step()
+        graph = torch.xpu.XPUGraph()
+        if captured:
+            with torch.xpu.graph(graph):
+                optimizer.step()
+        for grad, rate in zip(grads[1:], (0.01, 0.02, 0.03), strict=True):
+            p.grad.copy_(grad)
+            optimizer.param_groups[0]["lr"].fill_(rate)
+            graph.replay() if captured else optimizer.step()
+        return p.detach().cpu(), optimizer.state[p]
+
+    (got, got_state), (expected, expected_state) = trained(True), trained(False)
+    assert torch.equal(got, expected)
+    assert_moments_equal(got_state, expected_state)
+    assert got_state["step"].item() == 4
+
+
+@pytest.mark.values
+def test_replays_round_by_new_numbers():
+    p = nn.Parameter(torch.ones(4096, dtype=torch.bfloat16, device="xpu"))
+    p.grad = torch.ones_like(p)
+    optimizer = AdamW8bit([p], weight_decay=0, bf16_stochastic_round=True)
+    optimizer.step()
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph):
+        optimizer.step()
+    seen = []
+    for _ in range(2):
+        p.data.fill_(1)
+        graph.replay()
+        seen.append(p.detach().cpu())
+    assert not torch.equal(*seen)
+
+
+@pytest.mark.values
+def test_schedulers_change_the_rate():
+    pair = Pair(AdamW8bit, torch.randn(SIZE), lr=0.1)
+    schedulers = [torch.optim.lr_scheduler.CosineAnnealingLR(o, 5) for o in pair.optimizers]
+    for step in range(4):
+        pair.step(gradient(step))
+        for scheduler in schedulers:
+            scheduler.step()
+        pair.check()
+    got, expected = (float(o.param_groups[0]["lr"]) for o in pair.optimizers)
+    assert got == pytest.approx(expected)
+
+
+@pytest.mark.values
+def test_parameters_of_two_devices():
+    start = torch.randn(SIZE)
+    both = [nn.Parameter(start.clone().to(device)) for device in ("cpu", "xpu")]
+    optimizer = AdamW8bit(both)
+    for step in range(2):
+        for p in both:
+            p.grad = gradient(step).to(p.device)
+        optimizer.step()
+    assert len(optimizer.param_groups[0]["params"]) == 2
+    assert_moments_equal(optimizer.state[both[1]], optimizer.state[both[0]])
+    torch.testing.assert_close(both[1].detach().cpu(), both[0].detach(), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.values
+def test_closure_and_quantized_parameters():
+    p = nn.Parameter(torch.randn(SIZE, device="xpu"))
+    optimizer = AdamW8bit([p])
+
+    def closure():
+        optimizer.zero_grad()
+        loss = p.square().sum()
+        loss.backward()
+        return loss
+
+    first, second = optimizer.step(closure), optimizer.step(closure)
+    assert second < first
+
+    from torchao.prototype.quantized_training import Int8QuantizedTrainingLinearWeight as Int8Weight
+
+    quantized = nn.Parameter(Int8Weight.from_float(torch.randn(SIZE, device="xpu")))
+    optimizer = _AdamW([quantized], lr=0.1)
+    before = quantized.dequantize()
+    quantized.grad = torch.ones(SIZE, device="xpu")
+    optimizer.step()
+    assert ((quantized.dequantize() - before).mean().cpu() + 0.1).abs() < 0.02
+    assert list(optimizers.unfused_steps()) == [
+        "a parameter of class Int8QuantizedTrainingLinearWeight"
+    ]
+    optimizers._unfused.clear()
+
+
+@pytest.mark.parametrize(("kind", "ratio"), [(AdamW8bit, 3.5), (AdamWFp8, 3.5), (AdamW4bit, 6.5)])
+def test_memory_of_states(kind, ratio):
+    p = nn.Parameter(torch.zeros(1 << 20, device="xpu"))
+    p.grad = torch.ones_like(p)
+    optimizer = kind([p])
+    torch.xpu.synchronize()
+    before = torch.xpu.memory_allocated()
+    optimizer.step()
+    assert 2 * 4 * p.numel() >= ratio * (torch.xpu.memory_allocated() - before)
+
+
+def test_other_devices_take_the_stock_step():
+    called = []
+    stepped = optimizers.step(lambda self, closure=None: called.append(closure))
+    optimizer = AdamW8bit([nn.Parameter(torch.ones(3))])
+    stepped(optimizer, closure=print)
+    assert called == [print]
+    copy.deepcopy(optimizer)
