@@ -1,0 +1,49 @@
+"""float8 on xpu: weights under float activations, and products with scales of blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .handlers import Handler, arguments_of_linear
+from .products import FLOATS, fits, low_bit_linear
+
+_FORMATS = {dtype: name for name, dtype in FLOATS.items()}
+
+
+def weight_only_linear(stock: Handler) -> Handler:
+    """Multiply float activations by a float8 weight as it is stored."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        input, weight, bias = arguments_of_linear(args, kwargs)
+        if (
+            weight.device.type != "xpu"
+            or weight.act_quant_kwargs is not None
+            or type(input) is type(weight)
+            or weight.qdata.dtype not in _FORMATS
+            or not fits(weight.qdata, weight.scale)
+        ):
+            return stock(func, types, args, kwargs)
+        format = _FORMATS[weight.qdata.dtype]
+        return low_bit_linear(input, weight.qdata, format, weight.scale, None, None, bias)
+
+    return handler
+
+
+def blockwise_product(stock: Any) -> Any:
+    """Multiply float8 matrices with scales of 1x128 and 128x128 blocks without Triton, into bf16."""
+
+    def multiply(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, block_size: int = 128) -> Tensor:
+        if a.device.type != "xpu":
+            return stock(a, a_s, b, b_s, block_size)
+        if block_size != 128:
+            raise ValueError(f"float8 products on xpu have blocks of 128, not {block_size}")
+        columns = a.shape[-1]
+        rows = a.reshape(-1, columns)
+        scales = a_s.reshape(rows.shape[0], columns // 128)
+        product = torch._scaled_mm(rows, b.t(), scales, b_s.t(), out_dtype=torch.bfloat16)
+        return product.view(*a.shape[:-1], b.shape[0])
+
+    return multiply

@@ -1,0 +1,172 @@
+"""Configs as they come: results, files, copies, devices, shapes of activations."""
+
+import copy
+import io
+
+import pytest
+import reference
+import torch
+import torch_xpu
+from schemes import CASES, SCHEMES
+from torchao.quantization import quantize_
+
+pytestmark = pytest.mark.values
+BF16_SCHEMES = [scheme for scheme in SCHEMES if torch.bfloat16 in scheme.dtypes]
+
+
+def ids(value):
+    return str(getattr(value, "name", value)).removeprefix("torch.")
+
+
+def small_model(dtype=torch.bfloat16, device="xpu"):
+    torch.manual_seed(0)
+    layers = (torch.nn.Linear(256, 384), torch.nn.GELU(), torch.nn.Linear(384, 128))
+    return torch.nn.Sequential(*layers).to(device, dtype).requires_grad_(False)
+
+
+def quantized(scheme, dtype=torch.bfloat16, device="xpu"):
+    model = small_model(dtype, device)
+    quantize_(model, scheme.config())
+    return model
+
+
+def activations(*shape, dtype=torch.bfloat16):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+
+
+@pytest.fixture(autouse=True)
+def no_operator_on_the_host():
+    torch_xpu.reset_fallbacks()
+    yield
+    assert not torch_xpu.fallbacks()
+
+
+@pytest.mark.parametrize(("scheme", "dtype"), CASES, ids=ids)
+def test_results_are_those_of_the_scheme(scheme, dtype):
+    x = activations(32, 256, dtype=dtype)
+    original = small_model(dtype, "cpu")
+    exact = copy.deepcopy(original).double()(x.double())
+    if scheme.quantize is None:
+        expected = quantized(scheme, dtype, "cpu")(x)
+    else:
+        expected = reference.simulate(original, scheme.quantize, scheme.quantize_input)(x.double())
+    got = quantized(scheme, dtype)(x.xpu())
+    assert got.dtype == dtype
+    assert reference.sqnr(exact, got) > reference.sqnr(exact, expected) - 0.3
+
+
+@pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
+def test_files_and_copies_are_bit_equal(scheme):
+    x = activations(3, 256).xpu()
+    model = quantized(scheme)
+    expected = model(x)
+    file = io.BytesIO()
+    torch.save(model.state_dict(), file)
+    loaded = small_model()
+    file.seek(0)
+    state = torch.load(file, weights_only=True)
+    loaded.load_state_dict(state, assign=True)
+    moved = copy.deepcopy(model).to("cpu").to("xpu")
+    for other in (loaded, copy.deepcopy(model), moved):
+        assert type(other[0].weight) is type(model[0].weight)
+        assert torch.equal(other(x), expected)
+
+
+@pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
+def test_activations_have_any_shape_and_strides(scheme):
+    model = quantized(scheme)
+    x = activations(2, 3, 4, 256).xpu()
+    expected = model(x.view(24, 256))
+    for shape in ((24, 256), (1, 24, 256), (6, 4, 256), (2, 3, 4, 256)):
+        got = model(x.view(shape))
+        assert got.shape == (*shape[:-1], 128)
+        torch.testing.assert_close(got.view(24, 128), expected)
+    transposed = x.view(24, 256).t().contiguous().t()
+    assert not transposed.is_contiguous()
+    torch.testing.assert_close(model(transposed), expected)
+    torch.testing.assert_close(model(x.expand(2, 2, 3, 4, 256)[1]).view(24, 128), expected)
+    assert model(x[:0].reshape(0, 256)).shape == (0, 128)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [s for s in BF16_SCHEMES if "dynamic" not in s.name and "blocks" not in s.name],
+    ids=ids,
+)
+def test_a_single_row_may_have_one_dimension(scheme):
+    model = quantized(scheme)
+    x = activations(256).xpu()
+    assert model(x).shape == (128,)
+    torch.testing.assert_close(model(x), model(x[None])[0])
+
+
+@pytest.mark.parametrize("packing", ["plain_int32", "tile_packed_to_4d"])
+def test_hqq_is_better_than_rounding(packing):
+    from schemes import int4
+
+    torch.manual_seed(0)
+    weight = torch.randn(256, 1024).to(torch.bfloat16)
+    ratios = []
+    for algorithm in ("tinygemm", "hqq"):
+        layer = torch.nn.Linear(1024, 256, bias=False, dtype=torch.bfloat16, device="xpu")
+        layer.weight = torch.nn.Parameter(weight.xpu())
+        quantize_(layer, int4(packing, algorithm)())
+        ratios.append(reference.sqnr(weight, layer.weight.dequantize(torch.float32)))
+    assert ratios[1] > ratios[0] + 0.3
+
+
+def test_batches_of_matrices():
+    """As in torchao, the weight of bmm is transposed like that of a linear layer."""
+    from torchao.quantization import Int4WeightOnlyConfig
+
+    class Batches(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(activations(4, 64, 128).xpu())
+
+        def forward(self, x):
+            return torch.bmm(x, self.weight)
+
+    model, x = Batches().requires_grad_(False), activations(4, 5, 128).xpu()
+    weight = model.weight.cpu().double()
+    quantize_(model, Int4WeightOnlyConfig(group_size=32), filter_fn=lambda *_: True)
+    elements = torch.stack([reference.float_zero(matrix.bfloat16(), 32) for matrix in weight])
+    expected = torch.bmm(x.cpu().double(), elements.mT)
+    assert reference.sqnr(expected, model(x)) > 40
+    assert reference.sqnr(elements, model.weight.dequantize(torch.float32)) > 45
+    assert model(x[:, :0]).shape == (4, 0, 64)
+    with pytest.raises(ValueError, match=r"bmm of \(3, 5, 128\)"):
+        model(x[:3])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.5, float("nan"), float("inf")])
+def test_groups_without_range(value):
+    """All elements alike, and what is no number, stay what they are in the groups that have them."""
+    from schemes import int4
+
+    weight = activations(8, 128)
+    weight[3, 64:] = value
+    for packing in ("plain", "tile_packed_to_4d"):
+        layer = torch.nn.Linear(128, 8, bias=False, dtype=torch.bfloat16, device="xpu")
+        layer.weight = torch.nn.Parameter(weight.xpu())
+        quantize_(layer, int4(packing)())
+        got = layer.weight.dequantize(torch.float32).cpu()
+        assert reference.sqnr(weight[:3], got[:3]) > 18
+        if value - value == 0:
+            torch.testing.assert_close(got[3, 64:], weight[3, 64:].float(), atol=1e-4, rtol=0.01)
+        else:
+            assert not got[3, 64:].isfinite().any()
+
+
+def test_wrong_weights_are_rejected():
+    from torchao.quantization import Int4TilePackedTo4dTensor, Int4Tensor
+
+    weight = activations(8, 100).xpu()
+    with pytest.raises(ValueError, match="rows of 100 elements are no groups of 64"):
+        Int4Tensor.from_hp(weight, [1, 64])
+    with pytest.raises(ValueError, match="groups along the last dimension"):
+        Int4Tensor.from_hp(weight, [2, 50])
+    with pytest.raises(ValueError, match="no activations of torch.float16"):
+        Int4Tensor.from_hp(weight, [1, 50], activation_dtype=torch.float16)
+    with pytest.raises(ValueError, match="weights of bfloat16, not torch.float32"):
+        Int4TilePackedTo4dTensor.from_hp(weight.float(), [1, 50])
