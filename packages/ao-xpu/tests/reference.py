@@ -1,6 +1,6 @@
-"""Schemes in float64 on the CPU, written from their definitions: what no other device of torchao computes.
+"""Schemes in float64 on the CPU, written from their definitions.
 
-Each function quantizes a weight [N, K], or activations [..., K], and returns what the stored numbers stand for.
+Each function quantizes a weight [N, K], or activations [..., K], and returns the elements that it stores.
 """
 
 import copy
@@ -25,7 +25,7 @@ def stored(parameter, weight):
 
 
 def float_zero(weight, group):
-    """scale * number + zero, numbers -8 to 7."""
+    """Elements scale * number + zero; numbers are -8 to 7."""
     groups = in_groups(weight, group)
     least, greatest = groups.amin(-1, True), groups.amax(-1, True)
     scale = (greatest - least).clamp(min=1e-6) / 15
@@ -35,7 +35,7 @@ def float_zero(weight, group):
 
 
 def integer_zero(weight, group):
-    """scale * (number - zero point), numbers and zero points 0 to 15; 0 is exact."""
+    """Elements scale * (number - zero point); numbers and zero points 0 to 15; 0 is exact."""
     groups = in_groups(weight, group)
     least, greatest = groups.amin(-1, True).clamp(max=0), groups.amax(-1, True).clamp(min=0)
     scale = stored(((greatest - least) / 15).clamp(min=1e-6), weight)
@@ -45,7 +45,7 @@ def integer_zero(weight, group):
 
 
 def symmetric(weight, group):
-    """scale * number, numbers -8 to 7."""
+    """Elements scale * number; numbers are -8 to 7."""
     groups = in_groups(weight, group)
     scale = (groups.abs().amax(-1, True) / 8).clamp(min=1e-6)
     numbers = (groups / scale).round().clamp(-8, 7)

@@ -159,14 +159,14 @@ def test_groups_without_range(value):
 
 
 def test_wrong_weights_are_rejected():
-    from torchao.quantization import Int4TilePackedTo4dTensor, Int4Tensor
+    from torchao.quantization import Int4Tensor, Int4TilePackedTo4dTensor
 
     weight = activations(8, 100).xpu()
     with pytest.raises(ValueError, match="rows of 100 elements are no groups of 64"):
         Int4Tensor.from_hp(weight, [1, 64])
     with pytest.raises(ValueError, match="groups along the last dimension"):
         Int4Tensor.from_hp(weight, [2, 50])
-    with pytest.raises(ValueError, match="no activations of torch.float16"):
+    with pytest.raises(ValueError, match=r"no activations of torch\.float16"):
         Int4Tensor.from_hp(weight, [1, 50], activation_dtype=torch.float16)
-    with pytest.raises(ValueError, match="weights of bfloat16, not torch.float32"):
+    with pytest.raises(ValueError, match=r"weights of bfloat16, not torch\.float32"):
         Int4TilePackedTo4dTensor.from_hp(weight.float(), [1, 50])

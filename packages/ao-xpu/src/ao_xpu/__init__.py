@@ -5,11 +5,22 @@
 
 from __future__ import annotations
 
-import torch  # noqa: F401 - loads torch_xpu, and this package's entry point
+from typing import TYPE_CHECKING
+
+import torch  # loads torch_xpu, and this package's entry point
 
 from ._autoload import load
-from .layers import report
+
+if TYPE_CHECKING:
+    from .layers import Report
 
 load()
 
 __all__ = ["report"]
+
+
+def report(model: torch.nn.Module) -> Report:
+    """Return the linear layers and embeddings of a model: what they store, how they compute."""
+    from .layers import report
+
+    return report(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from types import ModuleType
 
 logger = logging.getLogger("ao_xpu")
@@ -22,7 +23,12 @@ def load() -> None:
     from torch_xpu import import_hooks
 
     logging.getLogger("torchao").addFilter(_is_about_this_torch)
-    import_hooks.change({"torchao": _change})
+    torchao = sys.modules.get("torchao")
+    if torchao is not None and getattr(torchao.__spec__, "_initializing", False):
+        # It was imported before torch, which it imports now. The submodule is the last that it imports.
+        import_hooks.change({"torchao.testing": lambda _: _change(torchao)})
+    else:
+        import_hooks.change({"torchao": _change})
 
 
 def _change(torchao: ModuleType) -> None:

@@ -7,17 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .handlers import Handler, arguments_of_linear
+from .handlers import Handler, arguments_of_linear, empty_product
 from .products import FLOATS, fits, low_bit_linear
 
 _FORMATS = {dtype: name for name, dtype in FLOATS.items()}
 
 
-def weight_only_linear(stock: Handler) -> Handler:
-    """Multiply float activations by a float8 weight as it is stored."""
+def linear(stock: Handler) -> Handler:
+    """Multiply float activations by a float8 weight as it is stored; torchao quantizes activations."""
 
     def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         input, weight, bias = arguments_of_linear(args, kwargs)
+        if weight.device.type == "xpu" and input.numel() == 0:
+            return empty_product(input, weight, bias)
         if (
             weight.device.type != "xpu"
             or weight.act_quant_kwargs is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor
 
 # The arguments are the function, the tensor types, its arguments and its keyword arguments.
@@ -23,3 +24,8 @@ def scaled_input(input: Tensor, weight: Any) -> Tensor:
     if weight.act_pre_scale is None:
         return input
     return (input * weight.act_pre_scale).to(input.dtype)
+
+
+def empty_product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
+    """Return the product of activations without elements, whose range no quantizer of torchao finds."""
+    return F.linear(input, weight.dequantize().to(input.dtype), bias)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch._dynamo import is_compiling
 
-from .handlers import Handler, arguments_of_linear, scaled_input
+from .handlers import Handler, arguments_of_linear, empty_product, scaled_input
 from .products import fits, low_bit_linear
 
 
@@ -24,11 +24,13 @@ def safe_int_mm(stock: Any) -> Any:
     return multiply
 
 
-def weight_only_linear(stock: Handler) -> Handler:
-    """Multiply float activations by an int8 weight as it is stored."""
+def linear(stock: Handler) -> Handler:
+    """Multiply float activations by an int8 weight as it is stored; torchao quantizes activations."""
 
     def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         input, weight, bias = arguments_of_linear(args, kwargs)
+        if weight.device.type == "xpu" and input.numel() == 0:
+            return empty_product(input, weight, bias)
         if (
             weight.device.type != "xpu"
             or weight.act_quant_kwargs is not None
@@ -52,6 +54,8 @@ def unpacked_linear(stock: Handler) -> Handler:
         scale, zero_point = weight.scale, weight.zero_point
         if weight.device.type != "xpu" or not fits(weight.qdata, scale, zero_point):
             return stock(func, types, args, kwargs)
+        if input.numel() == 0:
+            return empty_product(input, weight, bias)
         if weight.activation_quantization is not None:
             if weight.activation_quantization != "int8_asym_per_token":
                 return stock(func, types, args, kwargs)

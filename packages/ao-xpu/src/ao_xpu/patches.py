@@ -105,7 +105,7 @@ PATCHES: tuple[Patch, ...] = (
     Patch("torchao.kernel.intmm", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
     Patch("torchao.kernel", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
     Patch("torchao.quantization", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
-    TensorFunctions(_INT8, "Int8Tensor", _EXPANDS, int8.weight_only_linear, _LINEAR),
+    TensorFunctions(_INT8, "Int8Tensor", _EXPANDS, int8.linear, _LINEAR),
     TensorFunctions(_INTX, "IntxUnpackedToInt8Tensor", _EXPANDS, int8.unpacked_linear, _LINEAR),
     TensorFunctions(
         _MIXED_PRECISION,
@@ -115,7 +115,7 @@ PATCHES: tuple[Patch, ...] = (
         (F.linear,),
     ),
     # float8
-    TensorFunctions(_FLOAT8, "Float8Tensor", _EXPANDS, float8.weight_only_linear, _LINEAR),
+    TensorFunctions(_FLOAT8, "Float8Tensor", _EXPANDS, float8.linear, _LINEAR),
     Patch(_FLOAT8, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
     Patch(_BLOCKWISE, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
     # training and calibration
