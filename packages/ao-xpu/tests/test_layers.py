@@ -26,7 +26,7 @@ class Model(torch.nn.Module):
 
 def test_layers_that_do_not_fit_are_named_in_one_warning():
     model = Model()
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="not quantized") as caught:
         quantize_(model, Int4WeightOnlyConfig(group_size=64))
     (warning,) = caught
     text = str(warning.message)

@@ -69,7 +69,7 @@ def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float,
 
     group, format = config.group_size, config.int4_packing_format
     if format not in INT4_FORMATS:
-        raise ValueError(f"GPTQ on xpu packs {', '.join(INT4_FORMATS)}, not {format.value}")
+        raise ValueError(f"GPTQ on xpu packs {', '.join(INT4_FORMATS)}, not {str.__str__(format)}")
     block_size = [1, group]
     require_groups(weight.shape, block_size)
     is_integer = format == "plain_int32"

@@ -127,6 +127,12 @@ PATCHES: tuple[Patch, ...] = (
     ),
     Patch(
         "torchao.quantization.qat.fake_quantizer",
+        "FakeQuantizerBase.from_config",
+        "knows no weights that are simulated by quantizing them",
+        qat.from_config,
+    ),
+    Patch(
+        "torchao.quantization.qat.fake_quantizer",
         "IntxFakeQuantizer._per_token_forward",
         "simulates no symmetric activations",
         qat.symmetric_per_token,

@@ -14,13 +14,26 @@ def prepare(stock: Any) -> Any:
     def transform(module: torch.nn.Module, config: Any) -> Any:
         weight = getattr(module, "weight", None)
         if weight is not None and weight.device.type == "xpu" and config.step == "prepare":
-            simulated = _simulated(config.base_config)
+            simulated = _simulated(config.base_config, weight)
             if simulated is not None:
                 activations, weights = simulated
                 config = type(config)(None, activations, weights, step="prepare")
         return stock(module, config)
 
     return transform
+
+
+def from_config(stock: Any) -> Any:
+    """Make the quantizer of the config that `prepare` gives to weights of int4."""
+
+    def quantizer(config: Any) -> Any:
+        from . import stored_weight
+
+        if isinstance(config, stored_weight.StoredWeightConfig):
+            return stored_weight.StoredWeight(config)
+        return stock(config)
+
+    return staticmethod(quantizer)
 
 
 def symmetric_per_token(stock: Any) -> Any:
@@ -56,7 +69,7 @@ def symmetric_per_token(stock: Any) -> Any:
     return forward
 
 
-def _simulated(config: Any) -> tuple[Any, Any] | None:
+def _simulated(config: Any, weight: Tensor) -> tuple[Any, Any] | None:
     """Return what to simulate for activations and weights; None leaves it to torchao."""
     from torchao.quantization import (
         Int4WeightOnlyConfig,
@@ -68,15 +81,17 @@ def _simulated(config: Any) -> tuple[Any, Any] | None:
         PerRow,
     )
     from torchao.quantization.qat import IntxFakeQuantizeConfig
-    from torchao.quantization.qat.fake_quantize_config import Int4WeightFakeQuantizeConfig
 
     if isinstance(config, Int4WeightOnlyConfig):
-        group = config.group_size
-        if config.int4_packing_format == "plain_int32":
-            return None, IntxFakeQuantizeConfig(torch.int4, group_size=group, is_symmetric=False)
-        if config.int4_packing_format == "tile_packed_to_4d":
-            return None, Int4WeightFakeQuantizeConfig(group, torch.bfloat16)
-        return None
+        if config.int4_packing_format not in ("plain_int32", "tile_packed_to_4d"):
+            return None
+        from .stored_weight import StoredWeightConfig
+
+        if weight.shape[-1] % config.group_size:
+            raise ValueError(
+                f"rows of {weight.shape[-1]} elements are no groups of {config.group_size}"
+            )
+        return None, StoredWeightConfig(config)
     eps = torch.finfo(torch.float32).eps
     if isinstance(config, Int8WeightOnlyConfig):
         granularity = config.granularity
