@@ -115,6 +115,34 @@ def test_hqq_is_better_than_rounding(packing):
     assert ratios[1] > ratios[0] + 0.3
 
 
+@pytest.mark.parametrize(
+    "scheme",
+    [s for s in BF16_SCHEMES if s.name in ("int4 plain", "int4 tile_packed", "int8 rows")],
+    ids=ids,
+)
+def test_scales_of_activations_are_applied(scheme):
+    """AWQ and SmoothQuant leave them in the weights."""
+    model, x = quantized(scheme), activations(4, 256).xpu()
+    scale = torch.rand(256, device="xpu").bfloat16() + 0.5
+    expected = model[0](x * scale)
+    model[0].weight.act_pre_scale = scale
+    assert torch.equal(model[0](x), expected)
+
+
+@pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
+def test_captured_graphs_replay_what_eager_mode_gives(scheme):
+    model, x = quantized(scheme), activations(4, 256).xpu()
+    expected = model(x)
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph):
+        got = model(x)
+    for _ in range(2):
+        graph.replay()
+        assert torch.equal(got, expected)
+        x.copy_(activations(5, 256)[1:])
+        expected = model(x)
+
+
 def test_batches_of_matrices():
     """As in torchao, the weight of bmm is transposed like that of a linear layer."""
     from torchao.quantization import Int4WeightOnlyConfig

@@ -82,3 +82,7 @@ def test_other_devices_still_need_mslk():
     observed = layer().cpu()
     with pytest.raises(ValueError, match="mslk is not installed"):
         quantize_(observed, gptq("observe", int4("plain")))
+    quantize_(observed, gptq("observe", Int8WeightOnlyConfig()))
+    observed(correlated_activations().cpu())
+    with pytest.raises(AssertionError, match="GPTQ only supports CUDA currently"):
+        quantize_(observed, gptq("convert", Int8WeightOnlyConfig()))

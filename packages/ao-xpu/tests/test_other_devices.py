@@ -20,7 +20,6 @@ from torchao.quantization import *
 from torchao.quantization.granularity import PerBlock
 from torchao.quantization.qat import IntxFakeQuantizeConfig, QATConfig
 from torchao.quantization.qat.fake_quantizer import IntxFakeQuantizer
-from torchao.prototype.gptq.api import GPTQConfig, gptq_quantize
 from torchao.prototype.quantized_training import int8_mixed_precision
 from torchao.kernel import blockwise_quantization, intmm
 import torchao.kernel
@@ -87,7 +86,6 @@ CALLS = {
         IntxFakeQuantizeConfig(torch.int8, "per_token", is_symmetric=True))(x),
     "asymmetric activations": lambda: IntxFakeQuantizer(
         IntxFakeQuantizeConfig(torch.int8, "per_token", is_symmetric=False))(x),
-    "GPTQ": lambda: gptq_quantize(torch.eye(256), w, GPTQConfig("observe", Int8WeightOnlyConfig())),
     "scales of Int4PlainInt32Tensor": lambda: plain_int32().clone().scale,
 }
 for name, call in CALLS.items():

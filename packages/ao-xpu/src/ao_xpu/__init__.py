@@ -13,10 +13,11 @@ from ._autoload import load
 
 if TYPE_CHECKING:
     from .layers import Report
+    from .trials import Diagnosis
 
 load()
 
-__all__ = ["report"]
+__all__ = ["doctor", "report"]
 
 
 def report(model: torch.nn.Module) -> Report:
@@ -24,3 +25,10 @@ def report(model: torch.nn.Module) -> Report:
     from .layers import report
 
     return report(model)
+
+
+def doctor() -> Diagnosis:
+    """Try each of torchao's inference configs on a small layer, and return which work."""
+    from .trials import doctor
+
+    return doctor()

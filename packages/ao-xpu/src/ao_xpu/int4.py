@@ -87,8 +87,10 @@ def linear(stock: Handler) -> Handler:
 
     def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type != "xpu" or weight.dim() != 2 or weight.block_size[-1] == 1:
+        if weight.device.type != "xpu":
             return stock(func, types, args, kwargs)
+        if weight.dim() != 2 or weight.block_size[-1] == 1:
+            raise NotImplementedError("linear with an Int4Tensor that is transposed or no matrix")
         return _product(scaled_input(input, weight), weight, bias)
 
     return handler
