@@ -186,6 +186,16 @@ def test_groups_without_range(value):
             assert not got[3, 64:].isfinite().any()
 
 
+@pytest.mark.parametrize("packing", ["plain", "preshuffled", "tile_packed_to_4d"])
+def test_quantizing_twice_is_rejected(packing):
+    from schemes import int4
+
+    model = small_model()
+    quantize_(model, int4(packing)())
+    with pytest.raises(ValueError, match="quantized already"):
+        quantize_(model, int4(packing)())
+
+
 def test_wrong_weights_are_rejected():
     from torchao.quantization import Int4Tensor, Int4TilePackedTo4dTensor
 

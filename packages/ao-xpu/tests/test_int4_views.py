@@ -106,6 +106,14 @@ def test_activation_scales_follow_the_columns(weight):
         torch.cat([part, weight[:, :64]], 1)
 
 
+def test_groups_that_are_no_words_are_cut_where_both_end():
+    torch.manual_seed(0)
+    weight = Int4PlainInt32Tensor.from_hp(torch.randn(4, 48).bfloat16().xpu(), [1, 12])
+    assert torch.equal(weight[:, 24:].dequantize(), weight.dequantize()[:, 24:])
+    with pytest.raises(ValueError, match="no groups of 24"):
+        weight[:, 12:]
+
+
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [

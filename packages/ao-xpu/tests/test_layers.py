@@ -65,6 +65,7 @@ def test_a_report_has_products_and_bytes():
     assert last.reason == "no config was applied"
 
 
+@pytest.mark.values
 def test_the_check_of_the_adapter_passes():
     from ao_xpu._about import about
     from ao_xpu._check import check

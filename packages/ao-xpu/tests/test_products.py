@@ -115,6 +115,15 @@ def test_gradients_reach_activations_and_bias():
     torch.testing.assert_close(got_bias.grad.cpu(), bias.grad, rtol=1e-4, atol=1e-2)
 
 
+def test_autocast_decides_the_type():
+    data, _ = stored_weight("int8", 6, 32)
+    x = torch.randn(4, 32, device="xpu")
+    with torch.autocast("xpu", torch.bfloat16):
+        got = low_bit_linear(x, *on_xpu(data), "int8")
+    assert got.dtype == torch.bfloat16
+    assert torch.equal(got, low_bit_linear(x.bfloat16(), *on_xpu(data), "int8"))
+
+
 def test_an_unknown_format_is_rejected():
     with pytest.raises((ValueError, RuntimeError), match="format"):
         dequantize_low_bit(torch.zeros(2, 2, dtype=torch.uint8, device="xpu"), "int5")

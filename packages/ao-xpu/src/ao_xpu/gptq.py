@@ -71,7 +71,7 @@ def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float,
     if format not in INT4_FORMATS:
         raise ValueError(f"GPTQ on xpu packs {', '.join(INT4_FORMATS)}, not {str.__str__(format)}")
     block_size = [1, group]
-    require_groups(weight.shape, block_size)
+    require_groups(weight, block_size)
     is_integer = format == "plain_int32"
 
     def choose(columns: Tensor) -> tuple[Tensor, Tensor]:

@@ -42,11 +42,20 @@ def pack(numbers: Tensor) -> Tensor:
     return (pairs[..., 0] & 15 | pairs[..., 1] << 4).view(torch.int8)
 
 
-def require_groups(shape: torch.Size, block_size: list[int]) -> None:
-    """Raise ValueError unless each row is made of whole groups of an even size."""
-    group = block_size[-1]
-    if group % 2 or shape[-1] % group:
-        raise ValueError(f"int4 on xpu: rows of {shape[-1]} elements are no groups of {group}")
+def pack_words(numbers: Tensor) -> Tensor:
+    """Return eight neighbours of numbers 0 to 15 in each int32, the first in the lowest bits."""
+    if numbers.shape[-1] % 8:
+        raise ValueError(f"int4 on xpu: rows of {numbers.shape[-1]} elements are no words of 8")
+    return pack(numbers.to(torch.int8)).view(torch.int32)
+
+
+def require_groups(weight: Tensor, block_size: list[int]) -> None:
+    """Raise ValueError unless a weight of floats has rows of whole groups of an even size."""
+    group, length = block_size[-1], weight.shape[-1]
+    if hasattr(weight, "qdata"):
+        raise ValueError(f"the weight is quantized already: {type(weight).__name__}")
+    if group % 2 or length % group:
+        raise ValueError(f"int4 on xpu: rows of {length} elements are no groups of {group}")
 
 
 def from_hp(stock: Any) -> Any:
@@ -64,7 +73,7 @@ def from_hp(stock: Any) -> Any:
             raise ValueError(f"int4 on xpu has groups along the last dimension, not {block_size}")
         if activation_dtype not in ACTIVATIONS:
             raise ValueError(f"int4 on xpu has no activations of {activation_dtype}")
-        require_groups(w.shape, block_size)
+        require_groups(w, block_size)
         if activation_dtype == torch.float8_e4m3fn:
             numbers, scale = quantize_symmetric(w, block_size[-1])
             zero_point = torch.zeros_like(scale)

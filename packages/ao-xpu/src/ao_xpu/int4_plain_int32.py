@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, scaled_input
-from .int4 import pack, require_groups
+from .int4 import pack_words, require_groups
 from .products import dequantize_low_bit, low_bit_linear
 
 DEVICES = ("xpu", "cpu")
@@ -23,7 +23,7 @@ def from_numbers(
     cls: Any, numbers: Tensor, scale: Tensor, zero_point: Tensor, block_size: list[int]
 ) -> Any:
     """Return the tensor of numbers 0 to 15 [N, K] with parameters [N, K / group]."""
-    data = pack(numbers.to(torch.int8)).view(torch.int32)
+    data = pack_words(numbers)
     parameters = (scale.t().contiguous(), zero_point.t().contiguous())
     return cls(data, *parameters, block_size, numbers.shape)
 
@@ -34,7 +34,7 @@ def quantize_hqq(cls: Any, weight: Tensor, block_size: list[int]) -> Any:
 
     if weight.dim() != 2 or weight.dtype not in (torch.bfloat16, torch.float16):
         raise ValueError(f"plain_int32 takes matrices of 16-bit floats, not {weight.dtype}")
-    require_groups(weight.shape, block_size)
+    require_groups(weight, block_size)
     numbers, scale, zero_point, _ = _choose_qparams_and_quantize_affine_hqq(
         weight,
         nbits=4,

@@ -39,7 +39,7 @@ def from_hp(stock: Any) -> Any:
             raise ValueError("the packing format preshuffled takes matrices on xpu; use plain")
         if activation_dtype not in ACTIVATIONS:
             raise ValueError(f"int4 on xpu has no activations of {activation_dtype}")
-        require_groups(w.shape, block_size)
+        require_groups(w, block_size)
         if activation_dtype == torch.bfloat16:
             numbers, scale, zero = quantize_asymmetric(w, block_size[-1])
             group_scale = scale.t().contiguous().to(w.dtype)

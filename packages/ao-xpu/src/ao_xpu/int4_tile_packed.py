@@ -1,4 +1,4 @@
-"""Int4TilePackedTo4dTensor on xpu: numbers 0 to 15 as `_convert_weight_to_int4pack` of xpu packs them.
+"""Int4TilePackedTo4dTensor on xpu: numbers 0 to 15 as `_convert_weight_to_int4pack` packs them.
 
 The data are int32 [N, K / 8], unpadded, the first number in the lowest bits; CUDA's are in tiles of four
 dimensions, with the first number of a pair in the high bits. An element is ``scale * (number - 8) + zero``.
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, scaled_input
-from .int4 import pack, require_groups
+from .int4 import pack_words, require_groups
 from .products import dequantize_low_bit, low_bit_linear
 
 
@@ -34,7 +34,7 @@ def from_hp(stock: Any) -> Any:
             raise ValueError("the packing format tile_packed_to_4d takes matrices on xpu")
         if hp_tensor.dtype != torch.bfloat16:
             raise ValueError(f"tile_packed_to_4d takes weights of bfloat16, not {hp_tensor.dtype}")
-        require_groups(hp_tensor.shape, block_size)
+        require_groups(hp_tensor, block_size)
         is_hqq = algorithm == Int4ChooseQParamsAlgorithm.HQQ
         choose = quantize_hqq if is_hqq else _quantize_tinygemm
         numbers, scale, zero = choose(hp_tensor, block_size[-1])
@@ -47,9 +47,7 @@ def from_numbers(
     cls: Any, numbers: Tensor, scale: Tensor, zero: Tensor, block_size: list[int]
 ) -> Any:
     """Return the tensor of numbers 0 to 15 [N, K] with scales and zeros [N, K / group]."""
-    data = torch.ops.aten._convert_weight_to_int4pack(
-        pack(numbers.to(torch.int8)).view(torch.uint8), 8
-    )
+    data = pack_words(numbers)
     scale_and_zero = torch.stack((scale.t(), zero.t()), -1).to(torch.bfloat16)
     return cls(data, scale_and_zero, block_size, numbers.shape)
 

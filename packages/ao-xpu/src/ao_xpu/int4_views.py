@@ -6,6 +6,7 @@ transpose. Parts along it are whole groups.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -150,8 +151,9 @@ def _parts(weight: Any, sizes: Any, dim: int) -> list[Any]:
 
 def _require_blocks(weight: Any, dim: int, begin: int, end: int) -> None:
     block = weight.block_size[dim]
-    if begin % block or end % block:
-        raise ValueError(f"elements {begin} to {end} of an int4 tensor are no groups of {block}")
+    unit = 1 if block == 1 else math.lcm(block, 8)  # whole groups in whole words
+    if begin % unit or end % unit:
+        raise ValueError(f"elements {begin} to {end} of an int4 tensor are no groups of {unit}")
 
 
 def _joined_scale(scales: list[Any], along_groups: bool) -> Any:

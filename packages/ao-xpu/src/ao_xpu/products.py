@@ -23,7 +23,12 @@ def low_bit_linear(
     offset: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """Return the product of ``input`` [..., K] by the weight, plus ``bias``, in the type of ``input``."""
+    """Return the product of ``input`` [..., K] by the weight, plus ``bias``.
+
+    The result has the type of ``input``, or under autocast its type.
+    """
+    if torch.is_autocast_enabled(input.device.type):
+        input = input.to(torch.get_autocast_dtype(input.device.type))
     if bias is not None:
         bias = bias.to(input.dtype)
     if input.device.type == "xpu" and _has_operators():
@@ -65,10 +70,10 @@ def fits(weight: Tensor, *parameters: Tensor | None) -> bool:
     rows, columns = weight.shape
     return all(
         parameter is None
-        or parameter.numel() == 1
+        or parameter.dim() == 0
         or (
             parameter.dim() == 2
-            and parameter.shape[0] == rows
+            and (parameter.numel() == 1 or parameter.shape[0] == rows)
             and parameter.shape[1] > 0
             and columns % parameter.shape[1] == 0
         )
