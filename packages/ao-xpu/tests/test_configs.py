@@ -206,5 +206,5 @@ def test_wrong_weights_are_rejected():
         Int4Tensor.from_hp(weight, [2, 50])
     with pytest.raises(ValueError, match=r"no activations of torch\.float16"):
         Int4Tensor.from_hp(weight, [1, 50], activation_dtype=torch.float16)
-    with pytest.raises(ValueError, match=r"weights of bfloat16, not torch\.float32"):
+    with pytest.raises(ValueError, match=r"takes bfloat16, not torch\.float32"):
         Int4TilePackedTo4dTensor.from_hp(weight.float(), [1, 50])

@@ -5,6 +5,8 @@ import warnings
 import pytest
 import torch
 from torchao.quantization import (
+    Float8DynamicActivationFloat8WeightConfig,
+    Float8DynamicActivationInt4WeightConfig,
     Float8WeightOnlyConfig,
     Int4WeightOnlyConfig,
     Int8DynamicActivationInt8WeightConfig,
@@ -35,6 +37,46 @@ def test_layers_that_do_not_fit_are_named_in_one_warning():
     assert str(ao_xpu.report(model)).splitlines()[-1] == (
         "last  bfloat16  matmul  400  400  rows of 50 elements are no groups of 64"
     )
+
+
+@pytest.mark.parametrize(
+    ("config", "dtype", "reason"),
+    [
+        (Int4WeightOnlyConfig(50), torch.bfloat16, None),
+        (
+            Int4WeightOnlyConfig(50, int4_packing_format="plain_int32"),
+            torch.bfloat16,
+            "rows of 50 elements are no words of 8",
+        ),
+        (
+            Int4WeightOnlyConfig(50, int4_packing_format="plain_int32"),
+            torch.float32,
+            "plain_int32 takes matrices of 16-bit floats, not of float32",
+        ),
+        (
+            Int4WeightOnlyConfig(50, int4_packing_format="tile_packed_to_4d"),
+            torch.float16,
+            "tile_packed_to_4d takes bfloat16, not torch.float16",
+        ),
+        (
+            Float8DynamicActivationInt4WeightConfig(),
+            torch.bfloat16,
+            "rows of 50 elements are no groups of 128",
+        ),
+        (
+            Float8DynamicActivationFloat8WeightConfig(),
+            torch.bfloat16,
+            "Float8DynamicActivationFloat8WeightConfig does not take a weight (4, 50) of bfloat16",
+        ),
+    ],
+)
+def test_reasons(config, dtype, reason):
+    layers = torch.nn.Sequential(torch.nn.Linear(50, 4)).to("xpu", dtype)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        quantize_(layers, config)
+    assert [str(w.message) for w in caught] == [f"not quantized: 0 ({reason})"] * bool(reason)
+    assert ao_xpu.report(layers)[0].reason == (reason or "")
 
 
 def test_a_model_that_is_a_layer_is_named():

@@ -15,12 +15,13 @@ def int4_weight(stock: Any) -> Any:
     def quantize(weight: Tensor, config: Any) -> Any:
         from torchao.quantization import Int4PlainInt32Tensor
 
-        is_hqq = config.int4_choose_qparams_algorithm == "hqq"
         has_groups = weight.shape[-1] % config.group_size == 0
         is_plain_int32 = config.int4_packing_format == "plain_int32"
-        if weight.device.type == "xpu" and is_plain_int32 and is_hqq and has_groups:
-            block_size = [1] * (weight.dim() - 1) + [config.group_size]
-            return int4_plain_int32.quantize_hqq(Int4PlainInt32Tensor, weight, block_size)
+        if weight.device.type == "xpu" and is_plain_int32 and has_groups:
+            int4_plain_int32.require_fitting(weight, config.group_size)
+            if config.int4_choose_qparams_algorithm == "hqq":
+                block_size = [1, config.group_size]
+                return int4_plain_int32.quantize_hqq(Int4PlainInt32Tensor, weight, block_size)
         return stock(weight, config)
 
     return quantize

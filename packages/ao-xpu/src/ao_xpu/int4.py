@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, scaled_input
+from .layers import DoesNotFitError
 from .products import dequantize_low_bit, low_bit_linear
 
 # A group of equal elements has this range, as mslk's quantizer has it.
@@ -45,7 +46,7 @@ def pack(numbers: Tensor) -> Tensor:
 def pack_words(numbers: Tensor) -> Tensor:
     """Return eight neighbours of numbers 0 to 15 in each int32, the first in the lowest bits."""
     if numbers.shape[-1] % 8:
-        raise ValueError(f"int4 on xpu: rows of {numbers.shape[-1]} elements are no words of 8")
+        raise DoesNotFitError(f"rows of {numbers.shape[-1]} elements are no words of 8")
     return pack(numbers.to(torch.int8)).view(torch.int32)
 
 
@@ -55,7 +56,7 @@ def require_groups(weight: Tensor, block_size: list[int]) -> None:
     if hasattr(weight, "qdata"):
         raise ValueError(f"the weight is quantized already: {type(weight).__name__}")
     if group % 2 or length % group:
-        raise ValueError(f"int4 on xpu: rows of {length} elements are no groups of {group}")
+        raise DoesNotFitError(f"rows of {length} elements are no groups of {group}")
 
 
 def from_hp(stock: Any) -> Any:

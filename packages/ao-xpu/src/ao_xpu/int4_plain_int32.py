@@ -14,6 +14,7 @@ from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, scaled_input
 from .int4 import pack_words, require_groups
+from .layers import DoesNotFitError
 from .products import dequantize_low_bit, low_bit_linear
 
 DEVICES = ("xpu", "cpu")
@@ -28,13 +29,20 @@ def from_numbers(
     return cls(data, *parameters, block_size, numbers.shape)
 
 
+def require_fitting(weight: Tensor, group: int) -> None:
+    """Raise DoesNotFitError for what is no matrix of 16-bit floats with rows of whole words."""
+    if weight.dim() != 2 or weight.dtype not in (torch.bfloat16, torch.float16):
+        dtype = str(weight.dtype).removeprefix("torch.")
+        raise DoesNotFitError(f"plain_int32 takes matrices of 16-bit floats, not of {dtype}")
+    if weight.shape[-1] % 8:
+        raise DoesNotFitError(f"rows of {weight.shape[-1]} elements are no words of 8")
+    require_groups(weight, [1, group])
+
+
 def quantize_hqq(cls: Any, weight: Tensor, block_size: list[int]) -> Any:
-    """Quantize a weight of 16-bit floats on xpu by half-quadratic quantization; zero points stay floats."""
+    """Quantize a fitting weight on xpu by half-quadratic quantization; zero points stay floats."""
     from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_affine_hqq
 
-    if weight.dim() != 2 or weight.dtype not in (torch.bfloat16, torch.float16):
-        raise ValueError(f"plain_int32 takes matrices of 16-bit floats, not {weight.dtype}")
-    require_groups(weight, block_size)
     numbers, scale, zero_point, _ = _choose_qparams_and_quantize_affine_hqq(
         weight,
         nbits=4,

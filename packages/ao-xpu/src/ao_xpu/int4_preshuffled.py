@@ -21,6 +21,7 @@ from .int4 import (
     require_groups,
     scaled_rows,
 )
+from .layers import DoesNotFitError
 from .products import low_bit_linear
 
 
@@ -36,7 +37,7 @@ def from_hp(stock: Any) -> Any:
         if w.device.type != "xpu":
             return stock.__func__(cls, w, block_size, activation_dtype)
         if w.dim() != 2 or len(block_size) != 2 or block_size[0] != 1:
-            raise ValueError("the packing format preshuffled takes matrices on xpu; use plain")
+            raise DoesNotFitError("preshuffled takes matrices, plain also takes batches")
         if activation_dtype not in ACTIVATIONS:
             raise ValueError(f"int4 on xpu has no activations of {activation_dtype}")
         require_groups(w, block_size)

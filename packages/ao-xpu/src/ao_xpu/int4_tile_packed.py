@@ -13,6 +13,7 @@ from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, scaled_input
 from .int4 import pack_words, require_groups
+from .layers import DoesNotFitError
 from .products import dequantize_low_bit, low_bit_linear
 
 
@@ -31,9 +32,9 @@ def from_hp(stock: Any) -> Any:
         if hp_tensor.device.type != "xpu":
             return stock.__func__(cls, hp_tensor, block_size, algorithm, ntile_size)
         if hp_tensor.dim() != 2 or len(block_size) != 2 or block_size[0] != 1:
-            raise ValueError("the packing format tile_packed_to_4d takes matrices on xpu")
+            raise DoesNotFitError("tile_packed_to_4d takes matrices")
         if hp_tensor.dtype != torch.bfloat16:
-            raise ValueError(f"tile_packed_to_4d takes weights of bfloat16, not {hp_tensor.dtype}")
+            raise DoesNotFitError(f"tile_packed_to_4d takes bfloat16, not {hp_tensor.dtype}")
         require_groups(hp_tensor, block_size)
         is_hqq = algorithm == Int4ChooseQParamsAlgorithm.HQQ
         choose = quantize_hqq if is_hqq else _quantize_tinygemm

@@ -11,6 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+
+class DoesNotFitError(ValueError):
+    """A weight that a scheme does not take: `quantize_` leaves the layer as it is, and names it."""
+
+
 # Why layers are as they were after quantize_.
 _reasons: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
 
@@ -85,12 +90,17 @@ def name_skipped(stock: Any) -> Any:
             return filter_fn(module, name)
 
         def quantize(module: torch.nn.Module, config: Any) -> torch.nn.Module:
-            cls = type(module)
-            result = replacement_fn(module, config)
+            cls, reason = type(module), None
+            try:
+                result = replacement_fn(module, config)
+            except DoesNotFitError as error:
+                if hasattr(config, "step"):  # the layer is in the middle of GPTQ or of training
+                    raise
+                result, reason = module, str(error)
             weight = getattr(result, "weight", None)
             is_unchanged = result is module and type(result) is cls and _is_plain(weight)
             if is_unchanged and isinstance(weight, Tensor) and weight.device.type == "xpu":
-                _reasons[module] = reason = _reason(weight, config)
+                _reasons[module] = reason = reason or _reason(weight, config)
                 skipped.append(f"{names[id(module)] or type(module).__name__} ({reason})")
             return result
 
