@@ -130,6 +130,42 @@ def test_scales_of_activations_are_applied(scheme):
 
 
 @pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
+def test_what_is_stored_has_no_history(scheme):
+    """A graph of autograd would keep the float weight."""
+    model = small_model().requires_grad_(True)
+    quantize_(model, scheme.config())
+    weight = model[0].weight
+    names, _ = weight.__tensor_flatten__()
+    assert not any(getattr(weight, name).requires_grad for name in names)
+    x = activations(4, 256).xpu().requires_grad_()
+    model[0](x)  # parameters of bias still require gradients
+    copy.deepcopy(model)
+
+
+@pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
+def test_compiled_models_are_one_graph(scheme):
+    torch._dynamo.reset()
+    model, x = quantized(scheme), activations(4, 256).xpu()
+    got = torch.compile(model, backend="aot_eager", fullgraph=True)(x)
+    assert torch.equal(got, model(x))
+
+
+@pytest.mark.parametrize(
+    "name", ["int4 as it comes", "int4 tile_packed", "int8 rows", "float8 rows"]
+)
+def test_adapters_train_over_quantized_weights(name):
+    """Gradients of activations are those over the elements of the weight."""
+    (scheme,) = (s for s in SCHEMES if s.name == name)
+    layer = quantized(scheme)[0]
+    x = activations(4, 256).xpu().requires_grad_()
+    layer(x).square().sum().backward()
+    got, x.grad = x.grad, None
+    weight = layer.weight.dequantize()
+    torch.nn.functional.linear(x, weight, layer.bias).square().sum().backward()
+    assert reference.sqnr(x.grad, got) > 38
+
+
+@pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
 def test_captured_graphs_replay_what_eager_mode_gives(scheme):
     model, x = quantized(scheme), activations(4, 256).xpu()
     expected = model(x)

@@ -21,7 +21,7 @@ ACTIVATIONS = (torch.bfloat16, torch.float8_e4m3fn)
 
 def quantize_asymmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return numbers in [-8, 7] as int8 [..., N, K], and f32 scales and zero points [..., N, K / group]."""
-    groups = weight.float().unflatten(-1, (-1, group))
+    groups = weight.detach().float().unflatten(-1, (-1, group))
     least, greatest = groups.aminmax(dim=-1, keepdim=True)
     scale = (greatest - least).clamp(min=MIN_RANGE) / 15
     numbers = ((groups - least) / scale).round().clamp(0, 15) - 8
@@ -31,7 +31,7 @@ def quantize_asymmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Ten
 
 def quantize_symmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor]:
     """Return numbers in [-8, 7] as int8 [..., N, K], and f32 scales [..., N, K / group]."""
-    groups = weight.float().unflatten(-1, (-1, group))
+    groups = weight.detach().float().unflatten(-1, (-1, group))
     scale = groups.abs().amax(dim=-1, keepdim=True).div(8).clamp(min=MIN_RANGE)
     numbers = (groups / scale).round().clamp(-8, 7)
     return numbers.flatten(-2).to(torch.int8), scale.squeeze(-1)

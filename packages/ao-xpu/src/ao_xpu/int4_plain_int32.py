@@ -44,7 +44,7 @@ def quantize_hqq(cls: Any, weight: Tensor, block_size: list[int]) -> Any:
     from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_affine_hqq
 
     numbers, scale, zero_point, _ = _choose_qparams_and_quantize_affine_hqq(
-        weight,
+        weight.detach(),
         nbits=4,
         group_size=block_size[-1],
         compute_dtype=torch.float32,

@@ -46,7 +46,7 @@ def from_hp(stock: Any) -> Any:
             group_scale = scale.t().contiguous().to(w.dtype)
             group_zero = zero.t().contiguous().to(w.dtype)
             return cls(pack(numbers), group_scale, block_size, w.shape, group_zero=group_zero)
-        rows, row_scale = quantized_rows(w)
+        rows, row_scale = quantized_rows(w.detach())
         numbers, scale = quantize_symmetric(rows, block_size[-1])
         group_scale = scale.t().contiguous().to(torch.float8_e4m3fn)
         row_scale = row_scale.squeeze(-1)

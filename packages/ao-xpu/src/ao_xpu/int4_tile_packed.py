@@ -38,7 +38,7 @@ def from_hp(stock: Any) -> Any:
         require_groups(hp_tensor, block_size)
         is_hqq = algorithm == Int4ChooseQParamsAlgorithm.HQQ
         choose = quantize_hqq if is_hqq else _quantize_tinygemm
-        numbers, scale, zero = choose(hp_tensor, block_size[-1])
+        numbers, scale, zero = choose(hp_tensor.detach(), block_size[-1])
         return from_numbers(cls, numbers, scale, zero, block_size)
 
     return classmethod(quantize)

@@ -27,7 +27,7 @@ def low_bit_linear(
 
     The result has the type of ``input``, or under autocast its type.
     """
-    if torch.is_autocast_enabled(input.device.type):
+    if torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64:
         input = input.to(torch.get_autocast_dtype(input.device.type))
     if bias is not None:
         bias = bias.to(input.dtype)
