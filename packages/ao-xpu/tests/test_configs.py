@@ -7,8 +7,15 @@ import pytest
 import reference
 import torch
 import torch_xpu
-from schemes import CASES, SCHEMES
-from torchao.quantization import quantize_
+from schemes import CASES, SCHEMES, int4
+from torchao.quantization import (
+    Float8DynamicActivationInt4WeightConfig,
+    Int4PreshuffledTensor,
+    Int4Tensor,
+    Int4TilePackedTo4dTensor,
+    Int4WeightOnlyConfig,
+    quantize_,
+)
 
 pytestmark = pytest.mark.values
 BF16_SCHEMES = [scheme for scheme in SCHEMES if torch.bfloat16 in scheme.dtypes]
@@ -102,8 +109,6 @@ def test_a_single_row_may_have_one_dimension(scheme):
 
 @pytest.mark.parametrize("packing", ["plain_int32", "tile_packed_to_4d"])
 def test_hqq_is_better_than_rounding(packing):
-    from schemes import int4
-
     torch.manual_seed(0)
     weight = torch.randn(256, 1024).to(torch.bfloat16)
     ratios = []
@@ -179,35 +184,66 @@ def test_captured_graphs_replay_what_eager_mode_gives(scheme):
         expected = model(x)
 
 
-def test_batches_of_matrices():
+class Batches(torch.nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.weight = torch.nn.Parameter(activations(*shape).xpu(), requires_grad=False)
+
+    def forward(self, x):
+        return torch.bmm(x, self.weight)
+
+
+BATCHES = {
+    "plain": (lambda: Int4WeightOnlyConfig(32), reference.float_zero, 40),
+    "preshuffled": (
+        lambda: Int4WeightOnlyConfig(32, int4_packing_format="preshuffled"),
+        reference.float_zero,
+        40,
+    ),
+    "float8": (Float8DynamicActivationInt4WeightConfig, reference.two_scales, 25),
+}
+
+
+@pytest.mark.parametrize(("config", "quantize", "ratio"), BATCHES.values(), ids=BATCHES)
+def test_batches_of_matrices(config, quantize, ratio):
     """As in torchao, the weight of bmm is transposed like that of a linear layer."""
-    from torchao.quantization import Int4WeightOnlyConfig
-
-    class Batches(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weight = torch.nn.Parameter(activations(4, 64, 128).xpu())
-
-        def forward(self, x):
-            return torch.bmm(x, self.weight)
-
-    model, x = Batches().requires_grad_(False), activations(4, 5, 128).xpu()
-    weight = model.weight.cpu().double()
-    quantize_(model, Int4WeightOnlyConfig(group_size=32), filter_fn=lambda *_: True)
-    elements = torch.stack([reference.float_zero(matrix.bfloat16(), 32) for matrix in weight])
+    model, x = Batches((4, 64, 128)), activations(4, 5, 128).xpu()
+    group = 128 if quantize is reference.two_scales else 32
+    elements = torch.stack([quantize(matrix, group) for matrix in model.weight.cpu()])
+    quantize_(model, config(), filter_fn=lambda *_: True)
     expected = torch.bmm(x.cpu().double(), elements.mT)
-    assert reference.sqnr(expected, model(x)) > 40
-    assert reference.sqnr(elements, model.weight.dequantize(torch.float32)) > 45
+    assert reference.sqnr(expected, model(x)) > ratio
     assert model(x[:, :0]).shape == (4, 0, 64)
     with pytest.raises(ValueError, match=r"bmm of \(3, 5, 128\)"):
         model(x[:3])
+    with pytest.raises(NotImplementedError, match="no matrix"):
+        torch.nn.functional.linear(x, model.weight)
+
+
+@pytest.mark.parametrize("activation_dtype", [torch.bfloat16, torch.float8_e4m3fn])
+def test_plain_becomes_preshuffled(activation_dtype):
+    weight, x = activations(64, 256).xpu(), activations(4, 256).xpu()
+    plain = Int4Tensor.from_hp(weight, [1, 128], activation_dtype)
+    linear = torch.nn.functional.linear
+    got = linear(x, Int4PreshuffledTensor.from_int4_tensor(plain))
+    assert reference.sqnr(linear(x, plain), got) > 24
+    if activation_dtype == torch.bfloat16:
+        assert torch.equal(got, linear(x, Int4PreshuffledTensor.from_hp(weight, [1, 128])))
+
+
+@pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
+def test_weights_may_be_transposed(scheme):
+    layer = torch.nn.Linear(256, 128, dtype=torch.bfloat16, device="xpu").requires_grad_(False)
+    other, x = copy.deepcopy(layer), activations(4, 256).xpu()
+    other.weight = torch.nn.Parameter(layer.weight.t().contiguous().t(), requires_grad=False)
+    quantize_(layer, scheme.config())
+    quantize_(other, scheme.config())
+    assert torch.equal(layer(x), other(x))
 
 
 @pytest.mark.parametrize("value", [0.0, 1.5, float("nan"), float("inf")])
 def test_groups_without_range(value):
     """All elements alike, and what is no number, stay what they are in the groups that have them."""
-    from schemes import int4
-
     weight = activations(8, 128)
     weight[3, 64:] = value
     for packing in ("plain", "tile_packed_to_4d"):
@@ -224,8 +260,6 @@ def test_groups_without_range(value):
 
 @pytest.mark.parametrize("packing", ["plain", "preshuffled", "tile_packed_to_4d"])
 def test_quantizing_twice_is_rejected(packing):
-    from schemes import int4
-
     model = small_model()
     quantize_(model, int4(packing)())
     with pytest.raises(ValueError, match="quantized already"):
@@ -233,14 +267,15 @@ def test_quantizing_twice_is_rejected(packing):
 
 
 def test_wrong_weights_are_rejected():
-    from torchao.quantization import Int4Tensor, Int4TilePackedTo4dTensor
-
     weight = activations(8, 100).xpu()
     with pytest.raises(ValueError, match="rows of 100 elements are no groups of 64"):
         Int4Tensor.from_hp(weight, [1, 64])
-    with pytest.raises(ValueError, match="groups along the last dimension"):
-        Int4Tensor.from_hp(weight, [2, 50])
-    with pytest.raises(ValueError, match=r"no activations of torch\.float16"):
-        Int4Tensor.from_hp(weight, [1, 50], activation_dtype=torch.float16)
+    for tensor in (Int4Tensor, Int4PreshuffledTensor, Int4TilePackedTo4dTensor):
+        for wrong in ([2, 50], [50]):
+            with pytest.raises(AssertionError, match="groups along the last dimension"):
+                tensor.from_hp(weight, wrong)
+    for tensor in (Int4Tensor, Int4PreshuffledTensor):
+        with pytest.raises(AssertionError, match=r"no activations of torch\.float16"):
+            tensor.from_hp(weight, [1, 50], activation_dtype=torch.float16)
     with pytest.raises(ValueError, match=r"takes bfloat16, not torch\.float32"):
         Int4TilePackedTo4dTensor.from_hp(weight.float(), [1, 50])

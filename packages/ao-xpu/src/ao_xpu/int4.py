@@ -16,7 +16,6 @@ from .products import dequantize_low_bit, low_bit_linear
 
 # A group of equal elements has this range, as mslk's quantizer has it.
 MIN_RANGE = 1e-6
-ACTIVATIONS = (torch.bfloat16, torch.float8_e4m3fn)
 
 
 def quantize_asymmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -39,8 +38,8 @@ def quantize_symmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor]:
 
 def pack(numbers: Tensor) -> Tensor:
     """Return two neighbours of int8 numbers in each byte, the first in the low half, as int8."""
-    pairs = numbers.view(torch.uint8).unflatten(-1, (-1, 2))
-    return (pairs[..., 0] & 15 | pairs[..., 1] << 4).view(torch.int8)
+    pairs = numbers.contiguous().view(torch.uint8).unflatten(-1, (-1, 2))
+    return (pairs[..., 0] & 15 | pairs[..., 1] << 4).contiguous().view(torch.int8)
 
 
 def pack_words(numbers: Tensor) -> Tensor:
@@ -51,12 +50,23 @@ def pack_words(numbers: Tensor) -> Tensor:
 
 
 def require_groups(weight: Tensor, block_size: list[int]) -> None:
-    """Raise ValueError unless a weight of floats has rows of whole groups of an even size."""
+    """Raise an error unless a weight of floats has rows of whole groups of an even size.
+
+    It is AssertionError, as in torchao, for what is no size of groups of rows.
+    """
     group, length = block_size[-1], weight.shape[-1]
+    if len(block_size) != weight.dim() or any(size != 1 for size in block_size[:-1]):
+        raise AssertionError(f"int4 has groups along the last dimension, not {block_size}")
     if hasattr(weight, "qdata"):
         raise ValueError(f"the weight is quantized already: {type(weight).__name__}")
     if group % 2 or length % group:
         raise DoesNotFitError(f"rows of {length} elements are no groups of {group}")
+
+
+def require_activations(dtype: torch.dtype) -> None:
+    """Raise AssertionError, as in torchao, for other activations than of bf16 and e4m3."""
+    if dtype not in (torch.bfloat16, torch.float8_e4m3fn):
+        raise AssertionError(f"int4 has no activations of {dtype}")
 
 
 def from_hp(stock: Any) -> Any:
@@ -70,11 +80,8 @@ def from_hp(stock: Any) -> Any:
     ) -> Any:
         if w.device.type != "xpu":
             return stock.__func__(cls, w, block_size, activation_dtype)
-        if len(block_size) != w.ndim or any(size != 1 for size in block_size[:-1]):
-            raise ValueError(f"int4 on xpu has groups along the last dimension, not {block_size}")
-        if activation_dtype not in ACTIVATIONS:
-            raise ValueError(f"int4 on xpu has no activations of {activation_dtype}")
         require_groups(w, block_size)
+        require_activations(activation_dtype)
         if activation_dtype == torch.float8_e4m3fn:
             numbers, scale = quantize_symmetric(w, block_size[-1])
             zero_point = torch.zeros_like(scale)

@@ -31,7 +31,7 @@ def from_hp(stock: Any) -> Any:
         algorithm = int4_choose_qparams_algorithm
         if hp_tensor.device.type != "xpu":
             return stock.__func__(cls, hp_tensor, block_size, algorithm, ntile_size)
-        if hp_tensor.dim() != 2 or len(block_size) != 2 or block_size[0] != 1:
+        if hp_tensor.dim() != 2:
             raise DoesNotFitError("tile_packed_to_4d takes matrices")
         if hp_tensor.dtype != torch.bfloat16:
             raise DoesNotFitError(f"tile_packed_to_4d takes bfloat16, not {hp_tensor.dtype}")
@@ -126,7 +126,7 @@ def slice_(stock: Handler) -> Handler:
         shape = list(weight.shape)
         shape[dim] = end - begin
         before = weight.act_pre_scale
-        if before is not None and dim == 1 and before.numel() > 1:
+        if isinstance(before, Tensor) and dim == 1 and before.numel() > 1:
             before = before.narrow(-1, begin, end - begin)
         return type(weight)(data, parameters, weight.block_size, shape, act_pre_scale=before)
 

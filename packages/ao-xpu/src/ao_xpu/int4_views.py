@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils._python_dispatch import return_and_correct_aliasing
 
 from .handlers import Handler
@@ -133,7 +134,7 @@ def _part(weight: Any, dim: int, begin: int, end: int) -> Any:
         for p in (weight.scale, weight.zero_point)
     ]
     before = weight.act_pre_scale
-    if before is not None and before.numel() > 1 and block > 1:
+    if isinstance(before, Tensor) and before.numel() > 1 and block > 1:
         before = before.narrow(-1, begin, length)
     shape = list(weight.shape)
     shape[dim] = length
@@ -158,12 +159,17 @@ def _require_blocks(weight: Any, dim: int, begin: int, end: int) -> None:
 
 def _joined_scale(scales: list[Any], along_groups: bool) -> Any:
     """Return the activation scale of concatenated weights, which must have one each or none."""
-    if all(scale is None for scale in scales):
-        return None
-    if any(scale is None for scale in scales):
+    first = scales[0]
+    if all(scale is first for scale in scales) and (not along_groups or not _is_vector(first)):
+        return first
+    if not all(map(_is_vector, scales)):
         raise ValueError("some of the int4 tensors to concatenate scale their activations")
     if along_groups:
         return torch.cat(scales, -1)
-    if any(scale is not scales[0] and not torch.equal(scale, scales[0]) for scale in scales):
+    if not all(torch.equal(scale, first) for scale in scales):
         raise ValueError("the int4 tensors to concatenate scale their activations differently")
-    return scales[0]
+    return first
+
+
+def _is_vector(scale: Any) -> bool:
+    return isinstance(scale, Tensor) and scale.numel() > 1

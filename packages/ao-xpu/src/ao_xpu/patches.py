@@ -57,6 +57,15 @@ PATCHES: tuple[Patch, ...] = (
     TensorFunctions(
         _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, int4_preshuffled.linear, _LINEAR
     ),
+    TensorFunctions(
+        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, int4_preshuffled.bmm, (torch.bmm,)
+    ),
+    Patch(
+        _PRESHUFFLED,
+        "Int4PreshuffledTensor.from_int4_tensor",
+        _NEEDS_MSLK,
+        int4_preshuffled.from_int4_tensor,
+    ),
     Patch(
         _TILE_PACKED,
         "Int4TilePackedTo4dTensor.from_hp",
