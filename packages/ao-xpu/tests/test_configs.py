@@ -9,11 +9,13 @@ import torch
 import torch_xpu
 from schemes import CASES, SCHEMES, int4
 from torchao.quantization import (
+    Float8DynamicActivationFloat8WeightConfig,
     Float8DynamicActivationInt4WeightConfig,
     Int4PreshuffledTensor,
     Int4Tensor,
     Int4TilePackedTo4dTensor,
     Int4WeightOnlyConfig,
+    PerRow,
     quantize_,
 )
 
@@ -218,6 +220,20 @@ def test_batches_of_matrices(config, quantize, ratio):
         model(x[:3])
     with pytest.raises(NotImplementedError, match="no matrix"):
         torch.nn.functional.linear(x, model.weight)
+
+
+def test_batches_of_float8_have_scales_of_rows():
+    config = Float8DynamicActivationFloat8WeightConfig(granularity=PerRow())
+    model, x = Batches((4, 64, 128)), activations(4, 5, 128).xpu()
+    elements = torch.stack([reference.e4m3_rows(matrix) for matrix in model.weight.cpu()])
+    quantize_(model, config, filter_fn=lambda *_: True)
+    model.weight = torch.nn.Parameter(model.weight.transpose(1, 2), requires_grad=False)
+    rows = torch.stack([reference.e4m3_rows(matrix) for matrix in x.cpu()])
+    assert reference.sqnr(torch.bmm(rows, elements.mT), model(x)) > 35
+    assert model(x[:, :0]).shape == (4, 0, 64)
+    model.weight = torch.nn.Parameter(model.weight.transpose(1, 2), requires_grad=False)
+    with pytest.raises(NotImplementedError, match="a scale for each column"):
+        model(x)
 
 
 @pytest.mark.parametrize("activation_dtype", [torch.bfloat16, torch.float8_e4m3fn])

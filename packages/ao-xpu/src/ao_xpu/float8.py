@@ -34,6 +34,32 @@ def linear(stock: Handler) -> Handler:
     return handler
 
 
+def bmm(stock: Handler) -> Handler:
+    """Multiply batches of quantized activations by weights [B, K, N] with a scale for each column."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from torchao.quantization.quantize_.workflows.float8 import float8_tensor
+
+        input, weight = args
+        if weight.device.type != "xpu" or weight.act_quant_kwargs is None:
+            return stock(func, types, args, kwargs)
+        if weight.dim() != 3 or list(weight.block_size) != [1, weight.shape[1], 1]:
+            raise NotImplementedError("bmm of float8 takes weights with a scale for each column")
+        if input.numel() == 0:
+            return torch.bmm(input, weight.dequantize().to(input.dtype))
+        quantize = float8_tensor._choose_quant_func_and_quantize_tensor
+        rows = quantize(input, weight.act_quant_kwargs)
+        if rows.scale.shape != (*input.shape[:2], 1):
+            raise NotImplementedError("bmm of float8 takes activations with a scale for each row")
+        result = input.new_empty(*input.shape[:2], weight.shape[2])
+        for i, columns in enumerate(weight.qdata.mT.contiguous()):
+            scales = rows.scale[i].contiguous(), weight.scale[i].contiguous()
+            result[i] = torch._scaled_mm(rows.qdata[i], columns.t(), *scales, out_dtype=input.dtype)
+        return result
+
+    return handler
+
+
 def blockwise_product(stock: Any) -> Any:
     """Multiply float8 matrices with scales of 1x128 and 128x128 blocks without Triton, into bf16."""
 

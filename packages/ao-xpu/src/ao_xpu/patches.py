@@ -125,6 +125,7 @@ PATCHES: tuple[Patch, ...] = (
     ),
     # float8
     TensorFunctions(_FLOAT8, "Float8Tensor", _EXPANDS, float8.linear, _LINEAR),
+    TensorFunctions(_FLOAT8, "Float8Tensor", _NEEDS_MSLK, float8.bmm, (torch.bmm,)),
     Patch(_FLOAT8, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
     Patch(_BLOCKWISE, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
     # training and calibration
