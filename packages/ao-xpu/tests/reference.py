@@ -27,19 +27,19 @@ def stored(parameter, weight):
 def float_zero(weight, group):
     """Elements scale * number + zero; numbers are -8 to 7."""
     groups = in_groups(weight, group)
-    least, greatest = groups.amin(-1, True), groups.amax(-1, True)
-    scale = (greatest - least).clamp(min=1e-6) / 15
-    numbers = ((groups - least) / scale).round().clamp(0, 15) - 8
-    zero = least + 8 * scale
+    minimum, maximum = groups.amin(-1, True), groups.amax(-1, True)
+    scale = (maximum - minimum).clamp(min=1e-6) / 15
+    numbers = ((groups - minimum) / scale).round().clamp(0, 15) - 8
+    zero = minimum + 8 * scale
     return (stored(scale, weight) * numbers + stored(zero, weight)).reshape(weight.shape)
 
 
 def integer_zero(weight, group):
     """Elements scale * (number - zero point); numbers and zero points 0 to 15; 0 is exact."""
     groups = in_groups(weight, group)
-    least, greatest = groups.amin(-1, True).clamp(max=0), groups.amax(-1, True).clamp(min=0)
-    scale = stored(((greatest - least) / 15).clamp(min=1e-6), weight)
-    zero_point = (-least / scale).round().clamp(0, 15)
+    minimum, maximum = groups.amin(-1, True).clamp(max=0), groups.amax(-1, True).clamp(min=0)
+    scale = stored(((maximum - minimum) / 15).clamp(min=1e-6), weight)
+    zero_point = (-minimum / scale).round().clamp(0, 15)
     numbers = ((groups / scale).round() + zero_point).clamp(0, 15)
     return (scale * (numbers - zero_point)).reshape(weight.shape)
 

@@ -14,8 +14,8 @@ def stored_weight(format, rows, columns):
     """Bytes [N, K] or [N, K / 2], and the float64 numbers that they are."""
     generator = torch.Generator().manual_seed(rows * columns)
 
-    def integers(least, end):
-        return torch.randint(least, end, (rows, columns), generator=generator)
+    def integers(minimum, end):
+        return torch.randint(minimum, end, (rows, columns), generator=generator)
 
     if format in ("int8", "uint8"):
         numbers = integers(-128, 128) if format == "int8" else integers(0, 256)

@@ -75,7 +75,7 @@ def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float,
     is_integer = format == "plain_int32"
 
     def choose(columns: Tensor) -> tuple[Tensor, Tensor]:
-        """Return scale and least element of a group [N, group], as they are stored."""
+        """Return scale and minimum of a group [N, group], as they are stored."""
         if is_integer:
             columns = torch.cat((columns, torch.zeros_like(columns[:, :1])), 1)
         _, scale, zero = quantize_asymmetric(columns, columns.shape[1])
@@ -84,15 +84,15 @@ def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float,
             return scale, (zero / scale - 8).round().clamp(-15, 0) * scale
         return scale, zero.to(weight.dtype).float() - 8 * scale
 
-    numbers, scales, leasts = _quantize_columns(
+    numbers, scales, minima = _quantize_columns(
         hessian, weight, group, choose, (0, 15), damping, block
     )
     stored = scales.to(weight.dtype)
     if is_integer:
-        zero_point = (-leasts / scales).round().to(torch.int8)
+        zero_point = (-minima / scales).round().to(torch.int8)
         cls = Int4PlainInt32Tensor
         return int4_plain_int32.from_numbers(cls, numbers, stored, zero_point, block_size)
-    zero = (leasts + 8 * scales).to(weight.dtype)
+    zero = (minima + 8 * scales).to(weight.dtype)
     if format == "tile_packed_to_4d":
         cls = Int4TilePackedTo4dTensor
         return int4_tile_packed.from_numbers(cls, numbers, stored, zero, block_size)
@@ -107,12 +107,12 @@ def _quantize_int8(hessian: Tensor, weight: Tensor, config: Any, damping: float,
     if not isinstance(config.granularity, PerRow):
         raise ValueError("GPTQ makes int8 with a scale for each row: PerRow()")
     tensor = Int8Tensor.from_hp(weight, config.granularity)
-    least = torch.zeros_like(tensor.scale)
+    minimum = torch.zeros_like(tensor.scale)
     tensor.qdata = _quantize_columns(
         hessian,
         weight,
         weight.shape[1],
-        lambda columns: (tensor.scale, least),
+        lambda columns: (tensor.scale, minimum),
         (-128, 127),
         damping,
         block,
@@ -129,7 +129,7 @@ def _quantize_columns(
     damping: float,
     block: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return numbers [N, K], and the scales and least elements [N, K / group] that ``choose`` gives."""
+    """Return numbers [N, K], and the scales and minima [N, K / group] that ``choose`` gives."""
     rest = weight.float().clone()
     factor, is_dead = _inverse_factor(hessian, damping)
     rest[:, is_dead] = 0
@@ -144,16 +144,16 @@ def _quantize_columns(
                 # Errors of this block have reached its own columns only; a group may be longer than it.
                 ahead = rest[:, end : k + group] - errors @ factor[begin:end, end : k + group]
                 parameters.append(choose(torch.cat((rest[:, k : min(end, k + group)], ahead), 1)))
-            scale, least = parameters[-1]
+            scale, minimum = parameters[-1]
             column = rest[:, k : k + 1]
-            number = ((column - least) / scale).round().clamp(*limits)
+            number = ((column - minimum) / scale).round().clamp(*limits)
             numbers[:, k : k + 1] = number
-            error = (column - (number * scale + least)) / factor[k, k]
+            error = (column - (number * scale + minimum)) / factor[k, k]
             rest[:, k:end] -= error * factor[k, k:end]
             errors[:, k - begin : k - begin + 1] = error
         rest[:, end:] -= errors @ factor[begin:end, end:]
-    scales, leasts = (torch.cat(parts, 1) for parts in zip(*parameters, strict=True))
-    return numbers, scales, leasts
+    scales, minima = (torch.cat(parts, 1) for parts in zip(*parameters, strict=True))
+    return numbers, scales, minima
 
 
 def _inverse_factor(hessian: Tensor, damping: float) -> tuple[Tensor, Tensor]:

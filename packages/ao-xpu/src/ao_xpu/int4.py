@@ -21,10 +21,10 @@ MIN_RANGE = 1e-6
 def quantize_asymmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return numbers in [-8, 7] as int8 [..., N, K], and f32 scales and zero points [..., N, K / group]."""
     groups = weight.detach().float().unflatten(-1, (-1, group))
-    least, greatest = groups.aminmax(dim=-1, keepdim=True)
-    scale = (greatest - least).clamp(min=MIN_RANGE) / 15
-    numbers = ((groups - least) / scale).round().clamp(0, 15) - 8
-    zero_point = least + scale * 8
+    minimum, maximum = groups.aminmax(dim=-1, keepdim=True)
+    scale = (maximum - minimum).clamp(min=MIN_RANGE) / 15
+    numbers = ((groups - minimum) / scale).round().clamp(0, 15) - 8
+    zero_point = minimum + scale * 8
     return numbers.flatten(-2).to(torch.int8), scale.squeeze(-1), zero_point.squeeze(-1)
 
 

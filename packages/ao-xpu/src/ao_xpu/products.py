@@ -33,7 +33,7 @@ def low_bit_linear(
         bias = bias.to(input.dtype)
     if input.device.type == "xpu" and _has_operators():
         product = torch.ops.torch_xpu.low_bit_linear
-        return product(input, weight, format, scale, zero_point, offset, bias)
+        return product(input, weight.contiguous(), format, scale, zero_point, offset, bias)
     elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
     return torch.nn.functional.linear(input, elements, bias)
 
@@ -49,7 +49,7 @@ def dequantize_low_bit(
     """Return the elements of the weight in ``dtype``; they are computed in f32."""
     if weight.device.type == "xpu" and _has_operators():
         dequantize = torch.ops.torch_xpu.dequantize_low_bit
-        return dequantize(weight, format, scale, zero_point, offset, dtype)
+        return dequantize(weight.contiguous(), format, scale, zero_point, offset, dtype)
     numbers = _numbers(weight, format)
     parameters = [p for p in (scale, zero_point, offset) if p is not None]
     blocks = max((p.shape[1] for p in parameters if p.dim() == 2), default=1)

@@ -50,21 +50,21 @@ def symmetric_per_token(stock: Any) -> Any:
 
         if x.device.type != "xpu" or not self.config.is_symmetric:
             return stock(self, x)
-        least, greatest = _DTYPE_TO_QVALUE_BOUNDS[self.config.dtype]
+        minimum, maximum = _DTYPE_TO_QVALUE_BOUNDS[self.config.dtype]
         if self._should_compute_qparams():
             self.scale, self.zero_point = choose_qparams_affine(
                 x,
                 MappingType.SYMMETRIC,
                 _get_per_token_block_size(x),
                 self.config.dtype,
-                least,
-                greatest,
+                minimum,
+                maximum,
                 eps=torch.finfo(torch.float32).eps,
                 scale_dtype=torch.float32,
                 zero_point_dtype=torch.int32,
                 keepdim=True,
             )
-        return _fake_quantize_per_token(x, self.scale, self.zero_point, least, greatest)
+        return _fake_quantize_per_token(x, self.scale, self.zero_point, minimum, maximum)
 
     return forward
 

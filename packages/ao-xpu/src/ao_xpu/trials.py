@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-# The least ratio of signal to noise, in decibels, of a layer of Gaussian numbers that 4 bits keep rightly.
+# The minimum ratio of signal to noise, in decibels, of a layer of Gaussian numbers that 4 bits keep rightly.
 MIN_RATIO = 10.0
 
 
