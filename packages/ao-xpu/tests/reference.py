@@ -12,7 +12,7 @@ E4M3 = torch.float8_e4m3fn
 
 def sqnr(expected, got):
     """The ratio of signal to noise in decibels."""
-    expected, got = expected.double().cpu(), got.double().cpu()
+    expected, got = expected.cpu().double(), got.cpu().double()
     return (20 * torch.log10(expected.norm() / (expected - got).norm())).item()
 
 

@@ -57,7 +57,7 @@ def _try(name: str, make: Callable[[], Any], instead: str = "") -> Trial:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             quantize_(layer, make())
-            got = layer(x.to("xpu", torch.bfloat16)).double().cpu()
+            got = layer(x.to("xpu", torch.bfloat16)).cpu().double()
     except Exception as error:  # noqa: BLE001 - whatever a config raises is what the user is told
         reason = str(error).partition("\n")[0] or type(error).__name__
         return Trial(name, False, reason=reason, instead=instead)
