@@ -49,6 +49,7 @@ PACKAGES = (
     Package("packages/runtime", "xpu-runtime"),
     Package("packages/torch-xpu", "torch-xpu", needs=("xpu-runtime",)),
     Package("packages/inductor-xpu", "inductor-xpu"),
+    Package("packages/ao-xpu", "ao-xpu"),
     Package("packages/xla-xpu", "xla-xpu", needs=("xpu-runtime",)),
     Package("packages/xpu-sdk", "xpu-sdk"),
 )

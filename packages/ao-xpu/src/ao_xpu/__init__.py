@@ -1,0 +1,34 @@
+"""TorchAO on xpu: its configs as they come, on products and operators of xpu.
+
+`import torch` loads this by itself, and changes torchao once a program imports it. So does `import ao_xpu`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch  # loads torch_xpu, and this package's entry point
+
+from ._autoload import load
+
+if TYPE_CHECKING:
+    from .layers import Report
+    from .trials import Diagnosis
+
+load()
+
+__all__ = ["doctor", "report"]
+
+
+def report(model: torch.nn.Module) -> Report:
+    """Return the linear layers and embeddings of a model: what they store, how they compute."""
+    from .layers import report
+
+    return report(model)
+
+
+def doctor() -> Diagnosis:
+    """Try each of torchao's inference configs on a small layer, and return which work."""
+    from .trials import doctor
+
+    return doctor()

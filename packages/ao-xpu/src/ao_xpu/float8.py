@@ -1,0 +1,77 @@
+"""float8 on xpu: weights under float activations, and products with scales of blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .handlers import Handler, arguments_of_linear, empty_product
+from .products import FLOATS, fits, low_bit_linear
+
+_FORMATS = {dtype: name for name, dtype in FLOATS.items()}
+
+
+def linear(stock: Handler) -> Handler:
+    """Multiply float activations by a float8 weight as it is stored; torchao quantizes activations."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        input, weight, bias = arguments_of_linear(args, kwargs)
+        if weight.device.type == "xpu" and input.numel() == 0:
+            return empty_product(input, weight, bias)
+        if (
+            weight.device.type != "xpu"
+            or weight.act_quant_kwargs is not None
+            or type(input) is type(weight)
+            or weight.qdata.dtype not in _FORMATS
+            or not fits(weight.qdata, weight.scale)
+        ):
+            return stock(func, types, args, kwargs)
+        format = _FORMATS[weight.qdata.dtype]
+        return low_bit_linear(input, weight.qdata, format, weight.scale, None, None, bias)
+
+    return handler
+
+
+def bmm(stock: Handler) -> Handler:
+    """Multiply batches of quantized activations by weights [B, K, N] with a scale for each column."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from torchao.quantization.quantize_.workflows.float8 import float8_tensor
+
+        input, weight = args
+        if weight.device.type != "xpu" or weight.act_quant_kwargs is None:
+            return stock(func, types, args, kwargs)
+        if weight.dim() != 3 or list(weight.block_size) != [1, weight.shape[1], 1]:
+            raise NotImplementedError("bmm of float8 takes weights with a scale for each column")
+        if input.numel() == 0:
+            return torch.bmm(input, weight.dequantize().to(input.dtype))
+        quantize = float8_tensor._choose_quant_func_and_quantize_tensor
+        rows = quantize(input, weight.act_quant_kwargs)
+        if rows.scale.shape != (*input.shape[:2], 1):
+            raise NotImplementedError("bmm of float8 takes activations with a scale for each row")
+        result = input.new_empty(*input.shape[:2], weight.shape[2])
+        for i, columns in enumerate(weight.qdata.mT.contiguous()):
+            scales = rows.scale[i].contiguous(), weight.scale[i].contiguous()
+            result[i] = torch._scaled_mm(rows.qdata[i], columns.t(), *scales, out_dtype=input.dtype)
+        return result
+
+    return handler
+
+
+def blockwise_product(stock: Any) -> Any:
+    """Multiply float8 matrices with scales of 1x128 and 128x128 blocks without Triton, into bf16."""
+
+    def multiply(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, block_size: int = 128) -> Tensor:
+        if a.device.type != "xpu":
+            return stock(a, a_s, b, b_s, block_size)
+        if block_size != 128:
+            raise ValueError(f"float8 products on xpu have blocks of 128, not {block_size}")
+        columns = a.shape[-1]
+        rows = a.reshape(-1, columns)
+        scales = a_s.reshape(rows.shape[0], columns // 128)
+        product = torch._scaled_mm(rows, b.t(), scales, b_s.t(), out_dtype=torch.bfloat16)
+        return product.view(*a.shape[:-1], b.shape[0])
+
+    return multiply

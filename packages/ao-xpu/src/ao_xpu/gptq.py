@@ -1,0 +1,167 @@
+"""GPTQ on xpu: weights are quantized column by column, and the columns after it make up for its error.
+
+Scales and zero points are rounded to the type in which they are stored before the first column of their group
+is quantized, so that the errors that are made up for are those of the stored weight.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import int4_plain_int32, int4_tile_packed
+from .int4 import pack, quantize_asymmetric, require_groups
+
+INT4_FORMATS = ("plain", "plain_int32", "tile_packed_to_4d")
+
+
+def check_config(stock: Any) -> Any:
+    """Accept int4 without mslk where there is xpu; layers of other devices are rejected as they convert."""
+
+    def check(self: Any) -> None:
+        from torchao.quantization import Int4WeightOnlyConfig
+
+        if not isinstance(self.base_config, Int4WeightOnlyConfig):
+            stock(self)
+
+    return check
+
+
+def transform(stock: Any) -> Any:
+    """Reject int4 on other devices with torchao's own message, which the config gives elsewhere."""
+
+    def apply(module: torch.nn.Module, config: Any, *, parameter_name: str = "weight") -> Any:
+        from torchao.prototype.gptq import api
+        from torchao.quantization import Int4WeightOnlyConfig
+
+        on_xpu = getattr(module, parameter_name).device.type == "xpu"
+        is_int4 = isinstance(config.base_config, Int4WeightOnlyConfig)
+        if is_int4 and not on_xpu and api.int4_row_quantize_zp is None:
+            raise ValueError("mslk is not installed. Please install mslk to use int4 quantization.")
+        return stock(module, config, parameter_name=parameter_name)
+
+    return apply
+
+
+def quantize(stock: Any) -> Any:
+    """Quantize a weight [N, K] on xpu, given the Hessian [K, K] of its activations."""
+
+    def gptq_quantize(H: Tensor, W_t: Tensor, config: Any) -> Any:  # noqa: N803
+        from torchao.quantization import Int4WeightOnlyConfig, Int8WeightOnlyConfig
+
+        base = config.base_config
+        if W_t.device.type != "xpu":
+            return stock(H, W_t, config)
+        block = config.gptq_quantize_block_size
+        if isinstance(base, Int4WeightOnlyConfig):
+            return _quantize_int4(H, W_t.detach(), base, config.percdamp, block)
+        if isinstance(base, Int8WeightOnlyConfig):
+            return _quantize_int8(H, W_t.detach(), base, config.percdamp, block)
+        raise ValueError(f"GPTQ on xpu makes int4 and int8, not {type(base).__name__}")
+
+    return gptq_quantize
+
+
+def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float, block: int) -> Any:
+    from torchao.quantization import Int4PlainInt32Tensor, Int4Tensor, Int4TilePackedTo4dTensor
+
+    group, format = config.group_size, config.int4_packing_format
+    if format not in INT4_FORMATS:
+        raise ValueError(f"GPTQ on xpu packs {', '.join(INT4_FORMATS)}, not {str.__str__(format)}")
+    block_size = [1, group]
+    require_groups(weight, block_size)
+    is_integer = format == "plain_int32"
+
+    def choose(columns: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scale and minimum of a group [N, group], as they are stored."""
+        if is_integer:
+            columns = torch.cat((columns, torch.zeros_like(columns[:, :1])), 1)
+        _, scale, zero = quantize_asymmetric(columns, columns.shape[1])
+        scale = scale.to(weight.dtype).float()
+        if is_integer:
+            return scale, (zero / scale - 8).round().clamp(-15, 0) * scale
+        return scale, zero.to(weight.dtype).float() - 8 * scale
+
+    numbers, scales, minima = _quantize_columns(
+        hessian, weight, group, choose, (0, 15), damping, block
+    )
+    stored = scales.to(weight.dtype)
+    if is_integer:
+        zero_point = (-minima / scales).round().to(torch.int8)
+        cls = Int4PlainInt32Tensor
+        return int4_plain_int32.from_numbers(cls, numbers, stored, zero_point, block_size)
+    zero = (minima + 8 * scales).to(weight.dtype)
+    if format == "tile_packed_to_4d":
+        cls = Int4TilePackedTo4dTensor
+        return int4_tile_packed.from_numbers(cls, numbers, stored, zero, block_size)
+    data = pack((numbers - 8).to(torch.int8))
+    parameters = stored.t().contiguous(), zero.t().contiguous()
+    return Int4Tensor(data, *parameters, block_size, weight.shape)
+
+
+def _quantize_int8(hessian: Tensor, weight: Tensor, config: Any, damping: float, block: int) -> Any:
+    from torchao.quantization import Int8Tensor, PerRow
+
+    if not isinstance(config.granularity, PerRow):
+        raise ValueError("GPTQ makes int8 with a scale for each row: PerRow()")
+    tensor = Int8Tensor.from_hp(weight, config.granularity)
+    minimum = torch.zeros_like(tensor.scale)
+    tensor.qdata = _quantize_columns(
+        hessian,
+        weight,
+        weight.shape[1],
+        lambda columns: (tensor.scale, minimum),
+        (-128, 127),
+        damping,
+        block,
+    )[0].to(torch.int8)
+    return tensor
+
+
+def _quantize_columns(
+    hessian: Tensor,
+    weight: Tensor,
+    group: int,
+    choose: Any,
+    limits: tuple[int, int],
+    damping: float,
+    block: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return numbers [N, K], and the scales and minima [N, K / group] that ``choose`` gives."""
+    rest = weight.float().clone()
+    factor, is_dead = _inverse_factor(hessian, damping)
+    rest[:, is_dead] = 0
+    numbers = torch.empty_like(rest)
+    parameters: list[tuple[Tensor, Tensor]] = []
+    columns = rest.shape[1]
+    for begin in range(0, columns, block):
+        end = min(begin + block, columns)
+        errors = torch.zeros_like(rest[:, begin:end])
+        for k in range(begin, end):
+            if k % group == 0:
+                # Errors of this block have reached its own columns only; a group may be longer than it.
+                ahead = rest[:, end : k + group] - errors @ factor[begin:end, end : k + group]
+                parameters.append(choose(torch.cat((rest[:, k : min(end, k + group)], ahead), 1)))
+            scale, minimum = parameters[-1]
+            column = rest[:, k : k + 1]
+            number = ((column - minimum) / scale).round().clamp(*limits)
+            numbers[:, k : k + 1] = number
+            error = (column - (number * scale + minimum)) / factor[k, k]
+            rest[:, k:end] -= error * factor[k, k:end]
+            errors[:, k - begin : k - begin + 1] = error
+        rest[:, end:] -= errors @ factor[begin:end, end:]
+    scales, minima = (torch.cat(parts, 1) for parts in zip(*parameters, strict=True))
+    return numbers, scales, minima
+
+
+def _inverse_factor(hessian: Tensor, damping: float) -> tuple[Tensor, Tensor]:
+    """Return the upper Cholesky factor of the damped inverse, and which inputs were always zero."""
+    matrix = hessian.float().clone()
+    diagonal = matrix.diagonal()
+    is_dead = diagonal == 0
+    diagonal.masked_fill_(is_dead, 1)
+    diagonal.add_(damping * diagonal.mean())
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
+    return torch.linalg.cholesky(inverse, upper=True), is_dead

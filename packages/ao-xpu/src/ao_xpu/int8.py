@@ -1,0 +1,87 @@
+"""int8 on xpu: products of integers, weights under float activations, mixed-precision training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._dynamo import is_compiling
+
+from .handlers import Handler, arguments_of_linear, empty_product, scaled_input
+from .products import fits, low_bit_linear
+
+
+def safe_int_mm(stock: Any) -> Any:
+    """Multiply int8 matrices on the device, of any sizes and strides; an error is raised, not replaced."""
+
+    def multiply(input: Tensor, mat2: Tensor) -> Tensor:
+        is_int8 = input.dtype == mat2.dtype == torch.int8
+        if input.device.type != "xpu" or not is_int8 or is_compiling():
+            return stock(input, mat2)
+        return torch._int_mm(input, mat2)
+
+    return multiply
+
+
+def linear(stock: Handler) -> Handler:
+    """Multiply float activations by an int8 weight as it is stored; torchao quantizes activations."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        input, weight, bias = arguments_of_linear(args, kwargs)
+        if weight.device.type == "xpu" and input.numel() == 0:
+            return empty_product(input, weight, bias)
+        if (
+            weight.device.type != "xpu"
+            or weight.act_quant_kwargs is not None
+            or not fits(weight.qdata, weight.scale, weight.zero_point)
+        ):
+            return stock(func, types, args, kwargs)
+        input = scaled_input(input, weight)
+        scale, zero_point = weight.scale, weight.zero_point
+        return low_bit_linear(input, weight.qdata, "int8", scale, zero_point, None, bias)
+
+    return handler
+
+
+def unpacked_linear(stock: Handler) -> Handler:
+    """Multiply by an IntxUnpackedToInt8Tensor as it is stored."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from torchao.quantization.quantize_.workflows.intx import intx_unpacked_to_int8_tensor
+
+        input, weight, bias = arguments_of_linear(args, kwargs)
+        scale, zero_point = weight.scale, weight.zero_point
+        if weight.device.type != "xpu" or not fits(weight.qdata, scale, zero_point):
+            return stock(func, types, args, kwargs)
+        if input.numel() == 0:
+            return empty_product(input, weight, bias)
+        if weight.activation_quantization is not None:
+            if weight.activation_quantization != "int8_asym_per_token":
+                return stock(func, types, args, kwargs)
+            fake_quantize = (
+                intx_unpacked_to_int8_tensor._apply_int8_act_asym_per_token_quant_dequant
+            )
+            input = fake_quantize(input)
+        return low_bit_linear(input, weight.qdata, "int8", scale, zero_point, None, bias)
+
+    return handler
+
+
+def mixed_precision_linear(stock: Handler) -> Handler:
+    """Multiply quantized activations and weights in training, which torchao's table never finds."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from torchao.prototype.quantized_training import int8_mixed_precision
+
+        input, weight, bias = arguments_of_linear(args, kwargs)
+        if input.device.type != "xpu" or weight.device.type != "xpu":
+            return stock(func, types, args, kwargs)
+        if torch.is_autocast_enabled("xpu"):
+            dtype = torch.get_autocast_dtype("xpu")
+            input = input.to(dtype)
+            bias = bias if bias is None else bias.to(dtype)
+        function = int8_mixed_precision._Int8MixedPrecisionTrainingLinearFunction
+        return function.apply(input, weight, bias)
+
+    return handler

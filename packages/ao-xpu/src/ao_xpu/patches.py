@@ -1,0 +1,178 @@
+"""What is changed in torchao: one table of targets, reasons and replacements.
+
+A replacement is made when the module that has the target is imported. Each is a function of the stock object
+and behaves like it for tensors of other devices.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import torch
+import torch.nn.functional as F
+
+from . import (
+    configs,
+    float8,
+    gptq,
+    int4,
+    int4_plain_int32,
+    int4_preshuffled,
+    int4_tile_packed,
+    int4_views,
+    int8,
+    layers,
+    qat,
+)
+from .patching import ConfigHandler, Patch, TensorFunctions
+
+_aten = torch.ops.aten
+_LINEAR = (F.linear, _aten.linear.default)
+
+_WORKFLOWS = "torchao.quantization.quantize_.workflows"
+_INT4 = f"{_WORKFLOWS}.int4.int4_tensor"
+_PLAIN_INT32 = f"{_WORKFLOWS}.int4.int4_plain_int32_tensor"
+_PRESHUFFLED = f"{_WORKFLOWS}.int4.int4_preshuffled_tensor"
+_TILE_PACKED = f"{_WORKFLOWS}.int4.int4_tile_packed_to_4d_tensor"
+_INT8 = f"{_WORKFLOWS}.int8.int8_tensor"
+_INTX = f"{_WORKFLOWS}.intx.intx_unpacked_to_int8_tensor"
+_FLOAT8 = f"{_WORKFLOWS}.float8.float8_tensor"
+_BLOCKWISE = "torchao.kernel.blockwise_quantization"
+_MIXED_PRECISION = "torchao.prototype.quantized_training.int8_mixed_precision"
+_QUANT_API = "torchao.quantization.quant_api"
+
+_NEEDS_MSLK = "needs mslk, whose kernels are CUDA's"
+_EXPANDS = "expands the weight at each call"
+_NO_VIEWS = "the class has no views"
+_HOST_PRODUCT = "formats its input, multiplies odd sizes on the host and hides errors"
+_NO_METHOD = "the class has no such method"
+
+PATCHES: tuple[Patch, ...] = (
+    # int4
+    Patch(_INT4, "Int4Tensor.from_hp", _NEEDS_MSLK, int4.from_hp),
+    Patch(_INT4, "Int4Tensor.dequantize", _NO_METHOD, int4.dequantize),
+    TensorFunctions(_INT4, "Int4Tensor", _NEEDS_MSLK, int4.linear, _LINEAR),
+    TensorFunctions(_INT4, "Int4Tensor", _NEEDS_MSLK, int4.bmm, (torch.bmm,)),
+    Patch(_PRESHUFFLED, "Int4PreshuffledTensor.from_hp", _NEEDS_MSLK, int4_preshuffled.from_hp),
+    TensorFunctions(
+        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, int4_preshuffled.linear, _LINEAR
+    ),
+    TensorFunctions(
+        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, int4_preshuffled.bmm, (torch.bmm,)
+    ),
+    Patch(
+        _PRESHUFFLED,
+        "Int4PreshuffledTensor.from_int4_tensor",
+        _NEEDS_MSLK,
+        int4_preshuffled.from_int4_tensor,
+    ),
+    Patch(
+        _TILE_PACKED,
+        "Int4TilePackedTo4dTensor.from_hp",
+        "asks for a compute capability of CUDA, and packs the halves of a byte in CUDA's order",
+        int4_tile_packed.from_hp,
+    ),
+    Patch(
+        _TILE_PACKED, "Int4TilePackedTo4dTensor.dequantize", _NO_METHOD, int4_tile_packed.dequantize
+    ),
+    TensorFunctions(
+        _TILE_PACKED,
+        "Int4TilePackedTo4dTensor",
+        "pads activations, and has no gradient",
+        int4_tile_packed.linear,
+        _LINEAR,
+    ),
+    TensorFunctions(
+        _TILE_PACKED,
+        "Int4TilePackedTo4dTensor",
+        "wants the tiles of CUDA's layout",
+        int4_tile_packed.slice_,
+        (_aten.slice.Tensor,),
+    ),
+    Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.dequantize", _NO_METHOD, int4_plain_int32.dequantize),
+    *(
+        TensorFunctions(_PLAIN_INT32, "Int4PlainInt32Tensor", reason, replace, functions)
+        for reason, replace, functions in (
+            ("takes no float zero points, no CPU, no gradient", int4_plain_int32.linear, _LINEAR),
+            (_NO_VIEWS, int4_plain_int32.mm, (_aten.mm.default, torch.matmul, torch.mm)),
+            (_NO_VIEWS, int4_plain_int32.addmm, (_aten.addmm.default, torch.addmm)),
+            (_NO_VIEWS, int4_views.slice_, (_aten.slice.Tensor,)),
+            (_NO_VIEWS, int4_views.split, (_aten.split.Tensor,)),
+            (_NO_VIEWS, int4_views.split_with_sizes, (_aten.split_with_sizes.default,)),
+            (_NO_VIEWS, int4_views.transpose, (_aten.t.default, _aten.transpose.int)),
+            (_NO_VIEWS, int4_views.select, (_aten.select.int,)),
+            (_NO_VIEWS, int4_views.cat, (_aten.cat.default,)),
+        )
+    ),
+    Patch(
+        _QUANT_API,
+        "_int4_weight_only_quantize_tensor",
+        "allows HQQ with tile_packed_to_4d alone",
+        configs.int4_weight,
+    ),
+    # int8
+    Patch("torchao.kernel.intmm", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
+    Patch("torchao.kernel", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
+    Patch("torchao.quantization", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
+    TensorFunctions(_INT8, "Int8Tensor", _EXPANDS, int8.linear, _LINEAR),
+    TensorFunctions(_INTX, "IntxUnpackedToInt8Tensor", _EXPANDS, int8.unpacked_linear, _LINEAR),
+    TensorFunctions(
+        _MIXED_PRECISION,
+        "Int8MixedPrecisionTrainingLinearWeight",
+        "registers its handler as an aten operator's, where it is never called",
+        int8.mixed_precision_linear,
+        (F.linear,),
+    ),
+    # float8
+    TensorFunctions(_FLOAT8, "Float8Tensor", _EXPANDS, float8.linear, _LINEAR),
+    TensorFunctions(_FLOAT8, "Float8Tensor", _NEEDS_MSLK, float8.bmm, (torch.bmm,)),
+    Patch(_FLOAT8, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
+    Patch(_BLOCKWISE, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
+    # training and calibration
+    ConfigHandler(
+        "torchao.quantization.qat.api",
+        "QATConfig",
+        "infers nothing from two int4 packing formats and from int8",
+        qat.prepare,
+    ),
+    Patch(
+        "torchao.quantization.qat.fake_quantizer",
+        "FakeQuantizerBase.from_config",
+        "knows no weights that are simulated by quantizing them",
+        qat.from_config,
+    ),
+    Patch(
+        "torchao.quantization.qat.fake_quantizer",
+        "IntxFakeQuantizer._per_token_forward",
+        "simulates no symmetric activations",
+        qat.symmetric_per_token,
+    ),
+    Patch("torchao.prototype.gptq.api", "GPTQConfig.__post_init__", _NEEDS_MSLK, gptq.check_config),
+    ConfigHandler(
+        "torchao.prototype.gptq.api",
+        "GPTQConfig",
+        "other devices need mslk, which __post_init__ no longer says",
+        gptq.transform,
+    ),
+    Patch("torchao.prototype.gptq.api", "gptq_quantize", "asserts CUDA", gptq.quantize),
+    Patch("torchao.prototype.gptq", "gptq_quantize", "asserts CUDA", gptq.quantize),
+    # all
+    Patch(
+        _QUANT_API,
+        "_replace_with_custom_fn_if_matches_filter",
+        "leaves out in silence the layers that a config does not take",
+        layers.name_skipped,
+    ),
+)
+
+
+def modules() -> tuple[str, ...]:
+    """Return the modules whose import makes replacements."""
+    return tuple(dict.fromkeys(patch.module for patch in PATCHES))
+
+
+def apply_to(module: ModuleType) -> None:
+    """Make the replacements in a module that was just imported."""
+    for patch in PATCHES:
+        if patch.module == module.__name__:
+            patch.apply(module)

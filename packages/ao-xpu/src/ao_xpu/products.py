@@ -1,0 +1,105 @@
+"""Products of float activations by low-bit weights, which torchao's tensors on xpu call.
+
+A weight ``[N, K]`` is stored as rows of bytes; an element is ``scale * (number - zero_point) + offset``. The
+parameters have the shape ``[N, K / group]``, ``[N, 1]``, ``[1, 1]`` or ``[]``, with any strides.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch import Tensor
+
+FLOATS = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
+
+
+def low_bit_linear(
+    input: Tensor,
+    weight: Tensor,
+    format: str,
+    scale: Tensor | None = None,
+    zero_point: Tensor | None = None,
+    offset: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """Return the product of ``input`` [..., K] by the weight, plus ``bias``.
+
+    The result has the type of ``input``, or under autocast its type.
+    """
+    if torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64:
+        input = input.to(torch.get_autocast_dtype(input.device.type))
+    if bias is not None:
+        bias = bias.to(input.dtype)
+    if input.device.type == "xpu" and _has_operators():
+        product = torch.ops.torch_xpu.low_bit_linear
+        return product(input, weight.contiguous(), format, scale, zero_point, offset, bias)
+    elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
+    return torch.nn.functional.linear(input, elements, bias)
+
+
+def dequantize_low_bit(
+    weight: Tensor,
+    format: str,
+    scale: Tensor | None = None,
+    zero_point: Tensor | None = None,
+    offset: Tensor | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """Return the elements of the weight in ``dtype``; they are computed in f32."""
+    if weight.device.type == "xpu" and _has_operators():
+        dequantize = torch.ops.torch_xpu.dequantize_low_bit
+        return dequantize(weight.contiguous(), format, scale, zero_point, offset, dtype)
+    numbers = _numbers(weight, format)
+    parameters = [p for p in (scale, zero_point, offset) if p is not None]
+    blocks = max((p.shape[1] for p in parameters if p.dim() == 2), default=1)
+    grouped = numbers.unflatten(1, (blocks, numbers.shape[1] // blocks))
+    if zero_point is not None:
+        grouped = grouped - _of_blocks(zero_point)
+    if scale is not None:
+        grouped = grouped * _of_blocks(scale)
+    if offset is not None:
+        grouped = grouped + _of_blocks(offset)
+    return grouped.flatten(1).to(dtype)
+
+
+def fits(weight: Tensor, *parameters: Tensor | None) -> bool:
+    """Return whether the weight is a matrix whose parameters belong to rows, groups or all elements."""
+    if weight.dim() != 2:
+        return False
+    rows, columns = weight.shape
+    return all(
+        parameter is None
+        or parameter.dim() == 0
+        or (
+            parameter.dim() == 2
+            and (parameter.numel() == 1 or parameter.shape[0] == rows)
+            and parameter.shape[1] > 0
+            and columns % parameter.shape[1] == 0
+        )
+        for parameter in parameters
+    )
+
+
+def _of_blocks(parameter: Tensor) -> Tensor:
+    """Return a parameter in f32, to be broadcast to elements [N, blocks, K / blocks]."""
+    return parameter.float().unsqueeze(-1)
+
+
+def _numbers(weight: Tensor, format: str) -> Tensor:
+    """Return the stored numbers [N, K] in f32, before scales and zero points."""
+    if format in FLOATS:
+        return weight.view(FLOATS[format]).float()
+    if format == "int8" or format == "uint8":
+        return weight.view(getattr(torch, format)).float()
+    if format == "int4" or format == "uint4":
+        data = weight.contiguous().view(torch.uint8)
+        halves = torch.stack((data & 15, data >> 4), -1).flatten(-2).float()
+        return halves if format == "uint4" else halves.add(8).remainder(16).sub(8)
+    raise ValueError(f"unknown format {format}")
+
+
+@functools.cache
+def _has_operators() -> bool:
+    """Return whether torch-xpu has kernels that read low-bit weights as they are stored."""
+    return hasattr(torch.ops.torch_xpu, "low_bit_linear")

@@ -1,0 +1,98 @@
+"""Schemes in float64 on the CPU, written from their definitions.
+
+Each function quantizes a weight [N, K], or activations [..., K], and returns the elements that it stores.
+"""
+
+import copy
+
+import torch
+
+E4M3 = torch.float8_e4m3fn
+
+
+def sqnr(expected, got):
+    """The ratio of signal to noise in decibels."""
+    expected, got = expected.cpu().double(), got.cpu().double()
+    return (20 * torch.log10(expected.norm() / (expected - got).norm())).item()
+
+
+def in_groups(weight, group):
+    return weight.double().reshape(weight.shape[0], -1, group)
+
+
+def stored(parameter, weight):
+    return parameter.to(weight.dtype).double()
+
+
+def float_zero(weight, group):
+    """Elements scale * number + zero; numbers are -8 to 7."""
+    groups = in_groups(weight, group)
+    minimum, maximum = groups.amin(-1, True), groups.amax(-1, True)
+    scale = (maximum - minimum).clamp(min=1e-6) / 15
+    numbers = ((groups - minimum) / scale).round().clamp(0, 15) - 8
+    zero = minimum + 8 * scale
+    return (stored(scale, weight) * numbers + stored(zero, weight)).reshape(weight.shape)
+
+
+def integer_zero(weight, group):
+    """Elements scale * (number - zero point); numbers and zero points 0 to 15; 0 is exact."""
+    groups = in_groups(weight, group)
+    minimum, maximum = groups.amin(-1, True).clamp(max=0), groups.amax(-1, True).clamp(min=0)
+    scale = stored(((maximum - minimum) / 15).clamp(min=1e-6), weight)
+    zero_point = (-minimum / scale).round().clamp(0, 15)
+    numbers = ((groups / scale).round() + zero_point).clamp(0, 15)
+    return (scale * (numbers - zero_point)).reshape(weight.shape)
+
+
+def symmetric(weight, group):
+    """Elements scale * number; numbers are -8 to 7."""
+    groups = in_groups(weight, group)
+    scale = (groups.abs().amax(-1, True) / 8).clamp(min=1e-6)
+    numbers = (groups / scale).round().clamp(-8, 7)
+    return (stored(scale, weight) * numbers).reshape(weight.shape)
+
+
+def two_scales(weight, group):
+    """A scale of the row times an e4m3 scale of the group, of e4m3 rows."""
+    row_scale = weight.double().abs().amax(-1, True) / 448
+    rows = (weight.double() / row_scale).float().to(E4M3).double()
+    groups = in_groups(rows, group)
+    scale = groups.abs().amax(-1, True) / 8
+    numbers = (groups / scale).round().clamp(-8, 7)
+    return row_scale * (scale.float().to(E4M3).double() * numbers).reshape(weight.shape)
+
+
+def e4m3_blocks(values, rows, columns):
+    """Blocks of e4m3 with a scale each."""
+    blocks = values.double().unflatten(-1, (-1, columns)).unflatten(0, (-1, rows))
+    scale = blocks.abs().amax((1, -1), True).clamp(min=1e-12) / 448
+    return ((blocks / scale).float().to(E4M3).double() * scale).reshape(values.shape)
+
+
+def e4m3_rows(values):
+    return e4m3_blocks(values, 1, values.shape[-1])
+
+
+class Simulated(torch.nn.Module):
+    """A linear layer in float64, whose weight and activations are replaced by what a scheme keeps of them."""
+
+    def __init__(self, layer, quantize, quantize_input=None):
+        super().__init__()
+        self.weight, self.bias = quantize(layer.weight.detach()), layer.bias.detach().double()
+        self.quantize_input = quantize_input or (lambda x: x)
+
+    def forward(self, x):
+        return self.quantize_input(x) @ self.weight.t() + self.bias
+
+
+def simulate(model, quantize, quantize_input=None):
+    """A copy of a sequence of layers on the CPU, its linear layers simulated."""
+    layers = copy.deepcopy(model).cpu()
+    return torch.nn.Sequential(
+        *(
+            Simulated(layer, quantize, quantize_input)
+            if isinstance(layer, torch.nn.Linear)
+            else layer
+            for layer in layers
+        )
+    )

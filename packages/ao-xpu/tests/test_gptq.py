@@ -1,0 +1,88 @@
+"""GPTQ: the error of a layer's results on the activations that were observed, beside plain rounding."""
+
+import pytest
+import reference
+import torch
+from torchao.quantization import Int4WeightOnlyConfig, Int8WeightOnlyConfig, PerTensor, quantize_
+
+pytestmark = [
+    pytest.mark.values,
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+]
+N, K = 64, 256
+
+
+def int4(packing, group=64):
+    return Int4WeightOnlyConfig(group_size=group, int4_packing_format=packing)
+
+
+CONFIGS = {
+    "plain": lambda: int4("plain"),
+    "plain_int32": lambda: int4("plain_int32"),
+    "tile_packed_to_4d": lambda: int4("tile_packed_to_4d"),
+    "groups as long as rows": lambda: int4("plain", K),
+    "int8": Int8WeightOnlyConfig,
+}
+
+
+def gptq(step, base, **named):
+    from torchao.prototype.gptq import GPTQConfig
+
+    return GPTQConfig(step=step, base_config=base, **named)
+
+
+def layer():
+    torch.manual_seed(0)
+    return torch.nn.Linear(K, N, dtype=torch.bfloat16, device="xpu").requires_grad_(False)
+
+
+def correlated_activations():
+    """Activations of few directions, as GPTQ makes use of; one input is always zero."""
+    torch.manual_seed(1)
+    x = torch.randn(512, 40) @ torch.randn(40, K) + 0.1 * torch.randn(512, K)
+    x[:, 5] = 0
+    return x.bfloat16().xpu()
+
+
+@pytest.mark.parametrize("block", [32, 100, 256])
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_errors_are_smaller_than_of_rounding(config, block):
+    x = correlated_activations()
+    exact, rounded, observed = layer(), layer(), layer()
+    quantize_(rounded, config())
+    quantize_(observed, gptq("observe", config()))
+    for part in x.split(128):
+        observed(part)
+    hessian = observed.weight.hessian.clone()
+    expected = exact(x)
+    weight = observed.weight
+    quantize_(observed, gptq("convert", config(), gptq_quantize_block_size=block))
+    assert torch.equal(weight.hessian, hessian)
+    assert type(observed.weight) is type(rounded.weight)
+    assert reference.sqnr(expected, observed(x)) > reference.sqnr(expected, rounded(x)) + 1.5
+    assert observed.weight.dequantize()[:, 5].abs().max() < 0.02
+
+
+def test_what_gptq_does_not_make_is_rejected():
+    x = correlated_activations()
+    wrong = (
+        (int4("preshuffled"), "packs plain, plain_int32, tile_packed_to_4d, not preshuffled"),
+        (int4("plain", 96), "rows of 256 elements are no groups of 96"),
+        (Int8WeightOnlyConfig(granularity=PerTensor()), "a scale for each row"),
+    )
+    for config, message in wrong:
+        observed = layer()
+        quantize_(observed, gptq("observe", config))
+        observed(x)
+        with pytest.raises(ValueError, match=message):
+            quantize_(observed, gptq("convert", config))
+
+
+def test_other_devices_still_need_mslk():
+    observed = layer().cpu()
+    with pytest.raises(ValueError, match="mslk is not installed"):
+        quantize_(observed, gptq("observe", int4("plain")))
+    quantize_(observed, gptq("observe", Int8WeightOnlyConfig()))
+    observed(correlated_activations().cpu())
+    with pytest.raises(AssertionError, match="GPTQ only supports CUDA currently"):
+        quantize_(observed, gptq("convert", Int8WeightOnlyConfig()))
