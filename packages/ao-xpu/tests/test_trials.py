@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import ao_xpu
-from ao_xpu import products, trials
+from ao_xpu import int4, trials
 
 pytestmark = pytest.mark.values
 
@@ -25,13 +25,13 @@ def test_wrong_results_are_found(monkeypatch):
     """Halves of bytes in the wrong order, as CUDA's are, give noise."""
     from torchao.quantization import Int4WeightOnlyConfig
 
-    stock = products._numbers
+    stock = int4.low_bit_linear
 
-    def swapped(weight, format):
-        return stock(weight, format).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+    def swapped(input, weight, *rest):
+        data = weight.view(torch.uint8)
+        return stock(input, (data << 4 | data >> 4).view(weight.dtype), *rest)
 
-    monkeypatch.setattr(products, "_numbers", swapped)
-    monkeypatch.setattr(products, "_has_operators", lambda: False)
+    monkeypatch.setattr(int4, "low_bit_linear", swapped)
     trial = trials._try("int4", Int4WeightOnlyConfig)
     assert not trial.works
     assert "wrong results" in trial.reason

@@ -22,6 +22,7 @@ from . import (
     int4_views,
     int8,
     layers,
+    optimizers,
     qat,
 )
 from .patching import ConfigHandler, Patch, TensorFunctions
@@ -156,6 +157,12 @@ PATCHES: tuple[Patch, ...] = (
     ),
     Patch("torchao.prototype.gptq.api", "gptq_quantize", "asserts CUDA", gptq.quantize),
     Patch("torchao.prototype.gptq", "gptq_quantize", "asserts CUDA", gptq.quantize),
+    Patch(
+        "torchao.optim.adam",
+        "_AdamBase.step",
+        "compiles a step for each parameter",
+        optimizers.step,
+    ),
     # all
     Patch(
         _QUANT_API,

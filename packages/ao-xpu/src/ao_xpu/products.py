@@ -6,8 +6,6 @@ parameters have the shape ``[N, K / group]``, ``[N, 1]``, ``[1, 1]`` or ``[]``, 
 
 from __future__ import annotations
 
-import functools
-
 import torch
 from torch import Tensor
 
@@ -31,7 +29,7 @@ def low_bit_linear(
         input = input.to(torch.get_autocast_dtype(input.device.type))
     if bias is not None:
         bias = bias.to(input.dtype)
-    if input.device.type == "xpu" and _has_operators():
+    if input.device.type == "xpu":
         product = torch.ops.torch_xpu.low_bit_linear
         return product(input, weight.contiguous(), format, scale, zero_point, offset, bias)
     elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
@@ -47,7 +45,7 @@ def dequantize_low_bit(
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
     """Return the elements of the weight in ``dtype``; they are computed in f32."""
-    if weight.device.type == "xpu" and _has_operators():
+    if weight.device.type == "xpu":
         dequantize = torch.ops.torch_xpu.dequantize_low_bit
         return dequantize(weight.contiguous(), format, scale, zero_point, offset, dtype)
     numbers = _numbers(weight, format)
@@ -97,9 +95,3 @@ def _numbers(weight: Tensor, format: str) -> Tensor:
         halves = torch.stack((data & 15, data >> 4), -1).flatten(-2).float()
         return halves if format == "uint4" else halves.add(8).remainder(16).sub(8)
     raise ValueError(f"unknown format {format}")
-
-
-@functools.cache
-def _has_operators() -> bool:
-    """Return whether torch-xpu has kernels that read low-bit weights as they are stored."""
-    return hasattr(torch.ops.torch_xpu, "low_bit_linear")

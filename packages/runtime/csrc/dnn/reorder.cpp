@@ -42,7 +42,8 @@ std::string by_widening(const ReorderProblem& p, Plan& plan) {
   reject_unless(is_float(p.dst.dtype) && p.dst.dtype != DType::f64 && size_of(p.dst.dtype) >= 2 &&
                     !p.scale_dst.tensor && !p.zero_dst.tensor,
                 "only to plain floats of 16 or 32 bits");
-  reject_unless(p.dst.strides[0] == 1 && p.dst.strides[1] == p.dst.shape[0], "the results' columns are not dense");
+  reject_unless(p.dst.strides[0] == 1 && p.dst.strides[1] == p.dst.shape[0],
+                "the results' columns are not dense");
   add_widening(plan, p.problem.device(), weights, p.dst.dtype, 0, 1);
   return "widen_weights";
 }

@@ -12,13 +12,13 @@ using OptionalTensor = std::optional<Tensor>;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-Tensor call_linear(const Tensor& input, const Tensor& weight, std::string_view format, const OptionalTensor& scale,
-                   const OptionalTensor& zero_point, const OptionalTensor& offset, const OptionalTensor& bias) {
-  using Signature = Tensor(const Tensor&, const Tensor&, std::string_view, const OptionalTensor&, const OptionalTensor&,
-                           const OptionalTensor&, const OptionalTensor&);
-  static auto op = c10::Dispatcher::singleton()
-                       .findSchemaOrThrow("torch_xpu::low_bit_linear", "")
-                       .typed<Signature>();
+Tensor call_linear(const Tensor& input, const Tensor& weight, std::string_view format,
+                   const OptionalTensor& scale, const OptionalTensor& zero_point,
+                   const OptionalTensor& offset, const OptionalTensor& bias) {
+  using Signature = Tensor(const Tensor&, const Tensor&, std::string_view, const OptionalTensor&,
+                           const OptionalTensor&, const OptionalTensor&, const OptionalTensor&);
+  static auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("torch_xpu::low_bit_linear", "").typed<Signature>();
   return op.call(input, weight, format, scale, zero_point, offset, bias);
 }
 
@@ -26,16 +26,16 @@ Tensor call_dequantize(const Tensor& weight, std::string_view format, const Opti
                        const OptionalTensor& zero_point, const OptionalTensor& offset, at::ScalarType dtype) {
   using Signature = Tensor(const Tensor&, std::string_view, const OptionalTensor&, const OptionalTensor&,
                            const OptionalTensor&, at::ScalarType);
-  static auto op = c10::Dispatcher::singleton()
-                       .findSchemaOrThrow("torch_xpu::dequantize_low_bit", "")
-                       .typed<Signature>();
+  static auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("torch_xpu::dequantize_low_bit", "").typed<Signature>();
   return op.call(weight, format, scale, zero_point, offset, dtype);
 }
 
 // The weight and its scales are constants; gradients go to the input and the bias.
 struct LowBitLinear : torch::autograd::Function<LowBitLinear> {
-  static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight, std::string_view format,
-                        const OptionalTensor& scale, const OptionalTensor& zero_point, const OptionalTensor& offset,
+  static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight,
+                        std::string_view format, const OptionalTensor& scale,
+                        const OptionalTensor& zero_point, const OptionalTensor& offset,
                         const OptionalTensor& bias) {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     auto saved = [](const OptionalTensor& t) { return t ? *t : Tensor(); };
@@ -54,8 +54,8 @@ struct LowBitLinear : torch::autograd::Function<LowBitLinear> {
     auto given = [&](std::size_t i) { return saved[i].defined() ? OptionalTensor(saved[i]) : std::nullopt; };
     if (gradient.defined() && context->needs_input_grad(0)) {
       auto dtype = static_cast<at::ScalarType>(context->saved_data["dtype"].toInt());
-      auto weight = call_dequantize(saved[0], context->saved_data["format"].toStringRef(), given(1), given(2), given(3),
-                                    dtype);
+      auto weight = call_dequantize(saved[0], context->saved_data["format"].toStringRef(), given(1), given(2),
+                                    given(3), dtype);
       result[0] = gradient.matmul(weight);
     }
     auto bias_dtype = static_cast<at::ScalarType>(context->saved_data["bias_dtype"].toInt());
@@ -65,8 +65,9 @@ struct LowBitLinear : torch::autograd::Function<LowBitLinear> {
   }
 };
 
-Tensor linear_autograd(const Tensor& input, const Tensor& weight, std::string_view format, const OptionalTensor& scale,
-                       const OptionalTensor& zero_point, const OptionalTensor& offset, const OptionalTensor& bias) {
+Tensor linear_autograd(const Tensor& input, const Tensor& weight, std::string_view format,
+                       const OptionalTensor& scale, const OptionalTensor& zero_point,
+                       const OptionalTensor& offset, const OptionalTensor& bias) {
   return LowBitLinear::apply(input, weight, format, scale, zero_point, offset, bias);
 }
 
@@ -81,8 +82,8 @@ Tensor linear_meta(const Tensor& input, const Tensor& weight, std::string_view, 
   return at::empty_symint(sizes, input.options());
 }
 
-Tensor dequantize_meta(const Tensor& weight, std::string_view format, const OptionalTensor&, const OptionalTensor&,
-                       const OptionalTensor&, at::ScalarType dtype) {
+Tensor dequantize_meta(const Tensor& weight, std::string_view format, const OptionalTensor&,
+                       const OptionalTensor&, const OptionalTensor&, at::ScalarType dtype) {
   auto numbers = static_cast<std::int64_t>(weight.element_size()) * (is_packed(format) ? 2 : 1);
   return at::empty_symint({weight.sym_size(0), weight.sym_size(1) * numbers}, weight.options().dtype(dtype));
 }

@@ -147,9 +147,9 @@ void Epilogue::quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_
 }
 
 std::string Epilogue::source() const {
-  std::string head =
-      join("#include <xpu/element.h>\n", includes_, "#define XPU_EXTRA_PARAMS ", parameters_, "\n#define XPU_EXTRA_ARGS ",
-           names_, "\nusing T = ", type_, ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
+  std::string head = join("#include <xpu/element.h>\n", includes_, "#define XPU_EXTRA_PARAMS ", parameters_,
+                          "\n#define XPU_EXTRA_ARGS ", names_, "\nusing T = ", type_,
+                          ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
   // Includes must begin a line outside functions, so `functions_` has them first.
   return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" +
          steps_ + "  return v;\n}\n";

@@ -23,7 +23,8 @@ class Epilogue {
   /// For `ndim` coordinates. Steps compute in `type` ("float", "double", "xpu::i32").
   Epilogue(int ndim, const char* type) : ndim_(ndim), type_(type) {}
 
-  /// Adds a function NAME(v, index) that returns scale * (v - zero point) + offset for an operand of shape `of`.
+  /// Adds a function NAME(v, index) that returns scale * (v - zero point) + offset for an operand of shape
+  /// `of`.
   void dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point,
                   ExtraOperand offset = {});
   /// These add steps to xpu_epilogue(v, index, before), which runs them in order.

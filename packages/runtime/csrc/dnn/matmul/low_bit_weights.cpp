@@ -66,7 +66,8 @@ LowBitWeights LowBitWeights::of_b(const MatmulProblem& p) {
 }
 
 std::string LowBitWeights::defines() const {
-  std::string text = join("#define XPU_B ", kernel_type(numbers.dtype), "\n#define XPU_PACKED ", packed, "\n");
+  std::string text =
+      join("#define XPU_B ", kernel_type(numbers.dtype), "\n#define XPU_PACKED ", packed, "\n");
   auto describe = [&](const char* name, ExtraOperand extra) {
     text += join("#define XPU_HAS_", name, " ", extra.tensor != nullptr, "\n#define XPU_", name, " ",
                  extra.tensor ? kernel_type(extra.tensor->dtype) : "float", "\n");
@@ -78,8 +79,7 @@ std::string LowBitWeights::defines() const {
 }
 
 KernelArguments& LowBitWeights::add_operands(KernelArguments& arguments, int any) const {
-  for (auto& extra : {scales_, zeros_, offsets_})
-    arguments.operand(extra.tensor ? extra.operand : any);
+  for (auto& extra : {scales_, zeros_, offsets_}) arguments.operand(extra.tensor ? extra.operand : any);
   return arguments;
 }
 

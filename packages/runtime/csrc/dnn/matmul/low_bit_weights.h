@@ -1,5 +1,5 @@
-// Operands of eight or four bits that are dense along k, and their scales, zero points and offsets. They are seen as
-// weights: an operand a as its transpose.
+// Operands of eight or four bits that are dense along k, and their scales, zero points and offsets. They are
+// seen as weights: an operand a as its transpose.
 #pragma once
 
 #include "dnn/matmul/problem.h"
@@ -13,15 +13,16 @@ struct LowBitWeights {
   static LowBitWeights of_a(const MatmulProblem& p);
   static LowBitWeights of_b(const MatmulProblem& p);
 
-  Tensor numbers;  ///< [k, n]
-  bool packed;                ///< two numbers to a byte
-  std::int64_t groups = 1;    ///< of scales, zero points and offsets, along k
-  std::int64_t group_length;  ///< numbers of a column in one group
-  std::int64_t column;        ///< bytes from a column to the next
+  Tensor numbers;                                            ///< [k, n]
+  bool packed;                                               ///< two numbers to a byte
+  std::int64_t groups = 1;                                   ///< of scales, zero points and offsets, along k
+  std::int64_t group_length;                                 ///< numbers of a column in one group
+  std::int64_t column;                                       ///< bytes from a column to the next
   std::int64_t scale[2] = {}, zero[2] = {}, offset[2] = {};  ///< strides along groups and columns
 
   /// Returns the macros XPU_B, XPU_PACKED, and of scales, zero points and offsets whether there are any
-  /// (XPU_HAS_SCALE, XPU_HAS_ZERO, XPU_HAS_OFFSET) and the types (XPU_SCALE, XPU_ZERO, XPU_OFFSET), float if not.
+  /// (XPU_HAS_SCALE, XPU_HAS_ZERO, XPU_HAS_OFFSET) and the types (XPU_SCALE, XPU_ZERO, XPU_OFFSET), float if
+  /// not.
   std::string defines() const;
   /// Adds the operands of scales, zero points and offsets, and `any` in place of those that are absent.
   KernelArguments& add_operands(KernelArguments& arguments, int any) const;

@@ -167,8 +167,8 @@ struct Widened {
     bool of_eight_bits = is_eight_bit_float(p.a.dtype);
     // The scales of rows and columns are applied to the sums.
     if (of_eight_bits && is_eight_bit_float(p.b.dtype) && !blocks) return;
-    // oneDNN has neither offsets nor small floats everywhere. On a CPU it multiplies rows by integers at a third of the
-    // speed of floats.
+    // oneDNN has neither offsets nor small floats everywhere. On a CPU it multiplies rows by integers at a
+    // third of the speed of floats.
     bool is_gpu = device_info(p.problem.device()).is_gpu;
     if (is_gpu && !p.offset_b.tensor && !is_float(p.b.dtype) && !of_eight_bits) return;
     try {
@@ -203,7 +203,8 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   reject_unless(widened.b || !p.offset_b.tensor, "offsets");
   if (widened.b) {
     int device = p.problem.device();
-    // Numbers of eight bits times a scale need more digits than bf16 has, unless the result has no more either.
+    // Numbers of eight bits times a scale need more digits than bf16 has, unless the result has no more
+    // either.
     auto exact = p.c.dtype == DType::f32 ? DType::f32 : DType::bf16;
     wide = math_type(device, widened.a ? exact : p.a.dtype, p.c.numel() * p.k(),
                      p.a.numel() + p.b.numel() + p.c.numel());

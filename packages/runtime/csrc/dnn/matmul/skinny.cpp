@@ -26,7 +26,8 @@ void check(const MatmulProblem& p) {
   reject_unless(!p.zero_a.tensor, "a has a zero point");
 }
 
-// How the steps of the kernel, in each of which a sub-group reads `length` numbers of a column, go with groups.
+// How the steps of the kernel, in each of which a sub-group reads `length` numbers of a column, go with
+// groups.
 struct Steps {
   std::int64_t numbers;  // that a lane reads in a step
   bool words;            // are they one?
@@ -45,8 +46,8 @@ struct Steps {
       rounds = w.groups;
       each = (w.group_length + length - 1) / length;
     } else {
-      reject_unless(length % w.group_length == 0 && w.group_length % together == 0,
-                    "groups of ", w.group_length, " do not fit steps of ", length);
+      reject_unless(length % w.group_length == 0 && w.group_length % together == 0, "groups of ",
+                    w.group_length, " do not fit steps of ", length);
       parts = length / w.group_length;
       rounds = (p.k() + length - 1) / length;
       each = 1;
@@ -75,11 +76,11 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   std::string source =
       epilogue.source() + w.defines() +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
-           "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ", steps.parts,
-           "\n#define XPU_WORDS ", steps.words,
-           "\n#define XPU_HAS_TAIL ", steps.has_tail, "\n#define XPU_SCALES_A ", scales_a,
-           "\n#define XPU_SCALE_A ", scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float",
-           "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
+           "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
+           steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_HAS_TAIL ", steps.has_tail,
+           "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
+           scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
+           epilogue.reads_result(), "\n") +
       std::string(kernel_source("matmul_skinny.sycl"));
 
   // As many blocks a step as the kernel reads: kBlocks.
@@ -96,15 +97,19 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
     of_a[6] = t.shape[0] == 1 ? 0 : t.strides[0];
     of_a[7] = t.strides[1];
   }
-  ordering.operand(0).operand(scales_a ? p.scale_a.operand : ordered).operand(ordered).bytes(of_a, sizeof of_a);
+  ordering.operand(0)
+      .operand(scales_a ? p.scale_a.operand : ordered)
+      .operand(ordered)
+      .bytes(of_a, sizeof of_a);
   plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "order_rows"),
                                         NdRange::linear((count + group - 1) / group, group),
                                         std::move(ordering)));
 
   auto bytes_read = steps.words ? 4 : 1;
-  std::int64_t shape[] = {p.m(),          p.n(),         p.k(),          w.groups,        steps.rounds,
-                          steps.each,     w.column / bytes_read, w.scale[0],   w.scale[1],      w.zero[0],
-                          w.zero[1],      w.offset[0],   w.offset[1],    p.c.strides[0],  p.c.strides[1]};
+  std::int64_t shape[] = {
+      p.m(),         p.n(),      p.k(),     w.groups,  steps.rounds, steps.each,  w.column / bytes_read,
+      w.scale[0],    w.scale[1], w.zero[0], w.zero[1], w.offset[0],  w.offset[1], p.c.strides[0],
+      p.c.strides[1]};
   KernelArguments arguments;
   arguments.operand(ordered).operand(1).operand(2);
   w.add_operands(arguments, ordered).bytes(shape, sizeof shape).append(epilogue.arguments());

@@ -43,9 +43,10 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
 
   std::string source =
       epilogue.source() +
-      join(p.b.dtype == DType::f4 ? "#include <xpu/minifloat.h>\n" : "", "#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_B ", kernel_type(p.b.dtype),
-           "\n#define XPU_C ", kernel_type(p.c.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ",
-           n, "\n#define XPU_DEQUANT_A ", bool(p.options.a), "\n#define XPU_DEQUANT_B ", bool(p.options.b),
+      join(p.b.dtype == DType::f4 ? "#include <xpu/minifloat.h>\n" : "", "#define XPU_A ",
+           kernel_type(p.a.dtype), "\n#define XPU_B ", kernel_type(p.b.dtype), "\n#define XPU_C ",
+           kernel_type(p.c.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ", n,
+           "\n#define XPU_DEQUANT_A ", bool(p.options.a), "\n#define XPU_DEQUANT_B ", bool(p.options.b),
            "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
       std::string(kernel_source("matmul.sycl"));
   std::vector<std::int64_t> shape{p.m(), p.n(), p.k()};

@@ -25,9 +25,9 @@ struct Format {
   const char* name;
   xpu::DType dtype;
 };
-constexpr Format formats[] = {{"int8", xpu::DType::i8},       {"uint8", xpu::DType::u8},
-                              {"e4m3", xpu::DType::f8e4m3},   {"e5m2", xpu::DType::f8e5m2},
-                              {"int4", xpu::DType::i4},       {"uint4", xpu::DType::u4},
+constexpr Format formats[] = {{"int8", xpu::DType::i8},     {"uint8", xpu::DType::u8},
+                              {"e4m3", xpu::DType::f8e4m3}, {"e5m2", xpu::DType::f8e5m2},
+                              {"int4", xpu::DType::i4},     {"uint4", xpu::DType::u4},
                               {"e2m1", xpu::DType::f4}};
 
 xpu::DType dtype_of_format(std::string_view name) {
@@ -46,8 +46,8 @@ struct Weight {
   xpu::Tensor numbers;
   xpu::dnn::Quantization quantization;
 
-  Weight(const Tensor& weight, std::string_view format, const OptionalTensor& scale_, const OptionalTensor& zero_,
-         const OptionalTensor& offset_) {
+  Weight(const Tensor& weight, std::string_view format, const OptionalTensor& scale_,
+         const OptionalTensor& zero_, const OptionalTensor& offset_) {
     auto dtype = dtype_of_format(format);
     TORCH_CHECK_VALUE(weight.dim() == 2, "weight: got ", weight.dim(), " dimensions, expected 2");
     TORCH_CHECK_TYPE(weight.element_size() == 1 || weight.scalar_type() == at::kInt, "weight: got ",
@@ -66,7 +66,9 @@ struct Weight {
   Weight rows(std::int64_t begin, std::int64_t end) const {
     Weight w = *this;
     w.n = w.numbers.shape[1] = end - begin;
-    auto advance = [](xpu::Tensor& t, std::int64_t bytes_on) { t.data = static_cast<char*>(t.data) + bytes_on; };
+    auto advance = [](xpu::Tensor& t, std::int64_t bytes_on) {
+      t.data = static_cast<char*>(t.data) + bytes_on;
+    };
     advance(w.numbers, begin * bytes.stride(0) * bytes.element_size());
     for (auto* extra : {&w.quantization.scale, &w.quantization.zero_point, &w.quantization.offset}) {
       if (!*extra || (*extra)->ndim == 0 || (*extra)->shape[1] == 1) continue;
@@ -82,9 +84,10 @@ struct Weight {
     if (!given(given_tensor)) return {};
     kept = *given_tensor;
     if (kept.numel() == 1) return view_of_scale(kept.reshape({}));
-    bool fits = kept.dim() == 2 && (kept.size(0) == n || kept.size(0) == 1) && kept.size(1) > 0 && k % kept.size(1) == 0;
-    TORCH_CHECK_VALUE(fits, name, ": got shape ", kept.sizes(), ", expected (", n, ", groups) where groups divides ",
-                      k);
+    bool fits = kept.dim() == 2 && (kept.size(0) == n || kept.size(0) == 1) && kept.size(1) > 0 &&
+                k % kept.size(1) == 0;
+    TORCH_CHECK_VALUE(fits, name, ": got shape ", kept.sizes(), ", expected (", n,
+                      ", groups) where groups divides ", k);
     return view_of_scale(kept.t());
   }
   static xpu::Tensor view_of_scale(const Tensor& t) {
@@ -103,8 +106,9 @@ void check_floats(const char* name, at::ScalarType type) {
 // Products of many rows widen the weights, in pieces of at most so many numbers.
 constexpr std::int64_t max_widened = std::int64_t{1} << 26, max_skinny_rows = 16;
 
-Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_view format, const OptionalTensor& scale,
-                      const OptionalTensor& zero_point, const OptionalTensor& offset, const OptionalTensor& bias) {
+Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_view format,
+                      const OptionalTensor& scale, const OptionalTensor& zero_point,
+                      const OptionalTensor& offset, const OptionalTensor& bias) {
   auto guard = guard_for(input, weight);
   check_one_device(input, weight, scale, zero_point, offset, bias);
   check_floats("input", input.scalar_type());
@@ -139,14 +143,16 @@ Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_vie
 }
 
 Tensor dequantize_low_bit(const Tensor& weight, std::string_view format, const OptionalTensor& scale,
-                          const OptionalTensor& zero_point, const OptionalTensor& offset, at::ScalarType dtype) {
+                          const OptionalTensor& zero_point, const OptionalTensor& offset,
+                          at::ScalarType dtype) {
   auto guard = guard_for(weight);
   check_one_device(weight, scale, zero_point, offset);
   check_floats("dtype", dtype);
   Weight w(weight, format, scale, zero_point, offset);
   auto output = at::empty({w.n, w.k}, weight.options().dtype(dtype));
   if (output.numel() == 0) return output;
-  translate_errors([&] { xpu::dnn::reorder(stream_of(weight), w.numbers, view_of(output.t()), w.quantization); });
+  translate_errors(
+      [&] { xpu::dnn::reorder(stream_of(weight), w.numbers, view_of(output.t()), w.quantization); });
   return output;
 }
 
