@@ -15,6 +15,7 @@ from torchao.quantization import (
     Int4Tensor,
     Int4TilePackedTo4dTensor,
     Int4WeightOnlyConfig,
+    Int8DynamicActivationInt8WeightConfig,
     PerRow,
     quantize_,
 )
@@ -137,6 +138,35 @@ def test_scales_of_activations_are_applied(scheme):
     expected = model[0](x * scale)
     model[0].weight.act_pre_scale = scale
     assert torch.equal(model[0](x), expected)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("packing", ["plain", "plain_int32", "tile_packed_to_4d"])
+def test_awq_scales_activations(packing):
+    from torchao.prototype.awq import AWQConfig
+
+    x = activations(64, 256).xpu() * torch.logspace(-1, 1, 256, device="xpu").bfloat16()
+    expected, rounded, model = small_model()(x), small_model(), small_model()
+    quantize_(rounded, int4(packing)())
+    quantize_(model, AWQConfig(int4(packing)(), step="prepare"))
+    model(x)
+    quantize_(model, AWQConfig(int4(packing)(), step="convert"))
+    assert model[0].weight.act_pre_scale is not None
+    assert reference.sqnr(expected, model(x)) > reference.sqnr(expected, rounded(x)) - 0.5
+
+
+@pytest.mark.values
+def test_smoothquant_is_better_than_dynamic_quantization():
+    from torchao.prototype.smoothquant import SmoothQuantConfig
+
+    x = activations(64, 256).xpu() * torch.logspace(-1, 1, 256, device="xpu").bfloat16()
+    expected, dynamic, model = small_model()(x), small_model(), small_model()
+    base = Int8DynamicActivationInt8WeightConfig()
+    quantize_(dynamic, base)
+    quantize_(model, SmoothQuantConfig(base, step="prepare"))
+    model(x)
+    quantize_(model, SmoothQuantConfig(base, step="convert"))
+    assert reference.sqnr(expected, model(x)) > reference.sqnr(expected, dynamic(x)) + 1
 
 
 @pytest.mark.values
@@ -291,6 +321,19 @@ def test_quantizing_twice_is_rejected(packing):
     quantize_(model, int4(packing)())
     with pytest.raises(ValueError, match="quantized already"):
         quantize_(model, int4(packing)())
+
+
+def test_layouts_of_cuda_are_rejected():
+    x = activations(2, 256).xpu()
+    data = torch.zeros(64, 128, dtype=torch.int8, device="xpu")
+    scale = activations(2, 64).xpu()
+    shuffled = Int4PreshuffledTensor(data, scale, [1, 128], (64, 256), group_zero=scale)
+    with pytest.raises(ValueError, match="preshuffled weight in CUDA's order"):
+        torch.nn.functional.linear(x, shuffled)
+    tiles = torch.zeros(8, 2, 32, 4, dtype=torch.int32, device="xpu")
+    tiled = Int4TilePackedTo4dTensor(tiles, activations(2, 64, 2).xpu(), [1, 128], (64, 256))
+    with pytest.raises(ValueError, match="tile_packed_to_4d weight in CUDA's layout"):
+        torch.nn.functional.linear(x, tiled)
 
 
 def test_wrong_weights_are_rejected():

@@ -71,8 +71,13 @@ def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float,
     if format not in INT4_FORMATS:
         raise ValueError(f"GPTQ on xpu packs {', '.join(INT4_FORMATS)}, not {str.__str__(format)}")
     block_size = [1, group]
-    require_groups(weight, block_size)
     is_integer = format == "plain_int32"
+    if is_integer:
+        int4_plain_int32.require_fitting(weight, group)
+    elif format == "tile_packed_to_4d":
+        int4_tile_packed.require_fitting(weight, block_size)
+    else:
+        require_groups(weight, block_size)
 
     def choose(columns: Tensor) -> tuple[Tensor, Tensor]:
         """Return scale and minimum of a group [N, group], as they are stored."""

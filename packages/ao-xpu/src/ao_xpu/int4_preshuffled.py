@@ -2,6 +2,7 @@
 
 With bf16 activations an element is ``group_scale * number + group_zero``. With fp8 activations it is
 ``row_scale * group_scale * number``; the group scales are e4m3. Both have the shape [..., K / group, N].
+The data are uint8. CUDA's, which are shuffled, are int8: xpu rejects them.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ def from_hp(stock: Any) -> Any:
             numbers, scale, zero = quantize_asymmetric(w, block_size[-1])
             group_scale = scale.mT.contiguous().to(w.dtype)
             group_zero = zero.mT.contiguous().to(w.dtype)
-            return cls(pack(numbers), group_scale, block_size, w.shape, group_zero=group_zero)
+            data = pack(numbers).view(torch.uint8)
+            return cls(data, group_scale, block_size, w.shape, group_zero=group_zero)
         rows, row_scale = quantized_rows(w.detach())
         numbers, scale = quantize_symmetric(rows, block_size[-1])
         group_scale = scale.mT.contiguous().to(torch.float8_e4m3fn)
         row_scale = row_scale.squeeze(-1)
-        return cls(pack(numbers), group_scale, block_size, w.shape, row_scale=row_scale)
+        data = pack(numbers).view(torch.uint8)
+        return cls(data, group_scale, block_size, w.shape, row_scale=row_scale)
 
     return classmethod(quantize)
 
@@ -57,7 +60,7 @@ def from_int4_tensor(stock: Any) -> Any:
     def convert(cls: Any, tensor: Any) -> Any:
         if tensor.device.type != "xpu":
             return stock.__func__(cls, tensor)
-        data, block_size, shape = tensor.qdata, tensor.block_size, tensor.shape
+        data, block_size, shape = tensor.qdata.view(torch.uint8), tensor.block_size, tensor.shape
         if tensor.activation_dtype != torch.float8_e4m3fn:
             return cls(data, tensor.scale, block_size, shape, group_zero=tensor.zero_point)
         row_scale = tensor.scale.float().abs().amax(-2)
@@ -110,6 +113,8 @@ def _product(
     bias: Tensor | None = None,
 ) -> Tensor:
     """Return the product by a matrix with zero points of groups or with scales of rows."""
+    if data.dtype != torch.uint8:
+        raise ValueError("a preshuffled weight in CUDA's order: quantize it on xpu")
     scale = group_scale.t()
     if group_zero is not None:
         return low_bit_linear(input, data, "int4", scale, None, group_zero.t(), bias)

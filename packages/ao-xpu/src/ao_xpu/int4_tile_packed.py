@@ -31,17 +31,22 @@ def from_hp(stock: Any) -> Any:
         algorithm = int4_choose_qparams_algorithm
         if hp_tensor.device.type != "xpu":
             return stock.__func__(cls, hp_tensor, block_size, algorithm, ntile_size)
-        if hp_tensor.dim() != 2:
-            raise DoesNotFitError("tile_packed_to_4d takes matrices")
-        if hp_tensor.dtype != torch.bfloat16:
-            raise DoesNotFitError(f"tile_packed_to_4d takes bfloat16, not {hp_tensor.dtype}")
-        require_groups(hp_tensor, block_size)
+        require_fitting(hp_tensor, block_size)
         is_hqq = algorithm == Int4ChooseQParamsAlgorithm.HQQ
         choose = quantize_hqq if is_hqq else _quantize_tinygemm
         numbers, scale, zero = choose(hp_tensor.detach(), block_size[-1])
         return from_numbers(cls, numbers, scale, zero, block_size)
 
     return classmethod(quantize)
+
+
+def require_fitting(weight: Tensor, block_size: list[int]) -> None:
+    """Raise DoesNotFitError for what is no matrix of bf16 with rows of whole groups."""
+    if weight.dim() != 2:
+        raise DoesNotFitError("tile_packed_to_4d takes matrices")
+    if weight.dtype != torch.bfloat16:
+        raise DoesNotFitError(f"tile_packed_to_4d takes bfloat16, not {weight.dtype}")
+    require_groups(weight, block_size)
 
 
 def from_numbers(
