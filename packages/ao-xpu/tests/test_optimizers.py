@@ -5,9 +5,10 @@ import io
 
 import pytest
 import torch
-from ao_xpu import optimizers
 from torch import nn
 from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8, _AdamW, adam
+
+from ao_xpu import optimizers
 
 adam._AdamBase.step = optimizers.step(adam._AdamBase.step)
 

@@ -39,7 +39,11 @@ def test_cpp_takes_as_many_kernel_arguments():
 
 
 def test_no_array_of_a_generated_kernel_is_packed():
-    assert [element.name for element in DTYPES if element.name not in ELEMENTS] == ["u4", "i4", "f4"]
+    assert [element.name for element in DTYPES if element.name not in ELEMENTS] == [
+        "u4",
+        "i4",
+        "f4",
+    ]
 
 
 @pytest.mark.parametrize("name", [element.name for element in DTYPES if not element.packed])

@@ -1,4 +1,4 @@
-"""Products with dense columns of weights of eight and four bits: few rows, many rows, and the weights as floats."""
+"""Products by low-bit weights whose columns are dense: few rows, many rows, and the weights as floats."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from dnn_reference import check, fp8_values, pack_int4
 pytestmark = pytest.mark.usefixtures("device")
 
 COLUMNS = 21
-E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6] + [-0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 RANGES = {"i8": (-128, 128), "u8": (0, 256), "i4": (-8, 8), "u4": (0, 16), "f4": (0, 16)}
 
 
@@ -52,7 +52,9 @@ def meaning(xr, rng, groups, with_zero, with_offset, scale_dtype="f32"):
 
 @pytest.mark.parametrize("with_offset", [False, True])
 @pytest.mark.parametrize("with_zero", [False, True])
-@pytest.mark.parametrize(("length", "groups"), [(256, 1), (256, 8), (512, 2), (320, 5), (328, 1), (76, 2)])
+@pytest.mark.parametrize(
+    ("length", "groups"), [(256, 1), (256, 8), (512, 2), (320, 5), (328, 1), (76, 2)]
+)
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u4", "f4", "f8e4m3", "f8e5m2"])
 def test_meanings(xr, rng, dtype, length, groups, with_zero, with_offset):
     numbers, weights = weights_of(xr, rng, dtype, length)
@@ -111,7 +113,7 @@ def test_blocks_of_both_operands(xr, rng, rows, block, scales, out):
 
 
 def test_special_values_stay(xr, rng):
-    """A weight that is infinite or no number makes its column so, and no other; also where k ends in a step."""
+    """A weight that is infinite or NaN makes its column so, and no other; also at the end of k."""
     length = 100
     stored = rng.integers(0, 0x70, (COLUMNS, length)).astype(np.uint8)
     stored[3, length - 1], stored[5, 0], stored[7, 50] = 0x7C, 0x7F, 0xFC  # inf, NaN, -inf of e5m2

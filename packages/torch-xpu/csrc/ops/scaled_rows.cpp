@@ -80,7 +80,7 @@ struct Factor {
     }
     auto floats = powers ? minifloat_to_f32(scale.contiguous().view(at::kFloat8_e8m0fnu)) : scale;
     numbers = scaled(x, floats);
-    scale = {};
+    scale = Tensor();
   }
 
   std::optional<xpu::Tensor> view(bool transposed) const {

@@ -80,15 +80,15 @@ struct Weight {
   }
 
  private:
-  std::optional<xpu::Tensor> part(const char* name, const OptionalTensor& given_tensor, Tensor& kept) {
+  std::optional<xpu::Tensor> part(const char* name, const OptionalTensor& given_tensor, Tensor& holder) {
     if (!given(given_tensor)) return {};
-    kept = *given_tensor;
-    if (kept.numel() == 1) return view_of_scale(kept.reshape({}));
-    bool fits = kept.dim() == 2 && (kept.size(0) == n || kept.size(0) == 1) && kept.size(1) > 0 &&
-                k % kept.size(1) == 0;
-    TORCH_CHECK_VALUE(fits, name, ": got shape ", kept.sizes(), ", expected (", n,
+    holder = *given_tensor;
+    if (holder.numel() == 1) return view_of_scale(holder.reshape({}));
+    bool fits = holder.dim() == 2 && (holder.size(0) == n || holder.size(0) == 1) && holder.size(1) > 0 &&
+                k % holder.size(1) == 0;
+    TORCH_CHECK_VALUE(fits, name, ": got shape ", holder.sizes(), ", expected (", n,
                       ", groups) where groups divides ", k);
-    return view_of_scale(kept.t());
+    return view_of_scale(holder.t());
   }
   static xpu::Tensor view_of_scale(const Tensor& t) {
     if (t.scalar_type() != at::kFloat8_e8m0fnu) return view_of(t);
