@@ -140,6 +140,30 @@ def test_written_tensors_count_their_versions():
     assert (moments[0] != 0).all()
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("length", [16, 256])
+def test_limits_of_codes(length):
+    """Numbers at, just above and just below the middles of torchao's tables and of others."""
+    steps = torch.linspace(-1, 1, length)
+    table = steps.sign() * steps.abs().pow(3)
+    middles = (table[1:] + table[:-1]) / 2
+    around = [middles, middles.nextafter(torch.tensor(2.0)), middles.nextafter(torch.tensor(-2.0))]
+    block = torch.cat([*around, table])
+    block = block[block.abs() > 1e-20]  # of smaller ones the distance to a number is that number
+    block = torch.cat([block, torch.ones(1024 - len(block))])
+    expected, scale = stored(block, 1024, table)
+    assert scale.item() == 1
+    p, codes = torch.zeros(1024, device="xpu"), torch.zeros_like(expected, device="xpu")
+    scales, table = [torch.zeros(1, device="xpu") for _ in range(2)], table.to("xpu")
+    # With beta1 = 0 the mean is the gradient.
+    low_bit_adam_(
+        p, block.to("xpu"), [codes, codes.clone()], scales, [table, table], torch.ones((), device="xpu"),
+        torch.tensor(0.1), 0.0, 0.5, 0.0, 1e-8, True, False,
+    )  # fmt: skip
+    assert scales[0].item() == 1
+    assert torch.equal(codes.cpu(), expected)
+
+
 def refuse(message, change, error=RuntimeError):
     p, codes, scales, of_xpu = State(256, 512, 256).on_xpu()
     arguments = {
