@@ -189,7 +189,7 @@ def test_refusals():
         lambda a: {"tables": [t[:16] for t in a["tables"]]},
     )
     refuse("without a table must be float8_e4m3fn", lambda a: {"tables": []})
-    refuse("floats of 16 bits or more", lambda a: {"tables": [], "scales": []})
+    refuse("without scales must be floats", lambda a: {"tables": [], "scales": []})
     refuse("a gradient of \\[256\\]", lambda a: {"grad": torch.ones(256, device="xpu")})
     refuse("several types", lambda a: {"codes": [a["codes"][0], a["codes"][1].float()]})
     refuse("only bfloat16 is rounded", lambda a: {"stochastic": True})
