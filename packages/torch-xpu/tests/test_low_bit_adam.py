@@ -140,6 +140,30 @@ def test_written_tensors_count_their_versions():
     assert (moments[0] != 0).all()
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("length", [16, 256])
+def test_limits_of_codes(length):
+    """Numbers at, just above and just below the middles of torchao's tables and of others."""
+    steps = torch.linspace(-1, 1, length)
+    table = steps.sign() * steps.abs().pow(3)
+    middles = (table[1:] + table[:-1]) / 2
+    around = [middles, middles.nextafter(torch.tensor(2.0)), middles.nextafter(torch.tensor(-2.0))]
+    block = torch.cat([*around, table])
+    block = block[block.abs() > 1e-20]  # of smaller ones the distance to a number is that number
+    block = torch.cat([block, torch.ones(1024 - len(block))])
+    expected, scale = stored(block, 1024, table)
+    assert scale.item() == 1
+    p, codes = torch.zeros(1024, device="xpu"), torch.zeros_like(expected, device="xpu")
+    scales, table = [torch.zeros(1, device="xpu") for _ in range(2)], table.to("xpu")
+    # With beta1 = 0 the mean is the gradient.
+    low_bit_adam_(
+        p, block.to("xpu"), [codes, codes.clone()], scales, [table, table], torch.ones((), device="xpu"),
+        torch.tensor(0.1), 0.0, 0.5, 0.0, 1e-8, True, False,
+    )  # fmt: skip
+    assert scales[0].item() == 1
+    assert torch.equal(codes.cpu(), expected)
+
+
 def refuse(message, change, error=RuntimeError):
     p, codes, scales, of_xpu = State(256, 512, 256).on_xpu()
     arguments = {
@@ -165,7 +189,7 @@ def test_refusals():
         lambda a: {"tables": [t[:16] for t in a["tables"]]},
     )
     refuse("without a table must be float8_e4m3fn", lambda a: {"tables": []})
-    refuse("floats of 16 bits or more", lambda a: {"tables": [], "scales": []})
+    refuse("without scales must be floats", lambda a: {"tables": [], "scales": []})
     refuse("a gradient of \\[256\\]", lambda a: {"grad": torch.ones(256, device="xpu")})
     refuse("several types", lambda a: {"codes": [a["codes"][0], a["codes"][1].float()]})
     refuse("only bfloat16 is rounded", lambda a: {"stochastic": True})

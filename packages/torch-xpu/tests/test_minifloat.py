@@ -96,23 +96,23 @@ def test_edges_rounded(small):
         check(lambda t: t.to(small), every(other))
 
 
-def converted(t):
+def transposed(t):
     """The numbers in another order, by what stock PyTorch has for these types."""
     return t.view(16, 16).t().reshape(-1)
 
 
 OPERATIONS = {
-    "eq": lambda t: t == converted(t),
+    "eq": lambda t: t == transposed(t),
     "eq_number": lambda t: t == 1.0,
-    "ne": lambda t: t != converted(t),
+    "ne": lambda t: t != transposed(t),
     "equal": lambda t: torch.tensor(
         [torch.equal(t, t.clone()), torch.equal(t[:100], t[:100].clone())]
     ),
     "isnan": lambda t: t.isnan(),
     "any": lambda t: torch.stack([t.any(), t[:1].any()]),
     "all": lambda t: t.view(16, 16).all(1),
-    "multiply": lambda t: t * converted(t),
-    "where": lambda t: torch.where(t.isnan(), converted(t), t),
+    "multiply": lambda t: t * transposed(t),
+    "where": lambda t: torch.where(t.isnan(), transposed(t), t),
     "index": lambda t: t[torch.tensor([3, 200], device=t.device)],
     "mask": lambda t: t[~t.isnan()],
     "index_select": lambda t: t.view(16, 16).index_select(1, torch.tensor([3, 5], device=t.device)),

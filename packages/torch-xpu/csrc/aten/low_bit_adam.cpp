@@ -53,7 +53,7 @@ LowBitMoments moments_of(const Tensor& self, TensorList codes, TensorList scales
   auto& in_byte = moments.in_byte;
   if (scales.empty()) {
     TORCH_CHECK(tables.empty() && at::isFloatingType(type),
-                "low_bit_adam_: moments without scales must be floats of 16 bits or more, got ", type);
+                "low_bit_adam_: moments without scales must be floats, got ", type);
   } else {
     TORCH_CHECK(scales.size() == codes.size(), "low_bit_adam_: ", codes.size(), " moments with ",
                 scales.size(), " lists of scales");
