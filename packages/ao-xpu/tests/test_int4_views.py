@@ -67,23 +67,26 @@ def test_cat_copies(weight, join):
     assert joined.qdata.data_ptr() != weight.qdata.data_ptr()
 
 
+def check(got, expected):
+    """`expected` is a product of elements that are rounded to bf16; the kernel does not round them."""
+    torch.testing.assert_close(got, expected, atol=0.06, rtol=0.02)
+
+
 def test_products_of_views(weight):
     torch.manual_seed(1)
     elements = weight.dequantize()
     x = torch.randn(3, K).bfloat16().to(weight.device)
     linear = torch.nn.functional.linear
-    torch.testing.assert_close(linear(x, weight[8:20]), linear(x, elements[8:20]))
-    torch.testing.assert_close(
-        linear(x[:, :64], weight[:, 64:128]), x[:, :64] @ elements[:, 64:128].t()
-    )
-    torch.testing.assert_close(x @ weight.t(), x @ elements.t())
-    torch.testing.assert_close(torch.mm(x, weight.t()), x @ elements.t())
+    check(linear(x, weight[8:20]), linear(x, elements[8:20]))
+    check(linear(x[:, :64], weight[:, 64:128]), x[:, :64] @ elements[:, 64:128].t())
+    check(x @ weight.t(), x @ elements.t())
+    check(torch.mm(x, weight.t()), x @ elements.t())
     bias = torch.randn(N).bfloat16().to(weight.device)
     expected = torch.addmm(bias, x, elements.t(), beta=2, alpha=0.5)
     got = torch.addmm(bias, x, weight.t(), beta=2, alpha=0.5)
-    torch.testing.assert_close(got, expected, atol=0.03, rtol=0.02)
+    check(got, expected)
     y = x[:, :N]
-    torch.testing.assert_close(linear(y, weight.t()), y @ elements)
+    check(linear(y, weight.t()), y @ elements)
 
 
 def test_a_copy_into_a_view_changes_its_base(weight):
@@ -98,7 +101,7 @@ def test_activation_scales_follow_the_columns(weight):
     x = torch.ones(2, 64).bfloat16().to(weight.device)
     part = weight[:, 64:128]
     expected = (x * scale[64:128]) @ weight.dequantize()[:, 64:128].t()
-    torch.testing.assert_close(torch.nn.functional.linear(x, part), expected)
+    check(torch.nn.functional.linear(x, part), expected)
     assert torch.equal(torch.cat([part, part], 1).act_pre_scale, scale[64:128].repeat(2))
     assert torch.equal(torch.cat([part, part]).act_pre_scale, scale[64:128])
     part.act_pre_scale = None

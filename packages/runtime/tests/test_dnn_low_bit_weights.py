@@ -112,6 +112,7 @@ def test_blocks_of_both_operands(xr, rng, rows, block, scales, out):
     check(result.numpy(), a @ apply(numbers).T, out)
 
 
+@pytest.mark.values
 def test_special_values_stay(xr, rng):
     """A weight that is infinite or NaN makes its column so, and no other; also at the end of k."""
     length = 100

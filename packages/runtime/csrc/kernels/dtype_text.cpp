@@ -18,6 +18,7 @@ constexpr Types types[] = {
 const Types& types_of(DType dtype) {
   expect<Unsupported>(size_of(dtype), "kernels: elements of ", name_of(dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
+  expect<Unsupported>(dtype != DType::e8m0, "kernels: only scales of matrix products are e8m0");
   return types[static_cast<std::size_t>(dtype)];
 }
 
@@ -32,7 +33,7 @@ const char* storage_type(DType dtype) {
 const char* math_type(DType dtype) {
   return types_of(dtype).math;
 }
-const char* packed_type(DType dtype) {
+const char* stored_type(DType dtype) {
   return types[static_cast<std::size_t>(dtype)].storage;
 }
 

@@ -11,8 +11,8 @@ const char* storage_type(DType dtype);
 const char* value_type(DType dtype);
 /// The type arithmetic is done in: float for the narrow floats.
 const char* math_type(DType dtype);
-/// The type of a byte that holds two elements of u4 or i4.
-const char* packed_type(DType dtype);
+/// The type in memory of any dtype; of packed ones that of a byte, which holds two elements.
+const char* stored_type(DType dtype);
 /// Moves bits only: the unsigned integer as wide as the dtype.
 DType bits_type(DType dtype);
 
