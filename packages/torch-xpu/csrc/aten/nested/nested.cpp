@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor, Tensor> split_heads(const Tensor& qkv, const Tensor& 
 
 /// PyTorch's own would ask for a kernel that only its own builds for xpu can have.
 Tensor nested_attention(const Tensor& q, const Tensor& k, const Tensor& v, MaybeTensor mask, double dropout,
-                 bool causal, std::optional<double> scale, bool gqa) {
+                        bool causal, std::optional<double> scale, bool gqa) {
   if (!q.is_xpu())
     return at::native::scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale, gqa);
   TORCH_CHECK(!mask, "scaled_dot_product_attention: nested tensors take no attn_mask");
