@@ -83,6 +83,13 @@ KernelArguments& LowBitWeights::add_operands(KernelArguments& arguments, int any
   return arguments;
 }
 
+bool onednn_reads_weights(const MatmulProblem& p) {
+  if (p.offset_b.tensor || p.b.dtype == DType::f4) return false;
+  bool takes_scale =
+      !p.scale_b.tensor || (p.scale_b.tensor->dtype == DType::f32 && p.scale_b.tensor->contiguous());
+  return takes_scale && (!p.zero_b.tensor || p.zero_b.tensor->contiguous());
+}
+
 void add_widening(Plan& plan, int device, const LowBitWeights& w, DType dtype, int from, int to) {
   auto lanes = static_cast<std::int64_t>(device_info(device).sub_group_size);
   auto group_bytes = w.packed ? w.group_length / 2 : w.group_length;

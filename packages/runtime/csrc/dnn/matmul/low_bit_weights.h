@@ -38,6 +38,9 @@ struct LowBitWeights {
 /// Returns true for a dtype that has two numbers in a byte.
 bool is_packed(DType dtype);
 
+/// Returns true if a primitive of oneDNN takes b's numbers and scales as they are.
+bool onednn_reads_weights(const MatmulProblem& p);
+
 /// Adds a step that converts the weights to floats with dense columns, from operand `from` to operand `to`.
 void add_widening(Plan& plan, int device, const LowBitWeights& weights, DType dtype, int from, int to);
 /// Does so to scratch. Returns the floats, and sets `operand` to their index.

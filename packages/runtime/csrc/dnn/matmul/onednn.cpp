@@ -167,10 +167,9 @@ struct Widened {
     bool of_eight_bits = is_eight_bit_float(p.a.dtype);
     // The scales of rows and columns are applied to the sums.
     if (of_eight_bits && is_eight_bit_float(p.b.dtype) && !blocks) return;
-    // oneDNN has neither offsets nor small floats everywhere. On a CPU it multiplies rows by integers at a
-    // third of the speed of floats.
-    bool is_gpu = device_info(p.problem.device()).is_gpu;
-    if (is_gpu && !p.offset_b.tensor && !is_float(p.b.dtype) && !of_eight_bits) return;
+    // On a CPU oneDNN multiplies many rows by integers at a third of the speed of floats.
+    bool is_fast = device_info(p.problem.device()).is_gpu || p.m() < 64;
+    if (is_fast && onednn_reads_weights(p) && !is_float(p.b.dtype) && !of_eight_bits) return;
     try {
       if (of_eight_bits) a = LowBitWeights::of_a(p);
       b = LowBitWeights::of_b(p);
