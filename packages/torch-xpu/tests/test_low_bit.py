@@ -1,5 +1,7 @@
 """torch_xpu.low_bit_linear and dequantize_low_bit: weights of eight and four bits under float activations."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from xpu_testing import values_checked
@@ -133,6 +135,31 @@ def test_gradients(form, rows):
     check(our_bias.grad, reference_bias.grad, torch.float32)
 
 
+def test_scales_have_no_gradients():
+    """An error says so: a gradient must not be missing in silence."""
+    stored, _ = make_weight("int8")
+    scale = torch.ones(N, 1, device="xpu", requires_grad=True)
+    with pytest.raises(NotImplementedError, match="have no gradients"):
+        dequantize(stored.to("xpu"), "int8", scale, None, None, torch.float32)
+    with torch.no_grad():
+        dequantize(stored.to("xpu"), "int8", scale, None, None, torch.float32)
+
+
+def test_work_and_weights_outlive_their_caller():
+    """Operands are dropped while the work is pending, and other threads call meanwhile."""
+    stored, _ = make_weight("int8", 512, 512)
+    weight, x = on_xpu(stored, torch.randn(4, 512))
+    expected = linear(x, weight, "int8", None, None, None, None).cpu()
+
+    def drop_and_compare():
+        for _ in range(20):
+            result = linear(x.clone(), weight.clone(), "int8", None, None, None, None)
+        return torch.equal(result.cpu(), expected)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda _: drop_and_compare(), range(8)))
+
+
 def test_large_weights_are_widened_in_pieces():
     n, k = 300, 1 << 18
     stored = torch.randint(-128, 128, (n, k), dtype=torch.int8)
@@ -181,6 +208,8 @@ def test_compiled_and_captured():
         ({"x": torch.ones(2, K + 1)}, "cannot be multiplied"),
         ({"x": torch.ones(2, K, dtype=torch.float64)}, "expected float32, float16 or bfloat16"),
         ({"weight": torch.ones(N, K)}, "expected bytes"),
+        ({"zero": torch.ones(N, 1, dtype=torch.complex64)}, "zero_point: got ComplexFloat"),
+        ({"scale": torch.ones(N, 1, requires_grad=True)}, "low-bit weights have no gradients"),
     ],
 )
 def test_errors_name_the_argument(arguments, message):

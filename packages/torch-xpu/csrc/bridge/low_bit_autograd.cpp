@@ -1,5 +1,6 @@
 // Shapes and gradients of torch_xpu::low_bit_linear and dequantize_low_bit, for compilers and autograd.
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -65,9 +66,27 @@ struct LowBitLinear : torch::autograd::Function<LowBitLinear> {
   }
 };
 
+// A gradient that nobody computes must not be missing in silence.
+void require_constants(const Tensor& weight, std::initializer_list<const OptionalTensor*> extras) {
+  bool has_variable = weight.requires_grad();
+  for (auto* extra : extras) has_variable |= *extra && (*extra)->defined() && (*extra)->requires_grad();
+  TORCH_CHECK_NOT_IMPLEMENTED(!has_variable || !at::GradMode::is_enabled(),
+                              "low-bit weights have no gradients, nor have their scales, zero points and "
+                              "offsets: detach() them, or train dequantized weights");
+}
+
+Tensor dequantize_autograd(const Tensor& weight, std::string_view format, const OptionalTensor& scale,
+                           const OptionalTensor& zero_point, const OptionalTensor& offset,
+                           at::ScalarType dtype) {
+  require_constants(weight, {&scale, &zero_point, &offset});
+  at::AutoDispatchBelowADInplaceOrView below_autograd;
+  return call_dequantize(weight, format, scale, zero_point, offset, dtype);
+}
+
 Tensor linear_autograd(const Tensor& input, const Tensor& weight, std::string_view format,
                        const OptionalTensor& scale, const OptionalTensor& zero_point,
                        const OptionalTensor& offset, const OptionalTensor& bias) {
+  require_constants(weight, {&scale, &zero_point, &offset});
   return LowBitLinear::apply(input, weight, format, scale, zero_point, offset, bias);
 }
 
@@ -92,6 +111,7 @@ Tensor dequantize_meta(const Tensor& weight, std::string_view format, const Opti
 
 TORCH_LIBRARY_IMPL(torch_xpu, Autograd, m) {
   m.impl("low_bit_linear", linear_autograd);
+  m.impl("dequantize_low_bit", dequantize_autograd);
 }
 
 TORCH_LIBRARY_IMPL(torch_xpu, Meta, m) {

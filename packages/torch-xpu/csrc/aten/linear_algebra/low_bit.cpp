@@ -83,6 +83,9 @@ struct Weight {
   std::optional<xpu::Tensor> part(const char* name, const OptionalTensor& given_tensor, Tensor& holder) {
     if (!given(given_tensor)) return {};
     holder = *given_tensor;
+    // Devices without f64 have no kernel that reads it.
+    TORCH_CHECK_TYPE(!holder.is_complex() && holder.scalar_type() != at::kDouble, name, ": got ",
+                     holder.scalar_type(), ", expected integers or floats of up to 32 bits");
     if (holder.numel() == 1) return view_of_scale(holder.reshape({}));
     bool fits = holder.dim() == 2 && (holder.size(0) == n || holder.size(0) == 1) && holder.size(1) > 0 &&
                 k % holder.size(1) == 0;
