@@ -11,7 +11,7 @@ E4M3 = torch.float8_e4m3fn
 
 
 def sqnr(expected, got):
-    """The ratio of signal to noise in decibels."""
+    """Return the signal-to-noise ratio in decibels."""
     expected, got = expected.cpu().double(), got.cpu().double()
     return (20 * torch.log10(expected.norm() / (expected - got).norm())).item()
 

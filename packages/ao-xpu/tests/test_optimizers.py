@@ -1,78 +1,18 @@
-"""Low-bit Adam on xpu beside torchao's own, run uncompiled on the CPU."""
-
-import copy
-import io
+"""Steps of low-bit Adam on xpu beside torchao's own, run uncompiled on the CPU."""
 
 import pytest
 import torch
+from optimizer_pairs import EVERY, QUANTIZED, SIZE, Pair, gradient, uncompiled_steps
 from torch import nn
-from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8, _AdamW, adam
+from torchao.optim import AdamW4bit, AdamW8bit, AdamWFp8, _AdamW, adam
 
 from ao_xpu import optimizers
-
-adam._AdamBase.step = optimizers.step(adam._AdamBase.step)
-
-QUANTIZED = [Adam8bit, AdamW8bit, Adam4bit, AdamW4bit, AdamFp8, AdamWFp8]
-EVERY = [*QUANTIZED, _AdamW]
-MOMENTS = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-SIZE = (64, 128)
 
 
 @pytest.fixture(autouse=True)
 def uncompiled():
-    """What torchao compiles on the CPU runs as it is written, and no step on xpu is unfused."""
-    optimizers._unfused.clear()
-    with torch.compiler.set_stance("force_eager"):
+    with uncompiled_steps():
         yield
-    assert not optimizers.unfused_steps()
-
-
-def parts(moment):
-    """The tensors of a moment, on the host."""
-    names = [name for name in ("codes", "scale") if hasattr(moment, name)]
-    found = [getattr(moment, name).cpu() for name in names] or [moment.cpu()]
-    return [
-        t.float() if t.dtype == torch.float8_e4m3fn else t for t in found
-    ]  # NaN has two patterns
-
-
-def assert_moments_equal(got, expected):
-    for name in MOMENTS:
-        assert (name in got) == (name in expected)
-        if name in got:
-            for ours, theirs in zip(parts(got[name]), parts(expected[name]), strict=True):
-                torch.testing.assert_close(ours, theirs, rtol=0, atol=0, equal_nan=True)
-
-
-class Pair:
-    """One parameter on each device with an optimizer of its own, stepped by the same gradients."""
-
-    def __init__(self, kind, start, **options):
-        self.cpu, self.xpu = (nn.Parameter(start.clone().to(d)) for d in ("cpu", "xpu"))
-        self.optimizers = [kind([p], **options) for p in (self.cpu, self.xpu)]
-
-    def step(self, grad, on_xpu=None):
-        self.cpu.grad = grad
-        self.xpu.grad = grad.to("xpu") if on_xpu is None else on_xpu
-        for optimizer in self.optimizers:
-            optimizer.step()
-
-    @property
-    def states(self):
-        expected, got = (
-            o.state[p] for o, p in zip(self.optimizers, (self.cpu, self.xpu), strict=True)
-        )
-        return got, expected
-
-    def check(self, rtol=1e-5, atol=2e-6):
-        assert_moments_equal(*self.states)
-        ours = self.xpu.detach().cpu()
-        torch.testing.assert_close(ours, self.cpu.detach(), rtol=rtol, atol=atol, equal_nan=True)
-
-
-def gradient(step, size=SIZE):
-    torch.manual_seed(100 + step)
-    return torch.randn(size) * torch.randn(size).mul(3).exp()
 
 
 @pytest.mark.values
@@ -87,7 +27,7 @@ def test_moments_have_the_same_bits(kind):
 @pytest.mark.values
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
 def test_amsgrad(kind):
-    """The largest second moment, which stock torchao keeps for moments that are not quantized only."""
+    """Stock torchao has amsgrad for unquantized moments alone; the others are checked by their formula."""
     pair = Pair(kind, torch.randn(SIZE), lr=0.01, betas=(0.9, 0.5), amsgrad=True)
     p, optimizer = pair.xpu, pair.optimizers[1]
     for step in range(3):
@@ -283,146 +223,3 @@ def test_refusals_are_torchaos():
     table(torch.tensor([1, 2], device="xpu")).sum().backward()
     with pytest.raises(RuntimeError, match="Sparse gradient is not supported"):
         AdamW8bit(table.parameters()).step()
-
-
-@pytest.mark.values
-@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize(("source", "target"), [("xpu", "xpu"), ("cpu", "xpu"), ("xpu", "cpu")])
-def test_state_dict(kind, source, target):
-    """A run that is saved and loaded goes on with the same bits."""
-    start = torch.randn(SIZE)
-    whole = nn.Parameter(start.clone().to(source))
-    optimizer = kind([whole], lr=0.01)
-    whole.grad = gradient(0).to(source)
-    optimizer.step()
-    file = io.BytesIO()
-    torch.save(optimizer.state_dict(), file)
-    file.seek(0)
-    loaded = nn.Parameter(whole.detach().clone().to(target))
-    second = kind([loaded], lr=0.5)
-    second.load_state_dict(torch.load(file, map_location=target))
-    for p, o, device in ((whole, optimizer, source), (loaded, second, target)):
-        p.grad = gradient(1).to(device)
-        o.step()
-    assert_moments_equal(second.state[loaded], optimizer.state[whole])
-    torch.testing.assert_close(loaded.detach().cpu(), whole.detach().cpu(), rtol=1e-6, atol=1e-7)
-    assert second.state[loaded]["step"].item() == 2
-
-
-@pytest.mark.values
-@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
-def test_step_is_captured(kind):
-    """Replays count their steps and read the learning rate anew."""
-    start, grads = torch.randn(SIZE), [gradient(step).to("xpu") for step in range(4)]
-
-    def trained(captured):
-        p = nn.Parameter(start.clone().to("xpu"))
-        p.grad = grads[0].clone()
-        optimizer = kind([p], lr=0.01)
-        optimizer.step()
-        graph = torch.xpu.XPUGraph()
-        if captured:
-            with torch.xpu.graph(graph):
-                optimizer.step()
-        for grad, rate in zip(grads[1:], (0.01, 0.02, 0.03), strict=True):
-            p.grad.copy_(grad)
-            optimizer.param_groups[0]["lr"].fill_(rate)
-            graph.replay() if captured else optimizer.step()
-        return p.detach().cpu(), optimizer.state[p]
-
-    (got, got_state), (expected, expected_state) = trained(True), trained(False)
-    assert torch.equal(got, expected)
-    assert_moments_equal(got_state, expected_state)
-    assert got_state["step"].item() == 4
-
-
-@pytest.mark.values
-def test_replays_round_by_new_numbers():
-    p = nn.Parameter(torch.ones(4096, dtype=torch.bfloat16, device="xpu"))
-    p.grad = torch.ones_like(p)
-    optimizer = AdamW8bit([p], weight_decay=0, bf16_stochastic_round=True)
-    optimizer.step()
-    graph = torch.xpu.XPUGraph()
-    with torch.xpu.graph(graph):
-        optimizer.step()
-    seen = []
-    for _ in range(2):
-        p.data.fill_(1)
-        graph.replay()
-        seen.append(p.detach().cpu())
-    assert not torch.equal(*seen)
-
-
-@pytest.mark.values
-def test_schedulers_change_the_rate():
-    pair = Pair(AdamW8bit, torch.randn(SIZE), lr=0.1)
-    schedulers = [torch.optim.lr_scheduler.CosineAnnealingLR(o, 5) for o in pair.optimizers]
-    for step in range(4):
-        pair.step(gradient(step))
-        for scheduler in schedulers:
-            scheduler.step()
-        pair.check()
-    got, expected = (float(o.param_groups[0]["lr"]) for o in pair.optimizers)
-    assert got == pytest.approx(expected)
-
-
-@pytest.mark.values
-def test_parameters_of_two_devices():
-    start = torch.randn(SIZE)
-    both = [nn.Parameter(start.clone().to(device)) for device in ("cpu", "xpu")]
-    optimizer = AdamW8bit(both)
-    for step in range(2):
-        for p in both:
-            p.grad = gradient(step).to(p.device)
-        optimizer.step()
-    assert len(optimizer.param_groups[0]["params"]) == 2
-    assert_moments_equal(optimizer.state[both[1]], optimizer.state[both[0]])
-    torch.testing.assert_close(both[1].detach().cpu(), both[0].detach(), rtol=1e-6, atol=1e-7)
-
-
-@pytest.mark.values
-def test_closure_and_quantized_parameters():
-    p = nn.Parameter(torch.randn(SIZE, device="xpu"))
-    optimizer = AdamW8bit([p])
-
-    def closure():
-        optimizer.zero_grad()
-        loss = p.square().sum()
-        loss.backward()
-        return loss
-
-    first, second = optimizer.step(closure), optimizer.step(closure)
-    assert second < first
-
-    from torchao.prototype.quantized_training import Int8QuantizedTrainingLinearWeight as Int8Weight
-
-    quantized = nn.Parameter(Int8Weight.from_float(torch.randn(SIZE, device="xpu")))
-    optimizer = _AdamW([quantized], lr=0.1)
-    before = quantized.dequantize()
-    quantized.grad = torch.ones(SIZE, device="xpu")
-    optimizer.step()
-    assert ((quantized.dequantize() - before).mean().cpu() + 0.1).abs() < 0.02
-    assert list(optimizers.unfused_steps()) == [
-        "a parameter of class Int8QuantizedTrainingLinearWeight"
-    ]
-    optimizers._unfused.clear()
-
-
-@pytest.mark.parametrize(("kind", "ratio"), [(AdamW8bit, 3.5), (AdamWFp8, 3.5), (AdamW4bit, 6.5)])
-def test_memory_of_states(kind, ratio):
-    p = nn.Parameter(torch.zeros(1 << 20, device="xpu"))
-    p.grad = torch.ones_like(p)
-    optimizer = kind([p])
-    torch.xpu.synchronize()
-    before = torch.xpu.memory_allocated()
-    optimizer.step()
-    assert 2 * 4 * p.numel() >= ratio * (torch.xpu.memory_allocated() - before)
-
-
-def test_other_devices_take_the_stock_step():
-    called = []
-    stepped = optimizers.step(lambda self, closure=None: called.append(closure))
-    optimizer = AdamW8bit([nn.Parameter(torch.ones(3))])
-    stepped(optimizer, closure=print)
-    assert called == [print]
-    copy.deepcopy(optimizer)

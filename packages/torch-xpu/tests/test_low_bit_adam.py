@@ -155,7 +155,7 @@ def test_limits_of_codes(length):
     assert scale.item() == 1
     p, codes = torch.zeros(1024, device="xpu"), torch.zeros_like(expected, device="xpu")
     scales, table = [torch.zeros(1, device="xpu") for _ in range(2)], table.to("xpu")
-    # With beta1 = 0 the mean is the gradient.
+    # With beta1 = 0 the first moment equals the gradient.
     low_bit_adam_(
         p, block.to("xpu"), [codes, codes.clone()], scales, [table, table], torch.ones((), device="xpu"),
         torch.tensor(0.1), 0.0, 0.5, 0.0, 1e-8, True, False,

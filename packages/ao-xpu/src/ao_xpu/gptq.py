@@ -30,7 +30,7 @@ def check_config(stock: Any) -> Any:
 
 
 def transform(stock: Any) -> Any:
-    """Reject int4 on other devices with torchao's own message, which the config gives elsewhere."""
+    """Reject int4 layers of other devices without mslk, as torchao's config does when it is made."""
 
     def apply(module: torch.nn.Module, config: Any, *, parameter_name: str = "weight") -> Any:
         from torchao.prototype.gptq import api

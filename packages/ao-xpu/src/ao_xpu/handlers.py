@@ -27,5 +27,5 @@ def scaled_input(input: Tensor, weight: Any) -> Tensor:
 
 
 def empty_product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
-    """Return the product of activations without elements, whose range no quantizer of torchao finds."""
+    """Return the product of activations without elements: torchao's quantizers need a minimum."""
     return F.linear(input, weight.dequantize().to(input.dtype), bias)

@@ -5,6 +5,7 @@ An element is ``scale * number + zero_point``; scales and zero points have the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -50,9 +51,9 @@ def pack_words(numbers: Tensor) -> Tensor:
 
 
 def require_groups(weight: Tensor, block_size: list[int]) -> None:
-    """Raise an error unless a weight of floats has rows of whole groups of an even size.
+    """Raise an error unless the weight is of floats, with rows of whole groups of an even size.
 
-    It is AssertionError, as in torchao, for what is no size of groups of rows.
+    The error is AssertionError, as torchao's, if `block_size` has no groups along the last dimension.
     """
     group, length = block_size[-1], weight.shape[-1]
     if len(block_size) != weight.dim() or any(size != 1 for size in block_size[:-1]):
@@ -69,8 +70,8 @@ def require_activations(dtype: torch.dtype) -> None:
         raise AssertionError(f"int4 has no activations of {dtype}")
 
 
-def from_hp(stock: Any) -> Any:
-    """Quantize a weight on xpu without mslk, to what mslk's quantizer gives."""
+def quantizer(stock: Any, make: Callable[[Any, Tensor, list[int], torch.dtype], Any]) -> Any:
+    """Return a `from_hp` that checks a weight on xpu and then calls `make` with its arguments."""
 
     def quantize(
         cls: Any,
@@ -82,6 +83,21 @@ def from_hp(stock: Any) -> Any:
             return stock.__func__(cls, w, block_size, activation_dtype)
         require_groups(w, block_size)
         require_activations(activation_dtype)
+        return make(cls, w, block_size, activation_dtype)
+
+    return classmethod(quantize)
+
+
+def require_batches(input: Tensor, weight: Any) -> None:
+    """Raise ValueError unless both have three dimensions and as many batches."""
+    if input.dim() != 3 or weight.dim() != 3 or input.shape[0] != weight.shape[0]:
+        raise ValueError(f"bmm of {tuple(input.shape)} and {tuple(weight.shape)}")
+
+
+def from_hp(stock: Any) -> Any:
+    """Quantize a weight on xpu without mslk, to what mslk's quantizer gives."""
+
+    def make(cls: Any, w: Tensor, block_size: list[int], activation_dtype: torch.dtype) -> Any:
         if activation_dtype == torch.float8_e4m3fn:
             numbers, scale = quantize_symmetric(w, block_size[-1])
             zero_point = torch.zeros_like(scale)
@@ -96,7 +112,7 @@ def from_hp(stock: Any) -> Any:
             activation_dtype=activation_dtype,
         )
 
-    return classmethod(quantize)
+    return quantizer(stock, make)
 
 
 def linear(stock: Handler) -> Handler:
@@ -120,8 +136,7 @@ def bmm(stock: Handler) -> Handler:
         input, weight = args
         if weight.device.type != "xpu":
             return stock(func, types, args, kwargs)
-        if input.dim() != 3 or weight.dim() != 3 or input.shape[0] != weight.shape[0]:
-            raise ValueError(f"bmm of {tuple(input.shape)} and {tuple(weight.shape)}")
+        require_batches(input, weight)
         parts = zip(input, weight.qdata, weight.scale, weight.zero_point, strict=True)
         products = [
             low_bit_linear(x, data, "int4", scale.t(), offset=zero_point.t())
@@ -134,7 +149,7 @@ def bmm(stock: Handler) -> Handler:
 
 
 def dequantize(stock: Any) -> Any:
-    """Return the elements of a weight on xpu, whose class has no such method."""
+    """Add the method `dequantize` for weights on xpu; the class does not have it."""
 
     def elements(self: Any, output_dtype: torch.dtype | None = None) -> Tensor:
         if self.device.type != "xpu":

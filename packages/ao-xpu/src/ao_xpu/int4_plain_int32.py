@@ -94,7 +94,7 @@ def addmm(stock: Handler) -> Handler:
 
 
 def dequantize(stock: Any) -> Any:
-    """Return the elements, for which the class has no method."""
+    """Add the method `dequantize`, which the class does not have."""
 
     def elements(self: Any, output_dtype: torch.dtype | None = None) -> Tensor:
         if self.device.type not in DEVICES:

@@ -18,8 +18,8 @@ from .int4 import (
     quantize_asymmetric,
     quantize_symmetric,
     quantized_rows,
-    require_activations,
-    require_groups,
+    quantizer,
+    require_batches,
     scaled_rows,
 )
 from .products import low_bit_linear
@@ -28,16 +28,7 @@ from .products import low_bit_linear
 def from_hp(stock: Any) -> Any:
     """Quantize a weight on xpu without mslk."""
 
-    def quantize(
-        cls: Any,
-        w: Tensor,
-        block_size: list[int],
-        activation_dtype: torch.dtype = torch.bfloat16,
-    ) -> Any:
-        if w.device.type != "xpu":
-            return stock.__func__(cls, w, block_size, activation_dtype)
-        require_groups(w, block_size)
-        require_activations(activation_dtype)
+    def make(cls: Any, w: Tensor, block_size: list[int], activation_dtype: torch.dtype) -> Any:
         if activation_dtype == torch.bfloat16:
             numbers, scale, zero = quantize_asymmetric(w, block_size[-1])
             group_scale = scale.mT.contiguous().to(w.dtype)
@@ -51,7 +42,7 @@ def from_hp(stock: Any) -> Any:
         data = pack(numbers).view(torch.uint8)
         return cls(data, group_scale, block_size, w.shape, row_scale=row_scale)
 
-    return classmethod(quantize)
+    return quantizer(stock, make)
 
 
 def from_int4_tensor(stock: Any) -> Any:
@@ -92,8 +83,7 @@ def bmm(stock: Handler) -> Handler:
         input, weight = args
         if weight.device.type != "xpu":
             return stock(func, types, args, kwargs)
-        if input.dim() != 3 or weight.dim() != 3 or input.shape[0] != weight.shape[0]:
-            raise ValueError(f"bmm of {tuple(input.shape)} and {tuple(weight.shape)}")
+        require_batches(input, weight)
         result = input.new_empty(*input.shape[:2], weight.shape[1])
         for i, x in enumerate(input):
             zero = None if weight.group_zero is None else weight.group_zero[i]

@@ -139,7 +139,7 @@ def slice_(stock: Handler) -> Handler:
 
 
 def dequantize(stock: Any) -> Any:
-    """Return the elements of a weight on xpu, whose class has no such method."""
+    """Add the method `dequantize` for weights on xpu; the class does not have it."""
 
     def elements(self: Any, output_dtype: torch.dtype | None = None) -> Tensor:
         if self.device.type != "xpu":

@@ -1,4 +1,4 @@
-"""Quantization-aware training on xpu: what to simulate for configs that torchao does not infer it for."""
+"""Quantization-aware training on xpu: fake quantizers of configs for which torchao infers none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def prepare(stock: Any) -> Any:
 
 
 def from_config(stock: Any) -> Any:
-    """Make the quantizer of the config that `prepare` gives to weights of int4."""
+    """Make the fake quantizer of a StoredWeightConfig, which `prepare` gives to int4 weights."""
 
     def quantizer(config: Any) -> Any:
         from . import stored_weight
@@ -70,7 +70,7 @@ def symmetric_per_token(stock: Any) -> Any:
 
 
 def _simulated(config: Any, weight: Tensor) -> tuple[Any, Any] | None:
-    """Return what to simulate for activations and weights; None leaves it to torchao."""
+    """Return the fake quantizers of activations and weights; None if torchao infers them."""
     from torchao.quantization import (
         Int4WeightOnlyConfig,
         Int8DynamicActivationInt8WeightConfig,
