@@ -66,10 +66,8 @@ at::MemoryFormat convolution_format(const Tensor& input, const Tensor& weight) {
   return of_input != at::MemoryFormat::Contiguous ? of_input : of_weight;
 }
 
-Tensor without_repetition(const Tensor& t, at::MemoryFormat format) {
-  for (std::int64_t d = 0; d < t.dim(); ++d)
-    if (t.stride(d) == 0 && t.size(d) > 1) return t.contiguous(format);
-  return t;
+Tensor without_gaps(const Tensor& t, at::MemoryFormat format) {
+  return t.is_non_overlapping_and_dense() ? t : t.contiguous(format);
 }
 
 std::vector<std::int64_t> convolution_sizes(const Tensor& input, const Tensor& weight,
@@ -96,7 +94,7 @@ void convolve(const Tensor& output, const Tensor& input, const Tensor& weight,
   if (output.numel() == 0) return;
   auto options = convolution_options(input, g);
   auto format = output.suggest_memory_format();
-  auto source = without_repetition(input, format), weights = without_repetition(weight, format);
+  auto source = without_gaps(input, format), weights = without_gaps(weight, format);
   if (given(bias)) options.bias = view_of(*bias);
   options.post_ops = std::move(post_ops);
   translate_errors([&] {

@@ -19,8 +19,9 @@ struct ConvolutionGeometry {
 /// Returns the runtime's form of the geometry, with the program's settings.
 xpu::dnn::ConvOptions convolution_options(const at::Tensor& input, const ConvolutionGeometry& geometry);
 
-/// Returns `t`, or a copy if an element of it is read twice, which oneDNN does not support.
-at::Tensor without_repetition(const at::Tensor& t, at::MemoryFormat format);
+/// Returns `t`, or a copy if its memory has gaps, which oneDNN misreads in gradients of images whose channels
+/// come last, or if an element is read twice, which it does not support.
+at::Tensor without_gaps(const at::Tensor& t, at::MemoryFormat format);
 
 /// Returns the layout of a result: channels-last if the input is, or else the weights are.
 at::MemoryFormat convolution_format(const at::Tensor& input, const at::Tensor& weight);

@@ -48,8 +48,8 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_, con
   check_one_device(grad_, input_, weight_);
   auto options = convolution_options(input_, {stride, padding, dilation, transposed, output_padding, groups});
   auto format = convolution_format(input_, weight_);
-  auto grad = without_repetition(grad_, format), input = without_repetition(input_, format),
-       weight = without_repetition(weight_, format);
+  auto grad = without_gaps(grad_, format), input = without_gaps(input_, format),
+       weight = without_gaps(weight_, format);
   auto stream = stream_of(grad);
   Tensor grad_input, grad_weight, grad_bias;
   translate_errors([&] {
