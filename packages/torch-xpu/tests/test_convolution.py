@@ -45,6 +45,49 @@ def test_against_the_cpu(kind, layout, dtype):
         assert error <= tolerance * theirs.abs().max()
 
 
+def with_gaps(shape, order):
+    """Return a view in that order of dimensions in memory, with gaps between images, channels or rows."""
+    sizes = [shape[d] for d in order]
+    larger = torch.randn([n + 1 for n in sizes[:2]] + sizes[2:])
+    view = larger[1:, 1:] if sizes[1] > 1 else larger[1:, :1]
+    return view.permute([order.index(d) for d in range(len(order))])
+
+
+def keep_strides(t, device):
+    """Return a copy on the device with the same strides and offset, whose gaps are copied too."""
+    return t._base.to(device).as_strided(t.size(), t.stride(), t.storage_offset())
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 3, 1), (1, 0, 2, 3)], ids=str)
+@pytest.mark.parametrize("gaps_of", ["gradient", "input", "weight"])
+@pytest.mark.parametrize(("kernel", "stride"), [(8, 8), (3, 1), (1, 1)])
+def test_operands_with_gaps(kernel, stride, gaps_of, order):
+    """A vision transformer's first gradient skips the class token of each image."""
+    size = (32 - kernel) // stride + 1
+    shapes = {
+        "gradient": (2, 32, size, size),
+        "input": (2, 3, 32, 32),
+        "weight": (32, 3, kernel, kernel),
+    }
+    grad, x, w = (
+        with_gaps(shape, order) if name == gaps_of else torch.randn(1, *shape)[0]
+        for name, shape in shapes.items()
+    )
+    geometry = ([stride] * 2, [0, 0], [1, 1], False, [0, 0], 1)
+
+    def run(grad, x, w):
+        y = torch.ops.aten.convolution(x, w, None, *geometry)
+        backward = torch.ops.aten.convolution_backward
+        return [y, *backward(grad, x, w, [32], *geometry, [True] * 3)]
+
+    expected = run(*(t.double() for t in (grad, x, w)))
+    got = run(*(keep_strides(t, "xpu") for t in (grad, x, w)))
+    for ours, exact in zip(got, expected, strict=True):
+        scale = exact.abs().max().item()
+        torch.testing.assert_close(ours.cpu().double(), exact, rtol=0, atol=2e-5 * scale)
+
+
 @pytest.mark.values
 def test_padding_beyond_the_stride():
     x, w = torch.randn(1, 2, 5), torch.randn(2, 3, 3)
