@@ -82,6 +82,20 @@ def test_local_memory_that_was_sized_for_another_device(check, tmp_path):
 
 
 @needs_driver
+def test_sub_group_sizes_that_another_device_does_not_have(check, tmp_path):
+    """pvc has 16 and 32; the compiler has one message for 8 and another for 64."""
+    program = RIGHT.replace("compile(source)", "compile(source, sub_group_size=size)")
+    body = program.partition("x = xr")[0] + "for size in (8, 64):\n    x = xr"
+    body += program.partition("x = xr")[2].replace("\n", "\n    ")
+    (tmp_path / "sizes.py").write_text(body)
+    done, issues = check(tmp_path / "sizes.py", "--offline-compile")
+    assert done.returncode == 0, done.stdout
+    notes = [issue["what"] for issue in issues if issue["check"] == "offline-compile pvc"]
+    what = "kernel twice requires a sub-group size that pvc does not have"
+    assert {note.partition(" (")[0] for note in notes} == {what}, issues
+
+
+@needs_driver
 def test_a_right_program_has_no_issue(check, tmp_path):
     (tmp_path / "right.py").write_text(RIGHT)
     done, issues = check(tmp_path / "right.py")

@@ -48,8 +48,9 @@ BATCH = 32
 # Seconds that a run of the compiler may take. Files that a batch has not built by then are built one by one.
 TIMEOUT = 600
 
-# What the compiler says of a kernel that requires a sub-group size of another device.
-OTHER_SUB_GROUP = "Unsupported required sub group size"
+# What the compiler says of a kernel that requires a sub-group size of another device: one message is of
+# its front end, the other of its back end.
+OTHER_SUB_GROUP = re.compile(r"Unsupported required sub group size|required subgroup size \d+, which")
 
 DESCRIPTION = b"\nkernels:"
 
@@ -189,7 +190,7 @@ def issues_of(
                     f"{subject} uses fp64, which {product.name} ({product.meaning}) does not have"
                 )
                 found.append(GpuIssue(check, what, detail=kernel.error))
-        elif OTHER_SUB_GROUP in kernel.error:
+        elif OTHER_SUB_GROUP.search(kernel.error):
             what = f"{subject} requires a sub-group size that {product.name} does not have"
             found.append(GpuIssue(check, what, is_error=False))
         elif kernel.error:
