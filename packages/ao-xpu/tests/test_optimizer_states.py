@@ -38,7 +38,7 @@ def test_state_dict(kind, source, target):
         p.grad = gradient(1).to(device)
         o.step()
     assert_moments_equal(second.state[loaded], optimizer.state[whole])
-    torch.testing.assert_close(loaded.detach().cpu(), whole.detach().cpu(), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(loaded.detach().cpu(), whole.detach().cpu(), rtol=1e-5, atol=2e-6)
     assert second.state[loaded]["step"].item() == 2
 
 
@@ -110,7 +110,7 @@ def test_parameters_of_two_devices():
         optimizer.step()
     assert len(optimizer.param_groups[0]["params"]) == 2
     assert_moments_equal(optimizer.state[both[1]], optimizer.state[both[0]])
-    torch.testing.assert_close(both[1].detach().cpu(), both[0].detach(), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(both[1].detach().cpu(), both[0].detach(), rtol=1e-5, atol=2e-6)
 
 
 @pytest.mark.values
