@@ -26,6 +26,11 @@ CASES = {
     "2d dilated": ((1, 4, 12, 11), (6, 4, 3, 3), {"dilation": 2, "padding": 2}),
     "2d grouped": ((2, 8, 6, 6), (12, 4, 3, 3), {"groups": 2, "padding": 1}),
     "2d depthwise": ((2, 16, 6, 6), (16, 1, 3, 3), {"groups": 16, "padding": 1}),
+    "2d depthwise strided": (
+        (2, 16, 9, 8),
+        (16, 1, 3, 3),
+        {"groups": 16, "stride": 2, "padding": 1},
+    ),
     "2d uneven": (
         (1, 3, 10, 9),
         (5, 3, 4, 2),
@@ -339,6 +344,55 @@ def test_odd_strides(xr, rng):
     view = xr.from_numpy(x, "f32").view((1, 4, 6, 6), (288, 72, 12, 2))
     y = xr.dnn.convolution(view, xr.from_numpy(w, "f32"))
     check(y.numpy(), reference(x[..., ::2], w, (1, 5, 4, 4), {}), "f32")
+
+
+@pytest.mark.parametrize("candidate", BACKWARD)
+@pytest.mark.parametrize("name", ["2d grouped", "2d depthwise", "2d depthwise strided", "2d stem"])
+@pytest.mark.parametrize("last", ["x", "y"])
+def test_backward_of_one_tensor_with_channels_last(xr, rng, force, candidate, name, last):
+    force(candidate)
+    x_shape, w_shape, options = CASES[name]
+    y_shape = y_shape_of(x_shape, w_shape, options)
+    x, w, y = (rng.standard_normal(shape) for shape in (x_shape, w_shape, y_shape))
+    on_device = place(xr, x, "f32", last == "x"), place(xr, y, "f32", last == "y")
+    grad_w, grad_x = xr.empty(w_shape, "f32"), place(xr, np.zeros(x_shape), "f32", last == "x")
+    xr.dnn.convolution_backward_weights(*on_device, grad_w, None, **options)
+    xr.dnn.convolution_backward_data(on_device[1], xr.from_numpy(w, "f32"), grad_x, **options)
+    check(grad_w.numpy(), reference_weights(x, y, w_shape, options), "f32")
+    check(fetch(grad_x), reference_data(w, y, x_shape, options), "f32")
+
+
+class WithGaps:
+    """A tensor with channels last, and the channels of one more place before each image."""
+
+    def __init__(self, xr, values):
+        (n, c, h, w), self.shape = values.shape, values.shape
+        rows = np.full((n, 1 + h * w, c), 9.0)
+        rows[:, 1:] = values.reshape(n, c, h * w).transpose(0, 2, 1)
+        self.memory = xr.from_numpy(rows, "f32")
+        self.array = self.memory.view(self.shape, ((1 + h * w) * c, 1, w * c, c), c)
+
+    def fetch(self):
+        rows = self.memory.numpy()
+        assert (rows[:, 0] == 9).all()
+        return rows[:, 1:].transpose(0, 2, 1).reshape(self.shape)
+
+
+@pytest.mark.parametrize("kernel", [1, 4, 8])
+def test_gaps_between_images(xr, rng, kernel):
+    """As a vision transformer's first convolution has them, whose result follows a class token."""
+    x, w = rng.standard_normal((2, 3, 32, 32)), rng.standard_normal((32, 3, kernel, kernel))
+    options = {"stride": kernel}
+    y = rng.standard_normal(y_shape_of(x.shape, w.shape, options))
+    source, grad = WithGaps(xr, x), WithGaps(xr, y)
+    weights = xr.from_numpy(w, "f32")
+    forward, grad_x, grad_w = (WithGaps(xr, np.zeros_like(t)) for t in (y, x, w))
+    xr.dnn.convolution(source.array, weights, forward.array, **options)
+    xr.dnn.convolution_backward_data(grad.array, weights, grad_x.array, **options)
+    xr.dnn.convolution_backward_weights(source.array, grad.array, grad_w.array, None, **options)
+    check(forward.fetch(), reference(x, w, y.shape, options), "f32")
+    check(grad_x.fetch(), reference_data(w, y, x.shape, options), "f32")
+    check(grad_w.fetch(), reference_weights(x, y, w.shape, options), "f32")
 
 
 @pytest.mark.parametrize("candidate", BACKWARD)

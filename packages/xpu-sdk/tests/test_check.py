@@ -83,7 +83,7 @@ def test_local_memory_that_was_sized_for_another_device(check, tmp_path):
 
 @needs_driver
 def test_sub_group_sizes_that_another_device_does_not_have(check, tmp_path):
-    """pvc has 16 and 32; the compiler has one message for 8 and another for 64."""
+    """Sizes of pvc are 16 and 32; the compiler has one message for 8 and another for 64."""
     program = RIGHT.replace("compile(source)", "compile(source, sub_group_size=size)")
     body = program.partition("x = xr")[0] + "for size in (8, 64):\n    x = xr"
     body += program.partition("x = xr")[2].replace("\n", "\n    ")

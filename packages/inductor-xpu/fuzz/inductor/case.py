@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from program import Maker
@@ -17,31 +19,40 @@ class Case:
     """A program, run with fixed or with dynamic shapes."""
 
     def __init__(self, draw: random.Random) -> None:
-        self.program = Maker(draw).make()
+        maker = Maker(draw)
+        self.program = maker.make()
         self.dynamic = draw.random() < 0.3
         self.subject = re.sub(r"\W+", " ", self.program.lines[-1].split("=")[-1])[:40].strip()
+        maker.update_inputs()
 
     def __str__(self) -> str:
         inputs = "\n".join(f"  t{n}: {given}" for n, given in enumerate(self.program.inputs))
         return f"dynamic={self.dynamic}\n{inputs}\n{self.program.source}"
 
     def run(self) -> str:
-        """Compare every result."""
-        inputs = [given.make() for given in self.program.inputs]
+        """Compare every result, and every input that the program updates."""
+        program = self.program
+        given = [x.make() for x in program.inputs]
         try:
-            eager = self.program.function()(*(x.to("xpu") for x in inputs))
+            eager = self._run(program.function(), [x.to("xpu") for x in given])
         except RuntimeError:
             return REFUSED  # what the meta device allows and eager does not
-        finer = self.program.function(torch.float64)(
-            *(given.make(torch.float64) for given in self.program.inputs)
+        finer = self._run(
+            program.function(torch.float64), [x.make(torch.float64) for x in program.inputs]
         )
         torch._dynamo.reset()
-        compiled = torch.compile(self.program.function(), dynamic=self.dynamic)
-        got = compiled(*(x.to("xpu") for x in inputs))
-        for name, *results in zip(self.program.results, got, eager, finer, strict=True):
-            if text := difference(*(result.cpu() for result in results)):
+        compiled = torch.compile(program.function(), dynamic=self.dynamic)
+        got = self._run(compiled, [x.to("xpu") for x in given])
+        names = [*program.results, *(f"input {n}" for n in program.updated)]
+        for name, *results in zip(names, got, eager, finer, strict=True):
+            if text := difference(*results):
                 raise Difference(f"{name} {text}")
         return PASSED
+
+    def _run(self, function: Callable[..., Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Return the results and the updated inputs, on the CPU."""
+        results = function(*inputs)
+        return [x.cpu() for x in (*results, *(inputs[n] for n in self.program.updated))]
 
 
 def difference(got: torch.Tensor, eager: torch.Tensor, finer: torch.Tensor) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -85,11 +86,12 @@ class Input:
 
 @dataclass
 class Program:
-    """Statements that define t0, t1, ...; the inputs are the first of them."""
+    """Statements that define t0, t1, ...; the inputs are the first of them. ``updated``: their numbers."""
 
     inputs: list[Input]
     lines: list[str] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
+    updated: list[int] = field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -132,6 +134,12 @@ def strided(draw: random.Random, size: tuple[int, ...], dtype: torch.dtype) -> I
     return Input(size, tuple(strides), offset, dtype, draw.getrandbits(30))
 
 
+def _reduces_to(value: torch.Tensor, shape: Sequence[int]) -> bool:
+    """Return True if means of the value along the dimensions of size 1 of the shape have that shape."""
+    fits = all(wanted in (size, 1) for size, wanted in zip(value.shape, shape, strict=False))
+    return value.is_floating_point() and value.dim() == len(shape) and fits
+
+
 class Maker:
     """Adds random statements to a program."""
 
@@ -154,6 +162,24 @@ class Maker:
         floats = [name for name, value in self.values.items() if name[1:].isdigit()]
         self.program.results = floats[-4:]
         return self.program
+
+    def update_inputs(self) -> None:
+        """Add updates of parts of inputs by means of values, as a batch norm updates its statistics."""
+        draw = self.draw
+        for n, given in enumerate(self.program.inputs):
+            target = self.values[f"t{n}"]
+            dims = tuple(d for d in range(target.dim()) if draw.random() < 0.4)
+            wanted = [1 if d in dims else size for d, size in enumerate(target.shape)]
+            fitting = [name for name, v in self.values.items() if _reduces_to(v, wanted)]
+            if 0 in given.stride or not fitting or draw.random() < 0.25:
+                continue
+            value, part = draw.choice(fitting[-6:]), f"t{n}"
+            for d in dims:
+                part += f".narrow({d}, 0, 1)"
+            if any(a != b for a, b in zip(self.values[value].shape, wanted, strict=True)):
+                value += f".mean({dims}, keepdim=True)"
+            self.program.lines.append(f"{part}.mul_(0.75).add_({value}, alpha=0.25)")
+            self.program.updated.append(n)
 
     def step(self) -> None:
         """Add a statement, if it is one."""

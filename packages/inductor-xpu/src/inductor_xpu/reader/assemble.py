@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -36,18 +36,27 @@ def assemble(
     sections: Sequence[Section],
     dimensions: Dimensions,
     arrays: Sequence[tuple[str, torch.dtype]],
+    written_as: Mapping[str, str],
     removed: set[int],
     symbols: tuple[Symbol, ...],
     headers: tuple[str, ...],
     wide: bool,
     parameters: tuple[str, ...],
 ) -> tuple[LoopProgram, list[str]]:
-    """Return the program and the names of its arrays. ``removed``: identities of stores to leave out."""
+    """Return the program and the names of its arrays.
+
+    ``written_as``: by the names of arrays, those under which the kernel writes the same memory.
+    ``removed``: identities of stores to leave out.
+    """
     remaining = [_without(section, removed) for section in sections]
     every = [s for section in remaining for s in walk((*section.per_element, *section.per_row))]
-    used = sorted({s.array for s in every if isinstance(s, Load | Store)})
-    numbers = {old: new for new, old in enumerate(used)}
     written = {s.array for s in every if isinstance(s, Store)}
+    names = [name for name, _ in arrays]
+    # Memory that is read and written must be one array: lanes may not repeat what changes their input.
+    one = {n: n for n in range(len(arrays))}
+    one |= {names.index(a): n for a, b in written_as.items() if (n := names.index(b)) in written}
+    used = sorted({one[s.array] for s in every if isinstance(s, Load | Store)})
+    numbers = {old: used.index(new) for old, new in one.items() if new in used}
     into = _Translation(dimensions, numbers)
     program = LoopProgram(
         [Array(element_of(arrays[old][1]), None, old in written) for old in used],
@@ -82,21 +91,28 @@ class _Translation:
     def __init__(self, dimensions: Dimensions, numbers: dict[int, int]) -> None:
         self.loops, self.definitions = dimensions.loops, dimensions.definitions
         self.numbers = numbers
+        # Each section defines its loops anew, under names of its own.
+        self.defined: dict[str, Let] = {}
 
     def section(self, section: Section) -> Section:
+        per_element = self.body(section.per_element, section.folds)
         folds = [
             replace(fold, update=[self.statement(s) for s in fold.update]) for fold in section.folds
         ]
-        return Section(
-            self.body(section.per_element, section.folds), folds, self.body(section.per_row)
-        )
+        return Section(per_element, folds, self.body(section.per_row))
 
     def body(self, statements: Iterable[Statement], folds: Sequence[Fold] = ()) -> list[Statement]:
         """Return translated statements behind definitions of the loops that are no positions."""
         statements = list(statements)
         updates = [s for fold in folds for s in walk(fold.update)]
         named = {name for s in (*walk(statements), *updates) for name in _loops_of(s)}
-        defined: list[Statement] = [let for name, let in self.definitions.items() if name in named]
+        for name in sorted(named & self.definitions.keys()):
+            known = self.defined.get(name)
+            let = self.definitions[name]
+            self.defined[name] = let._replace(name=f"{known.name}_again") if known else let
+        defined: list[Statement] = [
+            self.defined[name] for name in self.definitions if name in named
+        ]
         return defined + [self.statement(s) for s in statements]
 
     def statement(self, s: Statement) -> Statement:
@@ -129,8 +145,8 @@ class _Translation:
             if counter in self.loops:
                 loop = self.loops[counter]
                 total = total + loop * factor
-            elif counter in self.definitions:
-                total = total + Affine(0, ((self.definitions[counter].name, factor),))
+            elif counter in self.defined:
+                total = total + Affine(0, ((self.defined[counter].name, factor),))
             else:
                 total = total + Affine(0, ((counter, factor),))
         return total

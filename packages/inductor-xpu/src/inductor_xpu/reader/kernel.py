@@ -323,6 +323,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             self.sections,
             dimensions,
             list(self.arrays.items()),
+            self._written_as(),
             removed,
             tuple(self.symbols.of.values()),
             (*self.headers, *self.faults.headers),
@@ -332,6 +333,12 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         target = target_of(V.graph.get_current_device_or_throw())
         program = simplify_softmax(use_gelu(program))
         return write(keep_slow_values(program, target), target)
+
+    def _written_as(self) -> dict[str, str]:
+        """Return the arguments that are the memory of results, by the arguments that read it."""
+        inputs, outputs = self.args.input_buffers, self.args.output_buffers
+        pairs = {inputs[buffer]: outputs[buffer] for buffer in inputs.keys() & outputs.keys()}
+        return {a: b for a, b in pairs.items() if a in self.arrays and b in self.arrays}
 
     def _add_dimensions(self, dimensions: Dimensions, tree: Any) -> None:
         entries = [e for e in self.range_tree_nodes.values() if e.root is tree]

@@ -51,9 +51,20 @@ struct Descriptors {
   }
   static Tensor weights(const ConvProblem& p) { return p.groups == 1 ? p.w : split_groups(p.w, p.groups); }
   // Channels-last is as fast as any layout on every device, so it stays; otherwise oneDNN chooses a layout.
+  // With groups it would choose a slow implementation for one tensor of each kind. A tensor with gaps is
+  // copied, because some implementations read it as if it had none.
   memory::desc activation(const ConvProblem& p, const Tensor& t) const {
-    bool channels_last = (p.x.strides[1] == 1 && p.y.strides[1] == 1) || t.strides[1] == 1;
-    return in_type(channels_last ? describe(t) : any_layout(t), p.x.dtype, type);
+    auto& other = &t == &p.x ? p.y : p.x;
+    bool is_last = t.strides[1] == 1 || (p.groups > 1 && other.strides[1] == 1 && has_places(other));
+    return in_type(is_last ? describe(channels_last(t)) : any_layout(t), p.x.dtype, type);
+  }
+  static bool has_places(const Tensor& t) { return t.numel() > t.shape[0] * t.shape[1]; }
+  static Tensor channels_last(Tensor t) {
+    t.strides[1] = 1;
+    auto stride = t.shape[1];
+    for (int d = t.ndim - 1; d >= 2; stride *= t.shape[d--]) t.strides[d] = stride;
+    t.strides[0] = stride;
+    return t;
   }
 };
 
@@ -159,6 +170,12 @@ struct ConvPass {
            !device_info(device).is_gpu;
   }
 
+  // oneDNN's first choice for strides multiplies matrices, of which each group's is one number.
+  void skip_slow_depthwise(dnnl::primitive_desc& desc) const {
+    if (p.groups != p.x.shape[1] || p.groups != p.y.shape[1]) return;
+    if (std::string_view(desc.impl_info_str()).starts_with("brgconv_strided")) desc.next_impl();
+  }
+
   std::string sum_x(const PlacedOperand& to, const memory::desc& to_any) {
     auto attributes = attributes_of(p);
     auto& g = geometry;
@@ -168,6 +185,7 @@ struct ConvPass {
     dnnl::convolution_backward_data::primitive_desc desc(engine, algorithm, to_any, d.any_w, d.any_y,
                                                          g.stride, g.dilation, g.padding_l, g.padding_r, hint,
                                                          attributes);
+    skip_slow_depthwise(desc);
     fast_implementation(desc);
     auto source = reorder_input(plan, device, y, desc.diff_dst_desc()),
          weights = reorder_input(plan, device, w, desc.weights_desc());

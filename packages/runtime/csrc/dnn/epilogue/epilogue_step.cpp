@@ -30,18 +30,33 @@ Tensor row_major(const Tensor& shape, DType dtype) {
   return kernels::row_major(nullptr, dtype, shape);
 }
 
-Tensor convert_operand(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
-  Tensor to = from;
+namespace {
+
+bool has_no_gaps(const Tensor& t) {
   std::int64_t last = 0;
-  for (int d = 0; d < from.ndim; ++d) last += (from.shape[d] - 1) * from.strides[d];
-  bool dense = last + 1 == from.numel();
-  if (!dense) to = row_major(from, dtype);
+  for (int d = 0; d < t.ndim; ++d) last += (t.shape[d] - 1) * t.strides[d];
+  return last + 1 == t.numel();
+}
+
+}  // namespace
+
+void add_conversion_step(Plan& plan, int device, const View& from, const View& to) {
+  auto &source = from.tensor, &target = to.tensor;
+  bool dense =
+      has_no_gaps(source) && std::equal(source.strides, source.strides + source.ndim, target.strides);
+  // Memory without gaps, in any order, is copied as one row: its elements are found without division.
+  auto flattened = [dense](const View& v) {
+    auto& t = v.tensor;
+    return dense ? View{Tensor(t.data, t.dtype, {t.numel()}), v.operand, v.byte_offset} : v;
+  };
+  add_epilogue_step(plan, device, flattened(from), flattened(to), Epilogue(dense ? 1 : source.ndim, "float"));
+}
+
+Tensor convert_operand(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
+  Tensor to = has_no_gaps(from) ? from : row_major(from, dtype);
   to.dtype = dtype;
   int copy = plan.add_scratch(static_cast<std::size_t>(to.numel()) * size_of(dtype));
-  // Memory without gaps, in any order, is copied as one row: its elements are found without division.
-  auto flattened = [&](const Tensor& t) { return dense ? Tensor(t.data, t.dtype, {t.numel()}) : t; };
-  add_epilogue_step(plan, device, {flattened(from), operand}, {flattened(to), copy},
-                    Epilogue(dense ? 1 : from.ndim, "float"));
+  add_conversion_step(plan, device, {from, operand}, {to, copy});
   operand = copy;
   return to;
 }

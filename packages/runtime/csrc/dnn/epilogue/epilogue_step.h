@@ -15,6 +15,9 @@ struct View {
 /// Adds a step that computes c = epilogue(from), element by element.
 void add_epilogue_step(Plan& plan, int device, const View& from, const View& c, const Epilogue& epilogue);
 
+/// Adds a step that converts `from` to the type of `to`, a tensor of the same shape.
+void add_conversion_step(Plan& plan, int device, const View& from, const View& to);
+
 /// Returns a row-major tensor of that shape, without memory.
 Tensor row_major(const Tensor& shape, DType dtype);
 

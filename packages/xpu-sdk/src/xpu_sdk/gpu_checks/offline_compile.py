@@ -50,7 +50,9 @@ TIMEOUT = 600
 
 # What the compiler says of a kernel that requires a sub-group size of another device: one message is of
 # its front end, the other of its back end.
-OTHER_SUB_GROUP = re.compile(r"Unsupported required sub group size|required subgroup size \d+, which")
+OTHER_SUB_GROUP = re.compile(
+    r"Unsupported required sub group size|required subgroup size \d+, which"
+)
 
 DESCRIPTION = b"\nkernels:"
 
