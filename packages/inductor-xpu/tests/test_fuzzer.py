@@ -103,6 +103,10 @@ MUTATIONS = {
     "rows have no tail": (101, lambda: mock.patch.object(write_rows, "loop_over", return_value=[])),
     "tiles have no tail": (100, tiles_without_a_tail),
     "a group fewer": (100, one_group_fewer),
+    "updates of columns repeat": (
+        263,
+        lambda: mock.patch.object(kernel.LoopKernel, "_written_as", return_value={}),
+    ),
 }
 
 

@@ -66,3 +66,17 @@ def test_a_group_norm_divides_in_no_lane(size):
     weight, bias = torch.randn(2, 8, device="xpu")
     code = "".join(kernels_of(lambda x, w, b: functional.group_norm(x, 2, w, b), x, weight, bias))
     assert (f"/ ({size * size})" in code) == (size == 3)
+
+
+@pytest.mark.values
+def test_kernels_of_one_source_that_divide_loops_of_other_sizes():
+    """The text of both is the same: the outermost folded size is an argument."""
+
+    def sums(x, y):
+        return x.sum((0, 1)), y.sum((0, 1))
+
+    torch._dynamo.reset()
+    compiled = torch.compile(sums, dynamic=True)
+    for n in (40, 56):
+        inputs = whole_numbers(n, 10, 24), whole_numbers(n, 3, 24)
+        torch.testing.assert_close(compiled(*inputs), sums(*inputs))

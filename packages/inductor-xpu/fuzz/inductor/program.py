@@ -168,7 +168,9 @@ class Maker:
         draw = self.draw
         for n, given in enumerate(self.program.inputs):
             target = self.values[f"t{n}"]
-            dims = tuple(d for d in range(target.dim()) if draw.random() < 0.4)
+            dims = tuple(
+                d for d, size in enumerate(target.shape) if draw.random() < 0.4 or size == 1
+            )
             wanted = [1 if d in dims else size for d, size in enumerate(target.shape)]
             fitting = [name for name, v in self.values.items() if _reduces_to(v, wanted)]
             if 0 in given.stride or not fitting or draw.random() < 0.25:
@@ -176,8 +178,9 @@ class Maker:
             value, part = draw.choice(fitting[-6:]), f"t{n}"
             for d in dims:
                 part += f".narrow({d}, 0, 1)"
-            if any(a != b for a, b in zip(self.values[value].shape, wanted, strict=True)):
-                value += f".mean({dims}, keepdim=True)"
+            same = all(a == b for a, b in zip(self.values[value].shape, wanted, strict=True))
+            # A view of the input, which is written, must be copied.
+            value += ".clone()" if same else f".mean({dims}, keepdim=True)"
             self.program.lines.append(f"{part}.mul_(0.75).add_({value}, alpha=0.25)")
             self.program.updated.append(n)
 

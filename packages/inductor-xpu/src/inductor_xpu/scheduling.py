@@ -42,11 +42,13 @@ class Scheduling(SIMDScheduling):
     def define_kernel(self, src_code: str, node_schedule: Sequence[Any], kernel: LoopKernel) -> str:
         """Write the definition of a kernel into the wrapper, once for equal kernels; return its name."""
         wrapper = V.graph.wrapper_code
-        if src_code in wrapper.src_to_kernel:
-            return wrapper.src_to_kernel[src_code]
+        # Kernels of one source may divide loops of other sizes, and describe other faults.
+        definition = f"{src_code}{kernel.loading}{kernel.faults.codes}"
+        if definition in wrapper.src_to_kernel:
+            return wrapper.src_to_kernel[definition]
         fused = get_fused_kernel_name(node_schedule, config.triton.descriptive_names)
         name = "_".join(["sycl", fused])[:MAX_NAME] + f"_{wrapper.next_kernel_suffix()}"
-        wrapper.src_to_kernel[src_code] = name
+        wrapper.src_to_kernel[definition] = name
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
         wrapper.add_import_once("from inductor_xpu.loader import *")

@@ -19,55 +19,88 @@ XPU_FN void unpack_weights(f4e2m1x2 stored, float* low, float* high) {
   *high = e2m1_value(stored.bits >> 4);
 }
 
-// How matmul_skinny reads words of 32 bits that hold numbers of B. prepare(word) does what serves all of them, and
-// number() returns number j divided by kUnit and multiplied by factor(j), plus kBias; inverse_factor(j) is exact.
-// nan_bits() is not 0 if a number is NaN that number() returns as another one.
+// How matmul_skinny reads words of 32 bits that hold numbers of B. prepare<EXACT>(word) does what serves all of them, and
+// number<EXACT>(word, j) returns number j divided by unit<EXACT>(), plus base<EXACT>(j) if kHasBase; it may be so small that
+// what it is multiplied by should first be multiplied by factor<EXACT>(). nan_bits() is not 0 if a number is NaN that
+// number() returns as another one.
 template <class B> struct WeightWord;
 
-// Masking alone gives numbers times 1, 16, 256 and 4096: a shift for each would cost as much as its multiplication.
-template <> struct WeightWord<u4x2> {
-  static constexpr int kNumbers = 8;
-  static constexpr float kBias = 0, kUnit = 1;
-  XPU_FN static float inverse_factor(int j) { return 1.0f / (float)(1 << 4 * (j & 3)); }
-  XPU_FN static u32 prepare(u32 word) { return word; }
+// A number of BITS bits becomes bits of the mantissa of 2^n, which gives 2^n + number: a conversion would cost as much as
+// the multiplication. n is 4, or 8 for eight bits; if that need not be EXACT it is 8 for every other number of four bits,
+// which shares a shift with its neighbour.
+template <int BITS> struct IntegerWord {
+  static constexpr int kNumbers = 32 / BITS;
+  static constexpr bool kHasBase = true;
+  template <bool EXACT> XPU_FN static float unit() { return 1; }
+  template <bool EXACT> XPU_FN static float factor() { return 1; }
+  // Where bit 0 of number j is once the word is shifted. 23 - BITS is the highest place of a number in the mantissa.
+  XPU_FN static constexpr int shift(int j, bool exact) {
+    return BITS == 4 && exact ? 19 - 4 * j : 15 - 8 * (BITS * j / 8);
+  }
+  XPU_FN static constexpr int place(int j, bool exact) { return shift(j, exact) + BITS * j; }
+  template <bool EXACT> XPU_FN static float base(int j) { return (float)(1 << (23 - place(j, EXACT))); }
+  template <bool EXACT> XPU_FN static u32 prepare(u32 word) { return word; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
   XPU_FN static float lane_code() { return 0; }
-  XPU_FN static float number(u32 word, int j, float) {
-    return (float)(i32)((j < 4 ? word : word >> 16) & (15u << 4 * (j & 3)));
+  template <bool EXACT> XPU_FN static float number(u32 word, int j, float) {
+    const int left = shift(j, EXACT), at = place(j, EXACT);
+    const u32 shifted = left >= 0 ? word << left : word >> -left;
+    return bits_as<float>((shifted & ((1u << BITS) - 1) << at) | (u32)(150 - at) << 23);
   }
 };
-// A number in two's complement is its bits with the highest one flipped, minus 8.
-template <> struct WeightWord<i4x2> : WeightWord<u4x2> {
-  static constexpr float kBias = 8;
-  XPU_FN static u32 prepare(u32 word) { return word ^ 0x88888888u; }
+// A number in two's complement is its bits with the highest one flipped, minus that bit.
+template <int BITS> struct SignedWord : IntegerWord<BITS> {
+  template <bool EXACT> XPU_FN static float base(int j) {
+    return IntegerWord<BITS>::template base<EXACT>(j) + (float)(1 << (BITS - 1));
+  }
+  template <bool EXACT> XPU_FN static u32 prepare(u32 word) { return word ^ (BITS == 4 ? 0x88888888u : 0x80808080u); }
 };
+template <> struct WeightWord<u4x2> : IntegerWord<4> {};
+template <> struct WeightWord<i4x2> : SignedWord<4> {};
+template <> struct WeightWord<u8> : IntegerWord<8> {};
+template <> struct WeightWord<i8> : SignedWord<8> {};
 // Every lane holds one of the sixteen numbers, and fetches those that it needs from the others.
 template <> struct WeightWord<f4e2m1x2> : WeightWord<u4x2> {
-  XPU_FN static float inverse_factor(int) { return 1; }
+  static constexpr bool kHasBase = false;
+  template <bool EXACT> XPU_FN static float base(int) { return 0; }
   XPU_FN static float lane_code() { return e2m1_value((u32)lane() & 15u); }
-  XPU_FN static float number(u32 word, int j, float code) { return shuffle(code, (int)(word >> 4 * j & 15u)); }
+  template <bool EXACT> XPU_FN static float number(u32 word, int j, float code) {
+    return shuffle(code, (int)(word >> 4 * j & 15u));
+  }
 };
 
 // Four numbers as fp16: those of the even bytes and those of the odd ones.
 struct HalfPairs {
   u32 even, odd;
+  XPU_FN float number(int j) const { return (float)bits_as<half>((u16)((j & 1 ? odd : even) >> 16 * (j >> 1))); }
 };
-template <> struct WeightWord<f8e5m2> {
+struct FloatWord {
   static constexpr int kNumbers = 4;
-  static constexpr float kBias = 0, kUnit = 1;
-  XPU_FN static float inverse_factor(int) { return 1; }
-  XPU_FN static HalfPairs prepare(u32 word) { return {(word & 0x00ff00ffu) << 8, word & 0xff00ff00u}; }
+  static constexpr bool kHasBase = false;
+  template <bool EXACT> XPU_FN static float unit() { return 1; }
+  template <bool EXACT> XPU_FN static float factor() { return 1; }
+  template <bool EXACT> XPU_FN static float base(int) { return 0; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
   XPU_FN static float lane_code() { return 0; }
-  XPU_FN static float number(HalfPairs word, int j, float) {
-    return (float)bits_as<half>((u16)((j & 1 ? word.odd : word.even) >> 16 * (j >> 1)));
-  }
 };
-// An fp16 with these bits is 256 times smaller, and a number where e4m3 has its NaN.
-template <> struct WeightWord<f8e4m3> : WeightWord<f8e5m2> {
-  static constexpr float kUnit = 256;
-  XPU_FN static HalfPairs prepare(u32 word) {
-    return {(word & 0x00800080u) << 8 | (word & 0x007f007fu) << 7, (word & 0x80008000u) | (word & 0x7f007f00u) >> 1};
+template <> struct WeightWord<f8e5m2> : FloatWord {
+  template <bool> XPU_FN static HalfPairs prepare(u32 word) { return {(word & 0x00ff00ffu) << 8, word & 0xff00ff00u}; }
+  template <bool> XPU_FN static float number(HalfPairs word, int j, float) { return word.number(j); }
+};
+// An fp16 with these bits is 256 times smaller, an f32 2^120 times, and a number where e4m3 has its NaN. The f32 of a
+// subnormal number is subnormal, which some devices take for zero.
+template <> struct WeightWord<f8e4m3> : FloatWord {
+  template <bool EXACT> XPU_FN static float unit() { return EXACT ? 256.0f : 0x1p80f; }
+  template <bool EXACT> XPU_FN static float factor() { return EXACT ? 1.0f : 0x1p40f; }
+  template <bool EXACT> XPU_FN static auto prepare(u32 word) {
+    if constexpr (EXACT)
+      return HalfPairs{(word & 0x00800080u) << 8 | (word & 0x007f007fu) << 7, (word & 0x80008000u) | (word & 0x7f007f00u) >> 1};
+    else
+      return word;
+  }
+  template <bool> XPU_FN static float number(HalfPairs word, int j, float) { return word.number(j); }
+  template <bool> XPU_FN static float number(u32 word, int j, float) {
+    return bits_as<float>((u32)((i32)(word << (24 - 8 * j)) >> 4) & 0x87f00000u);
   }
   XPU_FN static u32 nan_bits(u32 word) { return ((word & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u; }
 };

@@ -39,8 +39,7 @@ struct Steps {
   bool has_tail;
 
   Steps(const MatmulProblem& p, const LowBitWeights& w, std::int64_t lanes) : numbers(w.packed ? 8 : 4) {
-    words = (w.packed || is_float(p.b.dtype)) && p.k() % numbers == 0 && p.b.strides[1] % numbers == 0 &&
-            p.is_b_aligned;
+    words = p.k() % numbers == 0 && p.b.strides[1] % numbers == 0 && p.is_b_aligned;
     reject_unless(words || !w.packed, "columns are not whole words");
     length = lanes * numbers;
     // Numbers that a lane reads at once, or that lanes read at once, have one scale.
@@ -82,15 +81,17 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       epilogue.source() + w.defines() +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
-           steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_HAS_TAIL ", steps.has_tail,
+           steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_EXACT ",
+           size_of(p.a.dtype) > 2 || device_info(device).is_gpu, "\n#define XPU_HAS_TAIL ", steps.has_tail,
            "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
            scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
            epilogue.reads_result(), "\n") +
       std::string(kernel_source("matmul_skinny.sycl"));
 
   // As many blocks a step as the kernel reads: kBlocks.
-  bool has_shift = p.zero_b.tensor || p.offset_b.tensor || p.b.dtype == DType::i4;
-  auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts);
+  bool has_shift = p.zero_b.tensor || p.offset_b.tensor;
+  bool has_base = steps.words && !is_float(p.b.dtype);
+  auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts) + has_base;
   auto count = p.m() * steps.count() * lanes;
   int ordered = plan.add_scratch(static_cast<std::size_t>(count * blocks) * sizeof(float));
   constexpr std::int64_t group = 256;
