@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, empty_product
-from .products import FLOATS, fits, low_bit_linear
+from .products import FLOATS, dynamic_linear, fits, low_bit_linear, quantizes_rows
 
 _FORMATS = {dtype: name for name, dtype in FLOATS.items()}
 
@@ -20,8 +20,11 @@ def linear(stock: Handler) -> Handler:
         input, weight, bias = arguments_of_linear(args, kwargs)
         if weight.device.type == "xpu" and input.numel() == 0:
             return empty_product(input, weight, bias)
+        on_xpu = weight.device.type == "xpu"
+        if on_xpu and _is_dynamic(input, weight):
+            return dynamic_linear(input, weight.qdata, weight.scale, bias)
         if (
-            weight.device.type != "xpu"
+            not on_xpu
             or weight.act_quant_kwargs is not None
             or type(input) is type(weight)
             or weight.qdata.dtype not in _FORMATS
@@ -32,6 +35,19 @@ def linear(stock: Handler) -> Handler:
         return low_bit_linear(input, weight.qdata, format, weight.scale, None, None, bias)
 
     return handler
+
+
+def _is_dynamic(input: Tensor, weight: Any) -> bool:
+    """Return whether activations are quantized row by row, to e4m3, with any scales."""
+    how = weight.act_quant_kwargs
+    return (
+        how is not None
+        and type(input) is not type(weight)
+        and how.float8_dtype == weight.qdata.dtype == torch.float8_e4m3fn
+        and how.hp_value_lb is None
+        and how.hp_value_ub is None
+        and quantizes_rows(input, weight.qdata, weight.scale, how.granularity)
+    )
 
 
 def bmm(stock: Handler) -> Handler:

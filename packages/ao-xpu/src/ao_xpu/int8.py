@@ -9,7 +9,7 @@ from torch import Tensor
 from torch._dynamo import is_compiling
 
 from .handlers import Handler, arguments_of_linear, empty_product, scaled_input
-from .products import fits, low_bit_linear
+from .products import dynamic_linear, fits, low_bit_linear, quantizes_rows
 
 
 def safe_int_mm(stock: Any) -> Any:
@@ -31,8 +31,12 @@ def linear(stock: Handler) -> Handler:
         input, weight, bias = arguments_of_linear(args, kwargs)
         if weight.device.type == "xpu" and input.numel() == 0:
             return empty_product(input, weight, bias)
+        on_xpu = weight.device.type == "xpu"
+        if on_xpu and _is_dynamic(input, weight):
+            input = scaled_input(input, weight)
+            return dynamic_linear(input, weight.qdata, weight.scale, bias)
         if (
-            weight.device.type != "xpu"
+            not on_xpu
             or weight.act_quant_kwargs is not None
             or not fits(weight.qdata, weight.scale, weight.zero_point)
         ):
@@ -42,6 +46,20 @@ def linear(stock: Handler) -> Handler:
         return low_bit_linear(input, weight.qdata, "int8", scale, zero_point, None, bias)
 
     return handler
+
+
+def _is_dynamic(input: Tensor, weight: Any) -> bool:
+    """Return whether activations are quantized symmetrically, row by row, as they come."""
+    from torchao.quantization.quant_primitives import MappingType
+
+    how = weight.act_quant_kwargs
+    return (
+        how is not None
+        and weight.act_quant_scale is None
+        and how.mapping_type is MappingType.SYMMETRIC
+        and not how.reduce_range
+        and quantizes_rows(input, weight.qdata, weight.scale, how.granularity)
+    )
 
 
 def unpacked_linear(stock: Handler) -> Handler:

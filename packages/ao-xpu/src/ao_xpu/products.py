@@ -6,6 +6,8 @@ parameters have the shape ``[N, K / group]``, ``[N, 1]``, ``[1, 1]`` or ``[]``, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -34,6 +36,32 @@ def low_bit_linear(
         return product(input, weight.contiguous(), format, scale, zero_point, offset, bias)
     elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
     return torch.nn.functional.linear(input, elements, bias)
+
+
+def dynamic_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
+    """Return the product of ``input``, whose rows are quantized to the weight's type, on xpu.
+
+    The weight [N, K] is int8 or float8_e4m3fn with scales [N, 1].
+    """
+    if torch.is_autocast_enabled(input.device.type):
+        input = input.to(torch.get_autocast_dtype(input.device.type))
+    bias = bias if bias is None else bias.to(input.dtype)
+    return torch.ops.torch_xpu.dynamic_linear(input, weight, scale, bias)
+
+
+def quantizes_rows(input: Tensor, weight: Tensor, scale: Tensor, granularity: Any) -> bool:
+    """Return whether ``dynamic_linear`` may compute the product. It has no gradient."""
+    from torchao.quantization.granularity import PerRow
+
+    return (
+        isinstance(granularity, PerRow)
+        and granularity.dim == -1
+        and weight.dim() == 2
+        and scale.shape == (weight.shape[0], 1)
+        and scale.dtype == torch.float32
+        and input.dtype in (torch.float32, torch.float16, torch.bfloat16)
+        and not (torch.is_grad_enabled() and input.requires_grad)
+    )
 
 
 def dequantize_low_bit(

@@ -2,6 +2,7 @@
 // aten/.
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 // The steps are post-ops of the runtime by name, with two factors each; a binary step takes the next operand.
@@ -27,6 +28,8 @@ TORCH_LIBRARY(torch_xpu, m) {
       "dequantize_low_bit(Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? offset, "
       "ScalarType dtype) -> Tensor",
       tags);
+  // Quantizes each row of the input to the type of the weight, int8 or float8_e4m3fn, whose rows have scales.
+  m.def("dynamic_linear(Tensor input, Tensor weight, Tensor scale, Tensor? bias) -> Tensor", tags);
   // torchao's step of Adam. The moments, means and squares of the gradients and for amsgrad the largest of
   // the squares, are floats without scales; float8_e4m3fn; or places in the two tables of 256 or 16 floats,
   // those of 16 two a byte, the first in the high half. A scale is that of a block of neighbours. `step` and
@@ -40,6 +43,12 @@ TORCH_LIBRARY(torch_xpu, m) {
 
 // Compilers ask what an operator returns.
 TORCH_LIBRARY_IMPL(torch_xpu, Meta, m) {
+  m.impl("dynamic_linear", [](const at::Tensor& input, const at::Tensor& weight, const at::Tensor&,
+                              const std::optional<at::Tensor>&) {
+    auto sizes = input.sym_sizes().vec();
+    sizes.back() = weight.sym_size(0);
+    return at::empty_symint(sizes, input.options());
+  });
   m.impl("low_bit_adam_", [](const at::Tensor&, const at::Tensor&, at::TensorList, at::TensorList,
                              at::TensorList, const at::Tensor&, const at::Tensor&, double, double, double,
                              double, bool, bool, const std::optional<at::Generator>&) {});

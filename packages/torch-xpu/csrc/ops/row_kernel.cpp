@@ -17,8 +17,8 @@ using at::Tensor;
 namespace {
 
 const char* element_type(at::ScalarType type) {
-  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(type) || type == at::kBool, "not implemented for '", type,
-                              "'");
+  bool is_byte = type == at::kBool || type == at::kChar;
+  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(type) || is_byte, "not implemented for '", type, "'");
   return stored_type(dtype_of(type));
 }
 

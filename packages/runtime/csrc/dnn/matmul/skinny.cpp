@@ -21,8 +21,10 @@ bool changes_along_k(ExtraOperand scale_a) {
 void check(const MatmulProblem& p) {
   auto type = p.a.dtype;
   reject_unless(p.m() <= max_rows(p), "more than ", max_rows(p), " rows");
-  reject_unless(is_float(type) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
-                "only floats of up to 32 bits by low-bit weights");
+  bool of_integers = (type == DType::i8 || type == DType::u8) && !is_float(p.b.dtype);
+  reject_unless(
+      (is_float(type) || of_integers) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
+      "only floats of up to 32 bits, or integers, by low-bit weights into floats");
   // On a GPU oneDNN has kernels for this; on a CPU it converts all weights first.
   int device = p.problem.device();
   bool is_of_onednn = onednn_reads_weights(p) && onednn_matmul_unsupported_reason(device).empty();

@@ -1,0 +1,97 @@
+// torch_xpu::dynamic_linear: activations that are quantized row by row as they come, by weights of eight bits
+// with a scale for each row. Two kernels: one finds the scale of a row and quantizes it, one multiplies. Its
+// schema is in bridge/operators.cpp.
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include <array>
+
+#include "ops/arguments.h"
+#include "ops/row_kernel.h"
+#include "ops/scaled_rows.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+using at::blas::ScalingType;
+
+// As torchao quantizes: the scale is computed in the type of the activations. A row of zeros has zeros.
+struct Quantizer {
+  const char* name;
+  const char* largest;  // number of the type; of integers, the middle of both ends
+  const char* smallest_scale;
+  const char* quantized;
+};
+constexpr Quantizer to_int8{"quantize_rows_int8", "127.5f", "0x1p-23f",
+                            "clamp(round_even(a0 * inverse), -128.0f, 127.0f)"},
+    to_e4m3{"quantize_rows_e4m3", "448.0f", "0.0f", "clamp(a0 / divisor, -448.0f, 448.0f)"};
+
+std::string in_type(at::ScalarType type, const std::string& expression) {
+  if (type == at::kBFloat16) return "to<float>(bf16(" + expression + "))";
+  return type == at::kHalf ? "(float)(half)(" + expression + ")" : expression;
+}
+
+const RowKernel* make_quantizer(const Quantizer& q, at::ScalarType type) {
+  auto finish = "T scale = maximum(" + in_type(type, std::string("s0 / ") + q.largest) + ", " +
+                q.smallest_scale +
+                "); [[maybe_unused]] T inverse = 1.0f / scale, divisor = scale == 0.0f ? 1.0f : scale;";
+  return new RowKernel(
+      {.name = q.name,
+       .passes = {{{{"T", "0"}}, "s0 = maximum(s0, abs(a0));", "s0 = maximum(s0, r0);", finish}},
+       .outputs = {q.quantized},
+       .row_outputs = {"scale"}});
+}
+
+const RowKernel& quantizer(at::ScalarType of, at::ScalarType to) {
+  static const auto make_all = [](const Quantizer& q) {
+    return std::array{make_quantizer(q, at::kFloat), make_quantizer(q, at::kHalf),
+                      make_quantizer(q, at::kBFloat16)};
+  };
+  static const auto int8 = make_all(to_int8), e4m3 = make_all(to_e4m3);
+  auto& of_type = to == at::kChar ? int8 : e4m3;
+  return *of_type[of == at::kFloat ? 0 : of == at::kHalf ? 1 : 2];
+}
+
+Tensor dynamic_linear(const Tensor& input, const Tensor& weight, const Tensor& scale,
+                      const std::optional<Tensor>& bias) {
+  auto guard = guard_for(input, weight);
+  check_one_device(input, weight, scale, bias);
+  auto type = input.scalar_type();
+  TORCH_CHECK_TYPE(type == at::kFloat || type == at::kHalf || type == at::kBFloat16, "input: got ", type,
+                   ", expected float32, float16 or bfloat16");
+  TORCH_CHECK_TYPE(weight.scalar_type() == at::kChar || weight.scalar_type() == at::kFloat8_e4m3fn,
+                   "weight: got ", weight.scalar_type(), ", expected int8 or float8_e4m3fn");
+  TORCH_CHECK_VALUE(weight.dim() == 2 && input.dim() > 0 && input.size(-1) == weight.size(1),
+                    "input of shape ", input.sizes(), " and a weight of shape ", weight.sizes(),
+                    " cannot be multiplied");
+  auto n = weight.size(0), k = weight.size(1);
+  TORCH_CHECK_VALUE(
+      scale.scalar_type() == at::kFloat && scale.numel() == n && scale.dim() == 2 && scale.size(0) == n,
+      "scale: got ", scale.scalar_type(), " of shape ", scale.sizes(), ", expected float32 of shape (", n,
+      ", 1)");
+  TORCH_CHECK_VALUE(!given(bias) || (bias->dim() == 1 && bias->size(0) == n && bias->scalar_type() == type),
+                    "bias: expected ", type, " of shape (", n, ")");
+  auto sizes = input.sizes().vec();
+  sizes.back() = n;
+  auto output = at::empty(sizes, input.options());
+  if (output.numel() == 0) return output;
+  if (k == 0) return given(bias) ? output.copy_(bias->expand_as(output)) : output.zero_();
+  auto rows = input.reshape({-1, k}).contiguous();
+  auto count = rows.size(0);
+  auto numbers = at::empty({count, k}, weight.options());
+  auto scales = at::empty({count, 1}, input.options().dtype(at::kFloat));
+  quantizer(type, weight.scalar_type())({numbers.view({count, k, 1})}, {scales}, {rows.view({count, k, 1})});
+  auto dense = weight.stride(1) == 1 ? weight : weight.contiguous();
+  multiply_scaled({numbers, scales, ScalingType::RowWise}, {dense, scale, ScalingType::RowWise}, bias,
+                  output.view({count, n}));
+  return output;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(torch_xpu, XPU, m) {
+  m.impl("dynamic_linear", dynamic_linear);
+}
+
+}  // namespace torch_xpu

@@ -1,0 +1,85 @@
+"""Products of activations that are quantized row by row as they come, by weights of eight bits."""
+
+import pytest
+import torch
+
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def quantized(x, dtype):
+    """Return the numbers of rows and their scales, as torchao computes them on the CPU."""
+    largest = x.abs().amax(-1, keepdim=True)
+    if dtype == torch.int8:
+        scale = (largest / 127.5).clamp(min=2.0**-23).float()
+        return torch.clamp(torch.round(x * (1.0 / scale)), -128, 127).to(dtype), scale
+    scale = (largest / 448).float()
+    return (x.float() / scale).nan_to_num(0).clamp(-448, 448).to(dtype), scale
+
+
+def operands(m, n, k, dtype, weight_dtype):
+    generator = torch.Generator().manual_seed(m * n + k)
+    x = torch.randn(m, k, generator=generator).to(dtype)
+    weight, scale = quantized(torch.randn(n, k, generator=generator), weight_dtype)
+    return x, weight, scale, torch.randn(n, generator=generator).to(dtype)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("weight_dtype", [torch.int8, torch.float8_e4m3fn])
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(1, 48, 256), (1, 33, 67), (3, 7, 4), (5, 64, 300), (17, 40, 128), (1, 1, 1)]
+)
+def test_products(m, n, k, weight_dtype, dtype, with_bias):
+    x, weight, scale, bias = operands(m, n, k, dtype, weight_dtype)
+    numbers, scales = quantized(x, weight_dtype)
+    expected = (numbers.double() * scales.double()) @ (weight.double() * scale.double()).t()
+    expected = expected + bias.double() if with_bias else expected
+    given = (bias.xpu() if with_bias else None,)
+    got = torch.ops.torch_xpu.dynamic_linear(x.xpu(), weight.xpu(), scale.xpu(), *given)
+    assert (got.dtype, got.shape) == (dtype, (m, n))
+    tolerance = 2e-5 if dtype == torch.float32 else torch.finfo(dtype).eps
+    size = expected.abs().max().item()
+    torch.testing.assert_close(got.cpu().double(), expected, rtol=tolerance, atol=tolerance * size)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("weight_dtype", [torch.int8, torch.float8_e4m3fn])
+def test_rows_of_zeros_and_numbers_that_are_none(weight_dtype):
+    x, weight, scale, _ = operands(4, 6, 40, torch.bfloat16, weight_dtype)
+    x[1], x[2, 3] = 0, float("nan")
+    got = torch.ops.torch_xpu.dynamic_linear(x.xpu(), weight.xpu(), scale.xpu(), None).cpu()
+    assert torch.equal(got[1], torch.zeros_like(got[1]))
+    assert got[2].isnan().all()
+    assert not got[[0, 1, 3]].isnan().any()
+
+
+@pytest.mark.values
+def test_shapes_and_strides():
+    x, weight, scale, bias = (t.xpu() for t in operands(6, 5, 16, torch.float32, torch.int8))
+    product = torch.ops.torch_xpu.dynamic_linear
+    expected = product(x, weight, scale, bias)
+    assert torch.equal(product(x.view(2, 3, 16), weight, scale, bias), expected.view(2, 3, 5))
+    torch.testing.assert_close(product(x[2], weight, scale, bias), expected[2])
+    assert torch.equal(product(x.t().contiguous().t(), weight, scale, bias), expected)
+    assert torch.equal(product(x, weight.t().contiguous().t(), scale, bias), expected)
+    assert product(x[:0], weight, scale, bias).shape == (0, 5)
+    meta = product(*(t.to("meta") for t in (x.view(2, 3, 16), weight, scale)), None)
+    assert meta.shape == (2, 3, 5)
+
+
+def test_refusals():
+    x, weight, scale, bias = (t.xpu() for t in operands(2, 5, 16, torch.float32, torch.int8))
+    product = torch.ops.torch_xpu.dynamic_linear
+    with pytest.raises(TypeError, match="input: got Double"):
+        product(x.double(), weight, scale, None)
+    with pytest.raises(TypeError, match="expected int8 or float8_e4m3fn"):
+        product(x, weight.float(), scale, None)
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        product(x[:, :3], weight, scale, None)
+    with pytest.raises(ValueError, match=r"expected float32 of shape \(5, 1\)"):
+        product(x, weight, scale.t(), None)
+    with pytest.raises(ValueError, match="bias: expected"):
+        product(x, weight, scale, bias[:3])
+    with pytest.raises(RuntimeError, match="device"):
+        product(x, weight.cpu(), scale, None)
