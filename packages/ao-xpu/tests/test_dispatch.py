@@ -1,4 +1,4 @@
-"""How many operators a quantized linear layer calls: one kernel for weights alone, two for activations, too."""
+"""How many operators a quantized linear layer calls: one kernel for weights alone, two with activations."""
 
 import pytest
 import torch
