@@ -30,9 +30,11 @@ struct Geometry {
 // The three tensors as given, and the layouts and type to offer oneDNN.
 struct Descriptors {
   DType type;
+  Layouts layouts;
   memory::desc x, w, y, any_x, any_w, any_y;
-  Descriptors(const ConvProblem& p, DType type_)
+  Descriptors(const ConvProblem& p, DType type_, Layouts layouts_)
       : type(type_),
+        layouts(layouts_),
         x(describe(p.x)),
         w(describe(weights(p))),
         y(describe(p.y)),
@@ -55,6 +57,7 @@ struct Descriptors {
   // copied, because some implementations read it as if it had none.
   memory::desc activation(const ConvProblem& p, const Tensor& t) const {
     auto& other = &t == &p.x ? p.y : p.x;
+    if (layouts == Layouts::any) return in_type(any_layout(t), p.x.dtype, type);
     bool is_last = t.strides[1] == 1 || (p.groups > 1 && other.strides[1] == 1 && has_places(other));
     return in_type(is_last ? describe(channels_last(t)) : any_layout(t), p.x.dtype, type);
   }
@@ -83,8 +86,9 @@ struct ConvPass {
   const ConvProblem& p;
   Plan& plan;
   DType type = Descriptors::type_of(p);
+  Layouts layouts = Layouts::keep_channels_last;
   Geometry geometry{p};
-  Descriptors d{p, type};
+  Descriptors d{p, type, layouts};
   PlacedOperand x{d.x, 0}, w{d.w, 1}, y{d.y, 2};
   int device = p.problem.device();
   const dnnl::engine& engine = engine_of(device);
@@ -270,9 +274,9 @@ struct ConvPass {
 
 namespace {
 
-std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type) {
+std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type, Layouts layouts) {
   check_problem(p);
-  ConvPass pass{p, plan, type};
+  ConvPass pass{p, plan, type, layouts};
   switch (p.sum) {
     case ConvSum::y:
       return pass.sum_y(pass.y, pass.d.any_y, false);
@@ -286,14 +290,14 @@ std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type) {
 
 }  // namespace
 
-std::string conv_onednn(const ConvProblem& p, Plan& plan) {
-  return conv_onednn_in(p, plan, Descriptors::type_of(p));
+std::string conv_onednn(const ConvProblem& p, Plan& plan, Layouts layouts) {
+  return conv_onednn_in(p, plan, Descriptors::type_of(p), layouts);
 }
 
-std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan) {
+std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan, Layouts layouts) {
   bool half = p.x.dtype == DType::f16 || p.x.dtype == DType::bf16;
   reject_unless(half && Descriptors::same_types(p), "the operands are not all f16, or all bf16");
-  return conv_onednn_in(p, plan, DType::f32);
+  return conv_onednn_in(p, plan, DType::f32, layouts);
 }
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {

@@ -104,9 +104,10 @@ namespace {
 void run_convolution(Stream stream, const ConvProblem& p) {
   if (p.result().numel() == 0 && !p.bias.tensor) return;
   run(stream, p.problem, [&p] {
-    std::vector<Candidate> list{{"onednn", [&p](Plan& plan) { return conv_pointwise(p, plan); }},
-                                {"onednn", [&p](Plan& plan) { return conv_onednn(p, plan); }},
-                                {"onednn", [&p](Plan& plan) { return conv_onednn_in_f32(p, plan); }}};
+    std::vector<Candidate> list{{"onednn", [&p](Plan& plan) { return conv_pointwise(p, plan); }}};
+    for (auto convolve : {conv_onednn, conv_onednn_in_f32})
+      for (auto layouts : {Layouts::keep_channels_last, Layouts::any})
+        list.push_back({"onednn", [=, &p](Plan& plan) { return convolve(p, plan, layouts); }});
     if (p.forward)
       list.push_back({"onednn+sycl", [&p](Plan& plan) { return conv_onednn_and_kernel(p, plan); }});
     list.push_back({"sycl", [&p](Plan& plan) { return conv_sycl(p, plan); }});

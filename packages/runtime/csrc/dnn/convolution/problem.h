@@ -50,10 +50,13 @@ Epilogue conv_epilogue(const ConvProblem& p, const char* type);
 
 /// A 1x1 convolution by a matrix product.
 std::string conv_pointwise(const ConvProblem& p, Plan& plan);
+/// Layouts that oneDNN may choose: those of activations with channels last stay, or none does. For a few
+/// shapes it has fast code for dense channels alone.
+enum class Layouts { keep_channels_last, any };
 /// All of it in one primitive.
-std::string conv_onednn(const ConvProblem& p, Plan& plan);
+std::string conv_onednn(const ConvProblem& p, Plan& plan, Layouts layouts);
 /// All of it in one primitive, in f32: on CPUs without fp16 tiles oneDNN has no gradient of f16 weights.
-std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan);
+std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan, Layouts layouts);
 /// The sums by a primitive, the epilogue by a kernel.
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan);
 /// All of it in one kernel.
