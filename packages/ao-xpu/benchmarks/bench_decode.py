@@ -5,13 +5,11 @@ Eager steps, and steps replayed from an XPUGraph.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from configs import config
 from xpu_bench import Case, Pair
-
-os.environ.setdefault("TORCHAO_FORCE_SKIP_LOADING_SO_FILES", "1")
 
 BARS = {
     "int4": ">= 2.2",
@@ -20,18 +18,6 @@ BARS = {
     "int8 dynamic": ">= 1.0",
     "fp8 row": ">= 1.0",
 }
-
-
-def _config(name: str) -> Any:
-    from torchao import quantization as q
-
-    return {
-        "int4": lambda: q.Int4WeightOnlyConfig(group_size=128),
-        "int8 weight-only": q.Int8WeightOnlyConfig,
-        "fp8 weight-only": q.Float8WeightOnlyConfig,
-        "int8 dynamic": q.Int8DynamicActivationInt8WeightConfig,
-        "fp8 row": lambda: q.Float8DynamicActivationFloat8WeightConfig(granularity=q.PerRow()),
-    }[name]()
 
 
 def _step(name: str | None, is_replayed: bool) -> Callable[[], Any]:
@@ -43,7 +29,7 @@ def _step(name: str | None, is_replayed: bool) -> Callable[[], Any]:
     torch.manual_seed(0)
     model = Decoder().to("xpu", torch.bfloat16).eval().requires_grad_(False)
     if name is not None:
-        quantize_(model, _config(name))
+        quantize_(model, config(name))
     token, position = (
         torch.ones(shape, dtype=torch.long, device="xpu") for shape in ((1, 1), (1,))
     )

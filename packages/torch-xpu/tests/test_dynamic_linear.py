@@ -1,4 +1,4 @@
-"""Products of activations that are quantized row by row as they come, by weights of eight bits."""
+"""Numbers of eight bits with scales of rows, and products of activations that are quantized so."""
 
 import pytest
 import torch
@@ -52,6 +52,22 @@ def test_rows_of_zeros_and_numbers_that_are_none(weight_dtype):
     assert torch.equal(got[1], torch.zeros_like(got[1]))
     assert got[2].isnan().all()
     assert not got[[0, 1, 3]].isnan().any()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("numbers", [torch.int8, torch.float8_e4m3fn])
+def test_rows(numbers, dtype):
+    x = torch.randn(2, 5, 37, generator=torch.Generator().manual_seed(0)).to(dtype)
+    expected, expected_scale = quantized(x, numbers)
+    for given in (x, x.transpose(0, 1).contiguous().transpose(0, 1)):
+        got, scale = torch.ops.torch_xpu.quantize_rows(given.xpu(), numbers)
+        assert torch.equal(scale.cpu(), expected_scale)
+        assert torch.equal(got.cpu().view(torch.uint8), expected.view(torch.uint8))
+    got, scale = torch.ops.torch_xpu.quantize_rows(x[:0].xpu(), numbers)
+    assert (got.shape, scale.shape) == ((0, 5, 37), (0, 5, 1))
+    meta = torch.ops.torch_xpu.quantize_rows(x.to("meta"), numbers)
+    assert [t.shape for t in meta] == [x.shape, (2, 5, 1)]
 
 
 @pytest.mark.values

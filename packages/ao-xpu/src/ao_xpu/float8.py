@@ -8,9 +8,44 @@ import torch
 from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, empty_product
-from .products import FLOATS, dynamic_linear, fits, low_bit_linear, quantizes_rows
+from .products import (
+    FLOATS,
+    arguments_of,
+    dynamic_linear,
+    fits,
+    has_rows,
+    low_bit_linear,
+    quantizes_rows,
+)
 
 _FORMATS = {dtype: name for name, dtype in FLOATS.items()}
+
+
+def from_hp(stock: Any) -> Any:
+    """Quantize rows by one kernel, without copies of all numbers in f32."""
+
+    def make(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        from torchao.quantization.quantize_.common import KernelPreference
+        from torchao.quantization.utils import get_block_size
+
+        given = arguments_of(stock, args, kwargs)
+        x, granularity = given["hp_tensor"], given["granularity"]
+        is_e4m3 = given["float8_dtype"] == torch.float8_e4m3fn
+        is_limited = given["hp_value_lb"] is not None or given["hp_value_ub"] is not None
+        wants_mslk = given["kernel_preference"] is KernelPreference.MSLK
+        if is_limited or wants_mslk or not (is_e4m3 and has_rows(x, granularity)):
+            return stock.__func__(cls, *args, **kwargs)
+        numbers, scale = torch.ops.torch_xpu.quantize_rows(x.detach(), torch.float8_e4m3fn)
+        options = ("mm_config", "act_quant_kwargs", "kernel_preference")
+        return cls(
+            numbers,
+            scale,
+            block_size=list(get_block_size(x.shape, granularity)),
+            dtype=x.dtype,
+            **{name: given[name] for name in options},
+        )
+
+    return classmethod(make)
 
 
 def linear(stock: Handler) -> Handler:

@@ -5,6 +5,7 @@ An element is ``scale * number + zero_point``; scales and zero points have the s
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,26 @@ from .products import dequantize_low_bit, low_bit_linear
 
 # A group of equal elements has this range, as mslk's quantizer has it.
 MIN_RANGE = 1e-6
+# Numbers that are quantized at a time.
+PIECE = 1 << 18
 
 
+def _by_pieces(quantize: Callable[[Tensor, int], tuple[Tensor, ...]]) -> Any:
+    """Quantize some rows at a time, so that copies in f32 are small beside a large weight."""
+
+    @functools.wraps(quantize)
+    def whole(weight: Tensor, group: int) -> tuple[Tensor, ...]:
+        rows = weight.detach().flatten(0, -2)
+        pieces = rows.split(max(1, PIECE // weight.shape[-1]))
+        if len(pieces) < 2:
+            return quantize(weight, group)
+        parts = zip(*(quantize(piece, group) for piece in pieces), strict=True)
+        return tuple(torch.cat(part).unflatten(0, weight.shape[:-1]) for part in parts)
+
+    return whole
+
+
+@_by_pieces
 def quantize_asymmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return numbers in [-8, 7] as int8 [..., N, K], and f32 scales and zero points [..., N, K / group]."""
     groups = weight.detach().float().unflatten(-1, (-1, group))
@@ -29,6 +48,7 @@ def quantize_asymmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Ten
     return numbers.flatten(-2).to(torch.int8), scale.squeeze(-1), zero_point.squeeze(-1)
 
 
+@_by_pieces
 def quantize_symmetric(weight: Tensor, group: int) -> tuple[Tensor, Tensor]:
     """Return numbers in [-8, 7] as int8 [..., N, K], and f32 scales [..., N, K / group]."""
     groups = weight.detach().float().unflatten(-1, (-1, group))

@@ -9,7 +9,14 @@ from torch import Tensor
 from torch._dynamo import is_compiling
 
 from .handlers import Handler, arguments_of_linear, empty_product, scaled_input
-from .products import dynamic_linear, fits, low_bit_linear, quantizes_rows
+from .products import (
+    arguments_of,
+    dynamic_linear,
+    fits,
+    has_rows,
+    low_bit_linear,
+    quantizes_rows,
+)
 
 
 def safe_int_mm(stock: Any) -> Any:
@@ -22,6 +29,33 @@ def safe_int_mm(stock: Any) -> Any:
         return torch._int_mm(input, mat2)
 
     return multiply
+
+
+def from_hp(stock: Any) -> Any:
+    """Quantize rows by one kernel, without copies of all numbers in f32."""
+
+    def make(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        from torchao.quantization.quant_primitives import MappingType
+        from torchao.quantization.utils import get_block_size
+
+        given = arguments_of(stock, args, kwargs)
+        x, granularity = given["hp_tensor"], given["granularity"]
+        symmetric = given["mapping_type"] is MappingType.SYMMETRIC
+        as_they_come = given["scale"] is None and not given["reduce_range"]
+        if not (symmetric and as_they_come and has_rows(x, granularity)):
+            return stock.__func__(cls, *args, **kwargs)
+        numbers, scale = torch.ops.torch_xpu.quantize_rows(x.detach(), torch.int8)
+        options = ("act_quant_kwargs", "act_quant_scale", "act_quant_zero_point", "act_pre_scale")
+        return cls(
+            numbers,
+            scale,
+            list(get_block_size(x.shape, granularity)),
+            x.dtype,
+            zero_point=torch.zeros_like(scale, dtype=torch.int8),
+            **{name: given[name] for name in options},
+        )
+
+    return classmethod(make)
 
 
 def linear(stock: Handler) -> Handler:

@@ -44,6 +44,7 @@ _QUANT_API = "torchao.quantization.quant_api"
 
 _NEEDS_MSLK = "needs mslk, whose kernels are CUDA's"
 _EXPANDS = "expands the weight at each call"
+_COPIES = "copies all numbers to f32, several times"
 _NO_VIEWS = "the class has no views"
 _HOST_PRODUCT = "formats its input, multiplies odd sizes on the host and hides errors"
 _NO_METHOD = "the class has no such method"
@@ -115,6 +116,7 @@ PATCHES: tuple[Patch, ...] = (
     Patch("torchao.kernel.intmm", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
     Patch("torchao.kernel", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
     Patch("torchao.quantization", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
+    Patch(_INT8, "Int8Tensor.from_hp", _COPIES, int8.from_hp),
     TensorFunctions(_INT8, "Int8Tensor", _EXPANDS, int8.linear, _LINEAR),
     TensorFunctions(_INTX, "IntxUnpackedToInt8Tensor", _EXPANDS, int8.unpacked_linear, _LINEAR),
     TensorFunctions(
@@ -125,6 +127,7 @@ PATCHES: tuple[Patch, ...] = (
         (F.linear,),
     ),
     # float8
+    Patch(_FLOAT8, "Float8Tensor.from_hp", _COPIES, float8.from_hp),
     TensorFunctions(_FLOAT8, "Float8Tensor", _EXPANDS, float8.linear, _LINEAR),
     TensorFunctions(_FLOAT8, "Float8Tensor", _NEEDS_MSLK, float8.bmm, (torch.bmm,)),
     Patch(_FLOAT8, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),

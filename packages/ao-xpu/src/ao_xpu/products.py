@@ -6,6 +6,7 @@ parameters have the shape ``[N, K / group]``, ``[N, 1]``, ``[1, 1]`` or ``[]``, 
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
@@ -49,19 +50,35 @@ def dynamic_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | 
     return torch.ops.torch_xpu.dynamic_linear(input, weight, scale, bias)
 
 
-def quantizes_rows(input: Tensor, weight: Tensor, scale: Tensor, granularity: Any) -> bool:
-    """Return whether ``dynamic_linear`` may compute the product. It has no gradient."""
+def has_rows(x: Tensor, granularity: Any) -> bool:
+    """Return whether ``quantize_rows`` of torch-xpu takes the tensor: a scale belongs to a row."""
     from torchao.quantization.granularity import PerRow
 
     return (
-        isinstance(granularity, PerRow)
-        and granularity.dim == -1
+        x.device.type == "xpu"
+        and isinstance(granularity, PerRow)
+        and granularity.dim in (-1, x.dim() - 1)
+        and x.numel() > 0
+        and x.dtype in (torch.float32, torch.float16, torch.bfloat16)
+    )
+
+
+def quantizes_rows(input: Tensor, weight: Tensor, scale: Tensor, granularity: Any) -> bool:
+    """Return whether ``dynamic_linear`` may compute the product. It has no gradient."""
+    return (
+        has_rows(input, granularity)
         and weight.dim() == 2
         and scale.shape == (weight.shape[0], 1)
         and scale.dtype == torch.float32
-        and input.dtype in (torch.float32, torch.float16, torch.bfloat16)
         and not (torch.is_grad_enabled() and input.requires_grad)
     )
+
+
+def arguments_of(stock: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return the arguments of a call by name, with the defaults."""
+    call = inspect.signature(stock).bind(*args, **kwargs)
+    call.apply_defaults()
+    return call.arguments
 
 
 def dequantize_low_bit(

@@ -5,6 +5,8 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <tuple>
+
 // The steps are post-ops of the runtime by name, with two factors each; a binary step takes the next operand.
 TORCH_LIBRARY(torch_xpu, m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
@@ -28,7 +30,9 @@ TORCH_LIBRARY(torch_xpu, m) {
       "dequantize_low_bit(Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? offset, "
       "ScalarType dtype) -> Tensor",
       tags);
-  // Quantizes each row of the input to the type of the weight, int8 or float8_e4m3fn, whose rows have scales.
+  // To int8 or float8_e4m3fn, with f32 scales of [..., 1].
+  m.def("quantize_rows(Tensor input, ScalarType dtype) -> (Tensor, Tensor)", tags);
+  // Quantizes each row of the input to the type of the weight, whose rows have scales.
   m.def("dynamic_linear(Tensor input, Tensor weight, Tensor scale, Tensor? bias) -> Tensor", tags);
   // torchao's step of Adam. The moments, means and squares of the gradients and for amsgrad the largest of
   // the squares, are floats without scales; float8_e4m3fn; or places in the two tables of 256 or 16 floats,
@@ -43,6 +47,12 @@ TORCH_LIBRARY(torch_xpu, m) {
 
 // Compilers ask what an operator returns.
 TORCH_LIBRARY_IMPL(torch_xpu, Meta, m) {
+  m.impl("quantize_rows", [](const at::Tensor& input, at::ScalarType dtype) {
+    auto sizes = input.sym_sizes().vec();
+    auto numbers = at::empty_symint(sizes, input.options().dtype(dtype));
+    sizes.back() = 1;
+    return std::tuple(numbers, at::empty_symint(sizes, input.options().dtype(at::kFloat)));
+  });
   m.impl("dynamic_linear", [](const at::Tensor& input, const at::Tensor& weight, const at::Tensor&,
                               const std::optional<at::Tensor>&) {
     auto sizes = input.sym_sizes().vec();

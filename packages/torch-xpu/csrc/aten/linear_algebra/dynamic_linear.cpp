@@ -1,10 +1,10 @@
-// torch_xpu::dynamic_linear: activations that are quantized row by row as they come, by weights of eight bits
-// with a scale for each row. Two kernels: one finds the scale of a row and quantizes it, one multiplies. Its
-// schema is in bridge/operators.cpp.
+// torch_xpu::quantize_rows: numbers of eight bits with a scale for each row. torch_xpu::dynamic_linear:
+// activations that are quantized so as they come, by such weights. Their schemas are in bridge/operators.cpp.
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include <array>
+#include <tuple>
 
 #include "ops/arguments.h"
 #include "ops/row_kernel.h"
@@ -53,15 +53,36 @@ const RowKernel& quantizer(at::ScalarType of, at::ScalarType to) {
   return *of_type[of == at::kFloat ? 0 : of == at::kHalf ? 1 : 2];
 }
 
+void check_types(const Tensor& input, at::ScalarType numbers) {
+  auto type = input.scalar_type();
+  TORCH_CHECK_TYPE(type == at::kFloat || type == at::kHalf || type == at::kBFloat16, "input: got ", type,
+                   ", expected float32, float16 or bfloat16");
+  TORCH_CHECK_TYPE(numbers == at::kChar || numbers == at::kFloat8_e4m3fn, "got numbers of ", numbers,
+                   ", expected int8 or float8_e4m3fn");
+}
+
+// One kernel: it finds the scale of a row and quantizes it.
+std::tuple<Tensor, Tensor> quantize_rows(const Tensor& input, at::ScalarType dtype) {
+  auto guard = guard_for(input);
+  check_types(input, dtype);
+  TORCH_CHECK_VALUE(input.dim() > 0, "quantize_rows: got no dimension, expected rows");
+  auto sizes = input.sizes().vec();
+  auto numbers = at::empty(sizes, input.options().dtype(dtype));
+  sizes.back() = 1;
+  auto scales = at::empty(sizes, input.options().dtype(at::kFloat));
+  if (input.numel() == 0) return {numbers, scales.zero_()};
+  auto k = input.size(-1), count = input.numel() / k;
+  quantizer(input.scalar_type(), dtype)({numbers.view({count, k, 1})}, {scales.view({count, 1})},
+                                        {input.contiguous().view({count, k, 1})});
+  return {numbers, scales};
+}
+
 Tensor dynamic_linear(const Tensor& input, const Tensor& weight, const Tensor& scale,
                       const std::optional<Tensor>& bias) {
   auto guard = guard_for(input, weight);
   check_one_device(input, weight, scale, bias);
+  check_types(input, weight.scalar_type());
   auto type = input.scalar_type();
-  TORCH_CHECK_TYPE(type == at::kFloat || type == at::kHalf || type == at::kBFloat16, "input: got ", type,
-                   ", expected float32, float16 or bfloat16");
-  TORCH_CHECK_TYPE(weight.scalar_type() == at::kChar || weight.scalar_type() == at::kFloat8_e4m3fn,
-                   "weight: got ", weight.scalar_type(), ", expected int8 or float8_e4m3fn");
   TORCH_CHECK_VALUE(weight.dim() == 2 && input.dim() > 0 && input.size(-1) == weight.size(1),
                     "input of shape ", input.sizes(), " and a weight of shape ", weight.sizes(),
                     " cannot be multiplied");
@@ -77,20 +98,17 @@ Tensor dynamic_linear(const Tensor& input, const Tensor& weight, const Tensor& s
   auto output = at::empty(sizes, input.options());
   if (output.numel() == 0) return output;
   if (k == 0) return given(bias) ? output.copy_(bias->expand_as(output)) : output.zero_();
-  auto rows = input.reshape({-1, k}).contiguous();
-  auto count = rows.size(0);
-  auto numbers = at::empty({count, k}, weight.options());
-  auto scales = at::empty({count, 1}, input.options().dtype(at::kFloat));
-  quantizer(type, weight.scalar_type())({numbers.view({count, k, 1})}, {scales}, {rows.view({count, k, 1})});
+  auto [numbers, scales] = quantize_rows(input.reshape({-1, k}), weight.scalar_type());
   auto dense = weight.stride(1) == 1 ? weight : weight.contiguous();
   multiply_scaled({numbers, scales, ScalingType::RowWise}, {dense, scale, ScalingType::RowWise}, bias,
-                  output.view({count, n}));
+                  output.view({-1, n}));
   return output;
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(torch_xpu, XPU, m) {
+  m.impl("quantize_rows", quantize_rows);
   m.impl("dynamic_linear", dynamic_linear);
 }
 

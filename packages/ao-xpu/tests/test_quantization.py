@@ -1,0 +1,70 @@
+"""Quantizing weights: the numbers of torchao on the CPU, and the memory that it takes."""
+
+import gc
+
+import pytest
+import torch
+from torchao.quantization import (
+    Float8DynamicActivationFloat8WeightConfig,
+    Float8WeightOnlyConfig,
+    Int4WeightOnlyConfig,
+    Int8DynamicActivationInt8WeightConfig,
+    Int8WeightOnlyConfig,
+    PerRow,
+    quantize_,
+)
+
+ROWS = {
+    "int8": Int8WeightOnlyConfig(),
+    "int8 dynamic": Int8DynamicActivationInt8WeightConfig(),
+    "float8": Float8WeightOnlyConfig(),
+    "float8 rows": Float8DynamicActivationFloat8WeightConfig(granularity=PerRow()),
+}
+# The ratio of bytes that a config must save.
+RATIOS = {"int8": 1.95, "float8": 1.95, "int8 dynamic": 1.95, "float8 rows": 1.95, "int4": 3.7}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", ["int8", "float8"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
+def test_rows_have_the_numbers_of_the_cpu(name, dtype):
+    torch.manual_seed(0)
+    weight = torch.randn(70, 300).to(dtype)
+    on_cpu, on_xpu = (torch.nn.Linear(300, 70, False, dtype=dtype) for _ in range(2))
+    for layer, device in ((on_cpu, "cpu"), (on_xpu, "xpu")):
+        layer.weight = torch.nn.Parameter(weight.to(device))
+        quantize_(layer, ROWS[name])
+    ours, theirs = on_xpu.weight, on_cpu.weight
+    assert torch.equal(ours.scale.cpu(), theirs.scale)
+    assert torch.equal(ours.qdata.cpu().view(torch.uint8), theirs.qdata.view(torch.uint8))
+    assert list(ours.block_size) == list(theirs.block_size)
+    assert (ours.dtype, ours.shape, type(ours)) == (theirs.dtype, theirs.shape, type(theirs))
+
+
+@pytest.mark.values
+def test_a_row_of_zeros_has_zeros():
+    layer = torch.nn.Linear(64, 3, False, "xpu", torch.bfloat16)
+    with torch.no_grad():
+        layer.weight[1] = 0
+    quantize_(layer, Float8WeightOnlyConfig())
+    assert torch.equal(layer.weight.dequantize()[1].cpu(), torch.zeros(64, dtype=torch.bfloat16))
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_memory(name):
+    """It is saved, and while a model is quantized it has at most two layers more than before."""
+    layers, size = 8, 1024
+    gc.collect()
+    start = torch.xpu.memory_allocated()
+    parts = [torch.nn.Linear(size, size, False, "xpu", torch.bfloat16) for _ in range(layers)]
+    model = torch.nn.Sequential(*parts)
+    del parts
+    before = torch.xpu.memory_allocated() - start
+    torch.xpu.reset_peak_memory_stats()
+    quantize_(model, Int4WeightOnlyConfig() if name == "int4" else ROWS[name])
+    torch.xpu.synchronize()
+    peak = torch.xpu.max_memory_allocated() - start
+    gc.collect()
+    after = torch.xpu.memory_allocated() - start
+    assert before / after >= RATIOS[name]
+    assert peak <= before * (layers + 2) / layers
