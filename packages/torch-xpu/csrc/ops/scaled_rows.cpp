@@ -1,6 +1,7 @@
 #include "ops/scaled_rows.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
 
 #include "device/errors.h"
 #include "ops/arguments.h"
@@ -8,6 +9,7 @@
 #include "ops/gemm.h"
 #include "ops/minifloat.h"
 #include "ops/tensor.h"
+#include "xpu/dnn/reorder.h"
 
 namespace torch_xpu {
 namespace {
@@ -26,10 +28,10 @@ bool has_shape(const Tensor& scale, std::int64_t rows, std::int64_t columns) {
   return scale.dim() == 2 && scale.size(0) == rows && scale.size(1) == columns;
 }
 
-// Powers of two as [rows, blocks]. Swizzled ones lie in tiles of 128 by 4, in which rows that are 32 apart
-// are neighbours.
-Tensor powers_of_two(const ScaledRows& x) {
-  auto rows = x.count(), columns = blocks(x.length(), 32);
+// Scales of eight bits as bytes of [rows, blocks]. Swizzled ones lie in tiles of 128 by 4, in which rows that
+// are 32 apart are neighbours.
+Tensor bytes_of_scales(const ScaledRows& x) {
+  auto rows = x.count(), columns = blocks(x.length(), x.block());
   auto bytes = x.scale.view(at::kByte);
   if (!x.swizzled) return bytes.view({rows, columns});
   return bytes.view({blocks(rows, 128), blocks(columns, 4), 32, 4, 4})
@@ -71,7 +73,7 @@ struct Factor {
       return;
     }
     powers = x.type == ScalingType::BlockWise1x32;
-    if (powers) scale = powers_of_two(x);
+    if (powers) scale = bytes_of_scales(x);
     if (x.type == ScalingType::BlockWise128x128)
       scale = spread(scale.contiguous(), x.count(), scale.size(1), 128, 1);
     if (x.length() % x.block() == 0) {
@@ -91,19 +93,66 @@ struct Factor {
   }
 };
 
+// Four-bit floats [rows, length] as the runtime has them: [length, rows].
+struct Pairs {
+  Tensor bytes, scale;
+  xpu::Tensor numbers;
+  xpu::dnn::Quantization quantization;
+
+  explicit Pairs(const ScaledRows& x) : bytes(x.matrix.view(at::kByte)), scale(bytes_of_scales(x)) {
+    if (bytes.stride(1) != 1) bytes = bytes.contiguous();
+    std::int64_t shape[] = {x.length(), x.count()}, strides[] = {1, 2 * bytes.stride(0)};
+    numbers = {view_of(bytes).data, xpu::DType::f4, 2, shape, strides};
+    quantization.scale = view_of(scale.t());
+    quantization.scale->dtype = x.type == ScalingType::BlockWise1x32 ? xpu::DType::e8m0 : xpu::DType::f8e4m3;
+  }
+};
+
+// Activations are few: bf16 has their products by the scales exactly.
+Tensor expanded(const ScaledRows& x) {
+  auto out = at::empty({x.count(), x.length()}, x.matrix.options().dtype(at::kBFloat16));
+  Pairs pairs(x);
+  xpu::dnn::reorder(stream_of(x.matrix), pairs.numbers, view_of(out.t()), pairs.quantization);
+  return out;
+}
+
+// A factor of all results belongs between the product and the bias.
+void put_factor_before_bias(xpu::dnn::MatmulOptions& options, const Tensor& factor) {
+  using xpu::dnn::PostOp;
+  options.post_ops.push_back({.kind = PostOp::Kind::mul, .operand = view_of(factor)});
+  if (options.bias) options.post_ops.push_back({.kind = PostOp::Kind::add, .operand = options.bias});
+  options.bias.reset();
+}
+
 }  // namespace
 
 std::int64_t ScaledRows::block() const {
-  if (type == ScalingType::TensorWise || type == ScalingType::RowWise) return 0;
-  return type == ScalingType::BlockWise1x32 ? 32 : 128;
+  switch (type) {
+    case ScalingType::BlockWise1x16:
+      return 16;
+    case ScalingType::BlockWise1x32:
+      return 32;
+    case ScalingType::BlockWise1x128:
+    case ScalingType::BlockWise128x128:
+      return 128;
+    default:
+      return 0;
+  }
 }
 
 bool has_scaling(const ScaledRows& x, ScalingType type) {
-  if (!at::isFloat8Type(x.matrix.scalar_type())) return false;
+  bool pairs = x.has_pairs();
+  if (!pairs && !at::isFloat8Type(x.matrix.scalar_type())) return false;
+  auto has_scales_of = [&](std::int64_t block) {
+    auto columns = blocks(x.length(), block);
+    auto count = x.swizzled ? rounded_up(x.count(), 128) * rounded_up(columns, 4) : x.count() * columns;
+    return x.scale.is_contiguous() && x.scale.numel() == count && (!pairs || x.length() % block == 0);
+  };
   if (type == ScalingType::BlockWise1x32)
-    return x.scale.scalar_type() == at::kFloat8_e8m0fnu && x.scale.is_contiguous() &&
-           x.scale.numel() == (x.swizzled ? rounded_up(x.count(), 128) * rounded_up(blocks(x.length(), 32), 4)
-                                          : x.count() * blocks(x.length(), 32));
+    return x.scale.scalar_type() == at::kFloat8_e8m0fnu && has_scales_of(32);
+  if (type == ScalingType::BlockWise1x16)
+    return pairs && x.scale.scalar_type() == at::kFloat8_e4m3fn && has_scales_of(16);
+  if (pairs) return false;
   if (x.scale.scalar_type() != at::kFloat) return false;
   switch (type) {
     case ScalingType::TensorWise:
@@ -122,16 +171,28 @@ bool has_scaling(const ScaledRows& x, ScalingType type) {
 void multiply_scaled(const ScaledRows& a, const ScaledRows& b, const std::optional<Tensor>& bias,
                      const Tensor& c) {
   auto options = matmul_options();
-  Tensor row;
+  Tensor row, factor;
   if (given(bias)) {
     row = bias->reshape({b.count()});
     options.bias = view_of(row);
   }
-  Factor left(a), right(b);
-  options.a.scale = left.view(false);
-  options.b.scale = right.view(true);
+  for (auto& t : {a.factor, b.factor})
+    if (t.defined()) factor = factor.defined() ? at::mul(factor, t) : t;
+  if (factor.defined()) put_factor_before_bias(options, factor = factor.reshape({1, 1}));
+  auto multiply = [&](const xpu::Tensor& left, const xpu::Tensor& right) {
+    xpu::dnn::matmul(stream_of(c), left, right, view_of(c), options);
+  };
   translate_errors([&] {
-    xpu::dnn::matmul(stream_of(c), view_of(left.numbers), view_of(right.numbers.t()), view_of(c), options);
+    if (a.has_pairs() && b.has_pairs()) {
+      auto left = expanded(a);
+      Pairs right(b);
+      options.b = right.quantization;
+      return multiply(view_of(left), right.numbers);
+    }
+    Factor left(a), right(b);
+    options.a.scale = left.view(false);
+    options.b.scale = right.view(true);
+    multiply(view_of(left.numbers), view_of(right.numbers.t()));
   });
 }
 

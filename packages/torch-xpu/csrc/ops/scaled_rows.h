@@ -1,4 +1,5 @@
-// Operands of products of eight-bit floats: numbers with a scale for all, for each row, or for each block.
+// Operands of products of eight-bit and four-bit floats: numbers with a scale for all, for each row, or for
+// each block.
 #pragma once
 
 #include <ATen/BlasBackend.h>
@@ -10,14 +11,17 @@
 
 namespace torch_xpu {
 
-/// One operand as rows to be summed along: a, or b transposed. Its scale is transposed with it.
+/// One operand as rows to be summed along: a, or b transposed. Its scale is transposed with it. Four-bit
+/// floats lie two in an element of the matrix.
 struct ScaledRows {
   at::Tensor matrix, scale;
   at::blas::ScalingType type = at::blas::ScalingType::TensorWise;
   bool swizzled = true;
+  at::Tensor factor = {};  ///< of all numbers, beside scales of blocks; optional
 
+  bool has_pairs() const { return matrix.scalar_type() == at::kFloat4_e2m1fn_x2; }
   std::int64_t count() const { return matrix.size(0); }
-  std::int64_t length() const { return matrix.size(1); }
+  std::int64_t length() const { return matrix.size(1) * (has_pairs() ? 2 : 1); }
   /// Elements along a row that share a scale; 0 if all do.
   std::int64_t block() const;
 };
@@ -30,7 +34,8 @@ inline constexpr ScalingPair scaling_pairs[] = {
     {at::blas::ScalingType::BlockWise128x128, at::blas::ScalingType::BlockWise1x128},
     {at::blas::ScalingType::BlockWise1x128, at::blas::ScalingType::BlockWise128x128},
     {at::blas::ScalingType::BlockWise1x128, at::blas::ScalingType::BlockWise1x128},
-    {at::blas::ScalingType::BlockWise1x32, at::blas::ScalingType::BlockWise1x32}};
+    {at::blas::ScalingType::BlockWise1x32, at::blas::ScalingType::BlockWise1x32},
+    {at::blas::ScalingType::BlockWise1x16, at::blas::ScalingType::BlockWise1x16}};
 
 /// Returns true if the types and shapes of the operand are those of the scaling.
 bool has_scaling(const ScaledRows& x, at::blas::ScalingType type);

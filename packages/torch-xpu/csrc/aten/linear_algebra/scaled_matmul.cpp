@@ -1,4 +1,5 @@
-// Products of eight-bit floats, whose operands have scales: one for all, one a row, or one a block.
+// Products of floats of eight and four bits, whose operands have scales: one for all, one a row, or one a
+// block.
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -33,6 +34,8 @@ void check_bias(const OptionalTensor& bias, const ScaledRows& b) {
 }
 
 void check_sixteens(const ScaledRows& a, const ScaledRows& b) {
+  TORCH_CHECK(a.has_pairs() == b.has_pairs(), "Invalid scaling configuration: no product of ",
+              a.matrix.scalar_type(), " by ", b.matrix.scalar_type());
   TORCH_CHECK(a.length() % 16 == 0,
               "Expected trailing dimension of mat1 to be divisible by 16 but got mat1 shape: (", a.count(),
               "x", a.length(), ").");
@@ -63,7 +66,8 @@ Tensor& run(const ScaledRows& a, const ScaledRows& b, const OptionalTensor& bias
 void recognise(ScaledRows& a, ScaledRows& b) {
   auto as_given = b.scale;
   for (auto& pair : scaling_pairs) {
-    b.scale = pair[1] == ScalingType::BlockWise1x32 || as_given.dim() != 2 ? as_given : as_given.t();
+    bool bytes = pair[1] == ScalingType::BlockWise1x32 || pair[1] == ScalingType::BlockWise1x16;
+    b.scale = bytes || as_given.dim() != 2 ? as_given : as_given.t();
     if (!has_scaling(a, pair[0]) || !has_scaling(b, pair[1])) continue;
     a.type = pair[0];
     b.type = pair[1];
@@ -78,7 +82,8 @@ void recognise(ScaledRows& a, ScaledRows& b) {
               at::ceil_div<std::int64_t>(m, 128), ", ", at::ceil_div<std::int64_t>(k, 128), ") and (",
               at::ceil_div<std::int64_t>(k, 128), ", ", at::ceil_div<std::int64_t>(n, 128),
               ") for blocks of 128x128, of which one may be "
-              "of 1x128; or float8_e8m0fnu scales for blocks of 1x32. Got ",
+              "of 1x128; or float8_e8m0fnu scales for blocks of 1x32; or float4 matrices with those, or with "
+              "float8_e4m3fn scales for blocks of 1x16. Got ",
               a.matrix.scalar_type(), " with scales ", a.scale.scalar_type(), a.scale.sizes(), " and ",
               b.matrix.scalar_type(), " with scales ", as_given.scalar_type(), as_given.sizes());
 }
@@ -119,10 +124,20 @@ Tensor as_recipe_says(const ScaledRows& x) {
 
 ScaledRows described(const char* which, const Tensor& matrix, at::TensorList scales, at::IntArrayRef recipe,
                      at::IntArrayRef swizzle) {
-  TORCH_CHECK_VALUE(scales.size() == 1 && recipe.size() == 1 && swizzle.size() <= 1,
-                    "Invalid scaling configuration: expected one scale and one recipe for ", which, ", got ",
-                    scales.size(), " and ", recipe.size());
+  bool has_factor = recipe.size() == 2 && static_cast<ScalingType>(recipe[0]) == ScalingType::BlockWise1x16 &&
+                    static_cast<ScalingType>(recipe[1]) == ScalingType::TensorWise;
+  TORCH_CHECK_VALUE(
+      scales.size() == recipe.size() && (recipe.size() == 1 || has_factor) && swizzle.size() <= recipe.size(),
+      "Invalid scaling configuration: expected one scale and one recipe for ", which,
+      ", or blocks of 1x16 and one for all, got ", scales.size(), " and ", recipe.size());
   ScaledRows x{matrix, scales[0], static_cast<ScalingType>(recipe[0])};
+  if (has_factor) {
+    x.factor = scales[1];
+    TORCH_CHECK_VALUE(x.factor.numel() == 1 && x.factor.scalar_type() == at::kFloat,
+                      "Invalid scaling configuration: the scale of all numbers of ", which,
+                      " must be one float, got ", x.factor.scalar_type(), " of ", x.factor.numel());
+    check_one_device(matrix, x.factor);
+  }
   x.swizzled = !swizzle.empty() && static_cast<SwizzleType>(swizzle[0]) == SwizzleType::SWIZZLE_32_4_4;
   x.scale = as_recipe_says(x);
   TORCH_CHECK_VALUE(has_scaling(x, x.type), "Invalid scaling configuration: ", which, " of type ",
