@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import select
 import subprocess
 import sys
@@ -110,8 +111,12 @@ def _outcome(model_case: Any, case: str, device: str) -> Outcome:
 
 
 def _one_line(error: Exception) -> str:
-    """Return an error's type and text. Dynamo's long ones have the cause behind "got"."""
+    """Return an error's type and text. Dynamo's long ones have the cause behind "got".
+
+    Files of packages are named without the folder of the machine that they are in.
+    """
     text = " ".join(str(error).partition("Set TORCHDYNAMO_VERBOSE")[0].split())
+    text = re.sub(r"/\S*/site-packages/", "", text)
     _, got, cause = text.partition(" got ")
     text = f"{text[:120]} … got {cause}" if got else text
     return f"{type(error).__name__}: {text.partition(' Exception raised from')[0]}"[:300].strip()

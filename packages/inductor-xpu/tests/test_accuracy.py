@@ -147,6 +147,11 @@ def test_cases_run_in_child_processes_and_are_recorded(tmp_path):
     assert "| a | stock fails / - |" in text
 
 
+def test_an_outcome_names_no_folder_of_the_machine():
+    error = RuntimeError("in /home/me/env/lib/python3.11/site-packages/timm/models/vit.py:7 (x)")
+    assert grid._one_line(error) == "RuntimeError: in timm/models/vit.py:7 (x)"
+
+
 def test_page_is_made_of_the_recorded_outcomes(tmp_path):
     report.write(report.DOCS / "accuracy.json", tmp_path / "accuracy.md")
     assert (tmp_path / "accuracy.md").read_text() == (report.DOCS / "accuracy.md").read_text()

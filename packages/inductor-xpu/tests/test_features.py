@@ -171,21 +171,6 @@ def test_attention():
     compare(lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / 4, -1) @ v, q, k, v)
 
 
-@pytest.mark.values
-@pytest.mark.parametrize("columns", [8, 24, 37])
-@pytest.mark.parametrize("rows", [10, 900])
-def test_a_mean_that_updates_an_input(rows, columns):
-    """Each column is updated once, though the last block of columns may begin in the one before."""
-
-    def update(running, x):
-        running.mul_(0.75).add_(x.mean(0), alpha=0.25)
-
-    x, running = torch.randn(rows, columns, device="xpu"), torch.randn(columns, device="xpu")
-    expected = 0.75 * running + 0.25 * x.mean(0)
-    torch.compile(update)(running, x)
-    torch.testing.assert_close(running, expected)
-
-
 def test_inputs_that_are_changed():
     def function(x, y):
         x.add_(1)

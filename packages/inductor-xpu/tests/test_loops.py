@@ -80,3 +80,18 @@ def test_kernels_of_one_source_that_divide_loops_of_other_sizes():
     for n in (40, 56):
         inputs = whole_numbers(n, 10, 24), whole_numbers(n, 3, 24)
         torch.testing.assert_close(compiled(*inputs), sums(*inputs))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("columns", [8, 24, 37])
+@pytest.mark.parametrize("rows", [10, 900])
+def test_a_mean_that_updates_an_input(rows, columns):
+    """Each column is updated once, though the last block of columns may begin in the one before."""
+
+    def update(running, x):
+        running.mul_(0.75).add_(x.mean(0), alpha=0.25)
+
+    x, running = torch.randn(rows, columns, device="xpu"), torch.randn(columns, device="xpu")
+    expected = 0.75 * running + 0.25 * x.mean(0)
+    torch.compile(update)(running, x)
+    torch.testing.assert_close(running, expected)
