@@ -25,7 +25,7 @@ def uncompiled_steps() -> Iterator[None]:
 
 
 def parts(moment):
-    """Return the tensors of a moment, on the host; fp8 as float, because its NaN has two patterns."""
+    """Return a moment's tensors on the host. fp8 becomes float, because fp8 has two patterns for NaN."""
     names = [name for name in ("codes", "scale") if hasattr(moment, name)]
     found = [getattr(moment, name).cpu() for name in names] or [moment.cpu()]
     return [t.float() if t.dtype == torch.float8_e4m3fn else t for t in found]

@@ -45,7 +45,7 @@ def test_state_dict(kind, source, target):
 @pytest.mark.values
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
 def test_step_is_captured(kind):
-    """Replays count their steps and read the learning rate anew."""
+    """Each replay counts a step, and reads the learning rate that is then set."""
     start, grads = torch.randn(SIZE), [gradient(step).to("xpu") for step in range(4)]
 
     def trained(captured):

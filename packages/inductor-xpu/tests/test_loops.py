@@ -70,7 +70,7 @@ def test_a_group_norm_divides_in_no_lane(size):
 
 @pytest.mark.values
 def test_kernels_of_one_source_that_divide_loops_of_other_sizes():
-    """The text of both is the same: the outermost folded size is an argument."""
+    """Both have the same source, because the outermost folded size is an argument."""
 
     def sums(x, y):
         return x.sum((0, 1)), y.sum((0, 1))
@@ -86,7 +86,7 @@ def test_kernels_of_one_source_that_divide_loops_of_other_sizes():
 @pytest.mark.parametrize("columns", [8, 24, 37])
 @pytest.mark.parametrize("rows", [10, 900])
 def test_a_mean_that_updates_an_input(rows, columns):
-    """Each column is updated once, though the last block of columns may begin in the one before."""
+    """Blocks of columns may overlap; each column must be updated once all the same."""
 
     def update(running, x):
         running.mul_(0.75).add_(x.mean(0), alpha=0.25)

@@ -59,7 +59,7 @@ def with_gaps(shape, order):
 
 
 def keep_strides(t, device):
-    """Return a copy on the device with the same strides and offset, whose gaps are copied too."""
+    """Return a copy on the device with the same strides and offset; what lies in the gaps is copied, too."""
     return t._base.to(device).as_strided(t.size(), t.stride(), t.storage_offset())
 
 

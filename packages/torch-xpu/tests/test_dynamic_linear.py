@@ -1,5 +1,7 @@
 """Numbers of eight bits with scales of rows, and products of activations that are quantized so."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 
@@ -77,11 +79,47 @@ def test_shapes_and_strides():
     expected = product(x, weight, scale, bias)
     assert torch.equal(product(x.view(2, 3, 16), weight, scale, bias), expected.view(2, 3, 5))
     torch.testing.assert_close(product(x[2], weight, scale, bias), expected[2])
+    many = product(x.view(*[1] * 11, 6, 16), weight, scale, bias)
+    assert torch.equal(many.view(6, 5), expected)
+    assert torch.equal(product(x[:1].expand(6, 16), weight, scale, bias)[5], expected[0])
     assert torch.equal(product(x.t().contiguous().t(), weight, scale, bias), expected)
     assert torch.equal(product(x, weight.t().contiguous().t(), scale, bias), expected)
     assert product(x[:0], weight, scale, bias).shape == (0, 5)
     meta = product(*(t.to("meta") for t in (x.view(2, 3, 16), weight, scale)), None)
     assert meta.shape == (2, 3, 5)
+
+
+@pytest.mark.values
+def test_captured_work_reads_new_activations():
+    x, weight, scale, bias = (t.xpu() for t in operands(2, 9, 64, torch.bfloat16, torch.int8))
+    product = torch.ops.torch_xpu.dynamic_linear
+    graph = torch.xpu.XPUGraph()
+    product(x, weight, scale, bias)
+    with torch.xpu.graph(graph):
+        got = product(x, weight, scale, bias)
+    x.mul_(2)
+    graph.replay()
+    assert torch.equal(got, product(x, weight, scale, bias))
+
+
+@pytest.mark.values
+def test_threads_and_streams():
+    x, weight, scale, bias = (t.xpu() for t in operands(3, 9, 64, torch.bfloat16, torch.int8))
+    product = torch.ops.torch_xpu.dynamic_linear
+    expected = product(x, weight, scale, bias)
+    torch.xpu.synchronize()
+
+    def run(_):
+        with torch.xpu.stream(torch.xpu.Stream()):
+            for _ in range(50):
+                got = product(
+                    x.clone(), weight, scale, bias
+                )  # the activations are dropped in flight
+            torch.xpu.current_stream().synchronize()
+        return torch.equal(got, expected)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(4)))
 
 
 def test_refusals():

@@ -40,7 +40,7 @@ def low_bit_linear(
 
 
 def dynamic_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
-    """Return the product of ``input``, whose rows are quantized to the weight's type, on xpu.
+    """Quantize the rows of ``input`` to the weight's type; return their product by the weight, on xpu.
 
     The weight [N, K] is int8 or float8_e4m3fn with scales [N, 1].
     """

@@ -19,10 +19,10 @@ XPU_FN void unpack_weights(f4e2m1x2 stored, float* low, float* high) {
   *high = e2m1_value(stored.bits >> 4);
 }
 
-// How matmul_skinny reads words of 32 bits that hold numbers of B. prepare<EXACT>(word) does what serves all of them, and
-// number<EXACT>(word, j) returns number j divided by unit<EXACT>(), plus base<EXACT>(j) if kHasBase; it may be so small that
-// what it is multiplied by should first be multiplied by factor<EXACT>(). nan_bits() is not 0 if a number is NaN that
-// number() returns as another one.
+// How matmul_skinny reads words of 32 bits that hold numbers of B. The words pass prepare<EXACT>() first. Then
+// number<EXACT>(word, j) returns number j divided by unit<EXACT>(), plus base<EXACT>(j) if kHasBase. Where numbers come out
+// very small, the other factor of a product is multiplied by factor<EXACT>() beforehand, so that the product is a normal
+// number. nan_bits() is not 0 if the word has a NaN that number() does not return as NaN.
 template <class B> struct WeightWord;
 
 // A number of BITS bits becomes bits of the mantissa of 2^n, which gives 2^n + number: a conversion would cost as much as
@@ -87,8 +87,8 @@ template <> struct WeightWord<f8e5m2> : FloatWord {
   template <bool> XPU_FN static HalfPairs prepare(u32 word) { return {(word & 0x00ff00ffu) << 8, word & 0xff00ff00u}; }
   template <bool> XPU_FN static float number(HalfPairs word, int j, float) { return word.number(j); }
 };
-// An fp16 with these bits is 256 times smaller, an f32 2^120 times, and a number where e4m3 has its NaN. The f32 of a
-// subnormal number is subnormal, which some devices take for zero.
+// The bits of e4m3, moved, are an fp16 that is 256 times smaller, or an f32 that is 2^120 times smaller; both are numbers
+// where e4m3 has NaN. A subnormal e4m3 becomes a subnormal f32, which some devices treat as zero.
 template <> struct WeightWord<f8e4m3> : FloatWord {
   template <bool EXACT> XPU_FN static float unit() { return EXACT ? 256.0f : 0x1p80f; }
   template <bool EXACT> XPU_FN static float factor() { return EXACT ? 1.0f : 0x1p40f; }
