@@ -52,7 +52,7 @@ def _case(name: str, is_replayed: bool) -> Case:
         import torch
 
         ours, peer = _step(name, is_replayed), _step(None, is_replayed)
-        return Pair(ours=ours, peer=peer, sync=torch.xpu.synchronize)
+        return Pair(ours, peer, torch.xpu.synchronize, torch.xpu.synchronize)
 
     kind = "replayed" if is_replayed else "eager"
     return Case(f"decode: {name}, {kind}", setup, peer_name="torch xpu, bf16", bar=BARS[name])

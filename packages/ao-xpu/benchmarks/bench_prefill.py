@@ -28,7 +28,8 @@ def _case(name: str, bar: str | None) -> Case:
         )
         quantize_(quantized, config(name))
         x = torch.randn(512, 4096, device="xpu", dtype=torch.bfloat16)
-        return Pair(ours=lambda: quantized(x), peer=lambda: plain(x), sync=torch.xpu.synchronize)
+        wait = torch.xpu.synchronize
+        return Pair(lambda: quantized(x), lambda: plain(x), wait, wait)
 
     return Case(f"prefill: {name}", setup, peer_name="torch xpu, bf16", bar=bar)
 

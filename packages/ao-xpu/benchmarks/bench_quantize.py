@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from configs import config
 from xpu_bench import Case, Pair
-
-
-def _config(name: str, device: str) -> Any:
-    from torchao.quantization import Int4WeightOnlyConfig
-
-    if name == "int4" and device == "cpu":
-        return Int4WeightOnlyConfig(group_size=128, int4_packing_format="opaque")
-    return config(name)
 
 
 def _quantizes(name: str, device: str) -> Callable[[], float]:
@@ -27,7 +18,7 @@ def _quantizes(name: str, device: str) -> Callable[[], float]:
         model = Decoder().to(device, torch.bfloat16).requires_grad_(False)
         torch.xpu.synchronize()
         start = time.perf_counter()
-        quantize_(model, _config(name, device))
+        quantize_(model, config(name))
         torch.xpu.synchronize()
         return time.perf_counter() - start
 
@@ -45,5 +36,5 @@ def _case(name: str) -> Case:
 
 def cases() -> Iterator[Case]:
     """Yield the configs that the CPU quantizes, too."""
-    for name in ("int4", "int8 weight-only", "fp8 weight-only"):
+    for name in ("int8 weight-only", "fp8 weight-only"):
         yield _case(name)
