@@ -73,6 +73,36 @@ def e4m3_rows(values):
     return e4m3_blocks(values, 1, values.shape[-1])
 
 
+def e2m1(values):
+    """The nearest numbers of four bits, to even in a tie."""
+    magnitude = values.abs().clamp(max=6)
+    step = torch.where(magnitude < 2, 0.5, torch.where(magnitude < 4, 1.0, 2.0))
+    return torch.copysign((magnitude / step).round() * step, values)
+
+
+def mx(values, largest, round_elements):
+    """Blocks of 32 with a power of two that lets no element exceed the largest number."""
+    blocks = values.double().unflatten(-1, (-1, 32))
+    scale = torch.exp2((blocks.abs().amax(-1, True) / largest).log2().ceil())
+    return (round_elements(blocks / scale) * scale).reshape(values.shape)
+
+
+def mxfp8(values):
+    return mx(values, 448, lambda x: x.float().to(E4M3).double())
+
+
+def mxfp4(values):
+    return mx(values, 6, e2m1)
+
+
+def nvfp4(values):
+    """Blocks of 16 with an e4m3 scale, which is in units of a factor of all."""
+    factor = values.double().abs().max() / (448 * 6)
+    blocks = values.double().unflatten(-1, (-1, 16))
+    scale = (blocks.abs().amax(-1, True) / 6 / factor).clamp(2**-6, 448).float().to(E4M3).double()
+    return (e2m1(blocks / (scale * factor)) * scale * factor).reshape(values.shape)
+
+
 class Simulated(torch.nn.Module):
     """A linear layer in float64, whose weight and activations are replaced by what a scheme keeps of them."""
 

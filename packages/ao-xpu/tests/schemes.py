@@ -7,6 +7,11 @@ from typing import Any
 
 import reference
 import torch
+from torchao.prototype.mx_formats import (
+    MXDynamicActivationMXWeightConfig,
+    NVFP4DynamicActivationNVFP4WeightConfig,
+    NVFP4WeightOnlyConfig,
+)
 from torchao.quantization import (
     Float8DynamicActivationFloat8WeightConfig,
     Float8DynamicActivationInt4WeightConfig,
@@ -43,6 +48,10 @@ def int4(packing, algorithm="tinygemm", group=64):
         int4_packing_format=packing,
         int4_choose_qparams_algorithm=algorithm,
     )
+
+
+def mx(dtype):
+    return lambda: MXDynamicActivationMXWeightConfig(activation_dtype=dtype, weight_dtype=dtype)
 
 
 float_zero = partial(reference.float_zero, group=64)
@@ -100,6 +109,16 @@ SCHEMES = (
         (BF16,),
         partial(reference.e4m3_blocks, rows=128, columns=128),
         partial(reference.e4m3_blocks, rows=1, columns=128),
+    ),
+    Scheme("mxfp8 dynamic", mx(torch.float8_e4m3fn), (BF16,), reference.mxfp8, reference.mxfp8),
+    Scheme("mxfp4 dynamic", mx(torch.float4_e2m1fn_x2), (BF16,), reference.mxfp4, reference.mxfp4),
+    Scheme("nvfp4", NVFP4WeightOnlyConfig, (BF16, F32), reference.nvfp4),
+    Scheme(
+        "nvfp4 dynamic",
+        NVFP4DynamicActivationNVFP4WeightConfig,
+        (BF16, F32),
+        reference.nvfp4,
+        reference.nvfp4,
     ),
     Scheme("int4 of intx", lambda: IntxWeightOnlyConfig(torch.int4, PerGroup(32))),
     Scheme("int3 of intx", lambda: IntxWeightOnlyConfig(torch.int3, PerGroup(64)), (BF16,)),

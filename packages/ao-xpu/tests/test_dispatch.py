@@ -2,7 +2,12 @@
 
 import pytest
 import torch
+from schemes import mx
 from torch.utils._python_dispatch import TorchDispatchMode
+from torchao.prototype.mx_formats import (
+    NVFP4DynamicActivationNVFP4WeightConfig,
+    NVFP4WeightOnlyConfig,
+)
 from torchao.quantization import (
     Float8DynamicActivationFloat8WeightConfig,
     Float8WeightOnlyConfig,
@@ -14,6 +19,10 @@ from torchao.quantization import (
 )
 
 CASES = {
+    "mxfp8": (mx(torch.float8_e4m3fn)(), 4),
+    "mxfp4": (mx(torch.float4_e2m1fn_x2)(), 4),
+    "nvfp4": (NVFP4WeightOnlyConfig(), 2),
+    "nvfp4 dynamic": (NVFP4DynamicActivationNVFP4WeightConfig(), 6),
     "int4": (Int4WeightOnlyConfig(), 2),
     "int8 weight-only": (Int8WeightOnlyConfig(), 2),
     "float8 weight-only": (Float8WeightOnlyConfig(), 2),

@@ -28,8 +28,8 @@ _PRODUCTS = {
     "Int8Tensor": _LOW_BIT,
     "Float8Tensor": _LOW_BIT,
     "IntxUnpackedToInt8Tensor": _LOW_BIT,
-    "MXTensor": "_scaled_mm",
-    "NVFP4Tensor": "_scaled_mm",
+    "MXTensor": _LOW_BIT,
+    "NVFP4Tensor": _LOW_BIT,
 }
 _DYNAMIC_PRODUCTS = {"Int8Tensor": "_int_mm", "Float8Tensor": "_scaled_mm"}
 

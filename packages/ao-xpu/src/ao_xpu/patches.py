@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from . import (
+    block_scales,
     configs,
     float8,
     gptq,
@@ -22,6 +23,8 @@ from . import (
     int4_views,
     int8,
     layers,
+    mx,
+    nvfp4,
     optimizers,
     qat,
 )
@@ -38,6 +41,10 @@ _TILE_PACKED = f"{_WORKFLOWS}.int4.int4_tile_packed_to_4d_tensor"
 _INT8 = f"{_WORKFLOWS}.int8.int8_tensor"
 _INTX = f"{_WORKFLOWS}.intx.intx_unpacked_to_int8_tensor"
 _FLOAT8 = f"{_WORKFLOWS}.float8.float8_tensor"
+_MX_FORMATS = "torchao.prototype.mx_formats"
+_MX = f"{_MX_FORMATS}.mx_tensor"
+_NVFP4 = f"{_MX_FORMATS}.nvfp4_tensor"
+_MX_CONFIGS = f"{_MX_FORMATS}.inference_workflow"
 _BLOCKWISE = "torchao.kernel.blockwise_quantization"
 _MIXED_PRECISION = "torchao.prototype.quantized_training.int8_mixed_precision"
 _QUANT_API = "torchao.quantization.quant_api"
@@ -45,6 +52,8 @@ _QUANT_API = "torchao.quantization.quant_api"
 _NEEDS_MSLK = "needs mslk, whose kernels are CUDA's"
 _EXPANDS = "expands the weight at each call"
 _COPIES = "copies all numbers to f32, several times"
+_QUANTIZES = "quantizes activations in many steps, or expands the weight at each call"
+_SWIZZLES = "stores scales in an order that xpu does not read"
 _NO_VIEWS = "the class has no views"
 _HOST_PRODUCT = "formats its input, multiplies odd sizes on the host and hides errors"
 _NO_METHOD = "the class has no such method"
@@ -132,6 +141,25 @@ PATCHES: tuple[Patch, ...] = (
     TensorFunctions(_FLOAT8, "Float8Tensor", _NEEDS_MSLK, float8.bmm, (torch.bmm,)),
     Patch(_FLOAT8, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
     Patch(_BLOCKWISE, "blockwise_fp8_gemm", "needs Triton", float8.blockwise_product),
+    # blocks of MX and NVFP4
+    *(
+        TensorFunctions(module, name, _QUANTIZES, replace, functions)
+        for module, name, kind in ((_MX, "MXTensor", mx), (_NVFP4, "NVFP4Tensor", nvfp4))
+        for replace, functions in (
+            (kind.linear, (_aten.linear.default,)),
+            (kind.mm, (_aten.mm.default, _aten.matmul.default, _aten.addmm.default)),
+        )
+    ),
+    ConfigHandler(
+        _MX_CONFIGS, "MXDynamicActivationMXWeightConfig", _SWIZZLES, block_scales.quantize
+    ),
+    ConfigHandler(_MX_CONFIGS, "NVFP4WeightOnlyConfig", _SWIZZLES, block_scales.quantize),
+    ConfigHandler(
+        _MX_CONFIGS,
+        "NVFP4DynamicActivationNVFP4WeightConfig",
+        "asserts a compute capability of CUDA",
+        nvfp4.transform,
+    ),
     # training and calibration
     ConfigHandler(
         "torchao.quantization.qat.api",

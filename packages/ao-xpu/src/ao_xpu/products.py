@@ -23,8 +23,9 @@ def low_bit_linear(
     zero_point: Tensor | None = None,
     offset: Tensor | None = None,
     bias: Tensor | None = None,
+    factor: Tensor | None = None,
 ) -> Tensor:
-    """Return the product of ``input`` [..., K] by the weight, plus ``bias``.
+    """Return the product of ``input`` [..., K] by the weight, times ``factor``, plus ``bias``.
 
     The result has the type of ``input``, or under autocast its type.
     """
@@ -34,8 +35,11 @@ def low_bit_linear(
         bias = bias.to(input.dtype)
     if input.device.type == "xpu":
         product = torch.ops.torch_xpu.low_bit_linear
-        return product(input, weight.contiguous(), format, scale, zero_point, offset, bias)
+        parameters = (scale, zero_point, offset, bias, factor)
+        return product(input, weight.contiguous(), format, *parameters)
     elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
+    if factor is not None:
+        raise NotImplementedError("a factor of all products is xpu's alone")
     return torch.nn.functional.linear(input, elements, bias)
 
 

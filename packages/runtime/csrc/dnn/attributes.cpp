@@ -119,7 +119,7 @@ bool is_broadcast(const Tensor& operand, const Tensor& result) {
 }  // namespace
 
 void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
-                  const ExtraOperands& extras, const Tensor& result, ExtraOperand first) {
+                  const ExtraOperands& extras, const Tensor& result, const std::vector<LeadingOp>& first) {
   dnnl::post_ops list;
   auto append_binary = [&](algorithm kind, ExtraOperand extra) {
     reject_unless(extra.tensor != nullptr, "a binary post-op has no operand");
@@ -130,7 +130,8 @@ void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const 
     arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, desc, extra.operand});
     list.append_binary(kind, desc);
   };
-  if (first.tensor) append_binary(algorithm::binary_add, first);
+  for (auto& op : first)
+    if (op.operand.tensor) append_binary(op.kind, op.operand);
   for (std::size_t i = 0; i < post_ops.size(); ++i) {
     auto& op = post_ops[i];
     if (op.kind == PostOp::Kind::sum) {

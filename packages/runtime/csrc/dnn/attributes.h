@@ -10,10 +10,16 @@ namespace xpu::dnn {
 
 using Arguments = std::vector<PrimitiveStep::Argument>;
 
-/// Adds post-ops on a result. If `first` has a tensor, it is added before them. Throws Rejection for an
-/// operand that oneDNN would misread: one that is broadcast in some dimensions and not in row-major order.
+/// A sum or product of a result with an operand.
+struct LeadingOp {
+  dnnl::algorithm kind;
+  ExtraOperand operand;
+};
+/// Adds post-ops on a result, after those of `first` that have a tensor. Throws Rejection for an operand that
+/// oneDNN would misread: one that is broadcast in some dimensions and not in row-major order.
 void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const std::vector<PostOp>& post_ops,
-                  const ExtraOperands& extras, const Tensor& result, ExtraOperand first = {});
+                  const ExtraOperands& extras, const Tensor& result,
+                  const std::vector<LeadingOp>& first = {});
 /// Returns true if a post-op reads the previous content of the result.
 bool reads_result(const std::vector<PostOp>& post_ops);
 /// Throws Rejection if oneDNN's matrix products would read wrong elements of a post-op's operand, some beyond

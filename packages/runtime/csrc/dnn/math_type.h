@@ -6,11 +6,15 @@
 
 namespace xpu::dnn {
 
-/// Returns true on CPUs that multiply f32 twice as fast as bf16, and as fast as f16.
+/// Returns true on CPUs that multiply f32 at least twice as fast as bf16, and at least as fast as f16.
 bool f32_is_fastest(int device);
 
-/// Returns the type for sums of products of `type`: f32 for bf16 if converting the `elements` of operands and
-/// result costs less than the `products` save, otherwise `type`.
+/// Returns true if the CPU has no instructions for floats of 16 bits, so that oneDNN converts each number.
+bool emulates_16_bits();
+
+/// Returns the type for sums of products of `type`: f32 for floats of 16 bits that the device multiplies more
+/// slowly, if converting the `elements` of operands and result costs less than the `products` save; otherwise
+/// `type`.
 DType math_type(int device, DType type, std::int64_t products, std::int64_t elements);
 
 /// Returns `desc` with the type `to` and no gaps if its type is `from`; returns other descriptors unchanged.

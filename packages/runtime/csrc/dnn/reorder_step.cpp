@@ -3,6 +3,7 @@
 #include "dnn/descriptor.h"
 #include "dnn/engine.h"
 #include "dnn/epilogue/epilogue_step.h"
+#include "dnn/math_type.h"
 #include "dnn/primitive.h"
 #include "xpu/device.h"
 
@@ -27,28 +28,37 @@ memory::desc with_type(const memory::desc& plain, memory::data_type type) {
 
 void add_reorder(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to);
 
-// On a CPU oneDNN converts f16 one element at a time, and reorders it so. Returns true if a kernel converted
-// the f16 side in its own layout, and oneDNN reorders the rest.
-bool add_conversion_of_f16(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to) {
-  auto half = memory::data_type::f16, wide = memory::data_type::f32;
-  auto type = [](const PlacedOperand& operand) { return operand.desc.get_data_type(); };
-  bool widens = type(from) == half && type(to) == wide, narrows = type(from) == wide && type(to) == half;
-  auto& f16 = widens ? from : to;
-  if (device_info(device).is_gpu || !(widens || narrows) || !is_plain(f16.desc)) return false;
-  auto wide_desc = with_type(f16.desc, wide);
-  auto& other = widens ? to : from;
+// Returns f16 or bf16 if one side has it, the other has f32, and oneDNN converts one element at a time: f16 on
+// every CPU, bf16 on those without AVX-512.
+memory::data_type slow_conversion(int device, const PlacedOperand& from, const PlacedOperand& to) {
+  using Type = memory::data_type;
+  auto first = from.desc.get_data_type(), second = to.desc.get_data_type();
+  if (device_info(device).is_gpu || (first == Type::f32) == (second == Type::f32)) return Type::undef;
+  auto narrow = first == Type::f32 ? second : first;
+  bool is_slow = narrow == Type::f16 || (narrow == Type::bf16 && emulates_16_bits());
+  return is_slow ? narrow : Type::undef;
+}
+
+// Returns true if a kernel converted the narrow side in its own layout, and oneDNN reorders the rest.
+bool add_fast_conversion(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to) {
+  auto narrow_type = slow_conversion(device, from, to);
+  bool widens = from.desc.get_data_type() == narrow_type;
+  auto &narrow = widens ? from : to, &other = widens ? to : from;
+  if (narrow_type == memory::data_type::undef || !is_plain(narrow.desc)) return false;
+  auto wide_desc = with_type(narrow.desc, memory::data_type::f32);
   bool reorders = other.desc != wide_desc;
   PlacedOperand copy{wide_desc, reorders ? plan.add_scratch(wide_desc.get_size()) : other.operand};
-  View narrow{tensor_of(f16.desc, DType::f16), f16.operand},
+  auto dtype = narrow_type == memory::data_type::f16 ? DType::f16 : DType::bf16;
+  View stored{tensor_of(narrow.desc, dtype), narrow.operand},
       converted{tensor_of(wide_desc, DType::f32), copy.operand};
-  if (narrows && reorders) add_reorder(plan, device, from, copy);
-  add_conversion_step(plan, device, widens ? narrow : converted, widens ? converted : narrow);
+  if (!widens && reorders) add_reorder(plan, device, from, copy);
+  add_conversion_step(plan, device, widens ? stored : converted, widens ? converted : stored);
   if (widens && reorders) add_reorder(plan, device, copy, to);
   return true;
 }
 
 void add_reorder(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to) {
-  if (add_conversion_of_f16(plan, device, from, to)) return;
+  if (add_fast_conversion(plan, device, from, to)) return;
   auto& engine = engine_of(device);
   dnnl::reorder::primitive_desc desc(engine, from.desc, engine, to.desc, basic_attributes());
   plan.add(std::make_unique<PrimitiveStep>(

@@ -15,12 +15,13 @@ using torch::autograd::variable_list;
 
 Tensor call_linear(const Tensor& input, const Tensor& weight, std::string_view format,
                    const OptionalTensor& scale, const OptionalTensor& zero_point,
-                   const OptionalTensor& offset, const OptionalTensor& bias) {
-  using Signature = Tensor(const Tensor&, const Tensor&, std::string_view, const OptionalTensor&,
-                           const OptionalTensor&, const OptionalTensor&, const OptionalTensor&);
+                   const OptionalTensor& offset, const OptionalTensor& bias, const OptionalTensor& factor) {
+  using Signature =
+      Tensor(const Tensor&, const Tensor&, std::string_view, const OptionalTensor&, const OptionalTensor&,
+             const OptionalTensor&, const OptionalTensor&, const OptionalTensor&);
   static auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("torch_xpu::low_bit_linear", "").typed<Signature>();
-  return op.call(input, weight, format, scale, zero_point, offset, bias);
+  return op.call(input, weight, format, scale, zero_point, offset, bias, factor);
 }
 
 Tensor call_dequantize(const Tensor& weight, std::string_view format, const OptionalTensor& scale,
@@ -37,27 +38,28 @@ struct LowBitLinear : torch::autograd::Function<LowBitLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight,
                         std::string_view format, const OptionalTensor& scale,
                         const OptionalTensor& zero_point, const OptionalTensor& offset,
-                        const OptionalTensor& bias) {
+                        const OptionalTensor& bias, const OptionalTensor& factor) {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     auto saved = [](const OptionalTensor& t) { return t ? *t : Tensor(); };
-    context->save_for_backward({weight, saved(scale), saved(zero_point), saved(offset)});
+    context->save_for_backward({weight, saved(scale), saved(zero_point), saved(offset), saved(factor)});
     context->saved_data["format"] = std::string(format);
     context->saved_data["dtype"] = static_cast<std::int64_t>(input.scalar_type());
     context->saved_data["bias_dtype"] =
         static_cast<std::int64_t>(bias && bias->defined() ? bias->scalar_type() : at::ScalarType::Undefined);
-    return call_linear(input, weight, format, scale, zero_point, offset, bias);
+    return call_linear(input, weight, format, scale, zero_point, offset, bias, factor);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     auto saved = context->get_saved_variables();
     auto& gradient = gradients[0];
-    variable_list result(7);
+    variable_list result(8);
     auto given = [&](std::size_t i) { return saved[i].defined() ? OptionalTensor(saved[i]) : std::nullopt; };
     if (gradient.defined() && context->needs_input_grad(0)) {
       auto dtype = static_cast<at::ScalarType>(context->saved_data["dtype"].toInt());
       auto weight = call_dequantize(saved[0], context->saved_data["format"].toStringRef(), given(1), given(2),
                                     given(3), dtype);
       result[0] = gradient.matmul(weight);
+      if (saved[4].defined()) result[0] = result[0].mul_(saved[4].reshape({}));
     }
     auto bias_dtype = static_cast<at::ScalarType>(context->saved_data["bias_dtype"].toInt());
     if (gradient.defined() && bias_dtype != at::ScalarType::Undefined)
@@ -85,9 +87,10 @@ Tensor dequantize_autograd(const Tensor& weight, std::string_view format, const 
 
 Tensor linear_autograd(const Tensor& input, const Tensor& weight, std::string_view format,
                        const OptionalTensor& scale, const OptionalTensor& zero_point,
-                       const OptionalTensor& offset, const OptionalTensor& bias) {
-  require_constants(weight, {&scale, &zero_point, &offset});
-  return LowBitLinear::apply(input, weight, format, scale, zero_point, offset, bias);
+                       const OptionalTensor& offset, const OptionalTensor& bias,
+                       const OptionalTensor& factor) {
+  require_constants(weight, {&scale, &zero_point, &offset, &factor});
+  return LowBitLinear::apply(input, weight, format, scale, zero_point, offset, bias, factor);
 }
 
 bool is_packed(std::string_view format) {
@@ -95,7 +98,8 @@ bool is_packed(std::string_view format) {
 }
 
 Tensor linear_meta(const Tensor& input, const Tensor& weight, std::string_view, const OptionalTensor&,
-                   const OptionalTensor&, const OptionalTensor&, const OptionalTensor&) {
+                   const OptionalTensor&, const OptionalTensor&, const OptionalTensor&,
+                   const OptionalTensor&) {
   auto sizes = input.sym_sizes().vec();
   sizes.back() = weight.sym_size(0);
   return at::empty_symint(sizes, input.options());

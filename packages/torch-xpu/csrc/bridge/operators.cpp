@@ -21,15 +21,22 @@ TORCH_LIBRARY(torch_xpu, m) {
       "-> "
       "Tensor",
       tags);
-  // The format names a weight's numbers; see aten/linear_algebra/low_bit.cpp.
+  // The format names a weight's numbers; see aten/linear_algebra/low_bit.cpp. The factor multiplies all
+  // products before the bias is added.
   m.def(
       "low_bit_linear(Tensor input, Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? "
-      "offset, Tensor? bias) -> Tensor",
+      "offset, Tensor? bias, Tensor? factor=None) -> Tensor",
       tags);
   m.def(
       "dequantize_low_bit(Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? offset, "
       "ScalarType dtype) -> Tensor",
       tags);
+  // Rounds each block of a row to e2m1, e4m3 or e5m2 and its scale to e8m0 or e4m3, and multiplies them: the
+  // floats that a block format keeps; see aten/linear_algebra/block_rounding.cpp.
+  m.def("round_blocks(Tensor input, int block, str format, str scaling, Tensor? factor=None) -> Tensor",
+        tags);
+  // Bytes from numbers of one to seven bits, whose order is in aten/linear_algebra/unpack_bits.cpp.
+  m.def("unpack_bits(Tensor packed, int bits) -> Tensor", tags);
   // To int8 or float8_e4m3fn, with f32 scales of [..., 1].
   m.def("quantize_rows(Tensor input, ScalarType dtype) -> (Tensor, Tensor)", tags);
   // Quantizes each row of the input to the type of the weight, whose rows have scales.
@@ -52,6 +59,15 @@ TORCH_LIBRARY_IMPL(torch_xpu, Meta, m) {
     auto numbers = at::empty_symint(sizes, input.options().dtype(dtype));
     sizes.back() = 1;
     return std::tuple(numbers, at::empty_symint(sizes, input.options().dtype(at::kFloat)));
+  });
+  m.impl("round_blocks", [](const at::Tensor& input, std::int64_t, std::string_view, std::string_view,
+                            const std::optional<at::Tensor>&) {
+    return at::empty_symint(input.sym_sizes(), input.options());
+  });
+  m.impl("unpack_bits", [](const at::Tensor& packed, std::int64_t bits) {
+    auto sizes = packed.sym_sizes().vec();
+    sizes.back() = sizes.back() / bits * 8;
+    return at::empty_symint(sizes, packed.options());
   });
   m.impl("dynamic_linear", [](const at::Tensor& input, const at::Tensor& weight, const at::Tensor&,
                               const std::optional<at::Tensor>&) {

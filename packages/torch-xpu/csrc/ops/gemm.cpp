@@ -105,6 +105,12 @@ void gemm_real(const Tensor& c, const Tensor& a, const Tensor& b, const GemmEpil
 
 }  // namespace
 
+void multiply_before_bias(xpu::dnn::MatmulOptions& options, const Tensor& factor) {
+  options.post_ops.push_back({.kind = PostOp::Kind::mul, .operand = view_of(factor)});
+  if (options.bias) options.post_ops.push_back({.kind = PostOp::Kind::add, .operand = options.bias});
+  options.bias.reset();
+}
+
 xpu::dnn::MatmulOptions matmul_options() {
   xpu::dnn::MatmulOptions options;
   options.deterministic = at::globalContext().deterministicAlgorithms();

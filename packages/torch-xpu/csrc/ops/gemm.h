@@ -21,6 +21,10 @@ bool has_post_ops(at::ScalarType type);
 /// c = a @ b with an epilogue, in two dimensions, or three with a batch. Conjugate views are resolved.
 void gemm(const at::Tensor& c, const at::Tensor& a, const at::Tensor& b, const GemmEpilogue& epilogue = {});
 
+/// Multiplies all results by `factor`, of one element, before the bias is added. `factor` must outlive the
+/// call.
+void multiply_before_bias(xpu::dnn::MatmulOptions& options, const at::Tensor& factor);
+
 /// Returns the program's settings: deterministic algorithms, and whether f32 may use TF32.
 xpu::dnn::MatmulOptions matmul_options();
 

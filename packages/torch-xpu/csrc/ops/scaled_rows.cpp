@@ -116,14 +116,6 @@ Tensor expanded(const ScaledRows& x) {
   return out;
 }
 
-// A factor of all results belongs between the product and the bias.
-void put_factor_before_bias(xpu::dnn::MatmulOptions& options, const Tensor& factor) {
-  using xpu::dnn::PostOp;
-  options.post_ops.push_back({.kind = PostOp::Kind::mul, .operand = view_of(factor)});
-  if (options.bias) options.post_ops.push_back({.kind = PostOp::Kind::add, .operand = options.bias});
-  options.bias.reset();
-}
-
 }  // namespace
 
 std::int64_t ScaledRows::block() const {
@@ -178,7 +170,7 @@ void multiply_scaled(const ScaledRows& a, const ScaledRows& b, const std::option
   }
   for (auto& t : {a.factor, b.factor})
     if (t.defined()) factor = factor.defined() ? at::mul(factor, t) : t;
-  if (factor.defined()) put_factor_before_bias(options, factor = factor.reshape({1, 1}));
+  if (factor.defined()) multiply_before_bias(options, factor = factor.reshape({1, 1}));
   auto multiply = [&](const xpu::Tensor& left, const xpu::Tensor& right) {
     xpu::dnn::matmul(stream_of(c), left, right, view_of(c), options);
   };

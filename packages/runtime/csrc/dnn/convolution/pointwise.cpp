@@ -85,7 +85,8 @@ std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
     }
     ExtraOperand bias{p.bias.tensor ? &rows : nullptr, p.bias.operand};
     reject_misread_operand(result, bias);
-    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, result, bias);
+    add_post_ops(attributes, arguments, p.options.post_ops, p.extras, result,
+                 {{dnnl::algorithm::binary_add, bias}});
   }
   dnnl::matmul::primitive_desc desc(engine_of(device), in_math_type(a.desc), in_math_type(b.desc),
                                     in_math_type(c.desc), attributes);

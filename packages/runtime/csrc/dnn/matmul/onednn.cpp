@@ -160,17 +160,25 @@ bool is_constant_along_k(ExtraOperand scale, int k_from_the_end) {
 // Operands that are first converted to floats.
 struct Widened {
   std::optional<LowBitWeights> a, b;
+  bool scales_later = false;  ///< the scales of rows and columns are applied to the sums
 
   explicit Widened(const MatmulProblem& p) {
     if (!is_float(p.a.dtype) || p.a.dtype == DType::f64 || size_of(p.b.dtype) > 1) return;
     bool blocks = !is_constant_along_k(p.scale_a, 1) || !is_constant_along_k(p.scale_b, 2);
     bool of_eight_bits = is_eight_bit_float(p.a.dtype);
-    // The scales of rows and columns are applied to the sums.
-    if (of_eight_bits && is_eight_bit_float(p.b.dtype) && !blocks) return;
+    scales_later = of_eight_bits && is_eight_bit_float(p.b.dtype) && !blocks;
+    if (scales_later && device_info(p.problem.device()).is_gpu) return;
     // On a CPU oneDNN multiplies many rows by integers at a third of the speed of floats.
     bool is_fast = device_info(p.problem.device()).is_gpu || p.m() < 64;
     if (is_fast && onednn_reads_weights(p) && !is_float(p.b.dtype) && !of_eight_bits) return;
     try {
+      if (scales_later) {
+        reject_unless(p.a.ndim == 2 && !p.zero_a.tensor && !p.zero_b.tensor && !p.offset_b.tensor,
+                      "more than scales");
+        a.emplace(transposed(p.a), ExtraOperand(), ExtraOperand(), ExtraOperand());
+        b.emplace(p.b, ExtraOperand(), ExtraOperand(), ExtraOperand());
+        return;
+      }
       if (of_eight_bits) a = LowBitWeights::of_a(p);
       b = LowBitWeights::of_b(p);
     } catch (const Rejection&) {
@@ -204,7 +212,7 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
     int device = p.problem.device();
     // Numbers of eight bits times a scale need more digits than bf16 has, unless the result has no more
     // either.
-    auto exact = p.c.dtype == DType::f32 ? DType::f32 : DType::bf16;
+    auto exact = p.c.dtype == DType::f32 && !widened.scales_later ? DType::f32 : DType::bf16;
     wide = math_type(device, widened.a ? exact : p.a.dtype, p.c.numel() * p.k(),
                      p.a.numel() + p.b.numel() + p.c.numel());
     b.desc = describe(widen_weights(plan, device, *widened.b, *wide, b.operand));
@@ -216,12 +224,16 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   else if (!widened.a)
     add_quantization(attributes, arguments, DNNL_ARG_SRC, p.a, p.scale_a, p.zero_a);
   add_quantization(attributes, arguments, DNNL_ARG_DST, p.c, p.scale_c, p.zero_c);
-  bool has_column_bias = p.bias.tensor && is_column_bias(*p.bias.tensor);
-  if (!has_column_bias) reject_misread_operand(p.c, p.bias);
+  bool scales_sums = widened.b && widened.scales_later;
+  bool has_column_bias = p.bias.tensor && is_column_bias(*p.bias.tensor) && !scales_sums;
+  std::vector<LeadingOp> first;
+  if (scales_sums)
+    first = {{dnnl::algorithm::binary_mul, p.scale_a}, {dnnl::algorithm::binary_mul, p.scale_b}};
+  if (!has_column_bias) first.push_back({dnnl::algorithm::binary_add, p.bias});
+  for (auto& op : first) reject_misread_operand(p.c, op.operand);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     reject_misread_operand(p.c, p.post_ops.operand(i));
-  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c,
-               has_column_bias ? ExtraOperand{} : p.bias);
+  add_post_ops(attributes, arguments, p.options.post_ops, p.post_ops, p.c, first);
   std::optional<PlacedOperand> bias;
   if (has_column_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
   Product product{p, plan, a, b, c, bias};

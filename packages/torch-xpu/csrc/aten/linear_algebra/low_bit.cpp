@@ -111,19 +111,23 @@ constexpr std::int64_t max_widened = std::int64_t{1} << 26, max_skinny_rows = 16
 
 Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_view format,
                       const OptionalTensor& scale, const OptionalTensor& zero_point,
-                      const OptionalTensor& offset, const OptionalTensor& bias) {
+                      const OptionalTensor& offset, const OptionalTensor& bias,
+                      const OptionalTensor& factor) {
   auto guard = guard_for(input, weight);
-  check_one_device(input, weight, scale, zero_point, offset, bias);
+  check_one_device(input, weight, scale, zero_point, offset, bias, factor);
   check_floats("input", input.scalar_type());
   Weight w(weight, format, scale, zero_point, offset);
   TORCH_CHECK_VALUE(input.dim() > 0 && input.size(-1) == w.k, "input of shape ", input.sizes(),
                     " and a weight of shape [", w.n, ", ", w.k, "] cannot be multiplied");
   TORCH_CHECK_VALUE(!given(bias) || (bias->dim() == 1 && bias->size(0) == w.n), "bias: got shape ",
                     bias ? bias->sizes() : at::IntArrayRef(), ", expected (", w.n, ")");
+  TORCH_CHECK_VALUE(!given(factor) || (factor->numel() == 1 && factor->scalar_type() == at::kFloat),
+                    "factor: expected one number of float32");
   auto sizes = input.sizes().vec();
   sizes.back() = w.n;
   auto output = at::empty(sizes, input.options());
   if (output.numel() == 0) return output;
+  auto of_all = given(factor) ? factor->reshape({1, 1}) : Tensor();
   if (w.k == 0) return given(bias) ? output.copy_(bias->expand_as(output)) : output.zero_();
   auto rows = input.reshape({-1, w.k}), results = output.view({-1, w.n});
   auto piece = rows.size(0) <= max_skinny_rows ? w.n : std::max<std::int64_t>(max_widened / w.k, 1);
@@ -137,6 +141,7 @@ Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_vie
       row = bias->narrow(0, begin, end - begin);
       options.bias = view_of(row);
     }
+    if (of_all.defined()) multiply_before_bias(options, of_all);
     auto result = results.narrow(1, begin, end - begin);
     translate_errors([&] {
       xpu::dnn::matmul(stream_of(input), view_of(rows), of_piece.numbers, view_of(result), options);

@@ -1,0 +1,50 @@
+"""MX formats on xpu: blocks of 32 numbers of eight or four bits that share a power of two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import block_scales
+from .handlers import Handler
+from .products import low_bit_linear
+
+_FORMATS = {
+    torch.float8_e4m3fn: "e4m3",
+    torch.float8_e5m2: "e5m2",
+    torch.float4_e2m1fn_x2: "e2m1",
+}
+
+
+def linear(stock: Handler) -> Handler:
+    """Round activations to their blocks, and multiply by the weight as it is stored."""
+    return _unless_emulated(stock, block_scales.linear(stock, _product))
+
+
+def mm(stock: Handler) -> Handler:
+    """Do so by a transposed weight."""
+    return _unless_emulated(stock, block_scales.mm(stock, _product))
+
+
+def _unless_emulated(stock: Handler, ours: Handler) -> Handler:
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from torchao.quantization.quantize_.common.kernel_preference import KernelPreference
+
+        weight = args[1] if len(args) == 2 or "linear" in str(func) else args[2]
+        is_dynamic = weight.kernel_preference is KernelPreference.AUTO and weight.act_quant_kwargs
+        takes = ours if is_dynamic and weight.elem_dtype in _FORMATS else stock
+        return takes(func, types, args, kwargs)
+
+    return handler
+
+
+def _product(input: Tensor, weight: Any, is_transposed: bool, bias: Tensor | None = None) -> Tensor:
+    """Return the product in bf16, as torchao does; bf16 has rounded activations exactly."""
+    how = weight.act_quant_kwargs
+    format, scaling = _FORMATS[how.elem_dtype], how.scaling_mode.value
+    rounded = torch.ops.torch_xpu.round_blocks(input, how.block_size, format, scaling)
+    numbers, scale = block_scales.plain_rows(weight, is_transposed)
+    format = _FORMATS[weight.elem_dtype]
+    return low_bit_linear(rounded.to(torch.bfloat16), numbers, format, scale, None, None, bias)

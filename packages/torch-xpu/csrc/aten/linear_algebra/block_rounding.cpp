@@ -1,0 +1,133 @@
+// torch_xpu::round_blocks: the floats that a block format keeps of activations. An element is rounded to few
+// bits and multiplied by the scale of its block, which is rounded, too. bf16 has such products exactly, so
+// that one kernel takes the place of quantizing activations and widening them again. The schema is in
+// bridge/operators.cpp.
+#include <ATen/ops/empty_like.h>
+#include <c10/util/StringUtil.h>
+#include <torch/library.h>
+
+#include <map>
+#include <mutex>
+
+#include "ops/arguments.h"
+#include "ops/row_kernel.h"
+
+namespace torch_xpu {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+struct BlockElement {
+  const char *name, *type;
+  const char* largest;
+  int largest_exponent, mantissa_bits;
+};
+constexpr BlockElement elements[] = {{"e2m1", "f4e2m1", "6.0f", 2, 1},
+                                     {"e4m3", "f8e4m3", "448.0f", 8, 3},
+                                     {"e5m2", "f8e5m2", "57344.0f", 15, 2}};
+
+// The biased exponent of a scale that is a power of two, from the largest magnitude s0 of the block. `rceil`
+// rounds s0 / largest up; the others begin with the power of two at or below s0, with `even` after s0 is
+// rounded to the bits of the element.
+struct PowerScaling {
+  const char* name;
+  std::string (*exponent)(const BlockElement&);
+};
+const PowerScaling power_scalings[] = {
+    {"rceil",
+     [](const BlockElement& e) {
+       return c10::str(
+           "u32 ratio = bits_as<u32>(s0 / ", e.largest,
+           "); i32 exponent = ratio > 0x400000u ? (i32)(ratio >> 23) + ((ratio & 0x7fffffu) != 0u) : 0;");
+     }},
+    {"floor",
+     [](const BlockElement& e) {
+       return c10::str("i32 exponent = (i32)(bits_as<u32>(s0) >> 23) - ", e.largest_exponent, ";");
+     }},
+    {"ceil",
+     [](const BlockElement& e) {
+       return c10::str("i32 exponent = (i32)((bits_as<u32>(s0) + 0x7fffffu) >> 23) - ", e.largest_exponent,
+                       ";");
+     }},
+    {"even", [](const BlockElement& e) {
+       return c10::str("i32 exponent = (i32)((bits_as<u32>(s0) + ", 1 << (22 - e.mantissa_bits),
+                       "u) >> 23) - ", e.largest_exponent, ";");
+     }}};
+
+// A scale of e8m0. 2^-127 is a subnormal float.
+std::string finish_power(const std::string& exponent) {
+  return exponent +
+         "exponent = min_of(max_of(exponent, 0), 254);"
+         "T scale = isnan(s0) ? nan() : bits_as<float>(exponent ? (u32)exponent << 23 : 0x400000u);"
+         "T inverse = bits_as<float>(exponent < 254 ? (u32)(254 - max_of(exponent, 1)) << 23 : 0x400000u);";
+}
+
+// A scale of e4m3, in units of the factor s1 if there is one. Without elements that differ from zero s1 is 0.
+std::string finish_e4m3(const BlockElement& e, bool has_factor) {
+  auto block = c10::str("s0 / ", e.largest);
+  if (has_factor) block = "(s1 == 0.0f ? 0.0f : " + block + " / s1)";
+  return "T scale = to<float>(f8e4m3(clamp(" + block + ", 0x1p-6f, 448.0f)));" +
+         (has_factor ? "T inverse = s1 == 0.0f ? 0.0f : 1.0f / s1 / scale;" : "T inverse = 1.0f / scale;");
+}
+
+RowKernel* make_rounding(const BlockElement& e, std::string_view scaling, bool has_factor) {
+  std::string finish;
+  if (scaling == "e4m3") finish = finish_e4m3(e, has_factor);
+  for (auto& power : power_scalings)
+    if (scaling == power.name) finish = finish_power(power.exponent(e));
+  TORCH_CHECK_VALUE(!finish.empty(), "scaling: got '", scaling,
+                    "', expected e4m3, rceil, floor, ceil or even");
+  std::vector<xpu::kernels::Accumulator> accumulators{{"T", "0"}};
+  if (has_factor) accumulators.push_back({"T", "0"});
+  return new RowKernel(
+      {.name = "round_blocks",
+       .passes = {{accumulators, c10::str("s0 = maximum(s0, abs(a0));", has_factor ? "s1 = a1;" : ""),
+                   c10::str("s0 = maximum(s0, r0);", has_factor ? "s1 = maximum(s1, r1);" : ""), finish}},
+       .outputs = {c10::str("scale * (float)", e.type, "(clamp(a0 * inverse, -", e.largest, ", ", e.largest,
+                            "))")},
+       .inputs = has_factor ? 2 : 1,
+       .headers = {"math", "exp", "minifloat"}});
+}
+
+const RowKernel& rounding(std::string_view format, std::string_view scaling, bool has_factor) {
+  static auto& mutex = *new std::mutex;
+  static auto& kernels = *new std::map<std::string, RowKernel*>;
+  std::lock_guard lock(mutex);
+  auto& kernel = kernels[c10::str(format, " ", scaling, " ", has_factor)];
+  if (kernel) return *kernel;
+  for (auto& e : elements)
+    if (format == e.name) return *(kernel = make_rounding(e, scaling, has_factor));
+  TORCH_CHECK_VALUE(false, "format: got '", format, "', expected e2m1, e4m3 or e5m2");
+}
+
+Tensor round_blocks(const Tensor& input, std::int64_t block, std::string_view format,
+                    std::string_view scaling, const OptionalTensor& factor) {
+  auto guard = guard_for(input);
+  check_one_device(input, factor);
+  auto type = input.scalar_type();
+  TORCH_CHECK_TYPE(type == at::kFloat || type == at::kBFloat16, "input: got ", type,
+                   ", expected float32 or bfloat16, which have the range of the scales");
+  TORCH_CHECK_VALUE(block > 0 && input.dim() > 0 && input.size(-1) % block == 0, "input of shape ",
+                    input.sizes(), " has no rows of blocks of ", block);
+  TORCH_CHECK_VALUE(!given(factor) || scaling == "e4m3",
+                    "factor: expected none with scales of powers of two");
+  TORCH_CHECK_VALUE(!given(factor) || (factor->numel() == 1 && factor->scalar_type() == at::kFloat),
+                    "factor: expected one number of float32");
+  auto& kernel = rounding(format, scaling, given(factor));
+  auto output = at::empty_like(input, {}, {}, {}, {}, at::MemoryFormat::Contiguous);
+  if (output.numel() == 0) return output;
+  auto rows = [&](const Tensor& t) { return t.view({-1, block, 1}); };
+  std::vector<Tensor> inputs{rows(input.contiguous())};
+  if (given(factor)) inputs.push_back(factor->reshape({1, 1, 1}).expand_as(inputs[0]));
+  kernel({rows(output)}, {}, inputs);
+  return output;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(torch_xpu, XPU, m) {
+  m.impl("round_blocks", round_blocks);
+}
+
+}  // namespace torch_xpu
