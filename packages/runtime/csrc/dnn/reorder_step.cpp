@@ -28,8 +28,8 @@ memory::desc with_type(const memory::desc& plain, memory::data_type type) {
 
 void add_reorder(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to);
 
-// Returns f16 or bf16 if one side has it, the other has f32, and oneDNN converts one element at a time: f16 on
-// every CPU, bf16 on those without AVX-512.
+// Returns f16 or bf16 if one side has it, the other has f32, and oneDNN converts one element at a time: f16
+// on every CPU, bf16 on those without AVX-512.
 memory::data_type slow_conversion(int device, const PlacedOperand& from, const PlacedOperand& to) {
   using Type = memory::data_type;
   auto first = from.desc.get_data_type(), second = to.desc.get_data_type();
