@@ -52,6 +52,18 @@ def symmetric(weight, group):
     return (stored(scale, weight) * numbers).reshape(weight.shape)
 
 
+def intx(weight, bits, group=None, symmetric=True):
+    """Elements scale * (number - zero point); numbers and zero points have the bits, and a sign."""
+    groups = in_groups(weight, group or weight.shape[-1])
+    least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    minimum, maximum = groups.amin(-1, True).clamp(max=0), groups.amax(-1, True).clamp(min=0)
+    extent = 2 * torch.maximum(-minimum, maximum) if symmetric else maximum - minimum
+    scale = stored(extent / (most - least), weight)
+    zero_point = 0 if symmetric else (least - (minimum / scale).round()).clamp(least, most)
+    numbers = ((groups / scale).round() + zero_point).clamp(least, most)
+    return (scale * (numbers - zero_point)).reshape(weight.shape)
+
+
 def two_scales(weight, group):
     """A scale of the row times an e4m3 scale of the group, of e4m3 rows."""
     row_scale = weight.double().abs().amax(-1, True) / 448

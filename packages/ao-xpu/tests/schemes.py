@@ -12,6 +12,7 @@ from torchao.prototype.mx_formats import (
     NVFP4DynamicActivationNVFP4WeightConfig,
     NVFP4WeightOnlyConfig,
 )
+from torchao.prototype.quantization import UIntxWeightOnlyConfig
 from torchao.quantization import (
     Float8DynamicActivationFloat8WeightConfig,
     Float8DynamicActivationInt4WeightConfig,
@@ -122,6 +123,18 @@ SCHEMES = (
     ),
     Scheme("int4 of intx", lambda: IntxWeightOnlyConfig(torch.int4, PerGroup(32))),
     Scheme("int3 of intx", lambda: IntxWeightOnlyConfig(torch.int3, PerGroup(64)), (BF16,)),
+    Scheme(
+        "uintx",
+        lambda: UIntxWeightOnlyConfig(set_inductor_config=False),
+        (BF16, F16, F32),
+        partial(reference.float_zero, group=128),
+    ),
+    Scheme(
+        "uintx of 8 bits",
+        lambda: UIntxWeightOnlyConfig(group_size=None, bit_width=8, set_inductor_config=False),
+        (BF16,),
+        partial(reference.intx, bits=8),
+    ),
     Scheme(
         "int8 dynamic intx",
         lambda: Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4),

@@ -14,6 +14,8 @@ from torchao.quantization import (
     Int4WeightOnlyConfig,
     Int8DynamicActivationInt8WeightConfig,
     Int8WeightOnlyConfig,
+    IntxWeightOnlyConfig,
+    PerGroup,
     PerRow,
     quantize_,
 )
@@ -24,6 +26,8 @@ CASES = {
     "nvfp4": (NVFP4WeightOnlyConfig(), 2),
     "nvfp4 dynamic": (NVFP4DynamicActivationNVFP4WeightConfig(), 6),
     "int4": (Int4WeightOnlyConfig(), 2),
+    "int4 of intx": (IntxWeightOnlyConfig(torch.int4, PerGroup(128)), 1),
+    "int3 of intx": (IntxWeightOnlyConfig(torch.int3, PerGroup(128)), 2),
     "int8 weight-only": (Int8WeightOnlyConfig(), 2),
     "float8 weight-only": (Float8WeightOnlyConfig(), 2),
     "int8 dynamic": (Int8DynamicActivationInt8WeightConfig(), 4),

@@ -79,6 +79,18 @@ def test_reasons(config, dtype, reason):
     assert ao_xpu.report(layers)[0].reason == (reason or "")
 
 
+def test_layers_that_do_not_fit_are_an_error_if_asked():
+    """In its thread, and until the context ends; the error names all of them."""
+    config = Int4WeightOnlyConfig(group_size=128)
+    with ao_xpu.strict():
+        with pytest.raises(ValueError, match=r"not quantized: odd \(.*\), last \(rows of 50"):
+            quantize_(Model(), config)
+        quantize_(Model().wide, config)
+        quantize_(Model("cpu"), Int4WeightOnlyConfig(), lambda _, name: name == "last")
+    with pytest.warns(UserWarning, match="not quantized: odd"):
+        quantize_(Model(), config)
+
+
 def test_a_model_that_is_a_layer_is_named():
     layer = torch.nn.Linear(50, 4, device="xpu", dtype=torch.bfloat16)
     with pytest.warns(UserWarning, match="not quantized: Linear"):

@@ -20,6 +20,7 @@ from torchao.quantization import *
 from torchao.quantization.granularity import PerBlock
 from torchao.quantization.qat import IntxFakeQuantizeConfig, QATConfig
 from torchao.quantization.qat.fake_quantizer import IntxFakeQuantizer
+from torchao.prototype.quantization import UIntxWeightOnlyConfig
 from torchao.prototype.quantized_training import int8_mixed_precision
 from torchao.kernel import blockwise_quantization, intmm
 import torchao.kernel
@@ -70,6 +71,9 @@ CALLS = {
     "Int8Tensor, groups": lambda: quantized(Int8WeightOnlyConfig(granularity=PerGroup(32))),
     "Int8Tensor, dynamic": lambda: quantized(Int8DynamicActivationInt8WeightConfig()),
     "IntxUnpackedToInt8Tensor": lambda: quantized(IntxWeightOnlyConfig(torch.int4, PerGroup(32))),
+    "IntxUnpackedToInt8Tensor, dynamic": lambda: quantized(
+        Int8DynamicActivationIntxWeightConfig(torch.int3)),
+    "uintx": lambda: quantized(UIntxWeightOnlyConfig(set_inductor_config=False)),
     "Float8Tensor": lambda: quantized(Float8WeightOnlyConfig()),
     "Float8Tensor, dynamic": lambda: quantized(Float8DynamicActivationFloat8WeightConfig()),
     "Float8Tensor, blocks": lambda: quantized(

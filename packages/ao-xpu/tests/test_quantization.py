@@ -4,12 +4,15 @@ import gc
 
 import pytest
 import torch
+from torchao.prototype.quantization import UIntxWeightOnlyConfig
 from torchao.quantization import (
     Float8DynamicActivationFloat8WeightConfig,
     Float8WeightOnlyConfig,
     Int4WeightOnlyConfig,
     Int8DynamicActivationInt8WeightConfig,
     Int8WeightOnlyConfig,
+    IntxWeightOnlyConfig,
+    PerGroup,
     PerRow,
     quantize_,
 )
@@ -20,8 +23,24 @@ ROWS = {
     "float8": Float8WeightOnlyConfig(),
     "float8 rows": Float8DynamicActivationFloat8WeightConfig(granularity=PerRow()),
 }
+OTHERS = {
+    "int4": Int4WeightOnlyConfig(),
+    "uintx": UIntxWeightOnlyConfig(set_inductor_config=False),
+    **{
+        f"intx of {bits}": IntxWeightOnlyConfig(getattr(torch, f"int{bits}"), PerGroup(128))
+        for bits in range(2, 8)
+    },
+}
 # The ratio of bytes that a config must save.
-RATIOS = {"int8": 1.95, "float8": 1.95, "int8 dynamic": 1.95, "float8 rows": 1.95, "int4": 3.7}
+RATIOS = {
+    "int8": 1.95,
+    "float8": 1.95,
+    "int8 dynamic": 1.95,
+    "float8 rows": 1.95,
+    "int4": 3.7,
+    "uintx": 0.9 * 16 / 4,
+    **{f"intx of {bits}": 0.9 * 16 / bits for bits in range(2, 8)},
+}
 
 
 @pytest.mark.values
@@ -61,7 +80,7 @@ def test_memory(name):
     del parts
     before = torch.xpu.memory_allocated() - start
     torch.xpu.reset_peak_memory_stats()
-    quantize_(model, Int4WeightOnlyConfig() if name == "int4" else ROWS[name])
+    quantize_(model, (ROWS | OTHERS)[name])
     torch.xpu.synchronize()
     peak = torch.xpu.max_memory_allocated() - start
     gc.collect()

@@ -8,7 +8,9 @@ from torchao.prototype.quantized_training import Int8MixedPrecisionTrainingConfi
 from torchao.quantization import (
     Int4WeightOnlyConfig,
     Int8DynamicActivationInt8WeightConfig,
+    Int8DynamicActivationIntxWeightConfig,
     Int8WeightOnlyConfig,
+    IntxWeightOnlyConfig,
     PerGroup,
     PerTensor,
     quantize_,
@@ -28,6 +30,8 @@ BASES = {
     "int8 rows": Int8WeightOnlyConfig,
     "int8 groups": lambda: Int8WeightOnlyConfig(granularity=PerGroup(32)),
     "int8 dynamic": Int8DynamicActivationInt8WeightConfig,
+    "int3 of intx": lambda: IntxWeightOnlyConfig(torch.int3, PerGroup(32)),
+    "int5 of intx, dynamic": lambda: Int8DynamicActivationIntxWeightConfig(torch.int5),
     "int8 dynamic asymmetric": lambda: Int8DynamicActivationInt8WeightConfig(
         act_mapping_type=MappingType.ASYMMETRIC
     ),

@@ -12,12 +12,14 @@ import torch  # loads torch_xpu, and this package's entry point
 from ._autoload import load
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from .layers import Report
     from .trials import Diagnosis
 
 load()
 
-__all__ = ["doctor", "report"]
+__all__ = ["doctor", "report", "strict"]
 
 
 def report(model: torch.nn.Module) -> Report:
@@ -32,3 +34,10 @@ def doctor() -> Diagnosis:
     from .trials import doctor
 
     return doctor()
+
+
+def strict() -> AbstractContextManager[None]:
+    """Return a context in which ``quantize_`` raises ValueError if it leaves layers on xpu as they are."""
+    from .layers import strict
+
+    return strict()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,8 @@ class DoesNotFitError(ValueError):
 # Why layers are as they were after quantize_.
 _reasons: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
 
+_is_strict: ContextVar[bool] = ContextVar("ao_xpu_is_strict", default=False)
+
 _LOW_BIT = "low_bit_linear"
 _PRODUCTS = {
     "Int4Tensor": _LOW_BIT,
@@ -28,6 +32,7 @@ _PRODUCTS = {
     "Int8Tensor": _LOW_BIT,
     "Float8Tensor": _LOW_BIT,
     "IntxUnpackedToInt8Tensor": _LOW_BIT,
+    "IntxPackedTensor": _LOW_BIT,
     "MXTensor": _LOW_BIT,
     "NVFP4Tensor": _LOW_BIT,
 }
@@ -69,6 +74,16 @@ def report(model: torch.nn.Module) -> Report:
     return layers
 
 
+@contextlib.contextmanager
+def strict() -> Iterator[None]:
+    """Let `quantize_` raise DoesNotFitError in the place of the warning that names layers."""
+    token = _is_strict.set(True)
+    try:
+        yield
+    finally:
+        _is_strict.reset(token)
+
+
 def name_skipped(stock: Any) -> Any:
     """Name in one warning the layers on xpu that match the filter of quantize_ and stay as they were."""
 
@@ -106,7 +121,10 @@ def name_skipped(stock: Any) -> Any:
 
         result = stock(model, quantize, matches, cur_fqn, device, extra_args)
         if skipped:
-            warnings.warn(f"not quantized: {', '.join(skipped)}", stacklevel=3)
+            message = f"not quantized: {', '.join(skipped)}"
+            if _is_strict.get():
+                raise DoesNotFitError(message)
+            warnings.warn(message, stacklevel=3)
         return result
 
     return replace

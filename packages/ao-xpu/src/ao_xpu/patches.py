@@ -22,6 +22,7 @@ from . import (
     int4_tile_packed,
     int4_views,
     int8,
+    intx,
     layers,
     mx,
     nvfp4,
@@ -40,6 +41,7 @@ _PRESHUFFLED = f"{_WORKFLOWS}.int4.int4_preshuffled_tensor"
 _TILE_PACKED = f"{_WORKFLOWS}.int4.int4_tile_packed_to_4d_tensor"
 _INT8 = f"{_WORKFLOWS}.int8.int8_tensor"
 _INTX = f"{_WORKFLOWS}.intx.intx_unpacked_to_int8_tensor"
+_UINTX = "torchao.prototype.quantization.uintx.uintx_bit_packed_tensor"
 _FLOAT8 = f"{_WORKFLOWS}.float8.float8_tensor"
 _MX_FORMATS = "torchao.prototype.mx_formats"
 _MX = f"{_MX_FORMATS}.mx_tensor"
@@ -47,6 +49,7 @@ _NVFP4 = f"{_MX_FORMATS}.nvfp4_tensor"
 _MX_CONFIGS = f"{_MX_FORMATS}.inference_workflow"
 _BLOCKWISE = "torchao.kernel.blockwise_quantization"
 _MIXED_PRECISION = "torchao.prototype.quantized_training.int8_mixed_precision"
+_SAFETENSORS = "torchao.prototype.safetensors.safetensors_utils"
 _QUANT_API = "torchao.quantization.quant_api"
 
 _NEEDS_MSLK = "needs mslk, whose kernels are CUDA's"
@@ -57,6 +60,8 @@ _SWIZZLES = "stores scales in an order that xpu does not read"
 _NO_VIEWS = "the class has no views"
 _HOST_PRODUCT = "formats its input, multiplies odd sizes on the host and hides errors"
 _NO_METHOD = "the class has no such method"
+_BYTE_PER_NUMBER = "stores a number of any bits as a byte"
+_UNKNOWN_CLASS = "does not know the class of packed weights"
 
 PATCHES: tuple[Patch, ...] = (
     # int4
@@ -128,6 +133,28 @@ PATCHES: tuple[Patch, ...] = (
     Patch(_INT8, "Int8Tensor.from_hp", _COPIES, int8.from_hp),
     TensorFunctions(_INT8, "Int8Tensor", _EXPANDS, int8.linear, _LINEAR),
     TensorFunctions(_INTX, "IntxUnpackedToInt8Tensor", _EXPANDS, int8.unpacked_linear, _LINEAR),
+    # weights of one to seven bits
+    Patch(_QUANT_API, "_intx_weight_only_quantize_tensor", _BYTE_PER_NUMBER, intx.weight_only),
+    Patch(
+        _QUANT_API,
+        "_int8_dynamic_activation_intx_weight_quantize_tensor",
+        _BYTE_PER_NUMBER,
+        intx.dynamic_activation,
+    ),
+    Patch(
+        _UINTX,
+        "UIntxBitPackedTensor.from_hp",
+        "needs gemlite, whose kernels are CUDA's",
+        intx.uintx_from_hp,
+    ),
+    Patch(
+        _SAFETENSORS,
+        "ALLOWED_CLASSES",
+        _UNKNOWN_CLASS,
+        intx.safetensors_classes,
+    ),
+    Patch(_SAFETENSORS, "ALLOWED_TENSORS_SUBCLASSES", _UNKNOWN_CLASS, intx.safetensors_names),
+    # int8 in training
     TensorFunctions(
         _MIXED_PRECISION,
         "Int8MixedPrecisionTrainingLinearWeight",

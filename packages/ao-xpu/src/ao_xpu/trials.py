@@ -118,6 +118,10 @@ def _configs() -> list[tuple[Any, ...]]:
         ("Int8DynamicActivationInt8WeightConfig()", q.Int8DynamicActivationInt8WeightConfig),
         ("Int8DynamicActivationIntxWeightConfig()", q.Int8DynamicActivationIntxWeightConfig),
         ("IntxWeightOnlyConfig()", q.IntxWeightOnlyConfig),
+        (
+            "IntxWeightOnlyConfig(torch.int3, PerGroup(128))",
+            lambda: q.IntxWeightOnlyConfig(torch.int3, q.PerGroup(128)),
+        ),
         ("Float8WeightOnlyConfig()", q.Float8WeightOnlyConfig),
         (
             "Float8DynamicActivationFloat8WeightConfig()",
@@ -154,6 +158,6 @@ def _configs() -> list[tuple[Any, ...]]:
             mx.NVFP4DynamicActivationNVFP4WeightConfig,
             "NVFP4WeightOnlyConfig()",
         ),
-        ("UIntxWeightOnlyConfig()", uintx, "IntxWeightOnlyConfig(), a byte a number"),
+        ("UIntxWeightOnlyConfig()", uintx),
         ("SemiSparseWeightConfig()", semi_sparse, "no sparsity"),
     ]

@@ -1,0 +1,147 @@
+"""Configs of weights of one to seven bits on xpu: what they give is packed to its true size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .bit_packing import UNIT
+from .int4 import PIECE
+from .layers import DoesNotFitError
+from .products import arguments_of
+
+
+def weight_only(stock: Any) -> Any:
+    """Quantize by an IntxWeightOnlyConfig."""
+    from . import intx_packed  # noqa: F401 - files of packed weights are loaded from now on
+
+    def quantize(weight: Tensor, config: Any, **custom: Any) -> Any:
+        bits = _bits(weight, config, config.granularity)
+        if bits is None:
+            return stock(weight, config, **custom)
+        return _packed(lambda rows: stock(rows, config, **custom), weight, config, bits, custom)
+
+    return quantize
+
+
+def dynamic_activation(stock: Any) -> Any:
+    """Quantize by an Int8DynamicActivationIntxWeightConfig, and return the bias as it is."""
+
+    def quantize(weight: Tensor, bias: Any, config: Any, **custom: Any) -> Any:
+        bits = _bits(weight, config, config.weight_granularity)
+        if bits is None:
+            return stock(weight, bias, config, **custom)
+
+        def of_rows(rows: Tensor) -> Any:
+            return stock(rows, None, config, **custom)[0]
+
+        return _packed(of_rows, weight, config, bits, custom), bias
+
+    return quantize
+
+
+def uintx_from_hp(stock: Any) -> Any:
+    """Quantize a weight on xpu without gemlite: 4 bits by HQQ, 8 bits symmetrically by rows."""
+
+    def make(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        given = arguments_of(stock, args, kwargs)
+        weight, group = given["hp_tensor"], given["group_size"]
+        if weight.device.type != "xpu" or given["mode"] != "weight_only":
+            return stock.__func__(cls, *args, **kwargs)
+        if weight.dim() != 2:
+            raise DoesNotFitError(f"uintx takes matrices, not {tuple(weight.shape)}")
+        if given["bit_width"] == 8:
+            from torchao.quantization import IntxUnpackedToInt8Tensor
+
+            block_size = (1, group or weight.shape[1])
+            return IntxUnpackedToInt8Tensor.from_hp(weight.detach(), block_size, torch.int8)
+        group = group or weight.shape[1]
+        _require_groups(weight, group)
+        if weight.shape[1] % UNIT:
+            raise DoesNotFitError(f"rows of {weight.shape[1]} elements are no multiples of {UNIT}")
+        # HQQ has 18 times the weight in copies.
+        pieces = weight.detach().split(max(1, weight.shape[0] // 32))
+        return _joined([_hqq(rows, given["bit_width"], group) for rows in pieces])
+
+    return classmethod(make)
+
+
+def safetensors_classes(stock: Any) -> Any:
+    """Let packed weights be read from files of safetensors."""
+    from .intx_packed import IntxPackedTensor
+
+    return stock | {IntxPackedTensor.__name__: IntxPackedTensor}
+
+
+def safetensors_names(stock: Any) -> Any:
+    """Let packed weights be written to files of safetensors."""
+    return [*stock, "IntxPackedTensor"]
+
+
+def _hqq(weight: Tensor, bits: int, group: int) -> Any:
+    from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_affine_hqq
+
+    from .intx_packed import from_numbers
+
+    numbers, scale, zero_point, _ = _choose_qparams_and_quantize_affine_hqq(
+        weight,
+        nbits=bits,
+        group_size=group,
+        compute_dtype=torch.float32,
+        device=weight.device,
+        raw_output=True,
+    )
+    parameters = (scale.to(weight.dtype), zero_point.float())
+    return from_numbers(numbers.to(torch.uint8), *parameters, bits, weight.dtype)
+
+
+def _bits(weight: Tensor, config: Any, granularity: Any) -> int | None:
+    """Return how many bits the packed numbers of a weight will have; None if it is not packed."""
+    from torchao.quantization import PerGroup
+    from torchao.quantization.quantize_.workflows import IntxPackingFormat
+
+    is_unpacked = config.intx_packing_format == IntxPackingFormat.UNPACKED_TO_INT8
+    if weight.device.type != "xpu" or weight.dim() != 2 or not is_unpacked:
+        return None
+    if hasattr(weight, "qdata"):
+        raise ValueError(f"the weight is quantized already: {type(weight).__name__}")
+    if isinstance(granularity, PerGroup):
+        _require_groups(weight, granularity.group_size)
+    bits = int(str(config.weight_dtype).removeprefix("torch.int"))
+    return bits if bits < 8 and weight.shape[1] % UNIT == 0 else None
+
+
+def _require_groups(weight: Tensor, group: int) -> None:
+    if weight.shape[1] % group:
+        raise DoesNotFitError(f"rows of {weight.shape[1]} elements are no groups of {group}")
+
+
+def _packed(
+    quantize: Callable[[Tensor], Any], weight: Tensor, config: Any, bits: int, custom: Any
+) -> Any:
+    """Quantize and pack some rows at a time, so that what is not packed is small beside a large weight.
+
+    HQQ stops when all rows are good, and given scales belong to all rows: these are quantized at once.
+    """
+    from torchao.quantization.quantize_.workflows import IntxChooseQParamsAlgorithm
+
+    from .intx_packed import pack
+
+    weight = weight.detach()
+    is_affine = config.intx_choose_qparams_algorithm == IntxChooseQParamsAlgorithm.AFFINE
+    has_parameters = any(part is not None for part in custom.values())
+    by_pieces = is_affine and not has_parameters
+    count = max(1, PIECE // max(weight.shape[1], 1)) if by_pieces else max(1, weight.shape[0])
+    return _joined([pack(quantize(rows), bits) for rows in weight.split(count)])
+
+
+def _joined(pieces: list[Any]) -> Any:
+    """Return packed rows as one tensor."""
+    if len(pieces) == 1:
+        return pieces[0]
+    names, attributes = pieces[0].__tensor_flatten__()
+    parts = {name: torch.cat([getattr(piece, name) for piece in pieces]) for name in names}
+    return type(pieces[0]).__tensor_unflatten__(parts, attributes, None, None)
