@@ -28,6 +28,7 @@ from . import (
     nvfp4,
     optimizers,
     qat,
+    sparsity,
 )
 from .patching import ConfigHandler, Patch, TensorFunctions
 
@@ -47,6 +48,7 @@ _MX_FORMATS = "torchao.prototype.mx_formats"
 _MX = f"{_MX_FORMATS}.mx_tensor"
 _NVFP4 = f"{_MX_FORMATS}.nvfp4_tensor"
 _MX_CONFIGS = f"{_MX_FORMATS}.inference_workflow"
+_BLOCK_SPARSE = "torchao.sparsity.blocksparse"
 _BLOCKWISE = "torchao.kernel.blockwise_quantization"
 _MIXED_PRECISION = "torchao.prototype.quantized_training.int8_mixed_precision"
 _SAFETENSORS = "torchao.prototype.safetensors.safetensors_utils"
@@ -186,6 +188,28 @@ PATCHES: tuple[Patch, ...] = (
         "NVFP4DynamicActivationNVFP4WeightConfig",
         "asserts a compute capability of CUDA",
         nvfp4.transform,
+    ),
+    # sparsity
+    Patch(_BLOCK_SPARSE, "blocksparse_addmm", "needs Triton", sparsity.block_product),
+    TensorFunctions(
+        _BLOCK_SPARSE,
+        "BlockSparseTensor",
+        "returns rows for activations of several dimensions",
+        sparsity.block_linear,
+        (F.linear,),
+    ),
+    TensorFunctions(
+        _BLOCK_SPARSE,
+        "BlockSparseTensor",
+        "the class has no copies",
+        sparsity.copy_blocks,
+        (_aten.clone.default, _aten._to_copy.default),
+    ),
+    ConfigHandler(
+        "torchao.sparsity.sparse_api",
+        "SemiSparseWeightConfig",
+        "PyTorch's format of two of four numbers is CUDA's",
+        sparsity.two_of_four,
     ),
     # training and calibration
     ConfigHandler(

@@ -159,5 +159,5 @@ def _configs() -> list[tuple[Any, ...]]:
             "NVFP4WeightOnlyConfig()",
         ),
         ("UIntxWeightOnlyConfig()", uintx),
-        ("SemiSparseWeightConfig()", semi_sparse, "no sparsity"),
+        ("SemiSparseWeightConfig()", semi_sparse, "apply_fake_sparsity(model) first"),
     ]
