@@ -46,6 +46,16 @@ bool emulates_16_bits() {
   return cpu_speed_of_bf16() == Speed::emulated;
 }
 
+bool multiplies_integers(int device) {
+  using dnnl::cpu_isa;
+  static const bool saturates = [] {
+    auto isa = dnnl::get_effective_cpu_isa();
+    return isa == cpu_isa::sse41 || isa == cpu_isa::avx || isa == cpu_isa::avx2 ||
+           isa == cpu_isa::avx512_core;
+  }();
+  return !saturates || device_info(device).is_gpu;
+}
+
 DType math_type(int device, DType type, std::int64_t products, std::int64_t elements) {
   auto speed = speed_of(device, type);
   if (speed == Speed::native) return type;

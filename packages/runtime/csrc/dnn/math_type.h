@@ -12,6 +12,12 @@ bool f32_is_fastest(int device);
 /// Returns true if the CPU has no instructions for floats of 16 bits, so that oneDNN converts each number.
 bool emulates_16_bits();
 
+/// Returns false on CPUs without VNNI: there oneDNN adds two products of eight-bit integers in 16 bits, where
+/// they saturate.
+bool multiplies_integers(int device);
+/// Why such products are rejected.
+inline constexpr const char* saturation = "on this CPU oneDNN's sums of eight-bit integers saturate";
+
 /// Returns the type for sums of products of `type`: f32 for floats of 16 bits that the device multiplies more
 /// slowly, if converting the `elements` of operands and result costs less than the `products` save; otherwise
 /// `type`.

@@ -74,6 +74,7 @@ struct Descriptors {
 void check_problem(const ConvProblem& p) {
   reject_unless(unsupported_reason(p.problem.device()).empty(), unsupported_reason(p.problem.device()));
   for (auto* t : {&p.x, &p.w, &p.y}) reject_unless(t->numel() > 0, "an operand is empty");
+  reject_unless(is_float(p.x.dtype) || multiplies_integers(p.problem.device()), saturation);
 }
 
 dnnl::primitive_attr attributes_of(const ConvProblem& p) {

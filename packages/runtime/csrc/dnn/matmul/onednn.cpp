@@ -187,6 +187,10 @@ struct Widened {
   }
 };
 
+bool has_integers(const MatmulProblem& p) {
+  return !is_float(p.a.dtype) && !is_float(p.b.dtype);
+}
+
 // oneDNN's bias differs along the columns only; any other is a post-op.
 bool is_column_bias(const Tensor& bias) {
   for (int d = 0; d + 1 < bias.ndim; ++d)
@@ -198,6 +202,7 @@ bool is_column_bias(const Tensor& bias) {
 
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
+  reject_unless(!has_integers(p) || multiplies_integers(p.problem.device()), saturation);
   check_strides(p.c, "c");
   // A column-major c = a @ b is the row-major product of the transposed operands in the other order.
   Widened widened(p);
@@ -247,23 +252,35 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
 std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
   int device = p.problem.device(), operand_a = 0, operand_b = 1;
-  bool integers = !is_float(p.a.dtype) && !is_float(p.b.dtype);
+  bool integers = has_integers(p);
   bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
                       !p.zero_a.tensor && !p.zero_b.tensor;
   reject_unless(!p.offset_b.tensor, "offsets");
+  // f32 has the sums of so many products of integers exactly.
+  constexpr std::int64_t max_exact_sum = 1 << 10;
+  bool as_floats = integers && !multiplies_integers(device);
+  bool exact = is_float(p.c.dtype) || (p.c.dtype == DType::i32 && p.k() <= max_exact_sum);
+  bool eight_bits = size_of(p.a.dtype) == 1 && size_of(p.b.dtype) == 1;
+  reject_unless(!as_floats || (scales_later && exact && eight_bits), saturation);
   // bf16 holds every fp8 number.
-  bool small_a = is_eight_bit_float(p.a.dtype), small_b = is_eight_bit_float(p.b.dtype);
-  auto wide = small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
-                                             p.a.numel() + p.b.numel() + p.c.numel())
-                                 : DType::bf16;
+  bool small_a = as_floats || is_eight_bit_float(p.a.dtype),
+       small_b = as_floats || is_eight_bit_float(p.b.dtype);
+  auto wide = as_floats            ? DType::f32
+              : small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
+                                               p.a.numel() + p.b.numel() + p.c.numel())
+                                   : DType::bf16;
   auto a = small_a ? convert_operand(plan, device, p.a, operand_a, wide) : p.a;
   auto b = small_b ? convert_operand(plan, device, p.b, operand_b, wide) : p.b;
-  auto sums = row_major(p.c, integers && scales_later ? DType::i32 : DType::f32);
+  auto sums = row_major(p.c, integers && scales_later && !as_floats ? DType::i32 : DType::f32);
   int scratch = plan.add_scratch(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
   Arguments arguments;
   auto attributes = attributes_of(p);
   if (!scales_later) add_operand_quantization(p, attributes, arguments);
   Product product{p, plan, {describe(a), operand_a}, {describe(b), operand_b}, {describe(sums), scratch}, {}};
+  if (as_floats) {
+    product.type = wide;
+    product.floats = true;
+  }
   auto name = product.add(attributes, std::move(arguments), false);
   bool integer_epilogue = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a &&
                           !p.options.b && !p.options.c && !is_float(p.c.dtype);
