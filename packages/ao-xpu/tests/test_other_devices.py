@@ -21,6 +21,8 @@ from torchao.quantization.granularity import PerBlock
 from torchao.quantization.qat import IntxFakeQuantizeConfig, QATConfig
 from torchao.quantization.qat.fake_quantizer import IntxFakeQuantizer
 from torchao.prototype.quantization import UIntxWeightOnlyConfig
+from torchao.prototype.moe_training.config import MXFP8TrainingOpConfig
+from torchao.quantization.quantize_.common import KernelPreference
 from torchao.prototype.quantized_training import int8_mixed_precision
 from torchao.kernel import blockwise_quantization, intmm
 import torchao.kernel
@@ -81,6 +83,9 @@ CALLS = {
     "blockwise_fp8_gemm": lambda: blockwise_quantization.blockwise_fp8_gemm(*e4m3, *scales),
     "its copy": lambda: float8_tensor.blockwise_fp8_gemm(*e4m3, *scales),
     "mixed precision": lambda: trained(int8_mixed_precision.Int8MixedPrecisionTrainingConfig()),
+    "mxfp8 training": lambda: trained(MXFP8TrainingOpConfig()),
+    "mxfp8 training, emulated": lambda: trained(
+        MXFP8TrainingOpConfig(kernel_preference=KernelPreference.EMULATED)),
     "QAT of plain": lambda: trained(QATConfig(Int4WeightOnlyConfig(group_size=64))),
     "QAT of plain_int32": lambda: trained(
         QATConfig(Int4WeightOnlyConfig(int4_packing_format="plain_int32"))),

@@ -25,6 +25,7 @@ from . import (
     intx,
     layers,
     mx,
+    mx_training,
     nvfp4,
     optimizers,
     qat,
@@ -239,6 +240,18 @@ PATCHES: tuple[Patch, ...] = (
     ),
     Patch("torchao.prototype.gptq.api", "gptq_quantize", "asserts CUDA", gptq.quantize),
     Patch("torchao.prototype.gptq", "gptq_quantize", "asserts CUDA", gptq.quantize),
+    *(
+        Patch(
+            f"{_MX_FORMATS}.{module}", "triton_to_mxfp8_dim0", "needs Triton", mx_training.cast_rows
+        )
+        for module in ("kernels", "mx_tensor")
+    ),
+    Patch(
+        f"{_MX_FORMATS}.kernels",
+        "mxfp8_quantize_cuda",
+        "needs CUDA's kernel",
+        mx_training.cast_columns,
+    ),
     Patch(
         "torchao.optim.adam",
         "_AdamBase.step",

@@ -1,4 +1,8 @@
-"""Simulation of a weight by quantizing it: training sees what the packing format stores, to the bit."""
+"""Simulation of a weight by quantizing it: training sees what the packing format stores, to the bit.
+
+A weight of f32 is simulated as the bf16 that it has to become before it is converted: both packing formats that
+are simulated here take 16-bit floats alone.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,10 @@ class _Simulate(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, config: Int4WeightOnlyConfig) -> Tensor:
         from torchao.quantization.quant_api import _int4_weight_only_quantize_tensor
 
-        return _int4_weight_only_quantize_tensor(weight.detach(), config).dequantize(weight.dtype)
+        stored = weight.detach()
+        if stored.dtype == torch.float32:
+            stored = stored.to(torch.bfloat16)
+        return _int4_weight_only_quantize_tensor(stored, config).dequantize(weight.dtype)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
