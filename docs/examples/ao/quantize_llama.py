@@ -1,6 +1,6 @@
-"""Train a small Llama for a minute, quantize it in every way, and print what each costs and saves.
+"""Train a small Llama for a minute, quantize it in every way, and print perplexity, bytes and speed.
 
-    python quantize_llama.py [--device xpu] [--seconds 60] [--group 128]
+    python quantize_llama.py [--device xpu] [--seconds 60] [--group 128] [--words 48]
 
 The text is that of ``sentences.py``. The model is trained in f32, then becomes bf16 and is quantized.
 The last fifth of the steps lowers the learning rate to zero; quantization-aware training (QAT) repeats it
@@ -12,6 +12,7 @@ import copy
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 
 import recipes
 import torch
@@ -78,9 +79,9 @@ def stored_bytes(model: Llama) -> int:
     return sum(size(parameter.data) for parameter in model.parameters())
 
 
-def speed(writer: Writer, start: torch.Tensor) -> float:
+def speed(writer: Writer, start: torch.Tensor, count: int) -> float:
     """Return the words a second of the fastest of three continuations."""
-    count, times = 40, []
+    times = []
     for _ in range(3):
         begin = time.perf_counter()
         writer.write(start, count).cpu()
@@ -88,22 +89,25 @@ def speed(writer: Writer, start: torch.Tensor) -> float:
     return (count + len(start)) / min(times)
 
 
-def print_row(name: str, model: Llama, pieces: torch.Tensor) -> None:
+def print_row(name: str, model: Llama, pieces: torch.Tensor, count: int) -> None:
     """Print perplexity, bytes, and words a second of the model, eager and replayed."""
     writer, start = Writer(model), pieces[0, 0, :8]
     writer.write(start, 8)
-    eager, replayed = speed(writer, start), "-"
+    eager, replayed = speed(writer, start, count), "-"
     if start.device.type == "xpu":
         writer.capture()
-        replayed = f"{speed(writer, start):.0f}"
+        replayed = f"{speed(writer, start, count):.0f}"
     cells = f"{perplexity(model, pieces):.4f}", f"{stored_bytes(model) / 1024:.0f}"
-    print(f"{name:34}" + "".join(f"{c:>12}" for c in (*cells, f"{eager:.0f}", replayed)), flush=True)
+    print(
+        f"{name:34}" + "".join(f"{c:>12}" for c in (*cells, f"{eager:.0f}", replayed)), flush=True
+    )
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--device", default="xpu")
     options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--words", type=int, default=48, help="words to write, to measure speed")
     options.add_argument("--group", type=int, default=128, help="elements of a group of int4")
     options = options.parse_args()
 
@@ -122,31 +126,37 @@ def main() -> None:
         for _, piece in zip(range(2), batches(text, shape.context, 3), strict=False):
             model(piece[:, :-1])
 
+    def row(name: str, make: Callable[[], Llama]) -> None:
+        try:
+            made = make()
+        except (ImportError, RuntimeError, ValueError, AssertionError) as error:
+            print(f"{name:34}  refused: {str(error).splitlines()[0]}")
+        else:
+            print_row(name, made, held_out, options.words)
+
+    def quantized(recipe) -> Llama:
+        copied = copy.deepcopy(final)
+        recipe(copied, observe)
+        return copied
+
+    def trained_with_int4(packing: str) -> Llama:
+        copied = copy.deepcopy(model)
+        recipes.prepare(copied, packing, options.group)
+        cool_down(copied)
+        copied.bfloat16().eval().requires_grad_(False)
+        recipes.convert(copied, packing, options.group)
+        return copied
+
     final = copy.deepcopy(model)
     cool_down(final)
     final.bfloat16().eval().requires_grad_(False)
     print(f"{trained + steps} steps of {BATCH * shape.context} words")
     print(f"{'':34}{'perplexity':>12}{'KiB':>12}{'words/s':>12}{'replayed':>12}")
-    print_row("bf16", final, held_out)
+    row("bf16", lambda: final)
     for name, recipe in recipes.after_training(options.group).items():
-        quantized = copy.deepcopy(final)
-        try:
-            recipe(quantized, observe)
-        except (ImportError, RuntimeError, ValueError, AssertionError) as error:
-            print(f"{name:34}  refused: {str(error).splitlines()[0]}")
-            continue
-        print_row(name, quantized, held_out)
+        row(name, partial(quantized, recipe))
     for packing in recipes.PACKINGS:
-        prepared = copy.deepcopy(model)
-        try:
-            recipes.prepare(prepared, packing, options.group)
-            cool_down(prepared)
-            prepared.bfloat16().eval().requires_grad_(False)
-            recipes.convert(prepared, packing, options.group)
-        except (ImportError, RuntimeError, ValueError, AssertionError) as error:
-            print(f"int4 {packing}, QAT: refused: {str(error).splitlines()[0]}")
-            continue
-        print_row(f"int4 {packing}, QAT", prepared, held_out)
+        row(f"int4 {packing}, QAT", partial(trained_with_int4, packing))
 
     writer = Writer(final)
     start = held_out[0, 0, :8]

@@ -9,22 +9,66 @@ from collections.abc import Iterator
 import torch
 
 FACTS = {
-    "lives in": ("oslo", "rome", "paris", "delhi", "lima", "cairo", "tokyo", "quito", "porto", "riga"),
-    "works as a": ("baker", "judge", "nurse", "pilot", "miner", "tailor", "clerk", "farmer", "poet"),
-    "likes": ("plums", "pears", "figs", "nuts", "beans", "rice", "bread", "honey", "soup", "cheese"),
+    "lives in": (
+        "oslo",
+        "rome",
+        "paris",
+        "delhi",
+        "lima",
+        "cairo",
+        "tokyo",
+        "quito",
+        "porto",
+        "riga",
+    ),
+    "works as a": (
+        "baker",
+        "judge",
+        "nurse",
+        "pilot",
+        "miner",
+        "tailor",
+        "clerk",
+        "farmer",
+        "poet",
+    ),
+    "likes": (
+        "plums",
+        "pears",
+        "figs",
+        "nuts",
+        "beans",
+        "rice",
+        "bread",
+        "honey",
+        "soup",
+        "cheese",
+    ),
     "plays the": ("flute", "drum", "harp", "organ", "cello", "horn", "viola", "lute", "piano"),
-    "fears": ("dogs", "bears", "bees", "wolves", "storms", "heights", "ghosts", "crowds", "spiders"),
+    "fears": (
+        "dogs",
+        "bears",
+        "bees",
+        "wolves",
+        "storms",
+        "heights",
+        "ghosts",
+        "crowds",
+        "spiders",
+    ),
     "drives a": ("van", "tram", "truck", "tractor", "bus", "cart", "sledge", "taxi", "ferry"),
 }
 PEOPLE = [
     first + middle + last
-    for first in ("a", "be", "ka", "lo", "mi", "su", "te")
+    for first in ("a", "be", "ka", "lo", "mi", "su", "vi")
     for middle in ("li", "ro", "na", "de")
     for last in ("n", "s", "ra", "mo")
 ]
 PRONOUNS = ("he", "she")
 WORDS = sorted(
-    {".", "the", "friend", "of", *PEOPLE, *PRONOUNS, *" ".join(FACTS).split()}.union(*FACTS.values())
+    {".", "the", "friend", "of", *PEOPLE, *PRONOUNS, *" ".join(FACTS).split()}.union(
+        *FACTS.values()
+    )
 )
 WORDS += ["-"] * (-len(WORDS) % 64)  # products of float8 take multiples of 16
 

@@ -131,3 +131,18 @@ def test_mixed_precision_under_autocast():
     assert y.dtype == torch.bfloat16
     y.sum().backward()
     assert model[0].weight.grad.shape == (64, 128)
+
+
+@pytest.mark.parametrize("packing", ["plain", "preshuffled", "plain_int32", "tile_packed_to_4d"])
+def test_weights_of_f32_are_trained_for_int4(packing):
+    """They become bf16 before they are converted; training sees what is stored then."""
+    model = network(dtype=torch.float32)
+    x = torch.randn(16, 128).xpu()
+    quantize_(model, QATConfig(BASES[packing](), step="prepare"))
+    losses(model, 2, dtype=torch.float32)
+    with torch.no_grad():
+        simulated = model(x)
+        model.bfloat16()
+        quantize_(model, QATConfig(BASES[packing](), step="convert"))
+        assert type(model[0].weight) is not torch.nn.Parameter
+        assert reference.sqnr(simulated, model(x.bfloat16())) > 33

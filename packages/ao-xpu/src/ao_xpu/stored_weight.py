@@ -1,7 +1,7 @@
 """Simulation of a weight by quantizing it: training sees what the packing format stores, to the bit.
 
-A weight of f32 is simulated as the bf16 that it has to become before it is converted: both packing formats that
-are simulated here take 16-bit floats alone.
+A weight of f32 is simulated as the bf16 that it has to become before it is converted: both packing formats
+that are simulated here take 16-bit floats alone.
 """
 
 from __future__ import annotations
