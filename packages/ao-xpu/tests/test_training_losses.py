@@ -1,4 +1,4 @@
-"""Low-precision training: the losses of fifty steps are those of the CPU, emulated where it has no product."""
+"""Low-precision training: losses of fifty steps are those of the CPU, emulated where it has no product."""
 
 import dataclasses
 from dataclasses import dataclass
