@@ -1,6 +1,6 @@
 """Sentences about invented people. Their facts are the same in every text, so a model can learn them.
 
-Chance decides who a sentence is about and what it tells; the rest of it has to be remembered. A word is a token.
+Chance decides who a sentence is about and what it tells; the rest has to be remembered. A word is a token.
 """
 
 import random
