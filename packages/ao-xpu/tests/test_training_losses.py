@@ -35,7 +35,7 @@ class Recipe:
 
 def float8(name):
     config = Float8LinearConfig.from_recipe_name(name)
-    return Recipe(config, dataclasses.replace(config, emulate=True), SCALED, BF16)
+    return Recipe(config, dataclasses.replace(config, emulate=True), SCALED, BF16, 0.5)
 
 
 RECIPES = {

@@ -36,12 +36,15 @@ void check_strides(const Tensor& t, const char* name) {
   reject_unless(dense, "neither of the last two dimensions of ", name, " is dense");
 }
 
+bool has_integer_weights(const MatmulProblem& p) {
+  return is_float(p.a.dtype) && !is_float(p.b.dtype);
+}
+
 dnnl::primitive_attr attributes_of(const MatmulProblem& p) {
   auto attributes = basic_attributes(p.options.deterministic);
   using Mode = dnnl::fpmath_mode;
-  bool integer_weights = is_float(p.a.dtype) && !is_float(p.b.dtype);
   auto mode = p.a.dtype == DType::f16 ? Mode::f16 : p.a.dtype == DType::bf16 ? Mode::bf16 : Mode::strict;
-  if (integer_weights)
+  if (has_integer_weights(p))
     attributes.set_fpmath_mode(mode, true);
   else if (p.options.allow_tf32)
     attributes.set_fpmath_mode(Mode::tf32);
@@ -157,6 +160,12 @@ bool is_constant_along_k(ExtraOperand scale, int k_from_the_end) {
          scale.tensor->shape[scale.tensor->ndim - k_from_the_end] == 1;
 }
 
+// oneDNN 3's code for integer weights under floats has AVX-512 instructions even for CPUs without them.
+constexpr const char* no_conversion = "oneDNN does not convert integer weights on this CPU";
+bool converts_weights(const MatmulProblem& p) {
+  return device_info(p.problem.device()).is_gpu || !emulates_16_bits();
+}
+
 // Operands that are first converted to floats.
 struct Widened {
   std::optional<LowBitWeights> a, b;
@@ -170,7 +179,8 @@ struct Widened {
     if (scales_later && device_info(p.problem.device()).is_gpu) return;
     // On a CPU oneDNN multiplies many rows by integers at a third of the speed of floats.
     bool is_fast = device_info(p.problem.device()).is_gpu || p.m() < 64;
-    if (is_fast && onednn_reads_weights(p) && !is_float(p.b.dtype) && !of_eight_bits) return;
+    if (is_fast && converts_weights(p) && onednn_reads_weights(p) && !is_float(p.b.dtype) && !of_eight_bits)
+      return;
     try {
       if (scales_later) {
         reject_unless(p.a.ndim == 2 && !p.zero_a.tensor && !p.zero_b.tensor && !p.offset_b.tensor,
@@ -223,6 +233,7 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
     b.desc = describe(widen_weights(plan, device, *widened.b, *wide, b.operand));
     if (widened.a) a.desc = describe(transposed(widen_weights(plan, device, *widened.a, *wide, a.operand)));
   }
+  reject_unless(wide || !has_integer_weights(p) || converts_weights(p), no_conversion);
   auto attributes = wide ? basic_attributes(p.options.deterministic) : attributes_of(p);
   if (!wide)
     add_operand_quantization(p, attributes, arguments);
@@ -252,6 +263,7 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
 std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
   int device = p.problem.device(), operand_a = 0, operand_b = 1;
+  reject_unless(!has_integer_weights(p) || converts_weights(p), no_conversion);
   bool integers = has_integers(p);
   bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
                       !p.zero_a.tensor && !p.zero_b.tensor;
