@@ -8,6 +8,7 @@ from torchao.prototype.quantization import UIntxWeightOnlyConfig
 from torchao.quantization import (
     Float8DynamicActivationFloat8WeightConfig,
     Float8WeightOnlyConfig,
+    Int4PlainInt32Tensor,
     Int4WeightOnlyConfig,
     Int8DynamicActivationInt8WeightConfig,
     Int8WeightOnlyConfig,
@@ -17,6 +18,8 @@ from torchao.quantization import (
     quantize_,
 )
 
+from ao_xpu.int4 import PIECE
+
 ROWS = {
     "int8": Int8WeightOnlyConfig(),
     "int8 dynamic": Int8DynamicActivationInt8WeightConfig(),
@@ -25,6 +28,7 @@ ROWS = {
 }
 OTHERS = {
     "int4": Int4WeightOnlyConfig(),
+    "int4 plain_int32": Int4WeightOnlyConfig(int4_packing_format="plain_int32"),
     "uintx": UIntxWeightOnlyConfig(set_inductor_config=False),
     **{
         f"intx of {bits}": IntxWeightOnlyConfig(getattr(torch, f"int{bits}"), PerGroup(128))
@@ -38,6 +42,7 @@ RATIOS = {
     "int8 dynamic": 1.95,
     "float8 rows": 1.95,
     "int4": 3.7,
+    "int4 plain_int32": 3.7,
     "uintx": 0.9 * 16 / 4,
     **{f"intx of {bits}": 0.9 * 16 / bits for bits in range(2, 8)},
 }
@@ -67,6 +72,20 @@ def test_a_row_of_zeros_has_zeros():
         layer.weight[1] = 0
     quantize_(layer, Float8WeightOnlyConfig())
     assert torch.equal(layer.weight.dequantize()[1].cpu(), torch.zeros(64, dtype=torch.bfloat16))
+
+
+@pytest.mark.values
+def test_pieces_of_plain_int32_are_what_torchao_makes_of_the_whole():
+    from torchao.quantization.quantize_.workflows.int4 import int4_plain_int32_tensor as stock
+
+    torch.manual_seed(0)
+    weight = torch.randn(300, 2048, dtype=torch.bfloat16, device="xpu")
+    assert weight.numel() > 2 * PIECE
+    got = Int4PlainInt32Tensor.from_hp(weight, [1, 64])
+    expected = stock._from_hp_xpu(Int4PlainInt32Tensor, weight, [1, 64])
+    assert (got.shape, got.block_size, got.dtype) == (expected.shape, [1, 64], torch.bfloat16)
+    for name in ("qdata", "scale", "zero_point"):
+        assert torch.equal(getattr(got, name), getattr(expected, name))
 
 
 @pytest.mark.parametrize("name", RATIOS)

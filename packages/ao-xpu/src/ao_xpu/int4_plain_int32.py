@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .handlers import Handler, arguments_of_linear, scaled_input
-from .int4 import pack_words, require_groups
+from .int4 import PIECE, pack_words, require_groups
 from .layers import DoesNotFitError
 from .products import dequantize_low_bit, low_bit_linear
 
@@ -37,6 +37,18 @@ def require_fitting(weight: Tensor, group: int) -> None:
     if weight.shape[-1] % 8:
         raise DoesNotFitError(f"rows of {weight.shape[-1]} elements are no words of 8")
     require_groups(weight, [1, group])
+
+
+def from_hp(stock: Any) -> Any:
+    """Quantize some rows of a matrix on xpu at a time, so that copies in f32 are small beside it."""
+
+    def quantize(cls: Any, w: Tensor, block_size: list[int]) -> Any:
+        if w.device.type != "xpu" or w.dim() != 2 or w.numel() <= PIECE:
+            return stock.__func__(cls, w, block_size)
+        pieces = w.detach().split(max(1, PIECE // w.shape[1]))
+        return torch.cat([stock.__func__(cls, piece, block_size) for piece in pieces])
+
+    return classmethod(quantize)
 
 
 def quantize_hqq(cls: Any, weight: Tensor, block_size: list[int]) -> Any:

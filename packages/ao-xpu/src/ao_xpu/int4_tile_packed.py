@@ -106,7 +106,10 @@ def linear(stock: Handler) -> Handler:
         if weight.device.type != "xpu":
             return stock(func, types, args, kwargs)
         if weight.qdata.dim() != 2:
-            raise ValueError("a tile_packed_to_4d weight in CUDA's layout: quantize it on xpu")
+            raise ValueError(
+                "a tile_packed_to_4d weight in CUDA's layout: load it with "
+                "ao_xpu.checkpoints.load_checkpoint, or quantize it on xpu"
+            )
         scale, offset = _parameters(weight)
         input = scaled_input(input, weight)
         return low_bit_linear(input, weight.qdata, "uint4", scale, None, offset, bias)

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from . import (
     block_scales,
     configs,
+    distributed,
     float8,
     gptq,
     int4,
@@ -66,6 +67,17 @@ _NO_METHOD = "the class has no such method"
 _BYTE_PER_NUMBER = "stores a number of any bits as a byte"
 _UNKNOWN_CLASS = "does not know the class of packed weights"
 
+# The modules of the tensor classes.
+_CLASSES = {
+    "Int4Tensor": _INT4,
+    "Int4PlainInt32Tensor": _PLAIN_INT32,
+    "Int4PreshuffledTensor": _PRESHUFFLED,
+    "Int4TilePackedTo4dTensor": _TILE_PACKED,
+    "Int8Tensor": _INT8,
+    "IntxUnpackedToInt8Tensor": _INTX,
+    "Float8Tensor": _FLOAT8,
+}
+
 PATCHES: tuple[Patch, ...] = (
     # int4
     Patch(_INT4, "Int4Tensor.from_hp", _NEEDS_MSLK, int4.from_hp),
@@ -108,6 +120,7 @@ PATCHES: tuple[Patch, ...] = (
         int4_tile_packed.slice_,
         (_aten.slice.Tensor,),
     ),
+    Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.from_hp", _COPIES, int4_plain_int32.from_hp),
     Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.dequantize", _NO_METHOD, int4_plain_int32.dequantize),
     *(
         TensorFunctions(_PLAIN_INT32, "Int4PlainInt32Tensor", reason, replace, functions)
@@ -257,6 +270,20 @@ PATCHES: tuple[Patch, ...] = (
         "_AdamBase.step",
         "compiles a step for each parameter",
         optimizers.step,
+    ),
+    # distribution
+    *(
+        TensorFunctions(
+            _CLASSES[name], name, "names only an operator of aten", distributed.reject, functions
+        )
+        for name, functions in distributed.MISSING.items()
+    ),
+    TensorFunctions(
+        _INT4,
+        "Int4Tensor",
+        "fails by an unbound variable",
+        distributed.reject_same_view,
+        (_aten.view.default,),
     ),
     # all
     Patch(

@@ -27,13 +27,14 @@ def low_bit_linear(
 ) -> Tensor:
     """Return the product of ``input`` [..., K] by the weight, times ``factor``, plus ``bias``.
 
-    The result has the type of ``input``, or under autocast its type.
+    The result has the type of ``input``, or under autocast its type. Under transforms of torch.func (`grad`,
+    `vmap`) the weight is expanded first.
     """
     if torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64:
         input = input.to(torch.get_autocast_dtype(input.device.type))
     if bias is not None:
         bias = bias.to(input.dtype)
-    if input.device.type == "xpu":
+    if input.device.type == "xpu" and not _is_transformed():
         product = torch.ops.torch_xpu.low_bit_linear
         parameters = (scale, zero_point, offset, bias, factor)
         return product(input, weight.contiguous(), format, *parameters)
@@ -41,6 +42,12 @@ def low_bit_linear(
     if factor is not None:
         raise NotImplementedError("a factor of all products is xpu's alone")
     return torch.nn.functional.linear(input, elements, bias)
+
+
+def _is_transformed() -> bool:
+    """Return whether a transform of torch.func runs: it takes no function of autograd that C++ defines."""
+    is_compiling = torch.compiler.is_compiling()
+    return not is_compiling and torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def dynamic_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:

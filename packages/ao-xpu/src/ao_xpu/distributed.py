@@ -1,0 +1,62 @@
+"""Distribution of quantized weights: torchao's tensors lack what DTensor and FSDP call, and say so here."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from .handlers import Handler
+
+_aten = torch.ops.aten
+
+# What `distribute_tensor`, `fully_shard` and `DTensor.from_local` call first of each class, and torchao lacks.
+_BROADCAST = torch.ops.c10d.broadcast_.default
+_SHARD = (_BROADCAST, _aten.split.Tensor, _aten.view.default)
+MISSING = {
+    "Int4PreshuffledTensor": _SHARD,
+    "Int4TilePackedTo4dTensor": _SHARD,
+    "Int8Tensor": _SHARD,
+    "IntxUnpackedToInt8Tensor": _SHARD,
+    "Int4Tensor": (_BROADCAST, _aten.split.Tensor),
+    "Int4PlainInt32Tensor": (
+        _BROADCAST,
+        _aten.view.default,
+        _aten.empty_like.default,
+        _aten.new_zeros.default,
+    ),
+    "Float8Tensor": (_BROADCAST, _aten.empty_like.default, _aten.new_zeros.default),
+}
+
+
+def reject(stock: Handler) -> Handler:
+    """Reject a function that the class of a weight on xpu lacks."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        for weight in tree_leaves((args, kwargs)):
+            if isinstance(weight, types[0]) and weight.device.type == "xpu":
+                _raise(weight, func)
+        return stock(func, types, args, kwargs)
+
+    return handler
+
+
+def reject_same_view(stock: Handler) -> Handler:
+    """Reject a view of as many dimensions, of which torchao's handler has no result."""
+
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        weight, size = args
+        if weight.device.type == "xpu" and weight.dim() == len(size):
+            _raise(weight, func)
+        return stock(func, types, args, kwargs)
+
+    return handler
+
+
+def _raise(weight: Tensor, func: Any) -> NoReturn:
+    raise NotImplementedError(
+        f"{type(weight).__name__} has no {func}: DTensor and fully_shard do not distribute it. "
+        "Quantize each rank's own slice of the weight instead"
+    )
