@@ -183,7 +183,10 @@ def test_a_bias_of_zeros_is_no_bias():
 
 WRONG = {
     "no scales": (lambda s: s.pop("up.scales"), r"up: .* no scales: was it cut\?"),
-    "no other tensor": (lambda s: s.pop("norm.weight"), r"missing: norm\.weight; unexpected: noth"),
+    "no other tensor": (
+        lambda s: s.pop("norm.weight"),
+        r"missing: norm\.weight; unexpected: nothing",
+    ),
     "one too many": (lambda s: s.update(x=torch.ones(1)), "missing: nothing; unexpected: x"),
     "another shape": (
         lambda s: s.update({"norm.weight": torch.ones(63)}),

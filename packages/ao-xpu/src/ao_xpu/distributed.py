@@ -12,7 +12,7 @@ from .handlers import Handler
 
 _aten = torch.ops.aten
 
-# What `distribute_tensor`, `fully_shard` and `DTensor.from_local` call first of each class, and torchao lacks.
+# What `distribute_tensor`, `fully_shard` and `DTensor.from_local` call first, and the class lacks.
 _BROADCAST = torch.ops.c10d.broadcast_.default
 _SHARD = (_BROADCAST, _aten.split.Tensor, _aten.view.default)
 MISSING = {
@@ -35,9 +35,9 @@ def reject(stock: Handler) -> Handler:
     """Reject a function that the class of a weight on xpu lacks."""
 
     def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        for weight in tree_leaves((args, kwargs)):
-            if isinstance(weight, types[0]) and weight.device.type == "xpu":
-                _raise(weight, func)
+        for leaf in tree_leaves((args, kwargs)):
+            if type(leaf) in types and leaf.device.type == "xpu":
+                _raise(leaf, func)
         return stock(func, types, args, kwargs)
 
     return handler
