@@ -40,7 +40,8 @@ def low_bit_linear(
         return product(input, weight.contiguous(), format, *parameters)
     elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
     if factor is not None:
-        raise NotImplementedError("a factor of all products is xpu's alone")
+        product = torch.nn.functional.linear(input, elements) * factor.to(input.dtype)
+        return product if bias is None else product + bias
     return torch.nn.functional.linear(input, elements, bias)
 
 
