@@ -164,10 +164,13 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def upstream(session: nox.Session) -> None:
-    """Run PyTorch's own tests of Inductor on xpu: nox -s upstream -- FOLDER. Not in CI."""
-    (package,) = (package for package in PACKAGES if package.wheel == "inductor-xpu")
-    tool = package.path / "upstream"
-    device_environment(session).python(session, str(tool), *session.posargs)
+    """Run PyTorch's own tests of Inductor, or torchao's: nox -s upstream -- inductor|ao FOLDER. Not in CI."""
+    paths = ROOT.glob("packages/*/upstream/__main__.py")
+    tools = {path.parents[1].name.removesuffix("-xpu"): path.parent for path in paths}
+    if not session.posargs or session.posargs[0] not in tools:
+        session.error(f"nox -s upstream needs the name of tests: {', '.join(sorted(tools))}")
+    name, *options = session.posargs
+    device_environment(session).python(session, str(tools[name]), *options)
 
 
 @nox.session(venv_backend="none", default=False)

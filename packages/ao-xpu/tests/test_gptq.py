@@ -86,3 +86,68 @@ def test_other_devices_still_need_mslk():
     observed(correlated_activations().cpu())
     with pytest.raises(AssertionError, match="GPTQ only supports CUDA currently"):
         quantize_(observed, gptq("convert", Int8WeightOnlyConfig()))
+
+
+def nvfp4(**named):
+    from torchao.prototype.mx_formats import NVFP4DynamicActivationNVFP4WeightConfig
+
+    return NVFP4DynamicActivationNVFP4WeightConfig(**named)
+
+
+def quantize_nvfp4(weight, x, **named):
+    """Return the weight, quantized for activations."""
+    from torchao.prototype.gptq import gptq_quantize
+
+    return gptq_quantize(x.float().T @ x.float(), weight, gptq("convert", nvfp4(), **named))
+
+
+@pytest.mark.parametrize("block", [24, 128])
+def test_errors_of_nvfp4_are_smaller_than_of_rounding(block):
+    from torchao.prototype.mx_formats.nvfp4_tensor import NVFP4Tensor, per_tensor_amax_to_scale
+
+    x, weight = correlated_activations(), layer().weight.detach()
+    factor = per_tensor_amax_to_scale(weight.abs().amax())
+    rounded = NVFP4Tensor.to_nvfp4(weight, per_tensor_scale=factor)
+    quantized = quantize_nvfp4(weight, x, gptq_quantize_block_size=block)
+    assert torch.equal(quantized.per_tensor_scale, factor)
+    expected = x.float() @ weight.float().T
+    errors = [
+        reference.sqnr(expected, x.float() @ tensor.dequantize().float().T)
+        for tensor in (rounded, quantized)
+    ]
+    assert errors[1] > errors[0] + 1.5
+
+
+def test_nvfp4_without_correlation_is_that_of_rounding():
+    from torchao.prototype.mx_formats.nvfp4_tensor import NVFP4Tensor, per_tensor_amax_to_scale
+
+    weight = layer().weight.detach()
+    weight[3] = 0
+    factor = per_tensor_amax_to_scale(weight.abs().amax())
+    rounded = NVFP4Tensor.to_nvfp4(weight, per_tensor_scale=factor, is_swizzled_scales=True)
+    quantized = quantize_nvfp4(weight, torch.eye(K, device="xpu"))
+    assert torch.equal(quantized.scale.view(torch.uint8), rounded.scale.view(torch.uint8))
+    different = (quantized.dequantize() != rounded.dequantize()).float().mean().item()
+    assert different < 0.002  # numbers between two of float4, which a rounded quotient may cross
+
+
+def test_nvfp4_of_experts():
+    from torchao.prototype.gptq import gptq_quantize_3d
+
+    x = correlated_activations().float()
+    weights = torch.stack([layer().weight.detach(), 3 * layer().weight.detach()])
+    hessians = torch.stack([x.T @ x, x.T @ x + torch.eye(K, device="xpu")])
+    stacked = gptq_quantize_3d(hessians, weights, gptq("convert", nvfp4()))
+    assert stacked.shape == (2, N, K)
+    assert reference.sqnr(weights, stacked.dequantize()) > 15
+
+
+def test_nvfp4_that_gptq_does_not_make_is_rejected():
+    from torchao.prototype.gptq import gptq_quantize
+
+    weight, hessian = layer().weight.detach(), torch.eye(K, device="xpu")
+    config = gptq("convert", nvfp4(use_dynamic_per_tensor_scale=False))
+    with pytest.raises(ValueError, match="needs use_dynamic_per_tensor_scale=True"):
+        gptq_quantize(hessian, weight, config)
+    with pytest.raises(ValueError, match="rows of 24 elements are no blocks of 16"):
+        gptq_quantize(hessian[:24, :24], weight[:, :24], gptq("convert", nvfp4()))

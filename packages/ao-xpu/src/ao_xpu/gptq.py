@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import int4_plain_int32, int4_tile_packed
+from . import gptq_nvfp4, int4_plain_int32, int4_tile_packed
+from .gptq_columns import quantize_columns
 from .int4 import pack, quantize_asymmetric, require_groups
 
 INT4_FORMATS = ("plain", "plain_int32", "tile_packed_to_4d")
@@ -49,6 +50,7 @@ def quantize(stock: Any) -> Any:
     """Quantize a weight [N, K] on xpu, given the Hessian [K, K] of its activations."""
 
     def gptq_quantize(H: Tensor, W_t: Tensor, config: Any) -> Any:  # noqa: N803
+        from torchao.prototype.mx_formats import NVFP4DynamicActivationNVFP4WeightConfig
         from torchao.quantization import Int4WeightOnlyConfig, Int8WeightOnlyConfig
 
         base = config.base_config
@@ -59,7 +61,9 @@ def quantize(stock: Any) -> Any:
             return _quantize_int4(H, W_t.detach(), base, config.percdamp, block)
         if isinstance(base, Int8WeightOnlyConfig):
             return _quantize_int8(H, W_t.detach(), base, config.percdamp, block)
-        raise ValueError(f"GPTQ on xpu makes int4 and int8, not {type(base).__name__}")
+        if isinstance(base, NVFP4DynamicActivationNVFP4WeightConfig):
+            return gptq_nvfp4.quantize(H, W_t.detach(), base, config.percdamp, block)
+        raise ValueError(f"GPTQ on xpu makes int4, int8 and NVFP4, not {type(base).__name__}")
 
     return gptq_quantize
 
@@ -89,8 +93,8 @@ def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float,
             return scale, (zero / scale - 8).round().clamp(-15, 0) * scale
         return scale, zero.to(weight.dtype).float() - 8 * scale
 
-    numbers, scales, minima = _quantize_columns(
-        hessian, weight, group, choose, (0, 15), damping, block
+    numbers, scales, minima = quantize_columns(
+        hessian, weight, group, choose, lambda x: x.round().clamp(0, 15), damping, block
     )
     stored = scales.to(weight.dtype)
     if is_integer:
@@ -113,60 +117,13 @@ def _quantize_int8(hessian: Tensor, weight: Tensor, config: Any, damping: float,
         raise ValueError("GPTQ makes int8 with a scale for each row: PerRow()")
     tensor = Int8Tensor.from_hp(weight, config.granularity)
     minimum = torch.zeros_like(tensor.scale)
-    tensor.qdata = _quantize_columns(
+    tensor.qdata = quantize_columns(
         hessian,
         weight,
         weight.shape[1],
         lambda columns: (tensor.scale, minimum),
-        (-128, 127),
+        lambda x: x.round().clamp(-128, 127),
         damping,
         block,
     )[0].to(torch.int8)
     return tensor
-
-
-def _quantize_columns(
-    hessian: Tensor,
-    weight: Tensor,
-    group: int,
-    choose: Any,
-    limits: tuple[int, int],
-    damping: float,
-    block: int,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return numbers [N, K], and the scales and minima [N, K / group] that ``choose`` gives."""
-    rest = weight.float().clone()
-    factor, is_dead = _inverse_factor(hessian, damping)
-    rest[:, is_dead] = 0
-    numbers = torch.empty_like(rest)
-    parameters: list[tuple[Tensor, Tensor]] = []
-    columns = rest.shape[1]
-    for begin in range(0, columns, block):
-        end = min(begin + block, columns)
-        errors = torch.zeros_like(rest[:, begin:end])
-        for k in range(begin, end):
-            if k % group == 0:
-                # Errors of this block have reached its own columns only; a group may be longer than it.
-                ahead = rest[:, end : k + group] - errors @ factor[begin:end, end : k + group]
-                parameters.append(choose(torch.cat((rest[:, k : min(end, k + group)], ahead), 1)))
-            scale, minimum = parameters[-1]
-            column = rest[:, k : k + 1]
-            number = ((column - minimum) / scale).round().clamp(*limits)
-            numbers[:, k : k + 1] = number
-            error = (column - (number * scale + minimum)) / factor[k, k]
-            rest[:, k:end] -= error * factor[k, k:end]
-            errors[:, k - begin : k - begin + 1] = error
-        rest[:, end:] -= errors @ factor[begin:end, end:]
-    scales, minima = (torch.cat(parts, 1) for parts in zip(*parameters, strict=True))
-    return numbers, scales, minima
-
-
-def _inverse_factor(hessian: Tensor, damping: float) -> tuple[Tensor, Tensor]:
-    """Return the upper Cholesky factor of the damped inverse, and which inputs were always zero."""
-    matrix = hessian.float().clone()
-    diagonal = matrix.diagonal()
-    is_dead = diagonal == 0
-    diagonal.masked_fill_(is_dead, 1)
-    diagonal.add_(damping * diagonal.mean())
-    inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
-    return torch.linalg.cholesky(inverse, upper=True), is_dead
