@@ -1,9 +1,9 @@
 """Run torchao's own tests on xpu: ``nox -s upstream -- ao FOLDER [FILE …] [ARGUMENTS OF PYTEST]``.
 
-FOLDER is the folder ``test`` of the sources of torchao, of the version that is installed; torchao's wheel has a
-part of it, beside the package. FILEs are relative to FOLDER; without them all files run. Tests that choose xpu
-run as they are, tests of CUDA with its names replaced. A run goes on where the last one stopped. The failures
-are listed by their known reasons, the others by cause, which make the exit status 1.
+FOLDER is the folder ``test`` of the sources of torchao, of the version that is installed; torchao's wheel has
+a part of it, beside the package. FILEs are relative to FOLDER; without them all files run. Tests that choose
+xpu run as they are, tests of CUDA with its names replaced. A run goes on where the last one stopped. Failures
+with a known reason are counted by it; the others are listed by cause, and make the exit status 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def find_files(folder: Path, names: list[str]) -> list[Path]:
 
 
 def print_counts(found: dict[str, Outcome]) -> None:
-    """Print the counts of tests that choose xpu, of tests of CUDA, and of those that did not use the device."""
+    """Print the counts of tests that choose xpu, of tests of CUDA, and of those that use no xpu."""
     used = [outcome for outcome in found.values() if outcome.properties.get("used_xpu")]
     renamed = [outcome for outcome in used if outcome.properties["renamed"]]
     print(f"choose xpu: {count_outcomes(o for o in used if o not in renamed)}")
@@ -69,7 +69,7 @@ def main() -> None:
     found = read_outcomes(record)
     explained, unexplained = explain(found, read_reasons(REASONS))
     skipped = Counter(o.cause for o in found.values() if o.outcome == "skipped")
-    for reason, count in skipped.most_common():
+    for reason, count in sorted(skipped.items(), key=lambda item: -item[1]):
         print(f"{count} skipped: {reason}")
     for reason, failed in explained.items():
         print(f"{len(failed)} failed, as is known: {reason}")

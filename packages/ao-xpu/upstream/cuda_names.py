@@ -46,13 +46,13 @@ class XpuAsCuda:
 class CudaNames(ast.NodeTransformer):
     """Replaces devices, methods, the namespace and gates of CUDA by those of xpu."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         """Replace the name of a device, alone or with an index."""
         if isinstance(node.value, str) and re.fullmatch(r"cuda(:\d*)?", node.value):
             return ast.copy_location(ast.Constant("xpu" + node.value[4:]), node)
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Replace ``torch.cuda`` and the methods ``cuda`` and ``is_cuda`` of tensors and modules."""
         self.generic_visit(node)
         if node.attr == "is_cuda":
@@ -63,7 +63,7 @@ class CudaNames(ast.NodeTransformer):
             node.attr = "xpu"
         return node
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
         """Leave out the import of gates, which the module has already."""
         if node.module == "torchao.utils":
             node.names = [name for name in node.names if name.asname or name.name not in GATES]

@@ -1,4 +1,4 @@
-"""GPTQ of NVFP4 weights on xpu: blocks of 16 numbers of four bits, a scale of eight bits each, and a factor."""
+"""GPTQ of NVFP4 weights on xpu: blocks of 16 numbers of four bits with a scale of eight, and a factor."""
 
 from __future__ import annotations
 

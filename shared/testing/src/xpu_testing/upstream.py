@@ -111,7 +111,7 @@ def read_reasons(path: Path) -> list[Reason]:
 def explain(
     found: Mapping[str, Outcome], reasons: Iterable[Reason]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return the failed tests by known reason, and the others by cause, most first.
+    """Return the failed tests by known reason, and the others by cause, from many to few.
 
     A cause is the first line of the message, without numbers and addresses.
     """
@@ -125,7 +125,7 @@ def explain(
             explained[reason].append(test)
         else:
             groups[_without_numbers(outcome.cause)].append(test)
-    return _most_first(explained), _most_first(groups)
+    return _by_count(explained), _by_count(groups)
 
 
 def print_failures(groups: Mapping[str, Sequence[str]]) -> None:
@@ -146,5 +146,5 @@ def _without_numbers(cause: str) -> str:
     return re.sub(r"0x[0-9a-f]+|\d+", "N", first)[:160]
 
 
-def _most_first(groups: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _by_count(groups: Mapping[str, list[str]]) -> dict[str, list[str]]:
     return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
