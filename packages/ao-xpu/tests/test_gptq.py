@@ -135,10 +135,12 @@ def test_nvfp4_of_experts():
     from torchao.prototype.gptq import gptq_quantize_3d
 
     x = correlated_activations().float()
-    weights = torch.stack([layer().weight.detach(), 3 * layer().weight.detach()])
+    weight = layer().weight.detach()
+    expert = torch.cat((weight, weight.flip(0)))  # torchao's blocks of scales have 128 rows
+    weights = torch.stack([expert, 3 * expert])
     hessians = torch.stack([x.T @ x, x.T @ x + torch.eye(K, device="xpu")])
     stacked = gptq_quantize_3d(hessians, weights, gptq("convert", nvfp4()))
-    assert stacked.shape == (2, N, K)
+    assert stacked.shape == (2, 2 * N, K)
     assert reference.sqnr(weights, stacked.dequantize()) > 15
 
 

@@ -99,7 +99,7 @@ def test_outcomes(folder):
 
 
 def test_a_named_file(folder):
-    ended = run(folder, "core/test_xpu.py", "-k", "device")
+    ended = run(folder, "--file", "core/test_xpu.py", "-k", "device")
     assert ended.stdout.splitlines()[-3:] == [
         "choose xpu: 1 passed, 0 failed, 0 skipped",
         "names replaced: 0 passed, 0 failed, 0 skipped",
@@ -112,6 +112,6 @@ def test_folders_without_tests(tmp_path):
     ended = run(tmp_path)
     assert ended.returncode == 2
     assert "give the folder `test` of torchao's sources" in ended.stderr
-    ended = run(tmp_path, "core/test_none.py")
+    ended = run(tmp_path, "--file", "core/test_none.py")
     assert ended.returncode == 2
     assert "core/test_none.py" in ended.stderr

@@ -1,7 +1,7 @@
-"""Run torchao's own tests on xpu: ``nox -s upstream -- ao FOLDER [FILE …] [ARGUMENTS OF PYTEST]``.
+"""Run torchao's own tests on xpu: ``nox -s upstream -- ao FOLDER [--file FILE …] [ARGUMENTS OF PYTEST]``.
 
 FOLDER is the folder ``test`` of the sources of torchao, of the version that is installed; torchao's wheel has
-a part of it, beside the package. FILEs are relative to FOLDER; without them all files run. Tests that choose
+a part of it, beside the package. FILEs are relative to FOLDER; without them all run. Tests that choose
 xpu run as they are, tests of CUDA with its names replaced. A run goes on where the last one stopped. Failures
 with a known reason are counted by it; the others are listed by cause, and make the exit status 1.
 """
@@ -53,11 +53,11 @@ def main() -> None:
     """Run the tests, and print the failures and the counts."""
     parser = argparse.ArgumentParser(prog="nox -s upstream -- ao", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--file", action="append", default=[], metavar="FILE")
     parser.add_argument("--record", type=Path, default=Path("upstream-ao.jsonl"))
     options, arguments = parser.parse_known_args()
     folder, record = options.folder.resolve(), options.record.resolve()
-    files = find_files(folder, options.files)
+    files = find_files(folder, options.file)
     if missing := [str(file) for file in files if not file.exists()]:
         parser.error(f"there is no {', '.join(missing)}")
     if not files:

@@ -52,7 +52,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def _cause(report: pytest.CollectReport | pytest.TestReport) -> str:
     """Return the message of the exception, or the reason to skip."""
     if isinstance(report.longrepr, tuple):  # a skipped test: file, line, reason
-        return report.longrepr[2]
+        return report.longrepr[2].removeprefix("Skipped: ")
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is None:
         lines = str(report.longrepr or "").splitlines()

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .outcome_record import STARTED, VARIABLE
+from .processes import with_parent
 
 # Exit codes of pytest when it reports all that it found: passed, failed, stopped by a file, no tests.
 _REPORTED = (0, 1, 2, 5)
@@ -74,7 +75,7 @@ class TestRun:
         while True:
             before = len(read_outcomes(self.record))
             status = subprocess.run(
-                [*command, *self.arguments, str(file)],
+                with_parent([*command, *self.arguments, str(file)]),
                 env=environment,
                 cwd=self.folder,
                 check=False,
