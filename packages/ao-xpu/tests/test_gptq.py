@@ -63,6 +63,18 @@ def test_errors_are_smaller_than_of_rounding(config, block):
     assert observed.weight.dequantize()[:, 5].abs().max() < 0.02
 
 
+def test_rows_shorter_than_a_group_are_a_group():
+    from torchao.prototype.gptq import gptq_quantize
+
+    x, weight = correlated_activations().float(), layer().weight.detach()
+    longer, equal = (
+        gptq_quantize(x.T @ x, weight, gptq("convert", int4("plain", group)))
+        for group in (2 * K, K)
+    )
+    assert longer.block_size == [1, K]
+    assert torch.equal(longer.dequantize(), equal.dequantize())
+
+
 def test_what_gptq_does_not_make_is_rejected():
     x = correlated_activations()
     wrong = (

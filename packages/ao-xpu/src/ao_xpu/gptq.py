@@ -71,7 +71,8 @@ def quantize(stock: Any) -> Any:
 def _quantize_int4(hessian: Tensor, weight: Tensor, config: Any, damping: float, block: int) -> Any:
     from torchao.quantization import Int4PlainInt32Tensor, Int4Tensor, Int4TilePackedTo4dTensor
 
-    group, format = config.group_size, config.int4_packing_format
+    group = min(config.group_size, weight.shape[1])  # as torchao's GPTQ takes shorter rows
+    format = config.int4_packing_format
     if format not in INT4_FORMATS:
         raise ValueError(f"GPTQ on xpu packs {', '.join(INT4_FORMATS)}, not {str.__str__(format)}")
     block_size = [1, group]
