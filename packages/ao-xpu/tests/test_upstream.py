@@ -64,7 +64,7 @@ def test_cuda():
 def run(folder, *arguments):
     command = [sys.executable, str(TOOL), str(folder), "--record", str(folder / "record.jsonl")]
     return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=240, check=False
+        [*command, *arguments], capture_output=True, text=True, timeout=540, check=False
     )
 
 
@@ -79,22 +79,20 @@ def folder(tmp_path):
 
 
 def test_outcomes(folder):
-    for _ in range(2):  # the second time all are known
-        ended = run(folder)
-        said = ended.stdout.splitlines()
-        assert said[-10:] == [
-            "1 skipped: fails in CI",
-            "1 failed, as is known: needs gemlite, whose kernels are Triton's",
-            "1 failed, as is known: needs mslk, whose kernels are CUDA's",
-            "1  AssertionError: assert value == N",
-            "    test_value",
-            "1  ends the process with status N",
-            "    test_crash",
-            "choose xpu: 1 passed, 0 failed, 0 skipped",
-            "names replaced: 2 passed, 1 failed, 0 skipped",
-            "did not use xpu: 2 passed, 3 failed, 1 skipped",
-        ], ended.stdout + ended.stderr
-        assert ended.returncode == 1
+    ended = run(folder)
+    assert ended.stdout.splitlines()[-10:] == [
+        "1 skipped: fails in CI",
+        "1 failed, as is known: needs gemlite, whose kernels are Triton's",
+        "1 failed, as is known: needs mslk, whose kernels are CUDA's",
+        "1  AssertionError: assert value == N",
+        "    test_value",
+        "1  ends the process with status N",
+        "    test_crash",
+        "choose xpu: 1 passed, 0 failed, 0 skipped",
+        "names replaced: 2 passed, 1 failed, 0 skipped",
+        "did not use xpu: 2 passed, 3 failed, 1 skipped",
+    ], ended.stdout + ended.stderr
+    assert ended.returncode == 1
     assert not list(folder.rglob("*.pyc"))
 
 
