@@ -209,11 +209,14 @@ def test_bias_and_post_ops(xr, rng, force, candidate, channels_last):
     check(fetch(y), np.maximum(expected, 0), "f32")
 
 
+@pytest.mark.parametrize("dtype", ["i8"])
 @pytest.mark.parametrize("candidate", FORWARD)
-def test_integers_are_exact(xr, rng, force, candidate):
+def test_integers_are_exact(xr, rng, force, candidate, dtype):
     force(candidate)
-    x = rng.integers(-128, 128, (1, 16, 6, 6)).astype(np.int8)
-    w = rng.integers(-128, 128, (16, 16, 3, 3)).astype(np.int8)
+    x, w = (
+        rng.integers(-128, 128, shape).astype({"i8": np.int8}[dtype])
+        for shape in ((1, 16, 6, 6), (16, 16, 3, 3))
+    )
     y = xr.dnn.convolution(xr.from_numpy(x), xr.from_numpy(w), padding=1)
     expected = reference(x.astype(float), w.astype(float), (1, 16, 6, 6), {"padding": 1})
     assert_close(y.numpy(), expected.astype(np.int32))
