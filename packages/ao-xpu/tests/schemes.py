@@ -132,7 +132,7 @@ SCHEMES = (
     Scheme(
         "uintx of 8 bits",
         lambda: UIntxWeightOnlyConfig(group_size=None, bit_width=8, set_inductor_config=False),
-        (BF16,),
+        (F16, F32),
         partial(reference.intx, bits=8),
     ),
     Scheme(

@@ -7,6 +7,7 @@ import warnings
 import pytest
 import reference
 import torch
+from torchao.prototype.quantization import UIntxWeightOnlyConfig
 from torchao.quantization import (
     Int8DynamicActivationIntxWeightConfig,
     IntxUnpackedToInt8Tensor,
@@ -300,6 +301,18 @@ def test_groups_without_range(bits, value):
         torch.testing.assert_close(got[3, 64:], weight[3, 64:].float(), atol=1e-4, rtol=0.01)
     else:
         assert not got[3, 64:].isfinite().any()
+
+
+def test_memory_of_uintx():
+    """HQQ makes many copies, of some rows at a time: they are no more than two layers."""
+    layer = torch.nn.Linear(512, 512, False, "xpu", BF16).requires_grad_(False)
+    size, before = layer.weight.nbytes, torch.xpu.memory_allocated()
+    torch.xpu.reset_peak_memory_stats()
+    quantize_(layer, UIntxWeightOnlyConfig(set_inductor_config=False))
+    torch.xpu.synchronize()
+    assert torch.xpu.max_memory_allocated() - before <= 2 * size
+    parts = [getattr(layer.weight, name) for name in IntxPackedTensor.tensor_data_names]
+    assert size / sum(part.nbytes for part in parts) >= 0.9 * 16 / 4
 
 
 @pytest.mark.values

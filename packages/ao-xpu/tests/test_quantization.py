@@ -4,7 +4,6 @@ import gc
 
 import pytest
 import torch
-from torchao.prototype.quantization import UIntxWeightOnlyConfig
 from torchao.quantization import (
     Float8DynamicActivationFloat8WeightConfig,
     Float8WeightOnlyConfig,
@@ -29,7 +28,6 @@ ROWS = {
 OTHERS = {
     "int4": Int4WeightOnlyConfig(),
     "int4 plain_int32": Int4WeightOnlyConfig(int4_packing_format="plain_int32"),
-    "uintx": UIntxWeightOnlyConfig(set_inductor_config=False),
     **{
         f"intx of {bits}": IntxWeightOnlyConfig(getattr(torch, f"int{bits}"), PerGroup(128))
         for bits in range(2, 8)
@@ -43,7 +41,6 @@ RATIOS = {
     "float8 rows": 1.95,
     "int4": 3.7,
     "int4 plain_int32": 3.7,
-    "uintx": 0.9 * 16 / 4,
     **{f"intx of {bits}": 0.9 * 16 / bits for bits in range(2, 8)},
 }
 

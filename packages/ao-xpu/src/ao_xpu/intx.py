@@ -54,16 +54,13 @@ def uintx_from_hp(stock: Any) -> Any:
         if weight.dim() != 2:
             raise DoesNotFitError(f"uintx takes matrices, not {tuple(weight.shape)}")
         if given["bit_width"] == 8:
-            from torchao.quantization import IntxUnpackedToInt8Tensor
-
-            block_size = (1, group or weight.shape[1])
-            return IntxUnpackedToInt8Tensor.from_hp(weight.detach(), block_size, torch.int8)
+            return _int8_rows(weight.detach())
         group = group or weight.shape[1]
         _require_groups(weight, group)
         if weight.shape[1] % UNIT:
             raise DoesNotFitError(f"rows of {weight.shape[1]} elements are no multiples of {UNIT}")
         # HQQ has 18 times the weight in copies.
-        pieces = weight.detach().split(max(1, weight.shape[0] // 32))
+        pieces = weight.detach().split(max(1, weight.shape[0] // 16))
         return _joined([_hqq(rows, given["bit_width"], group) for rows in pieces])
 
     return classmethod(make)
@@ -79,6 +76,16 @@ def safetensors_classes(stock: Any) -> Any:
 def safetensors_names(stock: Any) -> Any:
     """Let packed weights be written to files of safetensors."""
     return [*stock, "IntxPackedTensor"]
+
+
+def _int8_rows(weight: Tensor) -> Any:
+    from torchao.quantization import IntxUnpackedToInt8Tensor
+
+    numbers, scale = torch.ops.torch_xpu.quantize_rows(weight, torch.int8)
+    zero_point = torch.zeros_like(scale, dtype=torch.int8)
+    block_size = (1, weight.shape[1])
+    options = (torch.int8, block_size, weight.dtype, None)
+    return IntxUnpackedToInt8Tensor(numbers, scale, zero_point, *options)
 
 
 def _hqq(weight: Tensor, bits: int, group: int) -> Any:

@@ -59,11 +59,12 @@ bool multiplies_integers(int device) {
 DType math_type(int device, DType type, std::int64_t products, std::int64_t elements) {
   auto speed = speed_of(device, type);
   if (speed == Speed::native) return type;
-  // An element's conversion costs as much as is saved by about a hundred products, in the caches by forty;
-  // by eight that are emulated. The three conversions cost that much themselves.
+  // A product of a few rows takes oneDNN longer than the conversion of all weights.
+  if (speed == Speed::emulated) return DType::f32;
+  // An element's conversion costs as much as is saved by about a hundred products, in the caches by forty.
+  // The three conversions cost that much themselves.
   bool cached = elements < 1 << 19 && products >= 1 << 23;
-  auto saving = speed == Speed::emulated ? 8 : cached ? 40 : 100;
-  return products > saving * elements ? DType::f32 : type;
+  return products > (cached ? 40 : 100) * elements ? DType::f32 : type;
 }
 
 dnnl::memory::desc in_type(const dnnl::memory::desc& desc, DType from, DType to) {

@@ -1,4 +1,4 @@
-// Weights of eight or four bits: a byte holds one number or two, a word of 32 bits holds eight numbers of four bits.
+// Weights of sixteen, eight or four bits. A byte holds two numbers of four bits, a word of 32 bits eight.
 #ifndef XPU_DEVICE_LOW_BIT_WEIGHTS_H
 #define XPU_DEVICE_LOW_BIT_WEIGHTS_H
 #include <xpu/minifloat.h>
@@ -82,6 +82,20 @@ struct FloatWord {
   template <bool EXACT> XPU_FN static float base(int) { return 0; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
   XPU_FN static float lane_code() { return 0; }
+};
+struct WideFloatWord : FloatWord {
+  static constexpr int kNumbers = 2;
+  template <bool> XPU_FN static u32 prepare(u32 word) { return word; }
+};
+template <> struct WeightWord<bf16> : WideFloatWord {
+  template <bool> XPU_FN static float number(u32 word, int j, float) {
+    return bits_as<float>(j ? word & 0xffff0000u : word << 16);
+  }
+};
+template <> struct WeightWord<half> : WideFloatWord {
+  template <bool> XPU_FN static float number(u32 word, int j, float) {
+    return (float)bits_as<half>((u16)(word >> 16 * j));
+  }
 };
 template <> struct WeightWord<f8e5m2> : FloatWord {
   template <bool> XPU_FN static HalfPairs prepare(u32 word) { return {(word & 0x00ff00ffu) << 8, word & 0xff00ff00u}; }

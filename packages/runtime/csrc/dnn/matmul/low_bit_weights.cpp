@@ -12,6 +12,9 @@ namespace {
 bool has_eight_bits(DType t) {
   return t == DType::u8 || t == DType::i8 || t == DType::f8e4m3 || t == DType::f8e5m2;
 }
+bool has_sixteen_bits(DType t) {
+  return t == DType::bf16 || t == DType::f16;
+}
 
 Tensor transposed(Tensor t) {
   std::swap(t.shape[0], t.shape[1]);
@@ -29,12 +32,13 @@ LowBitWeights::LowBitWeights(const Tensor& of, ExtraOperand scales, ExtraOperand
                              bool extras_are_transposed)
     : numbers(of), packed(is_packed(of.dtype)), scales_(scales), zeros_(zeros), offsets_(offsets) {
   reject_unless(of.ndim == 2, "batches");
-  reject_unless(packed || has_eight_bits(of.dtype), "only weights of eight or four bits");
+  reject_unless(packed || has_eight_bits(of.dtype) || has_sixteen_bits(of.dtype),
+                "only weights of four, eight or sixteen bits");
   auto k = of.shape[0];
   reject_unless(k > 0 && of.strides[0] == 1, "the weights' columns are not dense");
   reject_unless(!packed || (k % 2 == 0 && of.strides[1] % 2 == 0),
                 "a column of packed weights is not whole bytes");
-  column = packed ? of.strides[1] / 2 : of.strides[1];
+  column = packed ? of.strides[1] / 2 : of.strides[1] * static_cast<std::int64_t>(size_of(of.dtype));
   std::int64_t counts[] = {set_strides(scales, extras_are_transposed, scale),
                            set_strides(zeros, extras_are_transposed, zero),
                            set_strides(offsets, extras_are_transposed, offset)};

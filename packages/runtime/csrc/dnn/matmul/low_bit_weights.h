@@ -1,4 +1,4 @@
-// Operands of eight or four bits that are dense along k, and their scales, zero points and offsets. They are
+// Operands of sixteen, eight or four bits that are dense along k, and their scales, zero points and offsets. They are
 // seen as weights: an operand a as its transpose.
 #pragma once
 

@@ -109,7 +109,7 @@ void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, co
   if (p.c.numel() == 0) return;
   run(stream, p.problem, [&p] {
     std::vector<Candidate> list;
-    if (is_float(p.c.dtype) && size_of(p.b.dtype) <= 1)
+    if (is_float(p.c.dtype) && size_of(p.b.dtype) <= 2)
       list.push_back({"skinny", [&p](Plan& plan) { return matmul_skinny(p, plan); }});
     list.push_back({"onednn", [&p](Plan& plan) { return matmul_onednn(p, plan); }});
     list.push_back({"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }});

@@ -1,5 +1,6 @@
 #include "compile/embedded.h"
 #include "dnn/candidates.h"
+#include "dnn/math_type.h"
 #include "dnn/matmul/low_bit_weights.h"
 #include "dnn/matmul/problem.h"
 #include "xpu/device.h"
@@ -20,13 +21,15 @@ bool changes_along_k(ExtraOperand scale_a) {
 
 void check(const MatmulProblem& p) {
   auto type = p.a.dtype;
+  int device = p.problem.device();
   reject_unless(p.m() <= max_rows(p), "more than ", max_rows(p), " rows");
   bool of_integers = (type == DType::i8 || type == DType::u8) && !is_float(p.b.dtype);
   reject_unless(
       (is_float(type) || of_integers) && type != DType::f64 && is_float(p.c.dtype) && p.c.dtype != DType::f64,
       "only floats of up to 32 bits, or integers, by low-bit weights into floats");
+  reject_unless(size_of(p.b.dtype) < 2 || (!device_info(device).is_gpu && emulates_16_bits()),
+                "oneDNN multiplies floats of 16 bits");
   // On a GPU oneDNN has kernels for this; on a CPU it converts all weights first.
-  int device = p.problem.device();
   bool is_of_onednn = onednn_reads_weights(p) && onednn_matmul_unsupported_reason(device).empty();
   reject_unless(!device_info(device).is_gpu || !is_of_onednn, "oneDNN has kernels for this on a GPU");
   reject_unless(!p.zero_a.tensor, "a has a zero point");
@@ -40,9 +43,11 @@ struct Steps {
   std::int64_t length, parts = 1, rounds, each;
   bool has_tail;
 
-  Steps(const MatmulProblem& p, const LowBitWeights& w, std::int64_t lanes) : numbers(w.packed ? 8 : 4) {
+  Steps(const MatmulProblem& p, const LowBitWeights& w, std::int64_t lanes)
+      : numbers(w.packed ? 8 : 4 / static_cast<std::int64_t>(size_of(p.b.dtype))) {
     words = p.k() % numbers == 0 && p.b.strides[1] % numbers == 0 && p.is_b_aligned;
     reject_unless(words || !w.packed, "columns are not whole words");
+    if (!words) numbers = 4;
     length = lanes * numbers;
     // Numbers that a lane reads at once, or that lanes read at once, have one scale.
     auto together = words ? numbers : lanes;
@@ -113,7 +118,7 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
                                         NdRange::linear((count + group - 1) / group, group),
                                         std::move(ordering)));
 
-  auto bytes_read = steps.words ? 4 : 1;
+  auto bytes_read = steps.words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
   std::int64_t shape[] = {
       p.m(),         p.n(),      p.k(),     w.groups,  steps.rounds, steps.each,  w.column / bytes_read,
       w.scale[0],    w.scale[1], w.zero[0], w.zero[1], w.offset[0],  w.offset[1], p.c.strides[0],
