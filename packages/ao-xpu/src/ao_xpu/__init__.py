@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import torch  # loads torch_xpu, and this package's entry point
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 load()
 
-__all__ = ["doctor", "report", "strict"]
+__all__ = ["doctor", "load_gguf", "report", "strict"]
 
 
 def report(model: torch.nn.Module) -> Report:
@@ -41,3 +42,14 @@ def strict() -> AbstractContextManager[None]:
     from .layers import strict
 
     return strict()
+
+
+def load_gguf(
+    path: str | os.PathLike[str],
+    device: torch.device | str = "xpu",
+    dtype: torch.dtype = torch.bfloat16,
+) -> dict[str, torch.Tensor]:
+    """Return the state dict of a GGUF file of llama.cpp, by transformers' names; matrices stay quantized."""
+    from .gguf import load_gguf
+
+    return load_gguf(path, device, dtype)

@@ -35,6 +35,8 @@ _PRODUCTS = {
     "IntxPackedTensor": _LOW_BIT,
     "MXTensor": _LOW_BIT,
     "NVFP4Tensor": _LOW_BIT,
+    "GgufTensor": _LOW_BIT,
+    "SemiSparseTensor": "matmul",
 }
 _DYNAMIC_PRODUCTS = {"Int8Tensor": "_int_mm", "Float8Tensor": "_scaled_mm"}
 
