@@ -1,8 +1,10 @@
 """``xpu-sdk demo``: results, first and steady steps beside the stock CPU, and a trace with device times."""
 
+import argparse
 import json
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 from xpu_sdk.commands import demo
@@ -15,6 +17,9 @@ def test_the_demo_ends_with_tables_and_a_trace(xpu_sdk, tmp_path):
     assert "What was shown" in done.stdout
     ratio = r"([\d.e+]+ times as (fast|long)|about as fast)"
     time_and_ratio = rf" +│ [\d.]+ (s|ms|us) +│ [\d.]+ (s|ms|us) +│ {ratio} +│"
+    assert re.search(
+        r"a Llama, int4 weights +│ [\d.]+ MB [^│]*words/s replayed, \d+ dB +│ yes", done.stdout
+    )
     for program in ("PyTorch, conv", "PyTorch eager", "JAX"):
         for step in ("first", "steady"):
             assert re.search(f"│ {program}[^│]*│ {step}{time_and_ratio}", done.stdout), done.stdout
@@ -76,3 +81,38 @@ def test_a_program_without_a_time_of_the_stock_cpu(monkeypatch):
         ("a program", "first", "-", "6.5 s", ""),
         ("a program", "steady", "-", "8 ms", ""),
     ]
+
+
+def entry_with(monkeypatch, act):
+    entry = SimpleNamespace(name="an act", load=lambda: act)
+    found = {demo.LLM_GROUP: [entry] if act else []}
+    monkeypatch.setattr(demo, "entry_points", lambda group: found[group])
+
+
+def run_llm(tmp_path, *arguments):
+    parser = argparse.ArgumentParser()
+    demo.add_arguments(parser)
+    trace = str(tmp_path / "trace.json")
+    return demo.run(parser.parse_args(["--trace", trace, "--llm", *arguments]))
+
+
+@pytest.mark.parametrize("given", [[], ["Why?"]])
+def test_a_language_model_is_asked_a_question(monkeypatch, tmp_path, capsys, given):
+    def act(stage, question):
+        stage.say(f"asked: {question}")
+        stage.result("an answer", "42")
+
+    entry_with(monkeypatch, act)
+    assert run_llm(tmp_path, *given) == 0
+    shown = capsys.readouterr().out
+    assert f"asked: {given[0] if given else demo.QUESTION}" in shown
+    assert "an answer" in shown
+
+
+def test_without_an_answer_the_command_fails(monkeypatch, tmp_path, capsys):
+    entry_with(monkeypatch, lambda stage, question: stage.say("Not installed: a package"))
+    assert run_llm(tmp_path) == 1
+    assert "Not installed: a package" in capsys.readouterr().out
+    entry_with(monkeypatch, None)
+    assert run_llm(tmp_path) == 1
+    assert "pip install xpu-sdk[ao]" in capsys.readouterr().out

@@ -1,7 +1,8 @@
 """Show every installed package at work, then print the results, times beside the stock CPU, and a trace.
 
 A package adds its act with an entry point in the group ``xpu_sdk.demo``: a callable that takes a
-:class:`Stage`. Acts run in the order of their names.
+:class:`Stage`. Acts run in the order of their names. With ``--llm`` a language model answers a question
+instead: an act of the group ``xpu_sdk.demo_llm``, which takes the question, too.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from .. import printing
 
 HELP = "show the installed packages at work"
-GROUP = "xpu_sdk.demo"
+GROUP, LLM_GROUP = "xpu_sdk.demo", "xpu_sdk.demo_llm"
+QUESTION = "What is the capital of France?"
 # Steps of a few milliseconds are repeated for so long, for a median that other programs disturb less.
 MIN_SECONDS = 0.5
 
@@ -110,7 +113,14 @@ def comparison_rows(stage: Stage) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--trace``, the file of the trace, which every run writes."""
+    """Add ``--llm``, and ``--trace``, the file of the trace, which every run writes."""
+    parser.add_argument(
+        "--llm",
+        nargs="?",
+        const=QUESTION,
+        metavar="QUESTION",
+        help=f"have a small language model answer a question, by default: {QUESTION}",
+    )
     parser.add_argument("--trace", default="xpu-demo.trace.json", metavar="FILE")
 
 
@@ -126,14 +136,18 @@ def play(stage: Stage, name: str, act: Callable[[Stage], None]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play every act under a trace; return 1 if an act failed or showed a wrong result."""
+    """Play the acts under a trace; return 1 if an act failed or showed a wrong result."""
     import xpu_runtime as xr
 
     stage = Stage()
     file = Path(options.trace).resolve()
     with xr.trace.record(file):
-        for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-            play(stage, entry.name, entry.load())
+        for name, act in acts(options.llm):
+            play(stage, name, act)
+    if options.llm is not None and not stage.results:  # no act, or one that says what is missing
+        if not entry_points(group=LLM_GROUP):
+            stage.say("Not installed: ao-xpu. pip install xpu-sdk[ao]")
+        return 1
     report(stage)
     printing.console.print(
         f"Trace, for chrome://tracing or ui.perfetto.dev: {file}", soft_wrap=True
@@ -141,13 +155,21 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(right for *_, right in stage.results) else 1
 
 
+def acts(question: str | None) -> Iterator[tuple[str, Callable[[Stage], None]]]:
+    """Yield the acts in their order; with a question, those that answer it."""
+    entries = entry_points(group=GROUP if question is None else LLM_GROUP)
+    for entry in sorted(entries, key=lambda entry: entry.name):
+        act = entry.load()
+        yield entry.name, act if question is None else partial(act, question=question)
+
+
 def report(stage: Stage) -> None:
     """Print the results, then the times beside the stock CPU."""
     rows = [(act, what, got, "yes" if right else "NO") for act, what, got, right in stage.results]
     printing.print_table("What was shown", ("act", "what", "got", "right"), rows)
-    columns = ("program", "step", "stock CPU", "xpu", "xpu against stock CPU")
-    printing.print_table("Time of one step", columns, comparison_rows(stage))
     if stage.comparisons:
+        columns = ("program", "step", "stock CPU", "xpu", "xpu against stock CPU")
+        printing.print_table("Time of one step", columns, comparison_rows(stage))
         printing.console.print(
             "A first step compiles the kernels that are not cached yet; run the demo again to see it with a "
             "filled cache. A steady step is the median of the others.",
