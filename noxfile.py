@@ -152,6 +152,16 @@ def accuracy(session: nox.Session) -> None:
     environment.python(session, str(package.path / "accuracy"), *session.posargs)
 
 
+@nox.session(name="language-model", venv_backend="none", default=False)
+def language_model(session: nox.Session) -> None:
+    """Quantize SmolLM2 in every way, beside llama.cpp with the same file. Not in CI."""
+    environment = Environment("language-model")
+    (package,) = (package for package in PACKAGES if package.wheel == "ao-xpu")
+    groups = package.group("language-model")
+    environment.install_wheels(session, build_wheels(session), groups)
+    environment.python(session, str(package.path / "language_model"), *session.posargs)
+
+
 @nox.session(venv_backend="none", default=False)
 def fuzz(session: nox.Session) -> None:
     """Run random programs against a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
