@@ -51,11 +51,10 @@ def test_a_file_becomes_a_state_dict(architecture, matrix, tmp_path):
 @pytest.mark.parametrize("has_head", [False, True])
 @pytest.mark.values
 def test_models_compute_what_transformers_reads_from_the_file(has_head, tmp_path):
-    from transformers import LlamaConfig, LlamaForCausalLM
-
+    transformers = pytest.importorskip("transformers")
     path = tmp_path / "m.gguf"
     gguf_files.write(path, has_head=has_head)
-    expected_model = LlamaForCausalLM.from_pretrained(
+    expected_model = transformers.LlamaForCausalLM.from_pretrained(
         tmp_path, gguf_file=path.name, dtype=torch.float32
     )
     words = torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
@@ -63,8 +62,8 @@ def test_models_compute_what_transformers_reads_from_the_file(has_head, tmp_path
         expected = expected_model(words[None]).logits[0]
     state = ao_xpu.load_gguf(path, dtype=torch.float32)
 
-    config = LlamaConfig.from_pretrained(tmp_path, gguf_file=path.name)
-    model = LlamaForCausalLM(config).to("xpu").requires_grad_(False)
+    config = transformers.LlamaConfig.from_pretrained(tmp_path, gguf_file=path.name)
+    model = transformers.LlamaForCausalLM(config).to("xpu").requires_grad_(False)
     model.load_state_dict(state, assign=True)
     assert {layer.kind for layer in ao_xpu.report(model)} == {"GgufTensor"}
     got = model(words[None].xpu()).logits[0]
