@@ -19,6 +19,7 @@ int4 = lambda format: Int4WeightOnlyConfig(group_size=64, int4_packing_format=fo
 configs = [int4(f) for f in ("plain", "plain_int32", "preshuffled", "tile_packed_to_4d")]
 configs += [Int8WeightOnlyConfig(), Int8DynamicActivationInt8WeightConfig()]
 configs += [Float8WeightOnlyConfig(), IntxWeightOnlyConfig(torch.int4, PerGroup(64))]
+configs += [IntxWeightOnlyConfig(torch.int8, PerGroup(64))]
 
 def layer(config):
     torch.manual_seed(0)
@@ -55,4 +56,4 @@ dist.destroy_process_group()
 @pytest.mark.values
 def test_a_group_of_one():
     lines = run_child(PROGRAM, timeout=300).check().out.splitlines()
-    assert lines == ["True"] * (8 * 4 + 7)
+    assert lines == ["True"] * (9 * 4 + 8)

@@ -52,6 +52,7 @@ def test_a_file_becomes_a_state_dict(architecture, matrix, tmp_path):
 @pytest.mark.values
 def test_models_compute_what_transformers_reads_from_the_file(has_head, tmp_path):
     transformers = pytest.importorskip("transformers")
+    pytest.importorskip("accelerate")
     path = tmp_path / "m.gguf"
     gguf_files.write(path, has_head=has_head)
     expected_model = transformers.LlamaForCausalLM.from_pretrained(

@@ -55,6 +55,14 @@ def reject_same_view(stock: Handler) -> Handler:
     return handler
 
 
+def reject_in(cls: Any) -> None:
+    """Let a class of this package reject what `distribute_tensor` and `fully_shard` call first."""
+
+    @cls.implements(_SHARD)
+    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        _raise(next(leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, cls)), func)
+
+
 def _raise(weight: Tensor, func: Any) -> NoReturn:
     raise NotImplementedError(
         f"{type(weight).__name__} has no {func}: DTensor and fully_shard do not distribute it. "

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torchao.utils import TorchAOBaseTensor
 
+from . import distributed
 from .handlers import arguments_of_linear
 from .products import dequantize_low_bit, low_bit_linear
 
@@ -126,4 +127,5 @@ def _to_copy(func: Any, types: Any, args: Any, kwargs: Any) -> GgufTensor:
     return GgufTensor(data, scale, format, to["dtype"], zero_point, offset)
 
 
+distributed.reject_in(GgufTensor)
 torch.serialization.add_safe_globals([GgufTensor])

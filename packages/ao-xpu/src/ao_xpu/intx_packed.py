@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torchao.utils import TorchAOBaseTensor
 
-from . import intx_functions, intx_views
+from . import distributed, intx_functions, intx_views
 from .bit_packing import UNIT, pack_bits
 from .bit_products import dequantize_packed
 
@@ -202,4 +202,5 @@ for _overload, _handler in (
 ):
     IntxPackedTensor.implements(_overload)(_handler)
 
+distributed.reject_in(IntxPackedTensor)
 torch.serialization.add_safe_globals([IntxPackedTensor])

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torchao.utils import TorchAOBaseTensor
 
+from . import distributed
 from .bit_packing import pack_bits, unpack_bits
 from .handlers import arguments_of_linear
 from .layers import DoesNotFitError
@@ -93,4 +94,5 @@ def _linear(func: Any, types: Any, args: Any, kwargs: Any) -> Tensor:
 SemiSparseTensor.implements_torch_function(F.linear)(_linear)
 SemiSparseTensor.implements(_aten.linear.default)(_linear)
 
+distributed.reject_in(SemiSparseTensor)
 torch.serialization.add_safe_globals([SemiSparseTensor])
