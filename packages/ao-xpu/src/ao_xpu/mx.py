@@ -20,20 +20,23 @@ _FORMATS = {
 
 def linear(stock: Handler) -> Handler:
     """Round activations to their blocks, and multiply by the weight as it is stored."""
-    return _unless_emulated(stock, block_scales.linear(stock, _product))
+    return _unless_emulated(stock, block_scales.linear(stock, _product), 1)
 
 
 def mm(stock: Handler) -> Handler:
     """Do so by a transposed weight."""
-    return _unless_emulated(stock, block_scales.mm(stock, _product))
+    return _unless_emulated(stock, block_scales.mm(stock, _product), -1)
 
 
-def _unless_emulated(stock: Handler, ours: Handler) -> Handler:
+def _unless_emulated(stock: Handler, ours: Handler, place: int) -> Handler:
+    """Take our handler if the argument at ``place`` is a weight that quantizes activations."""
+
     def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from torchao.quantization.quantize_.common.kernel_preference import KernelPreference
 
-        weight = args[1] if len(args) == 2 or "linear" in str(func) else args[2]
-        is_dynamic = weight.kernel_preference is KernelPreference.AUTO and weight.act_quant_kwargs
+        weight = args[place]
+        is_automatic = getattr(weight, "kernel_preference", None) is KernelPreference.AUTO
+        is_dynamic = is_automatic and weight.act_quant_kwargs is not None
         takes = ours if is_dynamic and weight.elem_dtype in _FORMATS else stock
         return takes(func, types, args, kwargs)
 
