@@ -1,5 +1,5 @@
-// Operands of sixteen, eight or four bits that are dense along k, and their scales, zero points and offsets. They are
-// seen as weights: an operand a as its transpose.
+// Operands of sixteen, eight or four bits that are dense along k, and their scales, zero points and offsets.
+// They are seen as weights: an operand a as its transpose.
 #pragma once
 
 #include "dnn/matmul/problem.h"
