@@ -67,6 +67,7 @@ def test_rows_are_looked_up(format):
     assert layer(places[:, :0]).shape == (2, 0, tensor.shape[1])
 
 
+@pytest.mark.values
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_layer_is_saved_copied_and_moved(format):
     layer = torch.nn.Linear(1, 1, bias=False)
@@ -82,6 +83,7 @@ def test_a_layer_is_saved_copied_and_moved(format):
         assert other.dtype == torch.bfloat16
 
 
+@pytest.mark.values
 def test_another_type_is_that_of_rows_but_not_of_parameters():
     tensor, _ = weight("Q8_0")
     half = tensor.to(torch.float16)

@@ -124,6 +124,7 @@ def test_options_of_the_config(options):
     assert reference.sqnr(original, layer.weight.dequantize(F32)) > expected - 0.3
 
 
+@pytest.mark.values
 @pytest.mark.parametrize("bits", BITS)
 def test_rows_are_quantized_by_pieces(bits, monkeypatch):
     expected, _ = make_layer(bits)
@@ -133,6 +134,7 @@ def test_rows_are_quantized_by_pieces(bits, monkeypatch):
         assert torch.equal(getattr(got.weight, name), getattr(expected.weight, name))
 
 
+@pytest.mark.values
 @pytest.mark.parametrize("bits", BITS)
 def test_rows_are_expanded_by_pieces(bits, monkeypatch):
     layer, _ = make_layer(bits)

@@ -31,6 +31,7 @@ def make_weight(bits):
     return layer.weight.detach()
 
 
+@pytest.mark.values
 @pytest.mark.parametrize("bits", range(1, 8))
 @pytest.mark.parametrize("name", VIEWS)
 def test_elements(name, bits):

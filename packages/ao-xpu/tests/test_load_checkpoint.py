@@ -9,6 +9,9 @@ from torchao.quantization import Int4TilePackedTo4dTensor, Int4WeightOnlyConfig,
 
 from ao_xpu.checkpoints import OrderedLinear, load_checkpoint
 
+# What is read decides how it is loaded.
+pytestmark = pytest.mark.values
+
 
 class Model(torch.nn.Module):
     def __init__(self, device="xpu", dtype=torch.float16):

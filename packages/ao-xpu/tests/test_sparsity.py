@@ -81,6 +81,7 @@ def test_rows_are_expanded_in_pieces(monkeypatch, rows):
     torch.testing.assert_close(sparse(x), dense(x))
 
 
+@pytest.mark.values
 def test_memory():
     _, sparse = sparse_layer("2:4", (256, 1024), torch.bfloat16)
     (row,) = ao_xpu.report(torch.nn.Sequential(sparse))
@@ -127,6 +128,7 @@ def test_parts_that_do_not_belong_together():
         SemiSparseTensor(values, torch.zeros(4, 3, dtype=torch.uint8))
 
 
+@pytest.mark.values
 def test_pruned_models_of_torchao():
     from torchao.sparsity.sparse_api import apply_fake_sparsity
 
