@@ -1,6 +1,7 @@
 """MX and NVFP4: checkpoints in CUDA's order, static factors, batches, autograd, training and wrong shapes."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import reference
@@ -59,14 +60,12 @@ def test_scales_in_the_order_of_cuda(name, rows):
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", ["mxfp8", "mxfp4", "nvfp4 dynamic"])
 def test_products_of_the_classes_give_the_same(name):
     """Activations that are quantized before take torchao's own product."""
     layer, x = make_layer(bias=False), activations(4, 192)
     quantize_(layer, CONFIGS[name]())
     how = layer.weight.act_quant_kwargs
-    if how is None or name == "mxfp8 of e5m2":
-        pytest.skip("has no product of quantized activations")
     if name == "nvfp4 dynamic":
         factor = x.abs().max().float() / (448 * 6)
         quantized = NVFP4Tensor.to_nvfp4(x, per_tensor_scale=factor)
@@ -139,6 +138,25 @@ def test_wrong_shapes_are_rejected(name):
     quantize_(layer, CONFIGS[name]())
     with pytest.raises((ValueError, RuntimeError), match=r"no rows of blocks|cannot be multiplied"):
         layer(activations(4, 191))
+    with pytest.raises(RuntimeError, match="on the same device"):
+        layer(activations(4, 192).cpu())
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", CONFIGS)
+def test_threads_with_streams_share_a_layer(name):
+    layer, x = make_layer(), activations(4, 192)
+    quantize_(layer, CONFIGS[name]())
+    expected = layer(x)
+    torch.xpu.synchronize()
+
+    def equal_products(_):
+        with torch.xpu.stream(torch.xpu.Stream()):
+            # The copy of the activations is dropped while its product is pending.
+            return all(torch.equal(layer(x.clone()), expected) for _ in range(10))
+
+    with ThreadPoolExecutor(3) as threads:
+        assert all(threads.map(equal_products, range(3)))
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("mxfp8", 1.9), ("mxfp4", 3.7), ("nvfp4", 3.5)])

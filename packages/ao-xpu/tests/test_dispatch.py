@@ -21,8 +21,8 @@ from torchao.quantization import (
 )
 
 CASES = {
-    "mxfp8": (mx(torch.float8_e4m3fn)(), 4),
-    "mxfp4": (mx(torch.float4_e2m1fn_x2)(), 4),
+    "mxfp8": (mx(torch.float8_e4m3fn)(), 2),
+    "mxfp4": (mx(torch.float4_e2m1fn_x2)(), 2),
     "nvfp4": (NVFP4WeightOnlyConfig(), 2),
     "nvfp4 dynamic": (NVFP4DynamicActivationNVFP4WeightConfig(), 6),
     "int4": (Int4WeightOnlyConfig(), 2),

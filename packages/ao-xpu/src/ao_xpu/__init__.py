@@ -38,7 +38,7 @@ def doctor() -> Diagnosis:
 
 
 def strict() -> AbstractContextManager[None]:
-    """Return a context in which ``quantize_`` raises ValueError if it leaves layers on xpu as they are."""
+    """Return a context in which ``quantize_`` raises ValueError for layers that it does not quantize."""
     from .layers import strict
 
     return strict()

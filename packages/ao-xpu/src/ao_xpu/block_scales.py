@@ -67,6 +67,7 @@ def linear(stock: Handler, product: Any) -> Handler:
         input, weight, *bias = args
         if not _is_ours(input, weight):
             return stock(func, types, args, kwargs)
+        _require_one_device(input, weight)
         return product(input, weight, False, *bias)
 
     return handler
@@ -81,10 +82,17 @@ def mm(stock: Handler, product: Any) -> Handler:
             return stock(func, types, args, kwargs)
         if weight.qdata.stride(-2) < weight.qdata.stride(-1) or weight.qdata.shape[-2] == 1:
             bias = args[0] if len(args) == 3 else None
+            _require_one_device(input, weight)
             return product(input, weight, True, bias)
         return func(*args[:-1], weight.dequantize(input.dtype))
 
     return handler
+
+
+def _require_one_device(input: Tensor, weight: Any) -> None:
+    if input.device != weight.device:
+        devices = f"{input.device} and {weight.device}"
+        raise RuntimeError(f"Expected all tensors to be on the same device, but got {devices}")
 
 
 def _is_ours(input: Any, weight: Any) -> bool:

@@ -31,8 +31,8 @@ TORCH_LIBRARY(torch_xpu, m) {
       "dequantize_low_bit(Tensor weight, str format, Tensor? scale, Tensor? zero_point, Tensor? offset, "
       "ScalarType dtype) -> Tensor",
       tags);
-  // Rounds each block of a row to e2m1, e4m3 or e5m2 and its scale to e8m0 or e4m3, and multiplies them: the
-  // floats that a block format keeps; see aten/linear_algebra/block_rounding.cpp.
+  // Rounds each block of a row to the values of e2m1, e4m3 or e5m2 times a scale of e8m0 or e4m3; see
+  // aten/linear_algebra/block_rounding.cpp.
   m.def("round_blocks(Tensor input, int block, str format, str scaling, Tensor? factor=None) -> Tensor",
         tags);
   // Bytes from numbers of one to seven bits, whose order is in aten/linear_algebra/unpack_bits.cpp.

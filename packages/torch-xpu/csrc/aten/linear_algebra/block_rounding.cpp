@@ -1,6 +1,6 @@
-// torch_xpu::round_blocks: the floats that a block format keeps of activations. An element is rounded to few
-// bits and multiplied by the scale of its block, which is rounded, too. bf16 has such products exactly, so
-// that one kernel takes the place of quantizing activations and widening them again. The schema is in
+// torch_xpu::round_blocks rounds activations to the values that a block format can store: an element has few
+// bits and is multiplied by the scale of its block, which has few bits, too. bf16 has such products exactly,
+// so one kernel does what quantizing activations and widening them again would do. The schema is in
 // bridge/operators.cpp.
 #include <ATen/ops/empty_like.h>
 #include <c10/util/StringUtil.h>
@@ -27,9 +27,10 @@ constexpr BlockElement elements[] = {{"e2m1", "f4e2m1", "6.0f", 2, 1},
                                      {"e4m3", "f8e4m3", "448.0f", 8, 3},
                                      {"e5m2", "f8e5m2", "57344.0f", 15, 2}};
 
-// The biased exponent of a scale that is a power of two, from the largest magnitude s0 of the block. `rceil`
-// rounds s0 / largest up; the others begin with the power of two at or below s0, with `even` after s0 is
-// rounded to the bits of the element.
+// Writes the statement that computes the biased exponent of a scale which is a power of two. s0 is the
+// largest magnitude of the block. `rceil` rounds s0 / largest up to a power of two. The others take the power
+// of two at or below s0; `ceil` takes the next one if s0 is above it, and `even` first rounds s0 to the bits
+// of the element.
 struct PowerScaling {
   const char* name;
   std::string (*exponent)(const BlockElement&);
