@@ -178,6 +178,7 @@ def test_what_is_stored_has_no_history(scheme):
     weight = model[0].weight
     names, _ = weight.__tensor_flatten__()
     assert not any(getattr(weight, name).requires_grad for name in names)
+    assert not any(getattr(weight, name).is_inference() for name in names)
     x = activations(4, 256).xpu().requires_grad_()
     model[0](x)  # parameters of bias still require gradients
     copy.deepcopy(model)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import hqq
 from .handlers import Handler, arguments_of_linear, scaled_input
 from .int4 import PIECE, pack_words, require_groups
 from .layers import DoesNotFitError
@@ -53,16 +54,7 @@ def from_hp(stock: Any) -> Any:
 
 def quantize_hqq(cls: Any, weight: Tensor, block_size: list[int]) -> Any:
     """Quantize a fitting weight on xpu by half-quadratic quantization; zero points stay floats."""
-    from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_affine_hqq
-
-    numbers, scale, zero_point, _ = _choose_qparams_and_quantize_affine_hqq(
-        weight.detach(),
-        nbits=4,
-        group_size=block_size[-1],
-        compute_dtype=torch.float32,
-        device=weight.device,
-        raw_output=True,
-    )
+    numbers, scale, zero_point = hqq.quantize(weight, 4, block_size[-1])
     return from_numbers(cls, numbers, scale.to(weight.dtype), zero_point, block_size)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import hqq
 from .handlers import Handler, arguments_of_linear, scaled_input
 from .int4 import pack_words, require_groups
 from .layers import DoesNotFitError
@@ -33,9 +34,11 @@ def from_hp(stock: Any) -> Any:
             return stock.__func__(cls, hp_tensor, block_size, algorithm, ntile_size)
         require_fitting(hp_tensor, block_size)
         is_hqq = algorithm == Int4ChooseQParamsAlgorithm.HQQ
-        choose = quantize_hqq if is_hqq else _quantize_tinygemm
-        numbers, scale, zero = choose(hp_tensor.detach(), block_size[-1])
-        return from_numbers(cls, numbers, scale, zero, block_size)
+        if is_hqq:
+            parts = hqq.quantize(hp_tensor, 4, block_size[-1], has_zero_points=False)
+        else:
+            parts = _quantize_tinygemm(hp_tensor.detach(), block_size[-1])
+        return from_numbers(cls, *parts, block_size)
 
     return classmethod(quantize)
 
@@ -56,21 +59,6 @@ def from_numbers(
     data = pack_words(numbers)
     scale_and_zero = torch.stack((scale.t(), zero.t()), -1).to(torch.bfloat16)
     return cls(data, scale_and_zero, block_size, numbers.shape)
-
-
-def quantize_hqq(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return numbers 0 to 15, and scales and zeros [N, K / group], by half-quadratic quantization."""
-    from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_affine_hqq
-
-    numbers, scale, zero, _ = _choose_qparams_and_quantize_affine_hqq(
-        weight,
-        nbits=4,
-        group_size=group,
-        compute_dtype=weight.dtype,
-        device=weight.device,
-    )
-    rows = weight.shape[0]
-    return numbers, scale.reshape(rows, -1), zero.reshape(rows, -1)
 
 
 def _quantize_tinygemm(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tensor]:

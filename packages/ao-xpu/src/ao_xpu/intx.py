@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import hqq
 from .bit_packing import UNIT
 from .int4 import PIECE
 from .layers import DoesNotFitError
@@ -89,18 +90,9 @@ def _int8_rows(weight: Tensor) -> Any:
 
 
 def _hqq(weight: Tensor, bits: int, group: int) -> Any:
-    from torchao.quantization.quant_primitives import _choose_qparams_and_quantize_affine_hqq
-
     from .intx_packed import from_numbers
 
-    numbers, scale, zero_point, _ = _choose_qparams_and_quantize_affine_hqq(
-        weight,
-        nbits=bits,
-        group_size=group,
-        compute_dtype=torch.float32,
-        device=weight.device,
-        raw_output=True,
-    )
+    numbers, scale, zero_point = hqq.quantize(weight, bits, group)
     parameters = (scale.to(weight.dtype), zero_point.float())
     return from_numbers(numbers.to(torch.uint8), *parameters, bits, weight.dtype)
 
