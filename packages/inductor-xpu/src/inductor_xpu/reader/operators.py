@@ -141,7 +141,9 @@ class Operators(DefaultHandler):
         if source == target:
             return Expression(x.name)
         V.kernel.add_header_of(dtype)
-        return term(convert(source, target, "{0}"), x.name)
+        # As in eager mode; other narrow floats have infinity there.
+        saturates = dtype == torch.float8_e4m3fn
+        return term(convert(source, target, "{0}", saturates), x.name)
 
     @staticmethod
     def to_dtype_bitcast(x: Any, dtype: torch.dtype, src_dtype: torch.dtype) -> Expression:

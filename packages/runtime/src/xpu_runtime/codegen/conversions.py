@@ -5,27 +5,32 @@ from __future__ import annotations
 from .elements import Element
 
 
-def convert(source: Element, target: Element, text: str) -> str:
-    """Convert by value: floats saturate to integers, complex numbers lose their imaginary part."""
+def convert(source: Element, target: Element, text: str, saturates: bool = False) -> str:
+    """Convert by value: floats saturate to integers, complex numbers lose their imaginary part.
+
+    With ``saturates`` numbers too large for a narrow float become its largest one.
+    """
     if source == target:
         return text
     if source.kind == "complex" and target.kind == "bool":
         return f"({text}.re != 0 || {text}.im != 0)"
     if source.kind == "complex" and target.kind != "complex":
-        return _real("float", source.math == "Complex<double>", target, f"{text}.re")
+        is_double = source.math == "Complex<double>"
+        return _real("float", is_double, target, f"{text}.re", saturates)
     if target.kind == "complex":
         part = target.math.removeprefix("Complex<").removesuffix(">")
         if source.kind == "complex":
             return f"{target.math}(({part}){text}.re, ({part}){text}.im)"
         return f"{target.math}(({part}){text}, ({part})0)"
-    return _real(source.kind, source.math == "double", target, text)
+    return _real(source.kind, source.math == "double", target, text, saturates)
 
 
-def _real(kind: str, double: bool, target: Element, text: str) -> str:
+def _real(kind: str, double: bool, target: Element, text: str, saturates: bool) -> str:
     if target.kind == "bool":
         return f"({text} != 0)"
     if target.narrow:
-        return f"(float)to<{target.stored}>({'' if double else '(float)'}{text})"
+        function = "to_sat" if saturates else "to"
+        return f"(float){function}<{target.stored}>({'' if double else '(float)'}{text})"
     saturates = kind == "float" and target.kind in ("int", "uint")
     if target.bits < 8:
         return _few_bits(target, f"to_sat<i32>({text})" if saturates else text)
