@@ -223,3 +223,20 @@ def test_refusals_are_torchaos():
     table(torch.tensor([1, 2], device="xpu")).sum().backward()
     with pytest.raises(RuntimeError, match="Sparse gradient is not supported"):
         AdamW8bit(table.parameters()).step()
+
+
+@pytest.mark.parametrize("kind", QUANTIZED)
+def test_the_default_type_may_be_bf16(kind):
+    """Scales are of f32 nevertheless, so that a step is one kernel."""
+    parameter = nn.Parameter(torch.ones(SIZE, dtype=torch.bfloat16, device="xpu"))
+    optimizer = kind([parameter])
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        with uncompiled_steps():
+            for _ in range(2):
+                parameter.grad = torch.ones_like(parameter)
+                optimizer.step()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    state = optimizer.state[parameter]
+    assert state["exp_avg"].scale.dtype == state["exp_avg_sq"].scale.dtype == torch.float32

@@ -126,6 +126,10 @@ def _prepare_state(optimizer: Any, group: dict[str, Any], p: Tensor) -> None:
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = optimizer._new_buffer(p, False)
     state["step"] = state["step"].to(p.device, torch.float32)
+    for moment in state.values():
+        # torchao makes scales in the default type, which may be bf16.
+        if isinstance(getattr(moment, "scale", None), Tensor):
+            moment.scale = moment.scale.float()
 
 
 def _update(optimizer: Any, group: dict[str, Any], p: Tensor) -> None:
