@@ -5,6 +5,7 @@
 #include "modules.h"
 #include "stream_state.h"
 #include "xpu/device.h"
+#include "xpu/error.h"
 #include "xpu/log.h"
 #include "xpu/module.h"
 

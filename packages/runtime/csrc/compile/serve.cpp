@@ -8,6 +8,7 @@
 #include <new>
 
 #include "compile/build_service.h"
+#include "compile/math_library.h"
 #include "compile/messages.h"
 #include "compile/program.h"
 #include "xpu/device.h"
@@ -24,6 +25,7 @@ BuildResponse build_here(const BuildRequest& request) {
   try {
     if (request.source.empty())
       return {Outcome::built, "", {}, load_spirv(request.device, request.spirv)->native()};
+    link_math_library(may_call_math_library(request.source));
     auto compiled = compile_source(request.device, request.source, request.options);
     return {Outcome::built, "", std::move(compiled.spirv), compiled.program->native()};
   } catch (const CompileError& error) {
