@@ -130,7 +130,8 @@ bool may_call_math_library(std::string_view flat) {
 void link_math_library(bool wanted) {
   static auto* library = [] {
     auto* made = new MathLibrary;
-    if (!made->found()) log(LogLevel::debug, "the compiler's library of math functions was not found: it is linked always");
+    if (!made->found())
+      log(LogLevel::debug, "the compiler's library of math functions was not found, so every build reads it");
     return made;
   }();
   library->link(wanted);
