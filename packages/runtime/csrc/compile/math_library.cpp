@@ -1,7 +1,8 @@
 // SYCL's compiler keeps its device libraries as LLVM bitcode in its own data, and reads all of them for each
 // source. The one of math functions has 2 MB, and reading it takes more than half of the time from source to
-// SPIR-V; our device library has its own functions. The compiler has no option to leave it out. So this puts the
-// library in memory that can be written, and when no kernel calls it, a small library stands in its place.
+// SPIR-V; our device library has its own functions. The compiler has no option to leave it out. So this puts
+// the library in memory that can be written, and when no kernel calls it, a small library stands in its
+// place.
 #include "compile/math_library.h"
 
 #include <link.h>
@@ -103,7 +104,8 @@ class MathLibrary {
     std::memcpy(without_.data(), &wrapper, sizeof wrapper);
     std::memcpy(without_.data() + sizeof wrapper, small->content, small->content_size);
     with_.assign(library->content, library->content + without_.size());
-    auto* content = new char[library->content_size];  // as long as the compiler, which the process never unloads
+    auto* content =
+        new char[library->content_size];  // as long as the compiler, which the process never unloads
     std::memcpy(content, library->content, library->content_size);
     if (set_content(*library, content)) content_ = content;
   }
