@@ -19,7 +19,7 @@ from ci import offline_compile as offline_compile_check
 from ci.environments import Environment, preparation_lock
 from ci.interpreters import newest_interpreter
 from ci.packages import PACKAGES, ROOT, SHARED_PACKAGES
-from ci.suites import run_suite, run_suites
+from ci.suites import chosen_suites, run_suite, run_suites
 from ci.wheels import DIST, build_wheels
 
 nox.needs_version = ">=2024.10.9"
@@ -54,11 +54,10 @@ def demo(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
     """Run every package's test suite on this machine's devices. Arguments go to pytest."""
-    run_suites(
-        session,
-        device_environment(session),
-        variables=offline_compile_check.dump_variables("tests"),
-    )
+    # Sessions of other suites may run beside this one.
+    folder = "-".join(["tests", *chosen_suites(session)])
+    variables = offline_compile_check.dump_variables(folder)
+    run_suites(session, device_environment(session), variables=variables)
 
 
 @nox.session(venv_backend="none", default=False)

@@ -11,6 +11,14 @@ from .environments import Environment
 from .packages import PACKAGES, ROOT, SHARED_PACKAGES
 
 
+SUITES = {package.area: package.path / "tests" for package in PACKAGES + SHARED_PACKAGES}
+
+
+def chosen_suites(session: nox.Session) -> list[str]:
+    """Return the suites that the command line names, or all."""
+    return [word for word in session.posargs if word in SUITES] or list(SUITES)
+
+
 def run_suites(
     session: nox.Session,
     environment: Environment,
@@ -20,15 +28,13 @@ def run_suites(
 
     ``nox -s tests -- runtime -k stream`` runs the runtime's suite with ``-k stream``.
     """
-    suites = {package.area: package.path / "tests" for package in PACKAGES + SHARED_PACKAGES}
-    chosen = [word for word in session.posargs if word in suites] or list(suites)
-    arguments = [word for word in session.posargs if word not in suites]
+    arguments = [word for word in session.posargs if word not in SUITES]
     failed = []
-    for area in chosen:
-        if not suites[area].is_dir():
+    for area in chosen_suites(session):
+        if not SUITES[area].is_dir():
             continue
         try:
-            run_suite(session, environment, suites[area], arguments, variables)
+            run_suite(session, environment, SUITES[area], arguments, variables)
         except nox.command.CommandFailed:
             failed.append(area)
     if failed:

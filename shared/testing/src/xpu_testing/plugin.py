@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from . import validation
+from .budget import Budget
 from .canary import Canary
 from .child import run_child
 from .limits import DEFAULT_SECONDS, TimeLimits
@@ -42,6 +43,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SECONDS",
         help="fail a test after SECONDS, or kill it with what it started; 0: no limit",
     )
+    parser.addoption(
+        "--budget",
+        type=float,
+        default=0,
+        metavar="SECONDS",
+        help="begin no test after SECONDS, and say how many were left out; 0: run all",
+    )
     parser.addoption("--repeat", type=int, default=1, metavar="N", help="run each test N times")
 
 
@@ -66,6 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.pluginmanager.register(TimeLimits(config), "xpu_testing_limits")
+    if seconds := config.getoption("--budget"):
+        config.pluginmanager.register(Budget(seconds), "xpu_testing_budget")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
