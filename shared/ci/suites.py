@@ -10,7 +10,6 @@ import nox
 from .environments import Environment
 from .packages import PACKAGES, ROOT, SHARED_PACKAGES
 
-
 SUITES = {package.area: package.path / "tests" for package in PACKAGES + SHARED_PACKAGES}
 
 

@@ -21,7 +21,7 @@ XPU_KERNEL(1) other_erf(xpu::global<float> x) {
 
 
 def linking(xr, source, folder):
-    """The milliseconds in which the compiler reads and links its libraries, for a source that no cache has."""
+    """The milliseconds in which the compiler reads and links its libraries, for a source in no cache."""
     file = folder / f"{uuid.uuid4().hex}.json"
     xr.compile(f"{source}\n// {file.stem}\n", [f"-ftime-trace={file}"]).spirv()
     (event,) = (

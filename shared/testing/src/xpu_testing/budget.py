@@ -11,7 +11,7 @@ ROUNDS = 16
 
 
 class Budget:
-    """Runs the tests in rounds, each with a sixteenth of every file, and begins none when the time is over."""
+    """Runs the tests in rounds, each with a sixteenth of every file, until the time is over."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._begin = seconds, 0.0
