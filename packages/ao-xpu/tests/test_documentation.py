@@ -21,7 +21,8 @@ def test_python(page, tmp_path):
 
 
 @pytest.mark.skipif(
-    os.environ.get("XPU_STRICT_MEMORY") == "1", reason="takes ten minutes where every operator waits"
+    os.environ.get("XPU_STRICT_MEMORY") == "1",
+    reason="takes ten minutes where every operator waits",
 )
 @pytest.mark.values
 def test_a_small_llama_is_quantized_every_way(tmp_path):
