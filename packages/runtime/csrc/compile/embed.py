@@ -23,10 +23,10 @@ std::string_view find_embedded(std::string_view name) {
   return {};
 }
 
-std::string_view kernel_source(std::string_view name) {
-  auto text = find_embedded(name);
-  expect<InternalError>(!text.empty(), "no kernel source named ", name, " was built into the library");
-  return text;
+std::string kernel_source(std::string_view name) {
+  auto file = join("xpu/kernels/", name);
+  expect<InternalError>(!find_embedded(file).empty(), "no kernel source named ", name, " was built into the library");
+  return join("#include <", file, ">\\n");
 }
 
 }  // namespace xpu
@@ -35,7 +35,7 @@ std::string_view kernel_source(std::string_view name) {
 
 def name_of(path: Path) -> str:
     """Return the name under which kernel sources include the file."""
-    return f"xpu/{path.name}" if path.parent.name == "xpu" else path.name
+    return f"xpu/{path.name}" if path.parent.name == "xpu" else f"xpu/kernels/{path.name}"
 
 
 def main(out: str, *paths: str) -> None:

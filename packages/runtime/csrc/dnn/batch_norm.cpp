@@ -68,7 +68,7 @@ std::string by_kernel(const BatchNormProblem& p, Plan& plan) {
            "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
            "\n#define XPU_WEIGHT ", type(p.weight), "\n#define XPU_BIAS ", type(p.bias),
            "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias), "\n") +
-      std::string(kernel_source("batch_norm.sycl"));
+      kernel_source("batch_norm.sycl");
   auto step = [](ExtraOperand e) { return e.tensor ? e.tensor->strides[0] : 0; };
   std::vector<std::int64_t> shape{p.x.numel()};
   for (auto* part : {p.x.shape, p.x.strides, p.y.strides}) shape.insert(shape.end(), part, part + n);

@@ -73,8 +73,7 @@ std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
            "\n#define XPU_HAS_WEIGHT ", has(p.weight), "\n#define XPU_HAS_BIAS ", has(p.bias),
            "\n#define XPU_HAS_MEAN ", has(p.mean), "\n#define XPU_HAS_VARIANCE ", has(p.variance), "\n") +
       define_step("XPU_X_STEP", p.x.strides[n - 1], "s.x_step") +
-      define_step("XPU_Y_STEP", p.y.strides[n - 1], "s.y_step") +
-      std::string(kernel_source("layer_norm.sycl"));
+      define_step("XPU_Y_STEP", p.y.strides[n - 1], "s.y_step") + kernel_source("layer_norm.sycl");
   auto step = [](ExtraOperand e) { return e.tensor ? e.tensor->strides[0] : 0; };
   std::vector<std::int64_t> shape{p.x.shape[n - 1], p.x.strides[n - 1], p.y.strides[n - 1], step(p.weight),
                                   step(p.bias)};

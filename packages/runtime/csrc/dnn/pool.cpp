@@ -147,7 +147,7 @@ std::string by_kernel(const PoolProblem& p, Plan& plan) {
                      "\n#define XPU_FORWARD ", p.forward, "\n#define XPU_MAX ", p.options.kind == Kind::max,
                      "\n#define XPU_COUNT_PADDING ", p.options.kind == Kind::average_include_padding,
                      "\n#define XPU_WORKSPACE ", p.workspace, "\n") +
-                std::string(kernel_source("pooling.sycl"));
+                kernel_source("pooling.sycl");
   Shape s{};
   s.n = p.x.shape[0];
   s.channels = p.x.shape[1];

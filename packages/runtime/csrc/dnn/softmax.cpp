@@ -26,8 +26,7 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
                      "\n#define XPU_SUM ", doubles ? "double" : "float", "\n#define XPU_NDIM ", n,
                      "\n#define XPU_LOG ", p.log, "\n") +
                 define_step("XPU_X_STEP", p.x.strides[p.axis], "s.x_step") +
-                define_step("XPU_Y_STEP", p.y.strides[p.axis], "s.y_step") +
-                std::string(kernel_source("softmax.sycl"));
+                define_step("XPU_Y_STEP", p.y.strides[p.axis], "s.y_step") + kernel_source("softmax.sycl");
   std::vector<std::int64_t> shape{p.x.shape[p.axis], p.x.strides[p.axis], p.y.strides[p.axis]};
   for (int d = 0; d < n; ++d) shape.push_back(d == p.axis ? 1 : p.x.shape[d]);
   for (auto* strides : {p.x.strides, p.y.strides}) shape.insert(shape.end(), strides, strides + n);

@@ -82,7 +82,7 @@ std::string conv_sycl(const ConvProblem& p, Plan& plan) {
            dequantize_weights, "\n#define XPU_READS_RESULT ", epilogue.reads_result(),
            "\n#define XPU_GRAD_IS_X ", of_x, "\n#define XPU_GRAD ", of_x ? "XPU_X" : "XPU_Y",
            "\n#define XPU_BIAS ", p.bias.tensor ? kernel_type(p.bias.tensor->dtype) : "float", "\n") +
-      std::string(kernel_source("convolution.sycl"));
+      kernel_source("convolution.sycl");
   auto shape = shape_of(p);
   int device = p.problem.device();
   auto add = [&](const char* name, NdRange range, KernelArguments arguments) {

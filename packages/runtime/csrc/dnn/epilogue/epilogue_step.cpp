@@ -14,7 +14,7 @@ void add_epilogue_step(Plan& plan, int device, const View& from, const View& to,
       epilogue.source() +
       join("#define XPU_C ", kernel_type(c.dtype), "\n#define XPU_FROM ", kernel_type(from.tensor.dtype),
            "\n#define XPU_NDIM ", c.ndim, "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
-      std::string(kernel_source("epilogue.sycl"));
+      kernel_source("epilogue.sycl");
   std::vector<std::int64_t> shape{c.numel()};
   for (auto* part : {c.shape, from.tensor.strides, c.strides}) shape.insert(shape.end(), part, part + c.ndim);
   KernelArguments arguments;

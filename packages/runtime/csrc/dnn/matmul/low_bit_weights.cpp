@@ -100,7 +100,7 @@ void add_widening(Plan& plan, int device, const LowBitWeights& w, DType dtype, i
   auto source = w.defines() +
                 join("#define XPU_TO ", kernel_type(dtype), "\n#define XPU_LANES_DIVIDE_GROUP ",
                      group_bytes % lanes == 0, "\n") +
-                std::string(kernel_source("widen_weights.sycl"));
+                kernel_source("widen_weights.sycl");
   std::int64_t shape[] = {w.numbers.shape[0], w.groups,  group_bytes, w.column,    w.scale[0],
                           w.scale[1],         w.zero[0], w.zero[1],   w.offset[0], w.offset[1]};
   KernelArguments arguments;

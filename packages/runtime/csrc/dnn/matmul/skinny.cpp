@@ -93,7 +93,7 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
            "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
            scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
            epilogue.reads_result(), "\n") +
-      std::string(kernel_source("matmul_skinny.sycl"));
+      kernel_source("matmul_skinny.sycl");
 
   // As many blocks a step as the kernel reads: kBlocks.
   bool has_shift = p.zero_b.tensor || p.offset_b.tensor;

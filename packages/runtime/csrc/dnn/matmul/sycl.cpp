@@ -48,7 +48,7 @@ std::string matmul_sycl(const MatmulProblem& p, Plan& plan) {
            kernel_type(p.c.dtype), "\n#define XPU_SUM ", types.sum, "\n#define XPU_NDIM ", n,
            "\n#define XPU_DEQUANT_A ", bool(p.options.a), "\n#define XPU_DEQUANT_B ", bool(p.options.b),
            "\n#define XPU_READS_RESULT ", epilogue.reads_result(), "\n") +
-      std::string(kernel_source("matmul.sycl"));
+      kernel_source("matmul.sycl");
   std::vector<std::int64_t> shape{p.m(), p.n(), p.k()};
   shape.insert(shape.end(), p.c.shape, p.c.shape + n);
   for (auto& t : {batch_strides(p.a), batch_strides(p.b), p.c})

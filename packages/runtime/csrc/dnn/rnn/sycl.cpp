@@ -62,8 +62,7 @@ struct Builder {
              "\n#define XPU_KIND ", static_cast<int>(p.options.kind), "\n#define XPU_ADD ", add,
              "\n#define XPU_TRAIN ", train, "\n") +
         define_step("XPU_LAYER_STEP", layer.strides[4], "s.layer[2]") +
-        define_step("XPU_HIDDEN_STEP", hidden.strides[4], "s.hidden[2]") +
-        std::string(kernel_source("rnn.sycl"));
+        define_step("XPU_HIDDEN_STEP", hidden.strides[4], "s.hidden[2]") + kernel_source("rnn.sycl");
     Shape s{p.steps, p.batch, p.inputs, p.channels, reverse, {}, {}, {}, {}, {}};
     std::copy_n(src.strides, 3, s.src);
     std::copy_n(dst.strides, 3, s.dst);

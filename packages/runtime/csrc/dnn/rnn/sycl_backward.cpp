@@ -66,7 +66,7 @@ struct Builder {
            type_of(p.grad_dst), "\n#define XPU_GRAD_SRC ", type_of(p.grad_src), "\n#define XPU_GRAD_LAYER ",
            type_of(p.grad_weights_layer), "\n#define XPU_GRAD_HIDDEN ", type_of(p.grad_weights_iter),
            "\n#define XPU_GRAD_BIAS ", type_of(p.grad_bias), "\n") +
-      std::string(kernel_source("rnn_backward.sycl"));
+      kernel_source("rnn_backward.sycl");
   Tensor rows = Tensor(nullptr, DType::f32, {p.directions, p.batch, p.channels});
   int state = plan.add_scratch(static_cast<std::size_t>(rows.numel()) * 4);
   int cell = p.is_lstm() ? plan.add_scratch(static_cast<std::size_t>(rows.numel()) * 4) : state;

@@ -42,7 +42,7 @@ std::string elementwise_source(const Tuning& tuning, const Expression& e, const 
   writer.line("  ", e.body);
   writer.output_values(e.outputs);
   writer.line("  return out;\n}");
-  return writer.take() + std::string(kernel_source("elementwise.sycl"));
+  return writer.take() + kernel_source("elementwise.sycl");
 }
 
 }  // namespace xpu::kernels

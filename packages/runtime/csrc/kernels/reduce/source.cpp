@@ -87,7 +87,7 @@ std::string reduce_source(const Tuning& tuning, const ReductionExpression& e, co
   write_state(writer, e);
   write_update(writer, e);
   write_finish(writer, e);
-  return writer.take() + std::string(kernel_source("reduce.sycl"));
+  return writer.take() + kernel_source("reduce.sycl");
 }
 
 }  // namespace xpu::kernels
