@@ -161,6 +161,16 @@ def language_model(session: nox.Session) -> None:
     environment.python(session, str(package.path / "language_model"), *session.posargs)
 
 
+@nox.session(name="ready-kernels", venv_backend="none", default=False)
+def ready_kernels(session: nox.Session) -> None:
+    """Write the list of kernels whose SPIR-V ships with the runtime, from what programs want. Not in CI."""
+    gpu_checks.require_gpu_driver(session)
+    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
+    device_environment(session).python(
+        session, str(package.path / "ready_kernels"), *session.posargs
+    )
+
+
 @nox.session(venv_backend="none", default=False)
 def fuzz(session: nox.Session) -> None:
     """Run random programs against a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""

@@ -1,4 +1,4 @@
-# The Python module, and the SPIR-V of common kernels, compiled by the library just built.
+# The Python module, and the SPIR-V of the kernels that programs meet first, compiled by the library just built.
 set(PYBIND11_FINDPYTHON ON)
 find_package(pybind11 CONFIG REQUIRED)
 
@@ -8,14 +8,15 @@ target_link_libraries(_C PRIVATE xpu_runtime)
 set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 
 set(stage "${CMAKE_CURRENT_BINARY_DIR}/stage")
+set(ready "${CMAKE_CURRENT_BINARY_DIR}/kernels.ready")
+set(ready_script "${CMAKE_CURRENT_SOURCE_DIR}/ready_kernels/pack.py")
 add_custom_command(
-  OUTPUT "${stage}/prebuilt"
-  COMMAND "${CMAKE_COMMAND}" -E rm -rf "${stage}" "${CMAKE_CURRENT_BINARY_DIR}/spirv"
+  OUTPUT "${ready}"
+  COMMAND "${CMAKE_COMMAND}" -E rm -rf "${stage}" "${ready}"
   COMMAND "${CMAKE_COMMAND}" -E copy_directory "${CMAKE_CURRENT_SOURCE_DIR}/src/xpu_runtime" "${stage}/xpu_runtime"
   COMMAND "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:_C>" "${stage}/xpu_runtime"
-  COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/prebuild.py" "${stage}" "${CMAKE_CURRENT_BINARY_DIR}/spirv"
-  COMMAND "${CMAKE_COMMAND}" -E touch "${stage}/prebuilt"
-  DEPENDS _C xpu_runtime prebuild.py VERBATIM)
-add_custom_target(prebuilt ALL DEPENDS "${stage}/prebuilt")
-install(DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/spirv" DESTINATION xpu_runtime)
+  COMMAND "${Python_EXECUTABLE}" "${ready_script}" "${stage}" "${ready}"
+  DEPENDS _C xpu_runtime "${ready_script}" ready_kernels/kernels.json VERBATIM)
+add_custom_target(ready_kernels ALL DEPENDS "${ready}")
+install(FILES "${ready}" DESTINATION xpu_runtime)
 install(TARGETS _C LIBRARY DESTINATION xpu_runtime)

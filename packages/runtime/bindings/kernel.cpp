@@ -90,6 +90,20 @@ void bind_kernel(py::module_& m) {
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
   m.def(
+      "build_ready_kernel",
+      [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size,
+         int cpu_vector_bytes) {
+        ReadyKernel built;
+        {
+          py::gil_scoped_release unlocked;
+          built = build_ready_kernel(device, source, options, sub_group_size, cpu_vector_bytes);
+        }
+        auto bytes = [](auto& data) { return py::bytes(reinterpret_cast<const char*>(data.data()), data.size()); };
+        return py::make_tuple(bytes(built.key), bytes(built.spirv));
+      },
+      py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"),
+      py::arg("cpu_vector_bytes"), "Return the key and the SPIR-V of a kernel that ships with the library.");
+  m.def(
       "kernel_from_spirv",
       [](int device, py::bytes spirv, const std::string& name) {
         std::string_view text = spirv;

@@ -124,7 +124,6 @@ void bind_startup(py::module_& m) {
         "Paths of loaded libraries by file name prefix.");
   m.def("vendor_folder", &vendor_folder, "The folder the SYCL runtime was loaded from.");
   m.def("cache_folder", &cache_folder, "The folder of cached kernels; empty if caching is off.");
-  m.def("prebuilt_folder", &prebuilt_folder, "The folder of the SPIR-V that ships with the wheel.");
   m.def(
       "cache_read",
       [](const std::string& key) -> std::optional<py::bytes> {

@@ -6,6 +6,7 @@
 
 #include "compile/build_service.h"
 #include "compile/builder.h"
+#include "compile/record.h"
 #include "compile/sha256.h"
 #include "modules.h"
 #include "startup.h"
@@ -80,7 +81,8 @@ SharedKernel build_shared_kernel(int device, std::string_view source, std::strin
   require_text(name, "kernel's name");
   auto size = checked_sub_group_size(device, sub_group_size);
   auto kernel = find_or_build(device, memory_key(device, source, options, size), name, [&] {
-    return Builder(device, flat_source(device, source, size), options).build();
+    record_kernel(source, options, size);
+    return Builder(device, flat_source(source, size, cpu_vector_bytes(device)), options).build();
   });
   // SYCL never frees an image that it has loaded, so loading one again would take more memory each time.
   if (generic_backend()) modules().keep(kernel->module.lock());
@@ -97,7 +99,16 @@ std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                       const std::vector<std::string>& options, int sub_group_size) {
   require_text(source, options);
   auto size = checked_sub_group_size(device, sub_group_size);
-  return Builder(device, flat_source(device, source, size), options).spirv();
+  return Builder(device, flat_source(source, size, cpu_vector_bytes(device)), options).spirv();
+}
+
+ReadyKernel build_ready_kernel(int device, std::string_view source, const std::vector<std::string>& options,
+                               int sub_group_size, int cpu_vector_bytes) {
+  require_text(source, options);
+  auto size = checked_sub_group_size(device, sub_group_size);
+  Builder builder(device, flat_source(source, size, cpu_vector_bytes), options);
+  auto key = builder.ready_key();
+  return {{key.begin(), key.end()}, builder.spirv()};
 }
 
 SharedKernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {

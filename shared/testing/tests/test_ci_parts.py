@@ -150,7 +150,7 @@ FAKE_PYTHON = """#!/bin/sh
 case "$1 $2 $4" in
   "-m pip "*) ;;
   "-m nox wheels") echo "built" ;;
-  "-m nox "*) echo "began $4"; touch "$FAKE_BEGAN/$4"; sleep 600 ;;
+  "-m nox "*) echo "began $4"; touch "$FAKE_BEGAN/$$"; sleep 600 ;;
   *) exec {python} "$@" ;;
 esac
 """
@@ -190,10 +190,9 @@ def test_ci_itself_says_what_it_did_when_it_is_killed(tmp_path):
     assert not tree.members()
     assert "=== python3 -m nox -s wheels\nbuilt\n" in out
     _, _, report = out.partition("=== stopped by SIGTERM after 0:0")
-    assert "\nbegan tests\n" in report
-    assert "\nbegan virtual-gpu\n" in report
+    assert report.count("\nbegan tests\n") == 2
     states = re.findall(r"^python3 -m nox -s (\S+).* s  (\w.*)$", report, re.MULTILINE)
-    assert states[:3] == [("wheels", "passed"), ("tests", "stopped"), ("virtual-gpu", "stopped")]
+    assert states[:3] == [("wheels", "passed"), ("tests", "stopped"), ("tests", "stopped")]
     assert {state for _, state in states[3:]} == {"not run"}
     script = (root / ".ci" / "run").read_text()
     assert len(states) == script.count("\npython3 -m nox -s ")

@@ -6,8 +6,8 @@
 
 #include "compile/build_service.h"
 #include "compile/flatten.h"
+#include "compile/ready_kernels.h"
 #include "compile/resource_limits.h"
-#include "compile/sha256.h"
 #include "compile/signature_probes.h"
 #include "env.h"
 #include "shutdown.h"
@@ -130,13 +130,17 @@ ProgramPtr load_built(int device, const Bytes& spirv, const Bytes& binary) {
 
 }  // namespace
 
-std::string flat_source(int device, std::string_view source, int sub_group_size) {
-  auto text = flatten(source);
-  auto lead = join("#define XPU_SUB_GROUP ", sub_group_size, "\n");
+int cpu_vector_bytes(int device) {
   // Assembly is for this machine only, and dumps are built for others too.
   bool here = device_info(device).type == "cpu" && !generic_backend() && dump_folder().empty();
-  if (here && vector_bytes() && text.find("XPU_CPU_VECTOR") != text.npos)
-    lead += join("#define XPU_CPU_VECTOR ", vector_bytes(), "\n");
+  return here ? vector_bytes() : 0;
+}
+
+std::string flat_source(std::string_view source, int sub_group_size, int cpu_vector_bytes) {
+  auto text = flatten(source);
+  auto lead = join("#define XPU_SUB_GROUP ", sub_group_size, "\n");
+  if (cpu_vector_bytes && text.find("XPU_CPU_VECTOR") != text.npos)
+    lead += join("#define XPU_CPU_VECTOR ", cpu_vector_bytes, "\n");
   if (!images_tell_signatures()) return lead + "#define XPU_TELL_SIGNATURES 1\n" + add_signature_probes(text);
   return lead + text;
 }
@@ -151,6 +155,14 @@ Builder::Builder(int device, std::string flat, std::vector<std::string> options)
   hash.field(compiler_id()).field(flat_);
   for (auto& option : options_) hash.field(option);
   hash_ = hash.hex();
+}
+
+// Without the compiler's version: SPIR-V that another one made serves as well.
+Sha256::Digest Builder::ready_key() const {
+  Sha256 hash;
+  hash.field(flat_);
+  for (auto& option : options_) hash.field(option);
+  return hash.digest();
 }
 
 void Builder::dump_source() const {
@@ -174,8 +186,13 @@ CompiledSource Builder::compile() const {
   return compiled;
 }
 
+std::optional<Bytes> Builder::spirv_from_disk() const {
+  if (auto cached = cache_read(hash_ + ".spv")) return cached;
+  return ready_kernels::find(ready_key());
+}
+
 ProgramPtr Builder::from_cache() const {
-  auto spirv = cache_read(hash_ + ".spv");
+  auto spirv = spirv_from_disk();
   if (spirv) dump(hash_ + ".spv", spirv->data(), spirv->size());
   if (!generic_backend()) return spirv ? program_of(device_, *spirv, hash_) : nullptr;
   auto image = cache_read(native_key(device_, hash_));
@@ -216,7 +233,7 @@ std::optional<Bytes> Builder::spirv_from_helper() const {
 }
 
 Bytes Builder::spirv() const {
-  if (auto cached = cache_read(hash_ + ".spv")) return *cached;
+  if (auto found = spirv_from_disk()) return std::move(*found);
   dump_source();
   auto built = spirv_from_helper();
   auto spirv = built ? std::move(*built) : compile().spirv;

@@ -8,21 +8,27 @@
 #include <vector>
 
 #include "compile/program.h"
+#include "compile/sha256.h"
 
 namespace xpu {
 
 class Compilation;
 
+/// Returns the bytes of the registers that kernels may use in assembly: 0 for kernels that other machines run too.
+int cpu_vector_bytes(int device);
 /// Returns a kernel's source with its includes expanded and macros for the device.
-std::string flat_source(int device, std::string_view source, int sub_group_size);
+std::string flat_source(std::string_view source, int sub_group_size, int cpu_vector_bytes);
 
 class Builder {
  public:
   Builder(int device, std::string flat, std::vector<std::string> options);
   ProgramPtr build() const;
   Bytes spirv() const;
+  /// The key under which ready_kernels has the SPIR-V.
+  Sha256::Digest ready_key() const;
 
  private:
+  std::optional<Bytes> spirv_from_disk() const;
   ProgramPtr from_cache() const;
   /// Returns null if there are no helpers, or this process cannot load their images.
   ProgramPtr from_helper() const;

@@ -112,14 +112,14 @@ bool is_private_folder(const struct stat& about) {
   return S_ISDIR(about.st_mode) && about.st_uid == geteuid() && (about.st_mode & 022) == 0;
 }
 
-CacheFile read_cache_file(const std::string& path, bool own) {
+CacheFile read_cache_file(const std::string& path) {
   // Without O_NONBLOCK, opening a pipe would block.
   File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file < 0) return {{}, errno == ELOOP ? "is a link to itself" : ""};
   struct stat about;
   if (fstat(file, &about) != 0) return {};
   if (!S_ISREG(about.st_mode)) return {{}, "is not a file"};
-  if (own && about.st_uid != geteuid()) return {{}, "belongs to somebody else"};
+  if (about.st_uid != geteuid()) return {{}, "belongs to somebody else"};
   Bytes all(static_cast<std::size_t>(about.st_size) + 1);  // one byte more, so that one read() finds the end
   if (!file.read(all) || !is_sound(all)) return {{}, "is damaged"};
   all.erase(all.begin(), all.begin() + head_size);

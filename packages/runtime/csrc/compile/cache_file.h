@@ -16,8 +16,8 @@ struct CacheFile {
   std::string fault;  ///< what is wrong with an existing file; empty if it is sound or missing
 };
 
-/// With `own`, a file of another owner is a fault. Files that ship with the wheel may have any owner.
-CacheFile read_cache_file(const std::string& path, bool own);
+/// A file of another owner is a fault.
+CacheFile read_cache_file(const std::string& path);
 
 /// Writes a temporary file and renames it, so that readers never see an incomplete one. Returns an errno, or
 /// 0.

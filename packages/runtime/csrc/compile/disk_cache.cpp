@@ -1,6 +1,5 @@
 #include "xpu/cache.h"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,17 +73,10 @@ const std::string& cache_folder() {
   return *folder;
 }
 
-std::string prebuilt_folder() {
-  static int here = 0;
-  Dl_info info;
-  if (!dladdr(&here, &info)) return "";
-  return fs::path(info.dli_fname).parent_path().parent_path() / "spirv";
-}
-
 std::optional<Bytes> cache_read(const std::string& key) {
   if (auto& folder = cache_folder(); !folder.empty()) {
     std::string path = folder + "/" + key;
-    auto file = read_cache_file(path, true);
+    auto file = read_cache_file(path);
     if (file.payload) {
       std::error_code ignored;  // without the new time the file only looks older
       fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
@@ -97,7 +89,7 @@ std::optional<Bytes> cache_read(const std::string& key) {
                                             : "not removable, so the kernel is built each time"));
     }
   }
-  return read_cache_file(prebuilt_folder() + "/" + key, false).payload;
+  return {};
 }
 
 bool cache_write(const std::string& key, const Bytes& payload) {

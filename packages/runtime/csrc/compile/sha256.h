@@ -11,11 +11,12 @@ namespace xpu {
 
 class Sha256 {
  public:
+  using Digest = std::array<std::uint8_t, 32>;
   Sha256& add(const void* data, std::size_t size);
   Sha256& add(std::string_view text) { return add(text.data(), text.size()); }
   /// Separates fields, so that ("ab","c") and ("a","bc") differ.
   Sha256& field(std::string_view text);
-  std::array<std::uint8_t, 32> digest();
+  Digest digest();
   std::string hex();
 
  private:

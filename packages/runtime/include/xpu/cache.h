@@ -16,8 +16,8 @@ namespace xpu {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Returns the payload stored under `key` ("<sha256>.spv", ".bin" or ".KIND.entry"), from the user's cache or
-/// the files that ship with the wheel. A damaged or foreign file is a miss and one warning.
+/// Returns the payload stored under `key` ("<sha256>.spv", ".bin" or ".KIND.entry"), from the user's
+/// cache. A damaged or foreign file is a miss and one warning.
 XPU_API std::optional<Bytes> cache_read(const std::string& key);
 /// Stores the payload, and evicts the least recently used files if the cache is full. A full disk or
 /// read-only folder is one warning, not an error. Returns false if it was not stored.
@@ -25,8 +25,6 @@ XPU_API bool cache_write(const std::string& key, const Bytes& payload);
 
 /// The user's folder; empty if caching to disk is off or the folder cannot be trusted.
 XPU_API const std::string& cache_folder();
-/// The folder of the SPIR-V that ships with the wheel.
-XPU_API std::string prebuilt_folder();
 /// Identifies the version of the kernel compiler; part of every key.
 XPU_API const std::string& compiler_id();
 

@@ -67,6 +67,14 @@ XPU_API SharedKernel build_shared_kernel(int device, std::string_view source, st
 XPU_API std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                               const std::vector<std::string>& options = {},
                                               int sub_group_size = 0);
+struct ReadyKernel {
+  std::vector<std::uint8_t> key, spirv;
+};
+/// Returns SPIR-V to ship with the library, and the key under which a process finds it. `cpu_vector_bytes` is
+/// that of the CPUs it is for, or 0.
+XPU_API ReadyKernel build_ready_kernel(int device, std::string_view source,
+                                       const std::vector<std::string>& options, int sub_group_size,
+                                       int cpu_vector_bytes);
 /// Starts helper processes early, for threads that are about to build kernels. Does not wait for them.
 XPU_API void prestart_build_helpers(int device);
 /// Returns the `nd_range` kernel `name` of SPIR-V from another compiler.

@@ -39,11 +39,6 @@ def folder() -> Path | None:
     return Path(C.cache_folder()) if C.cache_folder() else None
 
 
-def prebuilt_folder() -> Path:
-    """Return the folder of the SPIR-V that ships with the wheel."""
-    return Path(C.prebuilt_folder())
-
-
 def list() -> builtins.list[Entry]:
     """Return the files, most recently used first."""
     where = folder()

@@ -1,18 +1,10 @@
-"""Compiles the kernels a user meets first, so that their SPIR-V ships in the wheel.
+"""What most programs want: fills, conversions, transposed copies, products, rows by number, sums, slices."""
 
-Run by the build: ``prebuild.py PACKAGE_PARENT OUT``, with the package just built importable from
-PACKAGE_PARENT. Each call below builds what its dtypes and layouts need; the kernel cache keeps the result.
-"""
-
-import os
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
+
+import xpu_runtime as xr
 
 DTYPES = ("f32", "bf16", "f16", "i64")
-
-
 ROWS = {
     "offset_dims": (1,),
     "collapsed_slice_dims": (0,),
@@ -99,25 +91,5 @@ def scattered(gathered: dict) -> dict:
     return {names[name]: numbers for name, numbers in gathered.items()}
 
 
-def main(package_parent: str, out: str) -> None:
-    """Build the kernels of :func:`calls`; write to ``out`` only those that this run used."""
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    # Kept beside the results, so that the next build compiles only what changed. The cache renews the time of
-    # each file that it reads: older ones are of other sources.
-    cache = folder.with_name("prebuild-cache")
-    os.environ["XPU_CACHE_DIR"] = str(cache)
-    begin = time.time() - 1
-    sys.path.insert(0, package_parent)
-    import xpu_runtime as xr
-
-    for _ in calls(xr):
-        xr.synchronize()
-    for path in cache.glob("*.spv"):
-        if path.stat().st_mtime >= begin:
-            (folder / path.name).write_bytes(path.read_bytes())
-    print(f"{len(list(folder.iterdir()))} kernels prebuilt")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+for _ in calls(xr):
+    xr.synchronize()
