@@ -98,7 +98,9 @@ void bind_kernel(py::module_& m) {
           py::gil_scoped_release unlocked;
           built = build_ready_kernel(device, source, options, sub_group_size, cpu_vector_bytes);
         }
-        auto bytes = [](auto& data) { return py::bytes(reinterpret_cast<const char*>(data.data()), data.size()); };
+        auto bytes = [](auto& data) {
+          return py::bytes(reinterpret_cast<const char*>(data.data()), data.size());
+        };
         return py::make_tuple(bytes(built.key), bytes(built.spirv));
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"),

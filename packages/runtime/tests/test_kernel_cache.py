@@ -254,21 +254,27 @@ def test_what_a_program_wants_is_recorded_in_order(child, tmp_path):
     code = """
         import xpu_runtime as xr
         SOURCE = "#include <xpu/core.h>\\nXPU_KERNEL(1) one(xpu::global<int> x) { x[0] = %d; }\\n"
+        kernels = []
         for n, options in ((1, []), (2, ["-DSOME=1", "-O2"]), (1, []), (3, [])):
-            xr.compile(SOURCE % n, options).kernel("one")
+            kernels.append(xr.compile(SOURCE % n, options).kernel("one"))
     """
     record = tmp_path / "record"
     for _ in range(2):
         child(code, env={"XPU_RECORD_KERNELS": str(record)}).check()
     kernels = [part.split(b"\0")[1:] for part in record.read_bytes().split(b"\0\0")[:-1]]
-    once = [(b"x[0] = %d" % n, options) for n, options in ((1, []), (2, [b"-DSOME=1", b"-O2"]), (3, []))]
+    once = [
+        (b"x[0] = %d" % n, options) for n, options in ((1, []), (2, [b"-DSOME=1", b"-O2"]), (3, []))
+    ]
     assert len(kernels) == 6
     for (source, *options), (text, expected) in zip(kernels, 2 * once, strict=True):
         assert text in source
         assert options == expected
-    assert child(code, env={"XPU_RECORD_KERNELS": str(tmp_path / "no" / "folder")}).check().err.count(
-        "cannot record kernels"
-    ) == 1
+    assert (
+        child(code, env={"XPU_RECORD_KERNELS": str(tmp_path / "no" / "folder")})
+        .check()
+        .err.count("cannot record kernels")
+        == 1
+    )
 
 
 GENERIC = {"XPU_GENERIC_BACKEND": "1"}

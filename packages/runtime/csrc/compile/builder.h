@@ -14,7 +14,8 @@ namespace xpu {
 
 class Compilation;
 
-/// Returns the bytes of the registers that kernels may use in assembly: 0 for kernels that other machines run too.
+/// Returns the bytes of the registers that kernels may use in assembly: 0 for kernels that other machines run
+/// too.
 int cpu_vector_bytes(int device);
 /// Returns a kernel's source with its includes expanded and macros for the device.
 std::string flat_source(std::string_view source, int sub_group_size, int cpu_vector_bytes);

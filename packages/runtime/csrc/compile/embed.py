@@ -25,7 +25,8 @@ std::string_view find_embedded(std::string_view name) {
 
 std::string kernel_source(std::string_view name) {
   auto file = join("xpu/kernels/", name);
-  expect<InternalError>(!find_embedded(file).empty(), "no kernel source named ", name, " was built into the library");
+  bool known = !find_embedded(file).empty();
+  expect<InternalError>(known, "no kernel source named ", name, " was built into the library");
   return join("#include <", file, ">\\n");
 }
 

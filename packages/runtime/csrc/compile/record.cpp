@@ -23,8 +23,8 @@ int open_record() {
 
 }  // namespace
 
-// Fields end with a NUL, which no source has, and a record with one more. One write() keeps records whole when
-// several processes append.
+// Fields end with a NUL, which no source has, and a record with one more. One write() keeps records whole
+// when several processes append.
 void record_kernel(std::string_view source, const std::vector<std::string>& options, int sub_group_size) {
   static int file = open_record();
   if (file < 0) return;
