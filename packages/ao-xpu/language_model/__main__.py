@@ -128,7 +128,7 @@ def line(row: Row) -> str:
 def main() -> None:
     """Print the table; each line as it is measured."""
     parser = argparse.ArgumentParser(prog="language-model", description=__doc__)
-    parser.add_argument("--texts", type=int, default=8, help="texts whose perplexity is measured")
+    parser.add_argument("--texts", type=int, default=4, help="texts whose perplexity is measured")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="schemes")
     parser.add_argument("--quick", action="store_true", help="without transformers' generate")
     parser.add_argument("--no-peer", action="store_true", help="without llama.cpp")
