@@ -8,16 +8,12 @@ from xpu_testing import run_child
 import inductor_xpu
 
 # What Inductor imports warns about itself.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+pytestmark = [
+    pytest.mark.usefixtures("forget_compiled_code"),
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+]
 
 MODE_WARNING = "compiled without tuning"
-
-
-@pytest.fixture(autouse=True)
-def _forget_compiled_code():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.mark.values

@@ -5,7 +5,10 @@ import torch
 from programs import PROGRAMS
 
 # What Inductor imports warns about itself.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+pytestmark = [
+    pytest.mark.usefixtures("forget_compiled_code"),
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+]
 
 
 def as_tuple(results):
@@ -22,13 +25,6 @@ def inputs_of(name, rows):
     torch.manual_seed(0)
     cpu = PROGRAMS[name][1](rows)
     return cpu, tuple(tensor.to("xpu") for tensor in cpu)
-
-
-@pytest.fixture(autouse=True)
-def _forget_compiled_code():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

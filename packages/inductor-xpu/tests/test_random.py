@@ -5,18 +5,11 @@ import torch
 import torch.nn.functional as F
 
 pytestmark = [
+    pytest.mark.usefixtures("forget_compiled_code"),
     pytest.mark.values,
     # What Inductor imports warns about itself.
     pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _forget_compiled_code():
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    yield
-    torch._dynamo.reset()
 
 
 def test_random_numbers():

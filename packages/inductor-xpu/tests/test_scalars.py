@@ -7,17 +7,11 @@ import torch.nn.functional as F
 from inductor_xpu import loader
 
 pytestmark = [
+    pytest.mark.usefixtures("forget_compiled_code"),
     pytest.mark.values,
     # What Inductor imports warns about itself.
     pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _forget_compiled_code():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 HOST_SCALARS = (

@@ -12,12 +12,13 @@ import struct
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 LIST = Path(__file__).with_name("kernels.json")
 MAGIC = b"XPUREAD1"
-HEAD, ENTRY = struct.Struct("<8sQ"), struct.Struct("<32sQQ")
+HEAD, ENTRY = struct.Struct("<8sQ"), struct.Struct("<32s32sQQ")
 # Bytes of the registers that kernels may use in assembly, on the machines of each kind.
 VECTORS = {"cpu": (32, 64), "gpu": (0,)}
 
@@ -34,7 +35,7 @@ def write(path: Path, built: dict[bytes, bytes]) -> None:
     at = HEAD.size + ENTRY.size * len(built)
     entries, bodies = [], []
     for key, spirv in sorted(built.items()):
-        entries.append(ENTRY.pack(key, at, len(spirv)))
+        entries.append(ENTRY.pack(key, sha256(spirv).digest(), at, len(spirv)))
         bodies.append(spirv)
         at += len(spirv)
     path.write_bytes(b"".join([HEAD.pack(MAGIC, len(built)), *entries, *bodies]))

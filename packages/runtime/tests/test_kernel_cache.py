@@ -234,22 +234,6 @@ def test_adapters_keep_plans_there(child, tmp_path):
     ).check()
 
 
-@pytest.mark.cpu_device
-def test_common_kernels_ship_with_the_wheel(child, tmp_path):
-    code = """
-        import xpu_runtime as xr
-        xr.kernels.fill(xr.empty((64, 64), dtype).transpose(), 1)
-        xr.synchronize()
-        print("libsycl-jit" in open("/proc/self/maps").read())
-    """
-    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels"), "XPU_BUILD_PROCESSES": "0"}
-    compiled = {
-        dtype: child(code.replace("dtype", f"'{dtype}'"), env=env).check().out.strip()
-        for dtype in ("bf16", "u16")
-    }
-    assert compiled == {"bf16": "False", "u16": "True"}
-
-
 def test_what_a_program_wants_is_recorded_in_order(child, tmp_path):
     code = """
         import xpu_runtime as xr

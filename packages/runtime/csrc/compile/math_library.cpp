@@ -118,8 +118,9 @@ class MathLibrary {
   bool found() const { return content_; }
 
  private:
-  char* content_ = nullptr;           // what the compiler reads
-  std::vector<char> with_, without_;  // its first bytes
+  char* content_ = nullptr;  // what the compiler reads as its library
+  // What content_ begins with: the library itself, or a small one whose size the header tells.
+  std::vector<char> with_, without_;
 };
 
 }  // namespace

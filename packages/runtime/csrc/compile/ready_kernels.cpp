@@ -2,14 +2,14 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
-#include <span>
+#include <vector>
 
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -23,7 +23,7 @@ struct Head {
   std::uint64_t count;
 };
 struct Entry {
-  Sha256::Digest key;
+  Sha256::Digest key, digest;  // the digest is that of the SPIR-V
   std::uint64_t offset, size;
 };
 constexpr char magic[8] = {'X', 'P', 'U', 'R', 'E', 'A', 'D', '1'};
@@ -35,42 +35,52 @@ std::string path() {
   return std::filesystem::path(info.dli_fname).parent_path().parent_path() / "kernels.ready";
 }
 
-// Maps the file; returns nothing if there is none, as in a build of the library alone.
-std::span<const std::uint8_t> map_file(const std::string& path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  struct stat about;
-  auto size = fstat(file, &about) == 0 ? static_cast<std::size_t>(about.st_size) : 0;
-  void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  close(file);
-  if (data == MAP_FAILED) return {};
-  return {static_cast<const std::uint8_t*>(data), size};
-}
-
+// The file stays open and is read, not mapped: a mapped file that somebody shortens would end the process.
 class Pack {
  public:
-  explicit Pack(const std::string& path) : bytes_(map_file(path)) {
-    if (bytes_.empty()) return;
-    Head head{};
-    if (bytes_.size() >= sizeof head) std::memcpy(&head, bytes_.data(), sizeof head);
-    auto room = (bytes_.size() - std::min(bytes_.size(), sizeof head)) / sizeof(Entry);
-    if (std::memcmp(head.magic, magic, sizeof magic) == 0 && head.count <= room)
-      entries_ = {reinterpret_cast<const Entry*>(bytes_.data() + sizeof head), head.count};
-    else
-      log(LogLevel::warning, join(path, " is damaged; kernels that ship with the library are compiled"));
+  explicit Pack(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat about;
+    if (file_ < 0 || fstat(file_, &about) != 0) return;  // a build of the library alone has none
+    size_ = static_cast<std::uint64_t>(about.st_size);
+    Head head;
+    if (read(&head, sizeof head, 0) && std::memcmp(head.magic, magic, sizeof magic) == 0 &&
+        head.count <= size_ / sizeof(Entry)) {
+      entries_.resize(head.count);
+      if (read(entries_.data(), head.count * sizeof(Entry), sizeof head)) return;
+      entries_.clear();
+    }
+    warn();
   }
 
   std::optional<Bytes> find(const Sha256::Digest& key) const {
     auto at = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
     if (at == entries_.end() || at->key != key) return {};
-    if (at->offset > bytes_.size() || at->size > bytes_.size() - at->offset) return {};
-    auto* begin = bytes_.data() + at->offset;
-    return Bytes(begin, begin + at->size);
+    if (at->size <= size_) {
+      Bytes spirv(at->size);
+      if (read(spirv.data(), spirv.size(), at->offset) &&
+          Sha256().add(spirv.data(), spirv.size()).digest() == at->digest)
+        return spirv;
+    }
+    warn();
+    return {};
   }
 
  private:
-  std::span<const std::uint8_t> bytes_;
-  std::span<const Entry> entries_;
+  bool read(void* to, std::size_t size, std::uint64_t offset) const {
+    return pread(file_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+  }
+  void warn() const {
+    static std::atomic<bool> warned{false};
+    if (!warned.exchange(true))
+      log(LogLevel::warning, join(path_,
+                                  " is damaged, so kernels that ship with the wheel are compiled; "
+                                  "install xpu-runtime again"));
+  }
+
+  std::string path_;
+  int file_;
+  std::uint64_t size_ = 0;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace xpu::ready_kernels {
 
-/// Returns the SPIR-V that Builder::ready_key() names. The file is opened by the first call.
+/// Returns the SPIR-V that Builder::ready_key() names, if it ships. A damaged file is a miss and one warning.
 std::optional<Bytes> find(const Sha256::Digest& key);
 
 }  // namespace xpu::ready_kernels
