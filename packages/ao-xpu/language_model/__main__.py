@@ -29,7 +29,8 @@ from ao_xpu._llama import Llama, Sizes, state_of
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[2] / "docs"
-QUESTION, ANSWER = "What is the capital of France?", "Paris"
+# A question whose answer does not hang on the rounding of bf16.
+QUESTION, ANSWER = "Name the capital of France.", "Paris"
 TITLES = ("weights", "perplexity", "MB", "generate, words/s", "replayed, words/s")
 Row = tuple[str, float, float | None, float | None, float]
 

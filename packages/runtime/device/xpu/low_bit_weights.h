@@ -20,39 +20,29 @@ XPU_FN void unpack_weights(f4e2m1x2 stored, float* low, float* high) {
 }
 
 // How matmul_skinny reads words of 32 bits that hold numbers of B. The words pass prepare<EXACT>() first. Then
-// number<EXACT>(word, j) returns number j divided by unit<EXACT>(), plus base<EXACT>(j) if kHasBase. Where numbers come out
-// very small, the other factor of a product is multiplied by factor<EXACT>() beforehand, so that the product is a normal
-// number. nan_bits() is not 0 if the word has a NaN that number() does not return as NaN.
+// number<EXACT>(word, j) returns number j, plus kBase, divided by unit<EXACT>() and by factor<EXACT>(j): the other factor of
+// a product is multiplied by the latter beforehand, where it costs nothing. nan_bits() is not 0 if the word has a NaN that
+// number() does not return as NaN.
 template <class B> struct WeightWord;
 
-// A number of BITS bits becomes bits of the mantissa of 2^n, which gives 2^n + number: a conversion would cost as much as
-// the multiplication. n is 4, or 8 for eight bits; if that need not be EXACT it is 8 for every other number of four bits,
-// which shares a shift with its neighbour.
+// Number j stays where it is in the word, and so comes out 2^(BITS * j) times as large. The last one is shifted: in its
+// place it would be a sign.
 template <int BITS> struct IntegerWord {
   static constexpr int kNumbers = 32 / BITS;
-  static constexpr bool kHasBase = true;
+  static constexpr float kBase = 0;
   template <bool EXACT> XPU_FN static float unit() { return 1; }
-  template <bool EXACT> XPU_FN static float factor() { return 1; }
-  // Where bit 0 of number j is once the word is shifted. 23 - BITS is the highest place of a number in the mantissa.
-  XPU_FN static constexpr int shift(int j, bool exact) {
-    return BITS == 4 && exact ? 19 - 4 * j : 15 - 8 * (BITS * j / 8);
-  }
-  XPU_FN static constexpr int place(int j, bool exact) { return shift(j, exact) + BITS * j; }
-  template <bool EXACT> XPU_FN static float base(int j) { return (float)(1 << (23 - place(j, EXACT))); }
+  template <bool EXACT> XPU_FN static float factor(int j) { return j == kNumbers - 1 ? 1.0f : 1.0f / (float)(1u << BITS * j); }
   template <bool EXACT> XPU_FN static u32 prepare(u32 word) { return word; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
   XPU_FN static float lane_code() { return 0; }
   template <bool EXACT> XPU_FN static float number(u32 word, int j, float) {
-    const int left = shift(j, EXACT), at = place(j, EXACT);
-    const u32 shifted = left >= 0 ? word << left : word >> -left;
-    return bits_as<float>((shifted & ((1u << BITS) - 1) << at) | (u32)(150 - at) << 23);
+    constexpr u32 mask = (1u << BITS) - 1;
+    return (float)(i32)(j == kNumbers - 1 ? word >> (32 - BITS) : word & mask << BITS * j);
   }
 };
 // A number in two's complement is its bits with the highest one flipped, minus that bit.
 template <int BITS> struct SignedWord : IntegerWord<BITS> {
-  template <bool EXACT> XPU_FN static float base(int j) {
-    return IntegerWord<BITS>::template base<EXACT>(j) + (float)(1 << (BITS - 1));
-  }
+  static constexpr float kBase = (float)(1 << (BITS - 1));
   template <bool EXACT> XPU_FN static u32 prepare(u32 word) { return word ^ (BITS == 4 ? 0x88888888u : 0x80808080u); }
 };
 template <> struct WeightWord<u4x2> : IntegerWord<4> {};
@@ -60,9 +50,8 @@ template <> struct WeightWord<i4x2> : SignedWord<4> {};
 template <> struct WeightWord<u8> : IntegerWord<8> {};
 template <> struct WeightWord<i8> : SignedWord<8> {};
 // Every lane holds one of the sixteen numbers, and fetches those that it needs from the others.
-template <> struct WeightWord<f4e2m1x2> : WeightWord<u4x2> {
-  static constexpr bool kHasBase = false;
-  template <bool EXACT> XPU_FN static float base(int) { return 0; }
+template <> struct WeightWord<f4e2m1x2> : IntegerWord<4> {
+  template <bool EXACT> XPU_FN static float factor(int) { return 1; }
   XPU_FN static float lane_code() { return e2m1_value((u32)lane() & 15u); }
   template <bool EXACT> XPU_FN static float number(u32 word, int j, float code) {
     return shuffle(code, (int)(word >> 4 * j & 15u));
@@ -76,10 +65,9 @@ struct HalfPairs {
 };
 struct FloatWord {
   static constexpr int kNumbers = 4;
-  static constexpr bool kHasBase = false;
+  static constexpr float kBase = 0;
   template <bool EXACT> XPU_FN static float unit() { return 1; }
-  template <bool EXACT> XPU_FN static float factor() { return 1; }
-  template <bool EXACT> XPU_FN static float base(int) { return 0; }
+  template <bool EXACT> XPU_FN static float factor(int) { return 1; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
   XPU_FN static float lane_code() { return 0; }
 };
@@ -105,7 +93,7 @@ template <> struct WeightWord<f8e5m2> : FloatWord {
 // where e4m3 has NaN. A subnormal e4m3 becomes a subnormal f32, which some devices treat as zero.
 template <> struct WeightWord<f8e4m3> : FloatWord {
   template <bool EXACT> XPU_FN static float unit() { return EXACT ? 256.0f : 0x1p80f; }
-  template <bool EXACT> XPU_FN static float factor() { return EXACT ? 1.0f : 0x1p40f; }
+  template <bool EXACT> XPU_FN static float factor(int) { return EXACT ? 1.0f : 0x1p40f; }
   template <bool EXACT> XPU_FN static auto prepare(u32 word) {
     if constexpr (EXACT)
       return HalfPairs{(word & 0x00800080u) << 8 | (word & 0x007f007fu) << 7, (word & 0x80008000u) | (word & 0x7f007f00u) >> 1};

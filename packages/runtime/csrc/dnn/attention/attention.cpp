@@ -4,6 +4,7 @@
 
 #include "dnn/attention/block.h"
 #include "dnn/attention/dropout.h"
+#include "dnn/attention/few_queries.h"
 #include "dnn/attention/steps.h"
 #include "dnn/math_type.h"
 #include "xpu/dnn/matmul.h"
@@ -13,7 +14,7 @@ namespace xpu::dnn {
 void attention(Stream stream, const Tensor& q_, const Tensor& k_, const Tensor& v_, const Tensor& out_,
                const AttentionOptions& options) {
   check_attention(q_, k_, v_, out_, options);
-  if (out_.numel() == 0) return;
+  if (out_.numel() == 0 || attend_few_queries(stream, q_, k_, v_, out_, options)) return;
   auto groups = k_.shape[1], queries = q_.shape[2], keys = k_.shape[2];
   auto q = split_heads(q_, groups), k = split_heads(k_, groups), v = split_heads(v_, groups),
        out = split_heads(out_, groups);

@@ -69,6 +69,11 @@ LowBitWeights LowBitWeights::of_b(const MatmulProblem& p) {
   return LowBitWeights(p.b, p.scale_b, p.zero_b, p.offset_b);
 }
 
+bool LowBitWeights::has_dense_scales() const {
+  return (!scales_.tensor || scale[0] == 1) && (!zeros_.tensor || zero[0] == 1) &&
+         (!offsets_.tensor || offset[0] == 1);
+}
+
 std::string LowBitWeights::defines() const {
   std::string text =
       join("#define XPU_B ", kernel_type(numbers.dtype), "\n#define XPU_PACKED ", packed, "\n");

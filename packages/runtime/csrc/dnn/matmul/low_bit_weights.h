@@ -20,6 +20,8 @@ struct LowBitWeights {
   std::int64_t column;                                       ///< bytes from a column to the next
   std::int64_t scale[2] = {}, zero[2] = {}, offset[2] = {};  ///< strides along groups and columns
 
+  /// Returns whether scales, zero points and offsets, those that there are, are dense along groups.
+  bool has_dense_scales() const;
   /// Returns the macros XPU_B, XPU_PACKED, and of scales, zero points and offsets whether there are any
   /// (XPU_HAS_SCALE, XPU_HAS_ZERO, XPU_HAS_OFFSET) and the types (XPU_SCALE, XPU_ZERO, XPU_OFFSET), float if
   /// not.

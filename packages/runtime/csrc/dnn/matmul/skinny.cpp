@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include "compile/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/math_type.h"
 #include "dnn/matmul/low_bit_weights.h"
 #include "dnn/matmul/problem.h"
+#include "dnn/register_lanes.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 
@@ -13,6 +16,13 @@ namespace {
 std::int64_t max_rows(const MatmulProblem& p) {
   if (is_float(p.b.dtype) || !onednn_reads_weights(p)) return 16;
   return is_packed(p.b.dtype) ? 12 : 4;
+}
+
+// A CPU's thread takes several sets of columns at once, since a work-group costs it as much as a short column.
+std::int64_t sets_of_sub_group(int device, std::int64_t sets) {
+  auto& info = device_info(device);
+  constexpr std::int64_t groups_of_thread = 16;
+  return info.is_gpu ? 1 : std::max<std::int64_t>(1, sets / (groups_of_thread * info.max_compute_units));
 }
 
 bool changes_along_k(ExtraOperand scale_a) {
@@ -72,7 +82,8 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   auto w = LowBitWeights::of_b(p);
   check(p);
   int device = p.problem.device();
-  auto lanes = static_cast<std::int64_t>(device_info(device).sub_group_size);
+  // The lanes hold the 16 numbers of f4.
+  auto lanes = p.b.dtype == DType::f4 ? std::int64_t{device_info(device).sub_group_size} : register_lanes(device);
   reject_unless(p.b.dtype != DType::f4 || lanes >= 16, "a sub-group holds fewer than the 16 numbers of f4");
   Steps steps(p, w, lanes);
   Epilogue epilogue(2, "float");
@@ -89,16 +100,17 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
            steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_EXACT ",
-           size_of(p.a.dtype) > 2 || device_info(device).is_gpu, "\n#define XPU_HAS_TAIL ", steps.has_tail,
+           size_of(p.a.dtype) > 2 || device_info(device).is_gpu, "\n#define XPU_DENSE ",
+           w.groups >= lanes && w.has_dense_scales(), "\n#define XPU_HAS_TAIL ", steps.has_tail,
            "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
            scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
            epilogue.reads_result(), "\n") +
       kernel_source("matmul_skinny.sycl");
 
   // As many blocks a step as the kernel reads: kBlocks.
-  bool has_shift = p.zero_b.tensor || p.offset_b.tensor;
-  bool has_base = steps.words && !is_float(p.b.dtype);
-  auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts) + has_base;
+  bool has_base = steps.words && (p.b.dtype == DType::i4 || p.b.dtype == DType::i8);
+  bool has_shift = p.zero_b.tensor || p.offset_b.tensor || has_base;
+  auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts);
   auto count = p.m() * steps.count() * lanes;
   int ordered = plan.add_scratch(static_cast<std::size_t>(count * blocks) * sizeof(float));
   constexpr std::int64_t group = 256;
@@ -114,20 +126,21 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       .operand(scales_a ? p.scale_a.operand : ordered)
       .operand(ordered)
       .bytes(of_a, sizeof of_a);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "order_rows"),
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
                                         NdRange::linear((count + group - 1) / group, group),
                                         std::move(ordering)));
 
   auto bytes_read = steps.words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
+  auto far = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, far);
   std::int64_t shape[] = {
-      p.m(),         p.n(),      p.k(),     w.groups,  steps.rounds, steps.each,  w.column / bytes_read,
+      p.m(),         p.n(),      p.k(),     w.groups,  steps.rounds, steps.each,  sets,  w.column / bytes_read,
       w.scale[0],    w.scale[1], w.zero[0], w.zero[1], w.offset[0],  w.offset[1], p.c.strides[0],
       p.c.strides[1]};
   KernelArguments arguments;
   arguments.operand(ordered).operand(1).operand(2);
   w.add_operands(arguments, ordered).bytes(shape, sizeof shape).append(epilogue.arguments());
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny"),
-                                        NdRange::linear((p.n() + columns - 1) / columns, lanes),
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny", {}, static_cast<int>(lanes)),
+                                        NdRange::linear((far + sets - 1) / sets, lanes),
                                         std::move(arguments)));
   return "matmul_skinny";
 }

@@ -22,7 +22,7 @@ from .. import printing
 
 HELP = "show the installed packages at work"
 GROUP, LLM_GROUP = "xpu_sdk.demo", "xpu_sdk.demo_llm"
-QUESTION = "What is the capital of France?"
+QUESTION = "Name the capital of France."
 # Steps of a few milliseconds are repeated for so long, for a median that other programs disturb less.
 MIN_SECONDS = 0.5
 
