@@ -43,8 +43,8 @@ def values_of(array):
 
 def mask_of(rng, kind, shape):
     """A mask that broadcasts against the scores, with long stretches hidden from all queries."""
-    kept = [size if rng.random() < 0.5 else 1 for size in shape[:3]]
-    hidden = rng.random((*kept, shape[3])) < 0.4
+    broadcast = [size if rng.random() < 0.5 else 1 for size in shape[:3]]
+    hidden = rng.random((*broadcast, shape[3])) < 0.4
     begin = int(rng.integers(0, shape[3]))
     hidden[..., begin : begin + int(rng.integers(0, shape[3]))] = True
     if kind == "bool":
@@ -59,7 +59,11 @@ def test_values_of_any_shape(xr, seed):
     groups, share, queries = (int(rng.choice(c)) for c in ((1, 2, 3), (1, 2, 3), (1, 1, 2)))
     images, keys = int(rng.integers(1, 4)), int(rng.choice([1, 7, 8, 33, 64, 100, 513]))
     d, e = (int(rng.choice([32, 64])) for _ in range(2))
-    shapes = ((images, groups * share, queries, d), (images, groups, keys, d), (images, groups, keys, e))
+    shapes = (
+        (images, groups * share, queries, d),
+        (images, groups, keys, d),
+        (images, groups, keys, e),
+    )
     dtype = str(rng.choice(["f32", "bf16", "f16"]))
     host = [rng.standard_normal(shape) for shape in shapes]
     sent = [placed(xr, t, dtype, str(rng.choice(["dense", "inside", "gaps"]))) for t in host]
@@ -103,6 +107,8 @@ def test_a_nan_spoils_what_depends_on_it(xr, rng, place):
 
 
 def test_large_scores_do_not_overflow(xr, rng):
-    q, k, v = (rng.standard_normal((1, 1, n, 32)) * size for n, size in ((1, 100), (90, 100), (90, 1)))
+    q, k, v = (
+        rng.standard_normal((1, 1, n, 32)) * size for n, size in ((1, 100), (90, 100), (90, 1))
+    )
     out = xr.dnn.attention(*(xr.from_numpy(t, "f32") for t in (q, k, v)))
     check(out.numpy(), reference(*(rounded(t, "f32") for t in (q, k, v)))[0], "f32")

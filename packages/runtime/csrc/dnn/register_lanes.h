@@ -9,8 +9,8 @@
 
 namespace xpu::dnn {
 
-/// Returns a sub-group size with which a lane's number is one in a register of a CPU's vectors: with more lanes a number
-/// takes several of the few registers.
+/// Returns a sub-group size with which a lane's number is one in a register of a CPU's vectors: with more
+/// lanes a number takes several of the few registers.
 inline std::int64_t register_lanes(int device) {
   auto& info = device_info(device);
   auto floats = static_cast<std::uint32_t>(cpu_vector_bytes(device)) / 4;

@@ -81,7 +81,8 @@ bool attend_few_queries(Stream stream, const Tensor& q, const Tensor& k, const T
     if (mask) std::copy_n(mask->strides, 5, s.mask);
     if (logsumexp) std::copy_n(logsumexp->strides, 4, s.logsumexp);
 
-    int stored = plan.add_scratch(static_cast<std::size_t>(images * heads * parts * rows * (v.shape[3] + 2)) * sizeof(float));
+    int stored = plan.add_scratch(static_cast<std::size_t>(images * heads * parts * rows * (v.shape[3] + 2)) *
+                                  sizeof(float));
     auto add = [&](const char* kernel, std::int64_t groups, KernelArguments arguments) {
       NdRange range{3, {}, {1, 1, static_cast<std::size_t>(lanes)}};
       std::ranges::copy(std::array{images, heads, groups * lanes}, range.global);

@@ -5,8 +5,8 @@
 
 namespace xpu::dnn {
 
-/// Computes attention() in one pass over keys and values and returns true, or returns false if the call is not
-/// of that kind.
+/// Computes attention() in one pass over keys and values and returns true, or returns false if the call is
+/// not of that kind.
 bool attend_few_queries(Stream stream, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out,
                         const AttentionOptions& options);
 

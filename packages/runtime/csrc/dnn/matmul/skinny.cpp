@@ -18,7 +18,8 @@ std::int64_t max_rows(const MatmulProblem& p) {
   return is_packed(p.b.dtype) ? 12 : 4;
 }
 
-// A CPU's thread takes several sets of columns at once, since a work-group costs it as much as a short column.
+// A CPU's thread takes several sets of columns at once, since a work-group costs it as much as a short
+// column.
 std::int64_t sets_of_sub_group(int device, std::int64_t sets) {
   auto& info = device_info(device);
   constexpr std::int64_t groups_of_thread = 16;
@@ -83,7 +84,8 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   check(p);
   int device = p.problem.device();
   // The lanes hold the 16 numbers of f4.
-  auto lanes = p.b.dtype == DType::f4 ? std::int64_t{device_info(device).sub_group_size} : register_lanes(device);
+  auto lanes =
+      p.b.dtype == DType::f4 ? std::int64_t{device_info(device).sub_group_size} : register_lanes(device);
   reject_unless(p.b.dtype != DType::f4 || lanes >= 16, "a sub-group holds fewer than the 16 numbers of f4");
   Steps steps(p, w, lanes);
   Epilogue epilogue(2, "float");
@@ -126,22 +128,22 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       .operand(scales_a ? p.scale_a.operand : ordered)
       .operand(ordered)
       .bytes(of_a, sizeof of_a);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
-                                        NdRange::linear((count + group - 1) / group, group),
-                                        std::move(ordering)));
+  plan.add(
+      std::make_unique<KernelStep>(build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
+                                   NdRange::linear((count + group - 1) / group, group), std::move(ordering)));
 
   auto bytes_read = steps.words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
   auto far = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, far);
-  std::int64_t shape[] = {
-      p.m(),         p.n(),      p.k(),     w.groups,  steps.rounds, steps.each,  sets,  w.column / bytes_read,
-      w.scale[0],    w.scale[1], w.zero[0], w.zero[1], w.offset[0],  w.offset[1], p.c.strides[0],
-      p.c.strides[1]};
+  std::int64_t shape[] = {p.m(),        p.n(),       p.k(),          w.groups,
+                          steps.rounds, steps.each,  sets,           w.column / bytes_read,
+                          w.scale[0],   w.scale[1],  w.zero[0],      w.zero[1],
+                          w.offset[0],  w.offset[1], p.c.strides[0], p.c.strides[1]};
   KernelArguments arguments;
   arguments.operand(ordered).operand(1).operand(2);
   w.add_operands(arguments, ordered).bytes(shape, sizeof shape).append(epilogue.arguments());
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny", {}, static_cast<int>(lanes)),
-                                        NdRange::linear((far + sets - 1) / sets, lanes),
-                                        std::move(arguments)));
+  plan.add(
+      std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny", {}, static_cast<int>(lanes)),
+                                   NdRange::linear((far + sets - 1) / sets, lanes), std::move(arguments)));
   return "matmul_skinny";
 }
 
