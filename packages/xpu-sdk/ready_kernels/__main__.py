@@ -1,79 +1,50 @@
 """Choose the kernels that ship: run programs and write down what they want: ``nox -s ready-kernels``.
 
-Each program of ``programs/`` runs on the CPU device and on virtual GPUs. The list goes to
-packages/runtime/ready_kernels/kernels.json, from which the build of the runtime makes SPIR-V.
+Each program of ``programs/`` runs on the CPU device and on a virtual GPU: all GPUs want the same. The list
+goes to packages/runtime/ready_kernels/kernels.json, from which the build of the runtime makes SPIR-V.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from recording import LIST, PROGRAMS, Kernel, listed, wanted, write_list
 from xpu_sdk.gpu_checks import virtual_gpu
 from xpu_sdk.gpu_checks.products import PRODUCTS
-
-HERE = Path(__file__).parent
-LIST = HERE.parents[1] / "runtime" / "ready_kernels" / "kernels.json"
 
 
 def devices() -> dict[str, dict[str, str]]:
     """Return the environment variables of each device that programs run on."""
-    gpus = {name: virtual_gpu.variables(product) for name, product in PRODUCTS.items()}
-    return {"cpu": {}, **gpus}
-
-
-def records(data: bytes) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield sub-group size, source and options of each record, as csrc/compile/record.cpp writes them."""
-    for record in data.split(b"\0\0")[:-1]:
-        size, source, *options = record.decode().split("\0")
-        yield int(size), source, tuple(options)
-
-
-def wanted(program: Path, variables: dict[str, str], folder: Path) -> list[Any]:
-    """Run a program in an empty folder; return the kernels that it wants, in order of first use."""
-    file = folder / "record"
-    file.unlink(missing_ok=True)
-    environment = os.environ | variables | {"XPU_RECORD_KERNELS": str(file)}
-    subprocess.run([sys.executable, str(program)], env=environment, cwd=folder, check=True)
-    return list(dict.fromkeys(records(file.read_bytes())))
+    return {"cpu": {}, "gpu": virtual_gpu.variables(next(iter(PRODUCTS.values())))}
 
 
 def main() -> None:
     """Write the list."""
-    names = [path.stem for path in sorted((HERE / "programs").glob("*.py"))]
     parser = argparse.ArgumentParser(prog="ready-kernels", description=__doc__)
-    parser.add_argument("--only", nargs="*", choices=names, default=names, help="programs to run")
+    parser.add_argument("--only", nargs="*", choices=PROGRAMS, help="programs to run")
+    parser.add_argument(
+        "--device", choices=devices(), help="run them there, and keep what ships for others"
+    )
     options = parser.parse_args()
-    kernels: dict[Any, set[str]] = {}
-    for name in options.only:
-        for device, variables in devices().items():
+    shipped = {device: listed(device) for device in devices()}
+    chosen = {d: v for d, v in devices().items() if options.device in (None, d)}
+    kernels: dict[Kernel, set[str]] = {}
+    for device in shipped.keys() - chosen.keys():
+        for kernel in sorted(shipped[device]):
+            kernels.setdefault(kernel, set()).add(device)
+    for name in options.only or PROGRAMS:
+        for device, variables in chosen.items():
             with tempfile.TemporaryDirectory() as folder:
-                found = wanted(HERE / "programs" / f"{name}.py", variables, Path(folder))
-            new = sum(kernel not in kernels for kernel in found)
-            print(f"{name} on {device}: {len(found)} kernels, {new} of them new", flush=True)
+                found = wanted(PROGRAMS[name], variables, Path(folder))
+            ships = sum(kernel in shipped[device] for kernel in found)
+            print(f"{name} on {device}: {len(found)} kernels, {ships} of them ship", flush=True)
             for kernel in found:
-                kernels.setdefault(kernel, set()).add("cpu" if device == "cpu" else "gpu")
-    if options.only == names:
-        lines = [
-            json.dumps(
-                {
-                    "devices": sorted(kinds),
-                    "sub_group_size": size,
-                    "options": choices,
-                    "source": source,
-                }
-            )
-            for (size, source, choices), kinds in kernels.items()
-        ]
-        LIST.write_text('{"kernels": [\n' + ",\n".join(lines) + "\n]}\n")
-        print(f"{len(lines)} kernels, in {LIST}")
+                kernels.setdefault(kernel, set()).add(device)
+    if options.only is None:
+        write_list(kernels.items())
+        print(f"{len(kernels)} kernels, in {LIST}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,25 @@
+"""The list of kernels that ship has what programs want: `nox -s ready-kernels` writes it."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ready_kernels"))
+
+import recording
+
+# The part of a program's kernels that may be missing. Compilers of other CPUs want a few others.
+MISSING = 1 / 20
+
+
+@pytest.mark.skipif(
+    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
+)
+@pytest.mark.parametrize("name", ["common", "torch_language"])
+def test_the_list_is_not_stale(name, tmp_path):
+    wanted = recording.wanted(recording.PROGRAMS[name], {}, tmp_path)
+    missing = [kernel for kernel in wanted if kernel not in recording.listed("cpu")]
+    assert len(wanted) > 40
+    assert len(missing) <= len(wanted) * MISSING, missing[0].source
