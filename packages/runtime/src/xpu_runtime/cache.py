@@ -14,7 +14,7 @@ from pathlib import Path
 from ._native import C
 from .errors import UsageError
 
-_MAGIC = b"XPUCACHE1\n"
+MAGIC = b"XPUCACHE1\n"
 _KERNELS = {"spv": "SPIR-V", "bin": "native"}
 # What adapters call the kinds of their entries.
 _KIND = re.compile(r"[a-z_]{1,16}")
@@ -125,8 +125,11 @@ def _is_sound(path: Path) -> bool:
         return True  # evicted by another process
     except OSError:
         return False
-    head = len(_MAGIC)
-    return (
-        data[:head] == _MAGIC
-        and hashlib.sha256(data[head + 32 :]).digest() == data[head : head + 32]
-    )
+    return is_sound(data)
+
+
+def is_sound(data: bytes) -> bool:
+    """Return True for the whole contents of a cached file: magic, digest and payload."""
+    head = len(MAGIC)
+    digest = hashlib.sha256(data[head + 32 :]).digest()
+    return data[:head] == MAGIC and digest == data[head : head + 32]

@@ -1,4 +1,4 @@
-"""List, measure, verify or clear the kernel cache."""
+"""List, measure, verify or clear the kernel cache, or move it between machines."""
 
 from __future__ import annotations
 
@@ -7,24 +7,49 @@ import time
 
 from .. import printing
 
-HELP = "list, measure, verify or clear the kernel cache"
-ACTIONS = ("list", "stats", "clear", "verify")
+HELP = "list, measure, verify, clear, export or import the kernel cache"
+MOVES = ("export", "import")
+ACTIONS = ("list", "stats", "clear", "verify", *MOVES)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the action; without one the command prints the statistics."""
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="stats")
+    parser.add_argument("file", nargs="?", help="where export writes, or what import reads")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the action; return 1 if the cache is off, or if ``verify`` finds a damaged file."""
+    """Run the action; return 1 if it fails: the cache is off, ``verify`` finds a damaged file, ..."""
     from xpu_runtime import cache
+
+    if (options.action in MOVES) != (options.file is not None):
+        printing.console.print("export and import take a file, other actions none")
+        return 2
 
     folder = cache.folder()
     if folder is None:
         printing.console.print("The kernel cache is off. Run: xpu-sdk doctor")
         return 1
+    if options.action in MOVES:
+        return _move(options.action, options.file)
     return globals()[f"_{options.action}"](cache, folder)
+
+
+def _move(action: str, file: str) -> int:
+    from xpu_runtime import cache_archive
+    from xpu_runtime.errors import UsageError
+
+    move = cache_archive.export if action == "export" else cache_archive.import_
+    try:
+        moved = move(file)
+    except (UsageError, OSError) as error:
+        printing.console.print(f"cannot {action}: {error}", markup=False)
+        return 1
+    for name in moved.damaged:
+        printing.console.print(f"damaged, left out: {name}")
+    size = printing.format_bytes(moved.bytes)
+    printing.console.print(f"{moved.files} files ({size}) {action}ed", markup=False)
+    return 0
 
 
 def _list(cache, folder) -> int:  # type: ignore[no-untyped-def]
