@@ -90,6 +90,15 @@ void bind_kernel(py::module_& m) {
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
   m.def(
+      "ready_spirv",
+      [](int device) {
+        py::list modules;
+        for (auto& spirv : ready_spirv(device))
+          modules.append(py::bytes(reinterpret_cast<const char*>(spirv.data()), spirv.size()));
+        return modules;
+      },
+      py::arg("device"));
+  m.def(
       "build_ready_kernel",
       [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size,
          int cpu_vector_bytes) {

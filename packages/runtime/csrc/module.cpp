@@ -6,6 +6,7 @@
 
 #include "compile/build_service.h"
 #include "compile/builder.h"
+#include "compile/ready_kernels.h"
 #include "compile/record.h"
 #include "compile/sha256.h"
 #include "modules.h"
@@ -109,6 +110,12 @@ ReadyKernel build_ready_kernel(int device, std::string_view source, const std::v
   Builder builder(device, flat_source(source, size, cpu_vector_bytes), options);
   auto key = builder.ready_key();
   return {{key.begin(), key.end()}, builder.spirv()};
+}
+
+std::vector<std::vector<std::uint8_t>> ready_spirv(int device) {
+  device_info(device);  // throws for an unknown device
+  if (generic_backend()) return {};
+  return ready_kernels::of_device(device);
 }
 
 SharedKernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 LIST = Path(__file__).with_name("kernels.json")
-MAGIC = b"XPUREAD1"
-HEAD, ENTRY = struct.Struct("<8sQ"), struct.Struct("<32s32sQQ")
+MAGIC = b"XPUREAD2"
+HEAD, ENTRY = struct.Struct("<8sQ"), struct.Struct("<32s32sQQQ")
 # The part of the list that may be stale before a build of CI fails.
 STALE_IN_CI = 1 / 20
-# Bytes of the registers that kernels may use in assembly, on the machines of each kind.
+# Bytes of the registers that kernels may use in assembly, on the machines of each kind. Entries for GPUs
+# have 1 in their place.
 VECTORS = {"cpu": (32, 64), "gpu": (0,)}
+GPU = 1
 
 
 def variants(kernel: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -32,12 +34,12 @@ def variants(kernel: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
             yield kernel["source"], kernel["options"], kernel["sub_group_size"], vector
 
 
-def write(path: Path, built: dict[bytes, bytes]) -> None:
+def write(path: Path, built: dict[bytes, tuple[bytes, int]]) -> None:
     """Write the head, the entries by rising key, and the SPIR-V of each."""
     at = HEAD.size + ENTRY.size * len(built)
     entries, bodies = [], []
-    for key, spirv in sorted(built.items()):
-        entries.append(ENTRY.pack(key, sha256(spirv).digest(), at, len(spirv)))
+    for key, (spirv, devices) in sorted(built.items()):
+        entries.append(ENTRY.pack(key, sha256(spirv).digest(), at, len(spirv), devices))
         bodies.append(spirv)
         at += len(spirv)
     path.write_bytes(b"".join([HEAD.pack(MAGIC, len(built)), *entries, *bodies]))
@@ -58,10 +60,16 @@ def main(package_parent: str, out: str) -> None:
             return f"{error}\n{arguments[0]}"
 
     kernels = json.loads(LIST.read_text())["kernels"]
+    wanted = [variant for kernel in kernels for variant in variants(kernel)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(build, [v for kernel in kernels for v in variants(kernel)]))
+        results = list(pool.map(build, wanted))
     stale = [result for result in results if isinstance(result, str)]
-    write(Path(out), dict(result for result in results if not isinstance(result, str)))
+    built: dict[bytes, tuple[bytes, int]] = {}
+    for (*_, vector), result in zip(wanted, results, strict=True):
+        if not isinstance(result, str):
+            key, spirv = result
+            built[key] = spirv, built.get(key, (b"", 0))[1] | (vector or GPU)
+    write(Path(out), built)
     print(f"{len(kernels)} kernels are ready, in {len(results) - len(stale)} builds")
     if stale:
         print(f"{len(stale)} do not compile; run `nox -s ready-kernels`. The first:\n{stale[0]}")

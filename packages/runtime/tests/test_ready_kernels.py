@@ -21,7 +21,7 @@ xr.synchronize()
 if {check}: assert (x.numpy() == 3).all()
 print("libsycl-jit" in open("/proc/self/maps").read())
 """
-HEAD, ENTRY = 16, 80
+HEAD, ENTRY = 16, 88
 
 
 def compiles(child, cache, dtype, check=False, **env):

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "compile/builder.h"
+#include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -25,8 +27,9 @@ struct Head {
 struct Entry {
   Sha256::Digest key, digest;  // the digest is that of the SPIR-V
   std::uint64_t offset, size;
+  std::uint64_t devices;  // 1 for GPUs, and the bytes of the registers of CPUs that it is for
 };
-constexpr char magic[8] = {'X', 'P', 'U', 'R', 'E', 'A', 'D', '1'};
+constexpr char magic[8] = {'X', 'P', 'U', 'R', 'E', 'A', 'D', '2'};
 
 std::string path() {
   static int here = 0;
@@ -55,17 +58,28 @@ class Pack {
   std::optional<Bytes> find(const Sha256::Digest& key) const {
     auto at = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
     if (at == entries_.end() || at->key != key) return {};
-    if (at->size <= size_) {
-      Bytes spirv(at->size);
-      if (read(spirv.data(), spirv.size(), at->offset) &&
-          Sha256().add(spirv.data(), spirv.size()).digest() == at->digest)
+    return spirv_of(*at);
+  }
+
+  std::vector<Bytes> of_devices(std::uint64_t devices) const {
+    std::vector<Bytes> found;
+    for (auto& entry : entries_)
+      if (entry.devices & devices)
+        if (auto spirv = spirv_of(entry)) found.push_back(std::move(*spirv));
+    return found;
+  }
+
+ private:
+  std::optional<Bytes> spirv_of(const Entry& entry) const {
+    if (entry.size <= size_) {
+      Bytes spirv(entry.size);
+      if (read(spirv.data(), spirv.size(), entry.offset) &&
+          Sha256().add(spirv.data(), spirv.size()).digest() == entry.digest)
         return spirv;
     }
     warn();
     return {};
   }
-
- private:
   bool read(void* to, std::size_t size, std::uint64_t offset) const {
     return pread(file_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
   }
@@ -83,11 +97,21 @@ class Pack {
   std::vector<Entry> entries_;
 };
 
+const Pack& pack() {
+  static auto* pack = new Pack(path());
+  return *pack;
+}
+
 }  // namespace
 
 std::optional<Bytes> find(const Sha256::Digest& key) {
-  static auto* pack = new Pack(path());
-  return pack->find(key);
+  return pack().find(key);
+}
+
+std::vector<Bytes> of_device(int device) {
+  constexpr std::uint64_t gpus = 1, cpus = 32 | 64;
+  auto registers = static_cast<std::uint64_t>(cpu_vector_bytes(device));
+  return pack().of_devices(device_info(device).is_gpu ? gpus : registers ? registers : cpus);
 }
 
 }  // namespace xpu::ready_kernels

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "compile/sha256.h"
 #include "xpu/cache.h"
@@ -10,5 +11,7 @@ namespace xpu::ready_kernels {
 
 /// Returns the SPIR-V that Builder::ready_key() names, if it ships. A damaged file is a miss and one warning.
 std::optional<Bytes> find(const Sha256::Digest& key);
+/// Returns the SPIR-V of all kernels that ship for a device.
+std::vector<Bytes> of_device(int device);
 
 }  // namespace xpu::ready_kernels

@@ -75,6 +75,9 @@ struct ReadyKernel {
 XPU_API ReadyKernel build_ready_kernel(int device, std::string_view source,
                                        const std::vector<std::string>& options, int sub_group_size,
                                        int cpu_vector_bytes);
+/// Returns the SPIR-V of all kernels that ship for the device, none if its backend does not use SPIR-V. A
+/// program that wants one of them builds the same module, so that building it ahead fills the cache.
+XPU_API std::vector<std::vector<std::uint8_t>> ready_spirv(int device);
 /// Starts helper processes early, for threads that are about to build kernels. Does not wait for them.
 XPU_API void prestart_build_helpers(int device);
 /// Returns the `nd_range` kernel `name` of SPIR-V from another compiler.

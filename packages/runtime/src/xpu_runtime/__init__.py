@@ -34,6 +34,7 @@ _HOME = {
     "Module": "kernel",
     "compile": "kernel",
     "from_spirv": "kernel",
+    "ready_spirv": "kernel",
     "dry_run": "kernel",
     "launch": "kernel",
     "prestart_build_helpers": "kernel",
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
         from_spirv,
         launch,
         prestart_build_helpers,
+        ready_spirv,
     )
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed

@@ -80,6 +80,11 @@ def from_spirv(spirv: bytes, name: str, device: int | None = None) -> Kernel:
     return C.kernel_from_spirv(C.current_device() if device is None else device, spirv, name)
 
 
+def ready_spirv(device: int | None = None) -> list[bytes]:
+    """Return the SPIR-V of all kernels that ship for a device: building it fills the cache for programs."""
+    return C.ready_spirv(C.current_device() if device is None else device)
+
+
 def launch(
     kernel: Kernel,
     global_size: int | Sequence[int],

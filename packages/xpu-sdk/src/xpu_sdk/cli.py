@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from . import __version__
 
-COMMANDS = ("doctor", "info", "demo", "check", "bench", "cache", "trace", "env")
+COMMANDS = ("doctor", "info", "demo", "check", "bench", "cache", "warm", "trace", "env")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -1,0 +1,59 @@
+"""``xpu-sdk warm``: kernels are built before they are needed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAM = """
+import sys
+import xpu_runtime as xr
+xr.kernels.fill(xr.empty((64, 64)).transpose(), 3)
+xr.synchronize()
+sys.exit({code})
+"""
+
+
+def natives(cache_home):
+    return list((cache_home / "xpu-sdk" / "kernels").glob("*.bin"))
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_program_leaves_its_kernels(xpu_sdk, tmp_path, cache_home, code):
+    (tmp_path / "program.py").write_text(PROGRAM.format(code=code))
+    done = xpu_sdk("warm", "program.py")
+    assert done.returncode == code
+    assert "files added" in done.stdout
+    assert natives(cache_home)
+
+
+@pytest.mark.skipif(
+    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
+)
+def test_ctrl_c_keeps_what_is_built(tmp_path, cache_home):
+    command = [sys.executable, "-m", "xpu_sdk", "warm"]
+    env = os.environ | {"XDG_CACHE_HOME": str(cache_home)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=-1, stderr=-1, text=True)
+    end = time.monotonic() + 60
+    while len(natives(cache_home)) < 4 and time.monotonic() < end:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, out + err
+    assert "Traceback" not in out + err
+    assert len(natives(cache_home)) >= 4
+
+
+def test_the_generic_mode_says_that_nothing_ships(xpu_sdk):
+    done = xpu_sdk("warm", XPU_GENERIC_BACKEND="1")
+    assert done.returncode == 0
+    assert "No kernels ship" in done.stdout
+
+
+def test_a_cache_that_is_off(xpu_sdk):
+    done = xpu_sdk("warm", XPU_CACHE_SIZE="0")
+    assert done.returncode == 1
+    assert "is off" in done.stdout
