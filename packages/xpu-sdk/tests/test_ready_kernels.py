@@ -10,17 +10,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ready_kernels"))
 
 import recording
 
-# The part of a program's kernels that may be missing. Compilers of other CPUs want a few others.
-MISSING = 1 / 20
+# The part of a program's kernels that may be missing. A model of bf16 wants a few others on a CPU with other
+# instructions; the list was written on one with AVX2.
+MISSING = {"common": 1 / 20, "torch_language": 1 / 8}
 
 
 @pytest.mark.skipif(
     os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
 )
-@pytest.mark.parametrize("name", ["common", "torch_language"])
+@pytest.mark.parametrize("name", MISSING)
 def test_the_list_is_not_stale(name, tmp_path):
     wanted = recording.wanted(recording.PROGRAMS[name], {}, tmp_path)
     listed = recording.listed("cpu")
     missing = [kernel for kernel in wanted if kernel not in listed]
     assert len(wanted) > 40
-    assert len(missing) <= len(wanted) * MISSING, missing[0].source
+    assert len(missing) <= len(wanted) * MISSING[name], missing[0].source
