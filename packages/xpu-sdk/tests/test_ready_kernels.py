@@ -15,6 +15,7 @@ import recording
 MISSING = {"common": 1 / 20, "torch_language": 1 / 8}
 
 
+@pytest.mark.values  # the list for the CPU is looked at
 @pytest.mark.skipif(
     os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
 )
