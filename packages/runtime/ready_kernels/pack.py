@@ -21,8 +21,8 @@ MAGIC = b"XPUREAD2"
 HEAD, ENTRY = struct.Struct("<8sQ"), struct.Struct("<32s32sQQQ")
 # The part of the list that may be stale before a build of CI fails.
 STALE_IN_CI = 1 / 20
-# Bytes of the registers that kernels may use in assembly, on the machines of each kind. Entries for GPUs
-# have 1 in their place.
+# Bytes of the vector registers that kernels may use in assembly, on the machines of each kind. An entry has
+# the sum of those that it is for, and GPU for GPUs.
 VECTORS = {"cpu": (32, 64), "gpu": (0,)}
 GPU = 1
 

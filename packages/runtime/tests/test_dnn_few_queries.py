@@ -7,6 +7,15 @@ from test_dnn_attention import reference
 
 pytestmark = pytest.mark.usefixtures("device")
 
+MANY = """
+import numpy as np
+import xpu_runtime as xr
+q, k, v = (xr.from_numpy(np.ones((3, 3, n, 32), "f4"), "f32") for n in (1, 9, 9))
+out = xr.dnn.attention(q, k, v)
+xr.synchronize()
+if xr.devices()[0].type == "cpu": assert np.allclose(out.numpy(), 1)
+"""
+
 
 def kernels_of(xr, call):
     """The names of the kernels that a call runs."""
@@ -91,6 +100,25 @@ def test_keys_that_all_queries_miss_are_not_read(xr, rng):
     k[..., 128:, :] = v[..., 128:, :] = np.nan
     out = xr.dnn.attention(*(xr.from_numpy(t, "f32") for t in (q, k, v)), mask=xr.from_numpy(mask))
     check(out.numpy(), expected, "f32")
+
+
+def test_a_replayed_graph_looks_at_the_mask_again(xr, rng):
+    host = [rng.standard_normal((1, heads, n, 32)) for heads, n in ((4, 1), (2, 200), (2, 200))]
+    sent, mask = [xr.from_numpy(t, "f32") for t in host], xr.from_numpy(np.arange(200) < 1)
+    out = xr.dnn.attention(*sent, mask=mask)
+    graph = xr.Graph()
+    with graph.capture():
+        xr.dnn.attention(*sent, mask=mask, out=out)
+    for visible in (7, 150, 200):
+        mask.copy_from(np.arange(200) < visible)
+        graph.replay()
+        expected, _ = reference(*(rounded(t, "f32") for t in host), mask=np.arange(200) < visible)
+        check(out.numpy(), expected, "f32")
+
+
+def test_more_images_than_a_launch_has_work_groups(child):
+    """Such a call takes another way."""
+    child(MANY, env={"XPU_TEST_WORK_GROUPS": "2"}).check()
 
 
 @pytest.mark.parametrize("place", ["q", "k", "v"])

@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 import tarfile
 
 import pytest
@@ -91,13 +94,16 @@ def test_other_names_are_refused(xpu_sdk, archive, name, filled):  # noqa: F811
 
 
 @pytest.mark.parametrize(
-    "kind", ["text", "cut", "no about", "other form", "tar of nothing", "missing"]
+    "kind",
+    ["text", "cut", "no about", "other form", "no devices", "tar of nothing", "missing"],
 )
 def test_other_files_are_refused(xpu_sdk, archive, kind):
     if kind == "text":
         archive.write_text("not an archive")
     elif kind == "cut":
         archive.write_bytes(archive.read_bytes()[:-200])
+    elif kind == "no devices":
+        rewritten(archive, lambda name, data: [(name, b'{"form": 1, "devices": [3]}')])
     elif kind == "no about":
         rewritten(archive, lambda name, data: [] if name == "about.json" else [(name, data)])
     elif kind == "other form":
@@ -107,6 +113,31 @@ def test_other_files_are_refused(xpu_sdk, archive, kind):
     else:
         archive.unlink()
     refused(xpu_sdk, "cannot import")
+
+
+SPOIL = """
+import random, sys
+from pathlib import Path
+from xpu_runtime import UsageError, cache, cache_archive
+file = Path("cache.tar.gz")
+data, outcomes = file.read_bytes(), set()
+for seed in range(200):
+    spoiled = bytearray(data)
+    spoiled[random.Random(seed).randrange(len(data))] ^= 1 << seed % 8
+    file.write_bytes(spoiled)
+    cache.clear()
+    try:
+        outcomes.add("damaged" if cache_archive.import_(file).damaged else "whole")
+    except UsageError:
+        outcomes.add("refused")
+    assert not cache.verify()
+assert outcomes >= {"refused", "damaged"}, outcomes
+"""
+
+
+def test_whatever_bit_is_wrong_no_damaged_file_is_stored(archive, tmp_path, cache_home):
+    env = os.environ | {"XDG_CACHE_HOME": str(cache_home)}
+    subprocess.run([sys.executable, "-c", SPOIL], cwd=tmp_path, env=env, check=True, timeout=120)
 
 
 def test_a_file_is_needed(xpu_sdk):

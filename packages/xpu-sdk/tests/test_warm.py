@@ -5,8 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
+from xpu_sdk.commands import warm
+from xpu_sdk.gpu_checks import spirv
 
 PROGRAM = """
 import sys
@@ -45,6 +48,28 @@ def test_ctrl_c_keeps_what_is_built(tmp_path, cache_home):
     assert process.returncode == 130, out + err
     assert "Traceback" not in out + err
     assert len(natives(cache_home)) >= 4
+
+
+class Runtime:
+    """A runtime with three kernels, of which its compiler does not build the second."""
+
+    Error = RuntimeError
+    built: list[bytes] = []
+
+    def ready_spirv(self, device):
+        return [b"first", b"second", b"third"]
+
+    def from_spirv(self, spirv, name, device):
+        if spirv == b"second":
+            raise self.Error("the compiler died")
+        self.built.append(spirv)
+
+
+def test_a_kernel_that_cannot_be_built_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(spirv, "read_module", lambda data: SimpleNamespace(kernels=["kernel"]))
+    warm._build(Runtime(), SimpleNamespace(index=0, name="device"))
+    assert sorted(Runtime.built) == [b"first", b"third"]
+    assert "device cannot build 1 of 3 kernels: the compiler died" in capsys.readouterr().out
 
 
 def test_the_generic_mode_says_that_nothing_ships(xpu_sdk):

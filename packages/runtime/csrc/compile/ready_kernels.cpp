@@ -27,7 +27,7 @@ struct Head {
 struct Entry {
   Sha256::Digest key, digest;  // the digest is that of the SPIR-V
   std::uint64_t offset, size;
-  std::uint64_t devices;  // 1 for GPUs, and the bytes of the registers of CPUs that it is for
+  std::uint64_t devices;  // a sum: 1 for GPUs, 32 and 64 for CPUs whose vector registers have so many bytes
 };
 constexpr char magic[8] = {'X', 'P', 'U', 'R', 'E', 'A', 'D', '2'};
 

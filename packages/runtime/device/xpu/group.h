@@ -52,6 +52,10 @@ struct Sum {
 struct Product {
   template <class T> XPU_FN T operator()(T a, T b) const { return a * b; }
 };
+// A NaN in `a` stays.
+struct Larger {
+  template <class T> XPU_FN T operator()(T a, T b) const { return a < b ? b : a; }
+};
 
 template <class T, class Op> XPU_FN T sub_group_reduce(T x, Op op) {
   int me = lane();

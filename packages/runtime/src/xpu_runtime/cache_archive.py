@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -80,7 +81,7 @@ def import_(file: str | os.PathLike[str]) -> Moved:
                 if not (where / member.name).is_file():
                     raise OSError(f"{where / member.name} could not be written")
                 stored.append(len(data))
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UsageError(f"{file} is damaged or no archive of a cache: {error}") from None
     return Moved(len(stored), sum(stored), damaged)
 
@@ -119,13 +120,14 @@ def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
     return None if file is None else file.read()
 
 
-def _about(file: Any, archive: tarfile.TarFile) -> Any:
+def _about(file: Any, archive: tarfile.TarFile) -> list[list[str]]:
+    """Return the devices that an archive is for."""
     member = archive.next()
     if member is None or member.name != _ABOUT or member.size > _MAX_ABOUT:
         raise UsageError(f"{file} is no archive of a cache")
     try:
         about = json.loads(_member(archive, member) or b"")
-        form, kinds = about["form"], about["devices"]
+        form, kinds = about["form"], [list(map(str, kind)) for kind in about["devices"]]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{file} is no archive of a cache") from None
     if form != _FORM:
@@ -133,12 +135,11 @@ def _about(file: Any, archive: tarfile.TarFile) -> Any:
     return kinds
 
 
-def _require_own_devices(file: Any, kinds: Any) -> None:
-    if not any(kind in kinds for kind in _own_devices()):
-        raise UsageError(
-            f"{file} is for {_named(kinds)}; this machine has {_named(_own_devices())}"
-        )
+def _require_own_devices(file: Any, kinds: list[list[str]]) -> None:
+    own = _own_devices()
+    if not any(kind in kinds for kind in own):
+        raise UsageError(f"{file} is for {_named(kinds)}; this machine has {_named(own)}")
 
 
-def _named(kinds: Any) -> str:
-    return ", ".join(" ".join(map(str, kind)) for kind in kinds)
+def _named(kinds: list[list[str]]) -> str:
+    return ", ".join(" ".join(kind) for kind in kinds)

@@ -9,6 +9,7 @@
 #include "dnn/candidates.h"
 #include "dnn/epilogue/epilogue.h"
 #include "dnn/register_lanes.h"
+#include "work_groups.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {
@@ -25,8 +26,11 @@ struct Shape {
 // A lane would not keep more numbers than these in registers.
 constexpr std::int64_t max_rows = 8, max_numbers = 64;
 
-bool fits(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out, float dropout,
+bool fits(int device, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out, float dropout,
           std::int64_t lanes) {
+  auto& limits = max_work_groups(device);  // images and key heads are dimensions of the launch
+  if (static_cast<std::size_t>(q.shape[0]) > limits[0] || static_cast<std::size_t>(k.shape[1]) > limits[1])
+    return false;
   auto rows = q.shape[1] / k.shape[1] * q.shape[2], d = q.shape[3], e = v.shape[3];
   bool dense = true;
   for (auto* t : {&q, &k, &v, &out}) dense = dense && t->strides[3] == 1;
@@ -49,7 +53,7 @@ bool attend_few_queries(Stream stream, const Tensor& q, const Tensor& k, const T
                         const AttentionOptions& options) {
   int device = stream.device();
   auto lanes = register_lanes(device);
-  if (!fits(q, k, v, out, options.dropout, lanes)) return false;
+  if (!fits(device, q, k, v, out, options.dropout, lanes)) return false;
   auto heads = k.shape[1], rows = q.shape[1] / heads * q.shape[2];
   std::optional<Tensor> mask, logsumexp;
   if (options.mask) mask = broadcast_mask(*options.mask, q, k.shape[2], heads);

@@ -6,7 +6,6 @@ import argparse
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 from .. import printing
@@ -50,6 +49,8 @@ def _build_all() -> int:
 
 def _build(xr: Any, device: Any) -> None:
     """Build what ships for a device, as many modules at once as there are cores."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
     from rich.progress import Progress
 
     modules = xr.ready_spirv(device.index)
@@ -67,9 +68,7 @@ def _build(xr: Any, device: Any) -> None:
             for build in as_completed(builds):
                 try:
                     build.result()
-                except (
-                    xr.Error
-                ) as error:  # a device may lack what the kernel needs, and then nobody wants it
+                except xr.Error as error:  # the device may lack what the kernel needs
                     failures.append(error)
                 progress.advance(task)
         finally:
