@@ -1,5 +1,7 @@
 """Attention of few queries, in one pass over keys and values, against numpy in float64."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from dnn_reference import check, rounded
@@ -116,11 +118,30 @@ def test_a_replayed_graph_looks_at_the_mask_again(xr, rng):
         check(out.numpy(), expected, "f32")
 
 
+@pytest.mark.values
+def test_threads_do_not_share_parts(xr):
+    """The parts of a result lie in memory of the call's own."""
+
+    def results(seed):
+        rng = np.random.default_rng(seed)
+        shapes = ((2, 4, 1, 64), (2, 2, 300, 64), (2, 2, 300, 64))
+        with xr.stream(xr.Stream()):
+            sent = [xr.from_numpy(rng.standard_normal(shape), "f32") for shape in shapes]
+            return [out.numpy() for out in [xr.dnn.attention(*sent) for _ in range(20)]]
+
+    expected = [results(seed)[0] for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for alone, outs in zip(expected, pool.map(results, range(4)), strict=True):
+            for out in outs:
+                np.testing.assert_array_equal(out, alone)
+
+
 def test_more_images_than_a_launch_has_work_groups(child):
     """Such a call takes another way."""
     child(MANY, env={"XPU_TEST_WORK_GROUPS": "2"}).check()
 
 
+@pytest.mark.values
 @pytest.mark.parametrize("place", ["q", "k", "v"])
 def test_a_nan_spoils_what_depends_on_it(xr, rng, place):
     host = {
