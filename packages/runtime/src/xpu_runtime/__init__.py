@@ -56,12 +56,12 @@ _HOME = {
     "is_initialized": "process",
     "library_paths": "process",
 }
-_MODULES = ("cache", "dnn", "env", "errors", "kernels", "memory", "process", "trace")
+_MODULES = ("cache", "cache_archive", "dnn", "env", "errors", "kernels", "memory", "process", "trace")
 
 __all__ = [*_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from . import cache, dnn, env, errors, kernels, memory, process, trace
+    from . import cache, cache_archive, dnn, env, errors, kernels, memory, process, trace
     from ._device import (
         Device,
         current_device,
