@@ -56,7 +56,17 @@ _HOME = {
     "is_initialized": "process",
     "library_paths": "process",
 }
-_MODULES = ("cache", "cache_archive", "dnn", "env", "errors", "kernels", "memory", "process", "trace")
+_MODULES = (
+    "cache",
+    "cache_archive",
+    "dnn",
+    "env",
+    "errors",
+    "kernels",
+    "memory",
+    "process",
+    "trace",
+)
 
 __all__ = [*_HOME, *_MODULES]
 
