@@ -47,6 +47,7 @@ class Package:
 
 PACKAGES = (
     Package("packages/runtime", "xpu-runtime"),
+    Package("packages/cpu-images", "xpu-cpu-images", needs=("xpu-runtime",)),
     Package("packages/torch-xpu", "torch-xpu", needs=("xpu-runtime",)),
     Package("packages/inductor-xpu", "inductor-xpu"),
     Package("packages/ao-xpu", "ao-xpu"),

@@ -30,6 +30,15 @@ void add(ManyArgs& list, py::handle value, const Kernel& kernel, std::size_t ind
   }
 }
 
+py::bytes to_bytes(const std::vector<std::uint8_t>& data) {
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+std::vector<std::uint8_t> to_vector(const py::bytes& data) {
+  std::string_view text = data;
+  return {text.begin(), text.end()};
+}
+
 py::dict resources_of(const OwnedKernel& kernel) {
   auto resources = kernel.get().resources();
   py::dict all;
@@ -86,15 +95,14 @@ void bind_kernel(py::module_& m) {
           py::gil_scoped_release unlocked;
           spirv = build_spirv(device, source, options, sub_group_size);
         }
-        return py::bytes(reinterpret_cast<const char*>(spirv.data()), spirv.size());
+        return to_bytes(spirv);
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
   m.def(
       "ready_spirv",
       [](int device) {
         py::list modules;
-        for (auto& spirv : ready_spirv(device))
-          modules.append(py::bytes(reinterpret_cast<const char*>(spirv.data()), spirv.size()));
+        for (auto& spirv : ready_spirv(device)) modules.append(to_bytes(spirv));
         return modules;
       },
       py::arg("device"));
@@ -107,20 +115,35 @@ void bind_kernel(py::module_& m) {
           py::gil_scoped_release unlocked;
           built = build_ready_kernel(device, source, options, sub_group_size, cpu_vector_bytes);
         }
-        auto bytes = [](auto& data) {
-          return py::bytes(reinterpret_cast<const char*>(data.data()), data.size());
-        };
-        return py::make_tuple(bytes(built.key), bytes(built.spirv));
+        return py::make_tuple(to_bytes(built.key), to_bytes(built.spirv));
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"),
       py::arg("cpu_vector_bytes"), "Return the key and the SPIR-V of a kernel that ships with the library.");
   m.def(
+      "build_ready_image",
+      [](int device, py::bytes spirv) {
+        auto module = to_vector(spirv);
+        std::vector<std::uint8_t> image;
+        {
+          py::gil_scoped_release unlocked;
+          image = build_ready_image(device, module);
+        }
+        return to_bytes(image);
+      },
+      py::arg("device"), py::arg("spirv"), "Return the native image of SPIR-V, to ship.");
+  m.def(
+      "ready_image_key",
+      [](int device, py::bytes spirv, int vector_bytes) {
+        return to_bytes(ready_image_key(device, to_vector(spirv), vector_bytes));
+      },
+      py::arg("device"), py::arg("spirv"), py::arg("vector_bytes"),
+      "Return the key of an image for CPUs whose vector registers have so many bytes.");
+  m.def(
       "kernel_from_spirv",
       [](int device, py::bytes spirv, const std::string& name) {
-        std::string_view text = spirv;
-        std::vector<std::uint8_t> words(text.begin(), text.end());
+        auto module = to_vector(spirv);
         py::gil_scoped_release unlocked;
-        return OwnedKernel{kernel_from_spirv(device, words, name)};
+        return OwnedKernel{kernel_from_spirv(device, module, name)};
       },
       py::arg("device"), py::arg("spirv"), py::arg("name"));
   m.def(

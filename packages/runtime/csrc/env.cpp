@@ -7,9 +7,10 @@
 
 namespace xpu::env {
 
-bool flag(const char* name) {
+bool flag(const char* name, bool fallback) {
   const char* value = std::getenv(name);
-  if (!value || !*value || !std::strcmp(value, "0")) return false;
+  if (!value || !*value) return fallback;
+  if (!std::strcmp(value, "0")) return false;
   expect<UsageError>(!std::strcmp(value, "1"), "environment variable ", name, ": got \"", value,
                      "\", expected 0 or 1");
   return true;

@@ -118,6 +118,20 @@ std::vector<std::vector<std::uint8_t>> ready_spirv(int device) {
   return ready_kernels::of_device(device);
 }
 
+std::vector<std::uint8_t> build_ready_image(int device, const std::vector<std::uint8_t>& spirv) {
+  startup::require_not_forked();
+  read_signatures(spirv);  // throws for invalid modules, which the driver does not check
+  auto built = build_service::build({device, "", {}, spirv});
+  expect<Unsupported>(built && !built->native.empty(), "this driver, or this process, makes no images");
+  return std::move(built->native);
+}
+
+std::vector<std::uint8_t> ready_image_key(int device, const std::vector<std::uint8_t>& spirv,
+                                          int vector_bytes) {
+  auto key = ready_kernels::image_key(device, spirv, vector_bytes);
+  return {key.begin(), key.end()};
+}
+
 SharedKernel kernel_from_spirv(int device, const std::vector<std::uint8_t>& spirv, std::string_view name) {
   startup::require_not_forked();
   read_signatures(spirv);  // throws for invalid modules, which the driver does not check

@@ -75,15 +75,6 @@ class Compilation {
 
 namespace {
 
-// Bytes of the largest registers of this machine's cores that have streaming stores.
-int vector_bytes() {
-#ifdef __x86_64__
-  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 0;
-#else
-  return 0;
-#endif
-}
-
 /// `digest` identifies the SPIR-V or, if images are not made of SPIR-V, the source. The generic mode caches
 /// SYCL's images, the other backends cache their driver's binaries.
 std::string native_key(int device, std::string_view digest) {
@@ -130,10 +121,18 @@ ProgramPtr load_built(int device, const Bytes& spirv, const Bytes& binary) {
 
 }  // namespace
 
+int machine_vector_bytes() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 0;
+#else
+  return 0;
+#endif
+}
+
 int cpu_vector_bytes(int device) {
   // Assembly is for this machine only, and dumps are built for others too.
   bool here = device_info(device).type == "cpu" && !generic_backend() && dump_folder().empty();
-  return here ? vector_bytes() : 0;
+  return here ? machine_vector_bytes() : 0;
 }
 
 std::string flat_source(std::string_view source, int sub_group_size, int cpu_vector_bytes) {
@@ -245,12 +244,15 @@ Bytes Builder::spirv() const {
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
   auto signatures = checked_signatures(device, spirv);
   auto key = native_key(device, digest_of(spirv));
-  auto cached = cache_read(key);
-  if (auto program = cached ? load_native(device, *cached) : nullptr) {
-    dump_native(device, *cached, name);
+  auto load = [&](const std::optional<Bytes>& binary) {
+    auto program = binary ? load_native(device, *binary) : nullptr;
+    if (!program) return program;
+    dump_native(device, *binary, name);
     program->signatures = std::move(signatures);
     return program;
-  }
+  };
+  if (auto program = load(cache_read(key))) return program;
+  if (auto program = load(ready_kernels::find_image(device, spirv))) return program;
   Compilation compilation;
   auto built = build_service::build({device, "", {}, spirv});
   auto program = built ? load_built(device, spirv, built->native) : load_spirv(device, spirv);

@@ -14,6 +14,8 @@ namespace xpu {
 
 class Compilation;
 
+/// Returns the bytes of the largest registers of this machine's cores that have streaming stores, or 0.
+int machine_vector_bytes();
 /// Returns the bytes of the registers that kernels may use in assembly: 0 for kernels that other machines run
 /// too.
 int cpu_vector_bytes(int device);
@@ -44,7 +46,7 @@ class Builder {
   std::string hash_;
 };
 
-/// Builds SPIR-V that read_signatures() accepts, through the cache of native binaries. `name` is for dumps.
+/// Builds SPIR-V that read_signatures() accepts, through the caches of native binaries. `name` is for dumps.
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name);
 
 }  // namespace xpu

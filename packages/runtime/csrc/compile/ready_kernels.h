@@ -1,4 +1,5 @@
-// SPIR-V that ships with the library, of kernels that programs meet first.
+// Kernels that programs meet first ship with the library as SPIR-V, and in another wheel as native images
+// that the pinned driver made for CPUs with AVX2 and with AVX-512.
 #pragma once
 
 #include <optional>
@@ -9,9 +10,14 @@
 
 namespace xpu::ready_kernels {
 
-/// Returns the SPIR-V that Builder::ready_key() names, if it ships. A damaged file is a miss and one warning.
+/// Returns the SPIR-V that Builder::ready_key() names, if it ships.
 std::optional<Bytes> find(const Sha256::Digest& key);
 /// Returns the SPIR-V of all kernels that ship for a device.
 std::vector<Bytes> of_device(int device);
+
+/// The key of a native image for CPUs whose vector registers have so many bytes.
+Sha256::Digest image_key(int device, const Bytes& spirv, int vector_bytes);
+/// Returns the native image of SPIR-V, if one ships for this device and its driver.
+std::optional<Bytes> find_image(int device, const Bytes& spirv);
 
 }  // namespace xpu::ready_kernels

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import adapters
 
-OUR_WHEELS = ("xpu-sdk", "xpu-runtime")
+OUR_WHEELS = ("xpu-sdk", "xpu-runtime", "xpu-cpu-images")
 VENDOR_WHEELS = ("intel-sycl-rt", "intel-opencl-rt", "intel-cmplr-lib-ur", "onednn", "umf", "tbb")
 FRAMEWORKS = ("torch", "triton", "jax", "jaxlib", "torchao", "numpy")
 # Variables of other projects that affect the devices and libraries of a process.

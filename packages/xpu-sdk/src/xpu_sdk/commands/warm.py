@@ -21,6 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fill the cache; return 1 if there is none, else the program's exit code."""
+    # Images that ship are for many CPUs; these are for this one.
+    os.environ["XPU_READY_IMAGES"] = "0"
     from xpu_runtime import cache
 
     if cache.folder() is None:
