@@ -8,15 +8,15 @@ target_link_libraries(_C PRIVATE xpu_runtime)
 set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 
 set(stage "${CMAKE_CURRENT_BINARY_DIR}/stage")
-set(ready "${CMAKE_CURRENT_BINARY_DIR}/kernels.ready")
+set(ready "${CMAKE_CURRENT_BINARY_DIR}/kernels.ready" "${CMAKE_CURRENT_BINARY_DIR}/programs.ready")
 set(ready_script "${CMAKE_CURRENT_SOURCE_DIR}/ready_kernels/pack.py")
 add_custom_command(
-  OUTPUT "${ready}"
-  COMMAND "${CMAKE_COMMAND}" -E rm -rf "${stage}" "${ready}"
+  OUTPUT ${ready}
+  COMMAND "${CMAKE_COMMAND}" -E rm -rf "${stage}" ${ready}
   COMMAND "${CMAKE_COMMAND}" -E copy_directory "${CMAKE_CURRENT_SOURCE_DIR}/src/xpu_runtime" "${stage}/xpu_runtime"
   COMMAND "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:_C>" "${stage}/xpu_runtime"
-  COMMAND "${Python_EXECUTABLE}" "${ready_script}" "${stage}" "${ready}"
+  COMMAND "${Python_EXECUTABLE}" "${ready_script}" "${stage}" "${CMAKE_CURRENT_BINARY_DIR}"
   DEPENDS _C xpu_runtime "${ready_script}" ready_kernels/kernels.json src/xpu_runtime/_pack_file.py VERBATIM)
-add_custom_target(ready_kernels ALL DEPENDS "${ready}")
-install(FILES "${ready}" DESTINATION xpu_runtime)
+add_custom_target(ready_kernels ALL DEPENDS ${ready})
+install(FILES ${ready} DESTINATION xpu_runtime)
 install(TARGETS _C LIBRARY DESTINATION xpu_runtime)

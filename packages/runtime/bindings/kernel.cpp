@@ -106,6 +106,7 @@ void bind_kernel(py::module_& m) {
         return modules;
       },
       py::arg("device"));
+  m.def("ready_image_count", &ready_image_count, py::arg("device"), Unlocked());
   m.def(
       "build_ready_kernel",
       [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size,

@@ -118,6 +118,11 @@ std::vector<std::vector<std::uint8_t>> ready_spirv(int device) {
   return ready_kernels::of_device(device);
 }
 
+std::size_t ready_image_count(int device) {
+  device_info(device);  // throws for an unknown device
+  return ready_kernels::count_images(device);
+}
+
 std::vector<std::uint8_t> build_ready_image(int device, const std::vector<std::uint8_t>& spirv) {
   startup::require_not_forked();
   read_signatures(spirv);  // throws for invalid modules, which the driver does not check

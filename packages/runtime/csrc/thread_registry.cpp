@@ -38,10 +38,13 @@ struct Thread {
   std::atomic<std::int64_t> last_activity{0};  ///< in milliseconds_now()
   std::atomic<int> refusals{0};
   std::atomic<int> waits{0};
+  std::atomic<bool> is_background{false};
 
   // A refused thread unwinds, which needs the interpreter and may be refused again. A thread that is refused
   // more often does not unwind, and sleeps in each refusal.
-  bool is_active(std::int64_t since) const { return waits > 0 || (refusals <= 20 && last_activity >= since); }
+  bool is_active(std::int64_t since) const {
+    return !is_background && (waits > 0 || (refusals <= 20 && last_activity >= since));
+  }
 
   Thread() {
     std::lock_guard lock(registry().mutex);
@@ -59,6 +62,10 @@ std::atomic<void (*)() noexcept> park{nullptr};
 
 void record_activity() {
   self.last_activity.store(milliseconds_now(), std::memory_order_relaxed);
+}
+
+void mark_background() {
+  self.is_background = true;
 }
 
 BlockingScope::BlockingScope() {

@@ -7,6 +7,8 @@ namespace xpu::thread_registry {
 void record_activity();
 /// Sets the function that every thread calls at the end of a BlockingScope; it need not return.
 void set_park(void (*park)() noexcept);
+/// Says that the calling thread's work may be lost: shutdown does not wait for it.
+void mark_background();
 /// Scope in which the calling thread waits for a device or a compiler: it is active, however long that takes.
 class BlockingScope {
  public:

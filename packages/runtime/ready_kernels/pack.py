@@ -1,7 +1,9 @@
 """Compiles the kernels of kernels.json, so that their SPIR-V ships in the wheel.
 
-Run by the build: ``pack.py PACKAGE_PARENT OUT``, with the package just built importable from PACKAGE_PARENT.
-`nox -s ready-kernels` makes the list from what programs want. csrc/compile/pack_file.cpp reads the file.
+Run by the build: ``pack.py PACKAGE_PARENT FOLDER``, with the package just built importable from
+PACKAGE_PARENT. It writes kernels.ready, the SPIR-V, and programs.ready, the keys of what each case of a
+program wants, in that order. `nox -s ready-kernels` makes the list by running the programs.
+csrc/compile/pack_file.cpp reads the files.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 LIST = Path(__file__).with_name("kernels.json")
 # The part of the list that may be stale before a build of CI fails.
@@ -21,42 +24,65 @@ STALE_IN_CI = 1 / 20
 VECTORS = {"cpu": (32, 64), "gpu": (0,)}
 
 
-def variants(kernel: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments of every build of a kernel; equal ones are built once, through the cache."""
-    for kind in kernel["devices"]:
-        for vector in VECTORS[kind]:
-            yield kernel["source"], kernel["options"], kernel["sub_group_size"], vector
+class Build(NamedTuple):
+    """A kernel by its number in the list, for machines with such vector registers."""
+
+    kernel: int
+    vector_bytes: int
 
 
-def main(package_parent: str, out: str) -> None:
+def orders(content: dict[str, Any]) -> Iterator[tuple[str, int, list[Build]]]:
+    """Yield cases of programs, kinds of machines, and what the case wants there."""
+    for case, devices in content["cases"].items():
+        for device, order in devices.items():
+            for vector in VECTORS[device]:
+                yield case, vector, [Build(kernel, vector) for kernel in order]
+
+
+def main(package_parent: str, folder: str) -> None:
     """Build every kernel that still compiles, and say which do not: they are stale, of an older version."""
     # The cache stays beside the result, so that the next build compiles only what changed.
-    os.environ["XPU_CACHE_DIR"] = str(Path(out).with_name("ready-cache"))
+    os.environ["XPU_CACHE_DIR"] = str(Path(folder) / "ready-cache")
     sys.path.insert(0, package_parent)
     import xpu_runtime as xr
     from xpu_runtime import _pack_file
     from xpu_runtime._native import C
 
-    def build(arguments: tuple[Any, ...]) -> tuple[bytes, bytes] | str:
-        try:
-            return C.build_ready_kernel(0, *arguments)
-        except (xr.CompileError, xr.UsageError) as error:
-            return f"{error}\n{arguments[0]}"
+    content = json.loads(LIST.read_text())
+    kernels = content["kernels"]
 
-    kernels = json.loads(LIST.read_text())["kernels"]
-    kernels.sort(key=lambda kernel: kernel["source"])  # neighbours resemble each other
-    wanted = [variant for kernel in kernels for variant in variants(kernel)]
+    def build(wanted: Build) -> tuple[bytes, bytes] | str:
+        kernel = kernels[wanted.kernel]
+        source = kernel["source"]
+        try:
+            return C.build_ready_kernel(
+                0, source, kernel["options"], kernel["sub_group_size"], wanted.vector_bytes
+            )
+        except (xr.CompileError, xr.UsageError) as error:
+            return f"{error}\n{source}"
+
+    wanted = {each for *_, order in orders(content) for each in order}
+    # Sorted by source, neighbours resemble each other.
+    builds = sorted(wanted, key=lambda each: (kernels[each.kernel]["source"], each))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(build, wanted))
-    stale = [result for result in results if isinstance(result, str)]
-    items: dict[bytes, _pack_file.Item] = {}
-    for (*_, vector), result in zip(wanted, results, strict=True):
-        if not isinstance(result, str):
-            key, spirv = result
-            known = items[key].devices if key in items else 0
-            items[key] = _pack_file.Item(key, spirv, known | (vector or _pack_file.GPU))
-    _pack_file.write(Path(out), items.values())
-    print(f"{len(kernels)} kernels are ready, in {len(results) - len(stale)} builds")
+        results = dict(zip(builds, pool.map(build, builds), strict=True))
+    stale = [result for result in results.values() if isinstance(result, str)]
+    ready = {each: result for each, result in results.items() if not isinstance(result, str)}
+
+    modules: dict[bytes, _pack_file.Item] = {}
+    for each, (key, spirv) in ready.items():
+        known = modules[key].devices if key in modules else 0
+        devices = known | (each.vector_bytes or _pack_file.GPU)
+        modules[key] = _pack_file.Item(key, spirv, devices)
+    _pack_file.write(Path(folder) / "kernels.ready", modules.values())
+    programs = []
+    for case, vector, order in orders(content):
+        keys = b"".join(ready[each][0] for each in order if each in ready)
+        name = sha256(f"{case} {vector}".encode()).digest()
+        programs.append(_pack_file.Item(name, keys, vector or _pack_file.GPU))
+    _pack_file.write(Path(folder) / "programs.ready", programs)
+
+    print(f"{len(kernels)} kernels are ready, in {len(ready)} builds")
     if stale:
         print(f"{len(stale)} do not compile; run `nox -s ready-kernels`. The first:\n{stale[0]}")
     if os.environ.get("CI") and len(stale) > len(results) * STALE_IN_CI:

@@ -1,16 +1,16 @@
 """Choose the kernels that ship: run programs and write down what they want: ``nox -s ready-kernels``.
 
-Each program of ``programs/`` runs on the CPU device and on a virtual GPU: all GPUs want the same. The list
+Each program of ``programs/`` lists its cases, which run on the CPU device and on a virtual GPU: all GPUs want
+the same. The list
 goes to packages/runtime/ready_kernels/kernels.json, from which the build of the runtime makes SPIR-V.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-from pathlib import Path
+import subprocess
 
-from recording import LIST, PROGRAMS, Kernel, listed, wanted, write_list
+from recording import HERE, LIST, PROGRAMS, Listing, union, wanted
 from xpu_sdk.gpu_checks import virtual_gpu
 from xpu_sdk.gpu_checks.products import PRODUCTS
 
@@ -20,31 +20,46 @@ def devices() -> dict[str, dict[str, str]]:
     return {"cpu": {}, "gpu": virtual_gpu.variables(next(iter(PRODUCTS.values())))}
 
 
+def say_coverage() -> None:
+    """Print how many kernels of models outside the zoo ship for the CPU."""
+    found = union(wanted(HERE / "unseen_models.py", "cpu", {}))
+    ships = len(Listing.load().kernels("cpu").intersection(found))
+    print(f"{ships} of {len(found)} kernels ship ({ships / len(found):.0%})")
+
+
 def main() -> None:
-    """Write the list."""
+    """Write the list. What is not run keeps its kernels; programs that are gone lose theirs."""
     parser = argparse.ArgumentParser(prog="ready-kernels", description=__doc__)
     parser.add_argument("--only", nargs="*", choices=PROGRAMS, help="programs to run")
+    parser.add_argument("--device", choices=devices(), help="the device to run them on")
     parser.add_argument(
-        "--device", choices=devices(), help="run them there, and keep what ships for others"
+        "--coverage", action="store_true", help="say what ships of models outside the zoo instead"
     )
     options = parser.parse_args()
-    shipped = {device: listed(device) for device in devices()}
-    chosen = {d: v for d, v in devices().items() if options.device in (None, d)}
-    kernels: dict[Kernel, set[str]] = {}
-    for device in shipped.keys() - chosen.keys():
-        for kernel in sorted(shipped[device]):
-            kernels.setdefault(kernel, set()).add(device)
+    if options.coverage:
+        say_coverage()
+        return
+    listing, failed = Listing.load(), []
+    for case in list(listing.cases):
+        if case.split("/")[0] not in PROGRAMS:
+            del listing.cases[case]
     for name in options.only or PROGRAMS:
-        for device, variables in chosen.items():
-            with tempfile.TemporaryDirectory() as folder:
-                found = wanted(PROGRAMS[name], variables, Path(folder))
-            ships = sum(kernel in shipped[device] for kernel in found)
+        for device, variables in devices().items():
+            if options.device not in (None, device):
+                continue
+            try:
+                cases = wanted(PROGRAMS[name], device, variables)
+            except subprocess.CalledProcessError:
+                failed.append(f"{name} on {device}")
+                continue
+            found = union(cases)
+            ships = len(listing.kernels(device).intersection(found))
             print(f"{name} on {device}: {len(found)} kernels, {ships} of them ship", flush=True)
-            for kernel in found:
-                kernels.setdefault(kernel, set()).add(device)
-    if options.only is None:
-        write_list(kernels.items())
-        print(f"{len(kernels)} kernels, in {LIST}")
+            listing.replace(name, device, cases)
+            listing.save()
+    print(", ".join(f"{len(listing.kernels(d))} kernels for {d}" for d in devices()), f"in {LIST}")
+    if failed:
+        raise SystemExit(f"failed, and kept as they were: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

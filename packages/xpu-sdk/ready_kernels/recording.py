@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
 PROGRAMS = {path.stem: path for path in sorted((HERE / "programs").glob("*.py"))}
 LIST = HERE.parents[1] / "runtime" / "ready_kernels" / "kernels.json"
+
+# Parts of the names of cases: few use float16 on CPUs, which convert each number of it.
+LEFT_OUT = {"cpu": ("torch.float16",)}
 
 
 class Kernel(NamedTuple):
@@ -30,27 +34,69 @@ def records(data: bytes) -> Iterator[Kernel]:
         yield Kernel(int(size), source, tuple(options))
 
 
-def wanted(program: Path, variables: dict[str, str], folder: Path) -> list[Kernel]:
-    """Run a program in an empty folder; return the kernels that it wants, in order of first use."""
-    file = folder / "record"
-    file.unlink(missing_ok=True)
-    environment = os.environ | variables | {"XPU_RECORD_KERNELS": str(file)}
-    subprocess.run([sys.executable, str(program)], env=environment, cwd=folder, check=True)
-    return list(dict.fromkeys(records(file.read_bytes())))
+def wanted(program: Path, device: str, variables: dict[str, str]) -> dict[str, list[Kernel]]:
+    """Run a program; return the kernels that each of its cases wants, in order of first use.
+
+    `variables` choose the device.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(HERE / "run_cases.py"), str(program), folder]
+        command += LEFT_OUT.get(device, ())
+        subprocess.run(command, env=os.environ | variables, cwd=folder, check=True)
+        # In the order in which they ran.
+        files = sorted(Path(folder).iterdir(), key=lambda file: file.stat().st_mtime_ns)
+        return {file.name: list(dict.fromkeys(records(file.read_bytes()))) for file in files}
 
 
-def listed(device: str) -> set[Kernel]:
-    """Return the kernels that ship for the CPU or for GPUs."""
-    return {
-        Kernel(each["sub_group_size"], each["source"], tuple(each["options"]))
-        for each in json.loads(LIST.read_text())["kernels"]
-        if device in each["devices"]
-    }
+def union(cases: dict[str, list[Kernel]]) -> list[Kernel]:
+    """Return the kernels of all cases, each once."""
+    return list(dict.fromkeys(kernel for kernels in cases.values() for kernel in kernels))
 
 
-def write_list(kernels: Iterable[tuple[Kernel, set[str]]]) -> None:
-    """Write the list: each kernel, and the devices that it is for."""
-    lines = [
-        json.dumps({"devices": sorted(devices)} | kernel._asdict()) for kernel, devices in kernels
-    ]
-    LIST.write_text('{"kernels": [\n' + ",\n".join(lines) + "\n]}\n")
+class Listing:
+    """What ships: the kernels that each case of each program wants on each device, in order of first use."""
+
+    def __init__(self, cases: dict[str, dict[str, list[Kernel]]]) -> None:
+        self.cases = cases
+
+    @classmethod
+    def load(cls) -> Listing:
+        """Read the list."""
+        content = json.loads(LIST.read_text())
+        kernels = [
+            Kernel(each["sub_group_size"], each["source"], tuple(each["options"]))
+            for each in content["kernels"]
+        ]
+        return cls(
+            {
+                case: {device: [kernels[i] for i in order] for device, order in orders.items()}
+                for case, orders in content["cases"].items()
+            }
+        )
+
+    def save(self) -> None:
+        """Write the list: every kernel once, and the numbers of those that each case wants."""
+        orders = [order for each in self.cases.values() for order in each.values()]
+        kernels = list(dict.fromkeys(kernel for order in orders for kernel in order))
+        numbers = {kernel: number for number, kernel in enumerate(kernels)}
+        lines = [json.dumps(kernel._asdict()) for kernel in kernels]
+        cases = [
+            f"{json.dumps(case)}: "
+            + json.dumps({device: [numbers[k] for k in order] for device, order in each.items()})
+            for case, each in self.cases.items()
+        ]
+        parts = ('{"kernels": [', ",\n".join(lines), '], "cases": {', ",\n".join(cases), "}}\n")
+        LIST.write_text("\n".join(parts))
+
+    def replace(self, program: str, device: str, found: dict[str, list[Kernel]]) -> None:
+        """Replace what the cases of a program want on a device."""
+        for case, orders in self.cases.items():
+            if case.split("/")[0] == program:
+                orders.pop(device, None)
+        for case, kernels in found.items():
+            self.cases.setdefault(f"{program}/{case}", {})[device] = kernels
+        self.cases = {case: orders for case, orders in self.cases.items() if orders}
+
+    def kernels(self, device: str) -> set[Kernel]:
+        """Return the kernels that ship for the CPU or for GPUs."""
+        return {kernel for each in self.cases.values() for kernel in each.get(device, ())}

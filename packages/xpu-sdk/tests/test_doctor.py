@@ -1,11 +1,20 @@
 """``xpu-sdk doctor``: healthy here, and each fault found with its cure."""
 
 import json
+import os
 import time
 
 import pytest
+import xpu_runtime as xr
 from xpu_sdk import adapters, system_info
-from xpu_sdk.health import adapter_checks, devices, drivers, environment, probe
+from xpu_sdk.health import (
+    adapter_checks,
+    devices,
+    drivers,
+    environment,
+    kernel_images,
+    probe,
+)
 
 
 def findings(done):
@@ -36,6 +45,25 @@ def test_a_cache_that_others_may_write(xpu_sdk, cache_home):
     done = xpu_sdk("doctor", "--json")
     assert done.returncode == 1
     assert findings(done)["kernel cache"]["fix"] == f"chmod 700 {folder}"
+
+
+@pytest.mark.cpu_device
+@pytest.mark.skipif(os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="images are the driver's")
+@pytest.mark.parametrize(
+    ("images", "installed", "state", "words"),
+    [
+        (7, "1.0", "ok", "7 of"),
+        (0, "1.0", "note", "xpu-cpu-images 1.0 are not for driver"),
+        (0, None, "note", "xpu-cpu-images is not installed"),
+    ],
+    ids=["some fit", "none fits", "none"],
+)
+def test_images_of_kernels(monkeypatch, images, installed, state, words):
+    monkeypatch.setattr(xr, "ready_image_count", lambda _: images)
+    monkeypatch.setattr(system_info, "version", lambda _: installed)
+    (found,) = kernel_images.check()
+    assert found.state == state
+    assert words in found.found
 
 
 def test_a_driver_that_is_not_there(xpu_sdk, tmp_path):

@@ -25,10 +25,13 @@ using Status = HelperProcess::Status;
 
 constexpr std::size_t max_crashes = 2;
 
+std::size_t max_helpers() {
+  return env::number("XPU_BUILD_PROCESSES", std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+}
+
 class Helpers {
  public:
-  Helpers()
-      : max_(env::number("XPU_BUILD_PROCESSES", std::clamp(std::thread::hardware_concurrency(), 1u, 8u))) {}
+  Helpers(std::size_t max, Priority priority) : max_(max), priority_(priority) {}
 
   void prestart(std::size_t count) {
     std::lock_guard lock(mutex_);
@@ -72,7 +75,7 @@ class Helpers {
 
  private:
   Helper start() {
-    auto helper = HelperProcess::start();
+    auto helper = HelperProcess::start(priority_);
     if (helper)
       ++running_;
     else
@@ -82,7 +85,7 @@ class Helpers {
 
   // Kernels are then built in this process, without another attempt to start a helper.
   void disable() {
-    if (max_ > 0)
+    if (max_ > 0 && priority_ == Priority::normal)
       log(LogLevel::warning,
           "no helper process can be started, so kernels are built in this process, which a crash of the "
           "compiler would end. Set XPU_BUILD_PROCESSES=0 to turn helpers, and this warning, off");
@@ -94,11 +97,18 @@ class Helpers {
   std::condition_variable free_;
   std::vector<Helper> idle_;
   std::size_t running_ = 0, never_ready_ = 0, max_;
+  Priority priority_;
 };
 
 Helpers& helpers() {
-  static auto& instance = immortal<Helpers>();
+  static auto& instance = immortal<Helpers>(max_helpers(), Priority::normal);
   return instance;
+}
+
+// Never destroyed: threads that build ahead outlive static objects.
+Helpers& helpers_in_background() {
+  static auto* instance = new Helpers(background_helpers(), Priority::low);
+  return *instance;
 }
 
 [[noreturn]] void throw_compiler_crash(const BuildRequest& request, const std::string& exit_description) {
@@ -132,6 +142,25 @@ BuildResponse response_or_throw(BuildResponse response) {
   throw DeviceError(response.message);
 }
 
+std::optional<BuildResponse> build_in(Helpers& helpers, const BuildRequest& request) {
+  std::size_t crashes = 0;
+  while (auto helper = helpers.acquire()) {
+    HelperProcess::Reply reply;
+    try {
+      reply = helper->ask(request);
+    } catch (...) {  // interrupted: the helper ends when it has built the program, which nobody receives
+      helpers.release(std::move(helper), Status::exited_idle);
+      throw;
+    }
+    helpers.release(std::move(helper), reply.status);
+    if (reply.status == Status::answered) return response_or_throw(std::move(reply.response));
+    // A helper may also be killed from outside; the next one then builds the program.
+    if (reply.status == Status::crashed && ++crashes == max_crashes)
+      throw_compiler_crash(request, reply.exit_description);
+  }
+  return {};
+}
+
 bool is_cache_empty() {
   if (cache_folder().empty()) return true;
   std::error_code failed;
@@ -143,22 +172,17 @@ bool is_cache_empty() {
 }  // namespace
 
 std::optional<BuildResponse> build(const BuildRequest& request) {
-  std::size_t crashes = 0;
-  while (auto helper = helpers().acquire()) {
-    HelperProcess::Reply reply;
-    try {
-      reply = helper->ask(request);
-    } catch (...) {  // interrupted: the helper ends when it has built the program, which nobody receives
-      helpers().release(std::move(helper), Status::exited_idle);
-      throw;
-    }
-    helpers().release(std::move(helper), reply.status);
-    if (reply.status == Status::answered) return response_or_throw(std::move(reply.response));
-    // A helper may also be killed from outside; the next one then builds the program.
-    if (reply.status == Status::crashed && ++crashes == max_crashes)
-      throw_compiler_crash(request, reply.exit_description);
-  }
-  return {};
+  return build_in(helpers(), request);
+}
+
+std::optional<BuildResponse> build_in_background(const BuildRequest& request) {
+  return build_in(helpers_in_background(), request);
+}
+
+std::size_t background_helpers() {
+  constexpr std::size_t enough = 4;
+  auto most = max_helpers();
+  return most == 0 ? 0 : std::min(most - 1, enough);
 }
 
 void prestart(std::size_t count) {

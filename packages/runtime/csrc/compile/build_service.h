@@ -18,6 +18,12 @@ namespace xpu::build_service {
 /// and CompileError if two helpers crashed. Thread-safe.
 std::optional<BuildResponse> build(const BuildRequest& request);
 
+/// The same in one of the background_helpers(), which have a lower priority. Not for threads that signals
+/// reach.
+std::optional<BuildResponse> build_in_background(const BuildRequest& request);
+/// How many helpers build in the background at most: fewer than those that the program waits for.
+std::size_t background_helpers();
+
 /// Starts helpers until `count` of them run, or as many as are allowed. Does not wait for them. Thread-safe.
 void prestart(std::size_t count);
 /// Starts one helper early if the cache has no binaries, so that its device discovery overlaps ours.

@@ -4,7 +4,9 @@
 #include <exception>
 #include <fstream>
 
+#include "compile/build_ahead.h"
 #include "compile/build_service.h"
+#include "compile/claim.h"
 #include "compile/flatten.h"
 #include "compile/ready_kernels.h"
 #include "compile/resource_limits.h"
@@ -30,26 +32,33 @@ void dump(const std::string& file, const void* data, std::size_t size) {
       .write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
 
-void warn_once_if_slow(std::uint64_t nanoseconds, bool cached) {
-  static std::atomic<bool> warned{false};
-  if (nanoseconds < 1'000'000'000 || warned.exchange(true)) return;
-  const char* next = cached                   ? "it is cached for the next time"
-                     : cache_folder().empty() ? "the kernel cache is off, so every process compiles it"
-                                              : "it could not be cached, so every process compiles it";
+// Says once that this start compiles and later ones do not, when the process has waited for long.
+void tell_of_long_wait(int device, std::uint64_t nanoseconds, bool cached) {
+  static std::atomic<std::uint64_t> waited{0}, builds{0};
+  static std::atomic<bool> told{false};
+  constexpr std::uint64_t long_wait = 2'000'000'000;
+  auto count = ++builds, total = waited += nanoseconds;
+  if (total < long_wait || told.exchange(true)) return;
+  auto left = build_ahead::expected(device);
+  const char* next = cached                   ? "They are cached: the next start does not wait"
+                     : cache_folder().empty() ? "The kernel cache is off, so every process compiles them"
+                                              : "They could not be cached, so every process compiles them";
   log(LogLevel::warning,
-      join("compiling a kernel took ", nanoseconds / 1'000'000, " ms; ", next, " (logged once)"));
+      join("kernels are compiled when they are first used: ", count, count == 1 ? " took " : " have taken ",
+           total / 100'000'000 / 10.0, " s", left ? join(", some ", left, " more may follow") : "", ". ",
+           next, ". `xpu-sdk warm` builds them ahead (logged once)"));
 }
 
 }  // namespace
 
-/// One build and the caching of its result. It is a record of the trace and, if it took over a second, a
-/// warning.
+/// One build and the caching of its result. It is a record of the trace, and may be a message that the user
+/// waits for the compiler.
 class Compilation {
  public:
-  Compilation() = default;
+  explicit Compilation(int device) : device_(device) {}
   ~Compilation() {
     finish();
-    if (std::uncaught_exceptions() == exceptions_before_) warn_once_if_slow(end_ - begin_, cached_);
+    if (std::uncaught_exceptions() == exceptions_before_) tell_of_long_wait(device_, end_ - begin_, cached_);
   }
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
@@ -64,10 +73,11 @@ class Compilation {
   void keep(const std::string& key, const Bytes& bytes) {
     if (!bytes.empty() && cache_write(key, bytes)) cached_ = true;
   }
-  /// Says that the driver's own disk cache has the result.
-  void mark_cached_by_driver() { cached_ = true; }
+  /// Says that the cache had the result.
+  void mark_cached() { cached_ = true; }
 
  private:
+  int device_;
   std::uint64_t begin_ = trace::now(), end_ = 0;
   int exceptions_before_ = std::uncaught_exceptions();  // more in the destructor: the build failed
   bool cached_ = false;
@@ -77,7 +87,7 @@ namespace {
 
 /// `digest` identifies the SPIR-V or, if images are not made of SPIR-V, the source. The generic mode caches
 /// SYCL's images, the other backends cache their driver's binaries.
-std::string native_key(int device, std::string_view digest) {
+std::string key_of_digest(int device, std::string_view digest) {
   Sha256 hash;
   hash.field(digest).field(target_id(device)).field(generic_backend() ? "syclbin" : "driver");
   return hash.hex() + ".bin";
@@ -85,6 +95,15 @@ std::string native_key(int device, std::string_view digest) {
 
 std::string digest_of(const Bytes& spirv) {
   return Sha256().add(spirv.data(), spirv.size()).hex();
+}
+
+// Stands in the cache for a binary that a Level Zero driver keeps in a cache of its own: it has built the
+// SPIR-V without a crash, so that later processes need no helper for it.
+const Bytes kept_by_driver = {'d', 'r', 'i', 'v', 'e', 'r'};
+
+// What the disk cache is to have of a native binary.
+const Bytes& to_keep(int device, const Bytes& native) {
+  return native.empty() && device_info(device).backend == "level_zero" ? kept_by_driver : native;
 }
 
 // A GPU driver's binary tells the number of registers and spills.
@@ -116,6 +135,39 @@ ProgramPtr load_built(int device, const Bytes& spirv, const Bytes& binary) {
   auto program = binary.empty() ? nullptr : load_native(device, binary);
   if (!program) program = load_spirv(device, spirv);
   program->signatures = std::move(signatures);
+  return program;
+}
+
+// Returns null if neither the disk cache has a binary that the driver accepts nor one ships.
+ProgramPtr program_from_cache(int device, const Bytes& spirv, const std::string& name) {
+  auto signatures = checked_signatures(device, spirv);
+  auto load = [&](const std::optional<Bytes>& binary) -> ProgramPtr {
+    if (!binary) return nullptr;
+    auto program = *binary == kept_by_driver ? load_spirv(device, spirv) : load_native(device, *binary);
+    if (!program) return nullptr;
+    dump_native(device, *binary, name);
+    program->signatures = std::move(signatures);
+    return program;
+  };
+  if (auto program = load(cache_read(native_key(device, spirv)))) return program;
+  return load(ready_kernels::find_image(device, spirv));
+}
+
+ProgramPtr build_program(int device, const Bytes& spirv, const std::string& name) {
+  Compilation compilation(device);
+  Claim claim(native_key(device, spirv));
+  if (claim.waited())
+    if (auto program = program_from_cache(device, spirv, name)) {
+      compilation.mark_cached();
+      return program;
+    }
+  auto built = build_service::build({device, "", {}, spirv});
+  auto program = built ? load_built(device, spirv, built->native) : load_spirv(device, spirv);
+  if (!built) program->signatures = checked_signatures(device, spirv);
+  auto native = built ? std::move(built->native) : program->native();
+  compilation.finish();
+  dump_native(device, native, name);
+  compilation.keep(native_key(device, spirv), to_keep(device, native));
   return program;
 }
 
@@ -174,11 +226,12 @@ void Builder::keep(Compilation& compilation, const Bytes& spirv, const Bytes& na
   dump(hash_ + ".spv", spirv.data(), spirv.size());
   dump_native(device_, native, hash_);
   compilation.keep(hash_ + ".spv", spirv);
-  compilation.keep(native_key(device_, generic_backend() ? hash_ : digest_of(spirv)), native);
+  compilation.keep(key_of_digest(device_, generic_backend() ? hash_ : digest_of(spirv)),
+                   to_keep(device_, native));
 }
 
 CompiledSource Builder::compile() const {
-  Compilation compilation;
+  Compilation compilation(device_);
   auto compiled = compile_source(device_, flat_, options_);
   shutdown::reregister_exit_handler();  // the compiler is one of them
   keep(compilation, compiled.spirv, images_unusable ? Bytes{} : compiled.program->native());
@@ -191,16 +244,29 @@ std::optional<Bytes> Builder::spirv_from_disk() const {
 }
 
 ProgramPtr Builder::from_cache() const {
-  auto spirv = spirv_from_disk();
-  if (spirv) dump(hash_ + ".spv", spirv->data(), spirv->size());
-  if (!generic_backend()) return spirv ? program_of(device_, *spirv, hash_) : nullptr;
-  auto image = cache_read(native_key(device_, hash_));
-  return image ? load_native(device_, *image) : nullptr;
+  if (generic_backend()) {
+    auto image = cache_read(key_of_digest(device_, hash_));
+    return image ? load_native(device_, *image) : nullptr;
+  }
+  auto spirv = cache_read(hash_ + ".spv");
+  if (!spirv) return from_ready_kernels();
+  dump(hash_ + ".spv", spirv->data(), spirv->size());
+  return program_of(device_, *spirv, hash_);
+}
+
+ProgramPtr Builder::from_ready_kernels() const {
+  auto key = ready_key();
+  auto spirv = ready_kernels::find(key);
+  if (!spirv) return nullptr;
+  dump(hash_ + ".spv", spirv->data(), spirv->size());
+  auto program = program_from_cache(device_, *spirv, hash_);
+  build_ahead::note_wanted(device_, key, !program);
+  return program ? std::move(program) : build_program(device_, *spirv, hash_);
 }
 
 ProgramPtr Builder::from_helper() const {
   if (images_unusable) return nullptr;
-  Compilation compilation;
+  Compilation compilation(device_);
   auto built = build_service::build({device_, flat_, options_, {}});
   if (!built) return nullptr;
   compilation.finish();
@@ -224,7 +290,7 @@ ProgramPtr Builder::build() const {
 }
 
 std::optional<Bytes> Builder::spirv_from_helper() const {
-  Compilation compilation;
+  Compilation compilation(device_);
   auto built = build_service::build({device_, flat_, options_, {}});
   if (!built) return {};
   keep(compilation, built->spirv, built->native);
@@ -242,27 +308,19 @@ Bytes Builder::spirv() const {
 }
 
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name) {
-  auto signatures = checked_signatures(device, spirv);
-  auto key = native_key(device, digest_of(spirv));
-  auto load = [&](const std::optional<Bytes>& binary) {
-    auto program = binary ? load_native(device, *binary) : nullptr;
-    if (!program) return program;
-    dump_native(device, *binary, name);
-    program->signatures = std::move(signatures);
-    return program;
-  };
-  if (auto program = load(cache_read(key))) return program;
-  if (auto program = load(ready_kernels::find_image(device, spirv))) return program;
-  Compilation compilation;
-  auto built = build_service::build({device, "", {}, spirv});
-  auto program = built ? load_built(device, spirv, built->native) : load_spirv(device, spirv);
-  program->signatures = std::move(signatures);
-  auto native = built ? std::move(built->native) : program->native();
-  compilation.finish();
-  dump_native(device, native, name);
-  compilation.keep(key, native);
-  if (device_info(device).backend == "level_zero") compilation.mark_cached_by_driver();
-  return program;
+  auto program = program_from_cache(device, spirv, name);
+  return program ? std::move(program) : build_program(device, spirv, name);
+}
+
+std::string native_key(int device, const Bytes& spirv) {
+  return key_of_digest(device, digest_of(spirv));
+}
+
+void build_into_cache(int device, const Bytes& spirv) {
+  auto key = native_key(device, spirv);
+  if (cache_read(key)) return;
+  if (auto built = build_service::build_in_background({device, "", {}, spirv}))
+    if (auto& entry = to_keep(device, built->native); !entry.empty()) cache_write(key, entry);
 }
 
 }  // namespace xpu

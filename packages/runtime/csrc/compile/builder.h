@@ -33,6 +33,7 @@ class Builder {
  private:
   std::optional<Bytes> spirv_from_disk() const;
   ProgramPtr from_cache() const;
+  ProgramPtr from_ready_kernels() const;
   /// Returns null if there are no helpers, or this process cannot load their images.
   ProgramPtr from_helper() const;
   std::optional<Bytes> spirv_from_helper() const;
@@ -48,5 +49,9 @@ class Builder {
 
 /// Builds SPIR-V that read_signatures() accepts, through the caches of native binaries. `name` is for dumps.
 ProgramPtr program_of(int device, const Bytes& spirv, const std::string& name);
+/// The key of SPIR-V's native binary in the disk cache.
+std::string native_key(int device, const Bytes& spirv);
+/// Builds SPIR-V in a background helper unless the disk cache has its binary, and writes that there.
+void build_into_cache(int device, const Bytes& spirv);
 
 }  // namespace xpu

@@ -50,7 +50,7 @@ struct Ends {
   int release() { return std::exchange(ours, -1); }
 };
 
-int spawn(int socket, int exit_pipe) {
+int spawn(int socket, int exit_pipe, Priority priority) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
@@ -59,7 +59,9 @@ int spawn(int socket, int exit_pipe) {
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   auto path = program();
   auto variables = environment();
-  std::vector<char*> arguments = {path.data(), nullptr}, pointers;
+  std::string low = "--low-priority";
+  std::vector<char*> arguments = {path.data(), priority == Priority::low ? low.data() : nullptr, nullptr};
+  std::vector<char*> pointers;
   for (auto& variable : variables) pointers.push_back(variable.data());
   pointers.push_back(nullptr);
   pid_t child;
@@ -72,14 +74,14 @@ int spawn(int socket, int exit_pipe) {
 
 }  // namespace
 
-std::unique_ptr<HelperProcess> HelperProcess::start() {
+std::unique_ptr<HelperProcess> HelperProcess::start(Priority priority) {
   Ends messages, exit_pipe;
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return nullptr;
   messages.ours = pair[0], messages.theirs = pair[1];
   if (pipe2(pair, O_CLOEXEC) != 0) return nullptr;
   exit_pipe.ours = pair[0], exit_pipe.theirs = pair[1];
-  int failed = spawn(messages.theirs, exit_pipe.theirs);
+  int failed = spawn(messages.theirs, exit_pipe.theirs, priority);
   if (failed == 0) return std::make_unique<HelperProcess>(messages.release(), exit_pipe.release());
   log(LogLevel::debug, join("cannot start ", program(), ": ", std::strerror(failed)));
   return nullptr;

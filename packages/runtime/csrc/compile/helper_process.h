@@ -10,11 +10,13 @@
 
 namespace xpu::build_service {
 
+enum class Priority { normal, low };
+
 /// For one thread at a time.
 class HelperProcess {
  public:
   /// Returns null if no process can be started. Does not wait until it is ready.
-  static std::unique_ptr<HelperProcess> start();
+  static std::unique_ptr<HelperProcess> start(Priority priority);
   HelperProcess(int socket, int exit_pipe) : socket_(socket), exit_pipe_(exit_pipe) {}
   ~HelperProcess();
   HelperProcess(const HelperProcess&) = delete;

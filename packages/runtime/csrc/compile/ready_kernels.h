@@ -2,6 +2,7 @@
 // that the pinned driver made for CPUs with AVX2 and with AVX-512.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -15,9 +16,15 @@ std::optional<Bytes> find(const Sha256::Digest& key);
 /// Returns the SPIR-V of all kernels that ship for a device.
 std::vector<Bytes> of_device(int device);
 
+/// Returns the keys of what each program of the zoo wanted on such a device, in order of first use.
+std::vector<std::vector<Sha256::Digest>> programs_of_device(int device);
+
 /// The key of a native image for CPUs whose vector registers have so many bytes.
 Sha256::Digest image_key(int device, const Bytes& spirv, int vector_bytes);
 /// Returns the native image of SPIR-V, if one ships for this device and its driver.
 std::optional<Bytes> find_image(int device, const Bytes& spirv);
+
+/// How many of the kernels that ship for a device have an image that find_image() returns.
+std::size_t count_images(int device);
 
 }  // namespace xpu::ready_kernels

@@ -34,6 +34,7 @@ _HOME = {
     "Module": "kernel",
     "compile": "kernel",
     "from_spirv": "kernel",
+    "ready_image_count": "kernel",
     "ready_spirv": "kernel",
     "dry_run": "kernel",
     "launch": "kernel",
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
         from_spirv,
         launch,
         prestart_build_helpers,
+        ready_image_count,
         ready_spirv,
     )
     from .process import abi_version, generic_backend, is_initialized, library_paths

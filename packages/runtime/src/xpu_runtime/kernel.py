@@ -85,6 +85,11 @@ def ready_spirv(device: int | None = None) -> list[bytes]:
     return C.ready_spirv(C.current_device() if device is None else device)
 
 
+def ready_image_count(device: int | None = None) -> int:
+    """Return how many of them have a native image, in xpu-cpu-images, which this process loads unbuilt."""
+    return C.ready_image_count(C.current_device() if device is None else device)
+
+
 def launch(
     kernel: Kernel,
     global_size: int | Sequence[int],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 
@@ -47,57 +49,70 @@ def loss(f, p, x, y):
     return -jnp.take_along_axis(logits, y[..., None], -1).mean()
 
 
-key = jax.random.key(0)
-words = jnp.zeros((2, 16), jnp.int32)
-for dtype in (jnp.float32, jnp.bfloat16):
+SIZES = {
+    "words": (128, 64),
+    "qkv": (64, 192),
+    "out": (64, 64),
+    "up": (64, 256),
+    "down": (256, 64),
+}
 
-    def normal(*shape, dtype=dtype):
-        """Return random weights."""
-        return jax.random.normal(key, shape, dtype) * 0.02
 
-    sizes = {
-        "words": (128, 64),
-        "qkv": (64, 192),
-        "out": (64, 64),
-        "up": (64, 256),
-        "down": (256, 64),
-    }
-    cases = (
-        (
-            perceptron,
-            [(normal(64, 128), normal(128)), (normal(128, 10), normal(10))],
-            normal(8, 64),
-            words[0, :8],
-        ),
-        (transformer, {name: normal(*size) for name, size in sizes.items()}, words, words),
-        (
-            convolution,
-            {"layers": [normal(3, 3, 3, 16), normal(3, 3, 16, 32)], "head": normal(32, 10)},
-            normal(8, 32, 32, 3),
-            words[0, :8],
-        ),
-    )
-    for f, p, x, y in cases:
-        step = jax.jit(
-            lambda p, x, y, f=f: jax.tree.map(
-                lambda w, g: w - 0.1 * g, p, jax.grad(lambda p: loss(f, p, x, y))(p)
-            )
-        )
-        jax.block_until_ready(step(p, x, y))
-        jax.block_until_ready(jax.jit(f)(p, x))
-    x = normal(64, 64)
-    for function in (
-        jnp.sum,
-        jnp.mean,
-        jnp.max,
-        jnp.argmax,
-        jnp.sort,
-        jnp.cumsum,
-        jnp.exp,
-        jnp.linalg.norm,
-        jnp.transpose,
-    ):
+def normal(dtype, *shape):
+    """Return random weights."""
+    return jax.random.normal(jax.random.key(0), shape, dtype) * 0.02
+
+
+def train_perceptron(dtype):
+    """Train linear layers."""
+    normal_ = partial(normal, dtype)
+    p = [(normal_(64, 128), normal_(128)), (normal_(128, 10), normal_(10))]
+    train(perceptron, p, normal_(8, 64), jnp.zeros(8, jnp.int32))
+
+
+def train_transformer(dtype):
+    """Train a block of attention."""
+    words = jnp.zeros((2, 16), jnp.int32)
+    train(transformer, {name: normal(dtype, *size) for name, size in SIZES.items()}, words, words)
+
+
+def train_convolution(dtype):
+    """Train two convolutions."""
+    normal_ = partial(normal, dtype)
+    p = {"layers": [normal_(3, 3, 3, 16), normal_(3, 3, 16, 32)], "head": normal_(32, 10)}
+    train(convolution, p, normal_(8, 32, 32, 3), jnp.zeros(8, jnp.int32))
+
+
+def train(f, p, x, y):
+    """Make a step, then ask the network."""
+
+    @jax.jit
+    def step(p, x, y):
+        gradients = jax.grad(lambda p: loss(f, p, x, y))(p)
+        return jax.tree.map(lambda w, g: w - 0.1 * g, p, gradients)
+
+    jax.block_until_ready(step(p, x, y))
+    jax.block_until_ready(jax.jit(f)(p, x))
+
+
+FUNCTIONS = (
+    *(jnp.sum, jnp.mean, jnp.max, jnp.argmax, jnp.sort, jnp.cumsum, jnp.exp, jnp.linalg.norm),
+    jnp.transpose,
+)
+
+
+def call_functions(dtype):
+    """Call common functions."""
+    x = normal(dtype, 64, 64)
+    for function in FUNCTIONS:
         jax.block_until_ready(function(x))
     jax.block_until_ready(
         (x + 1, x * x, x @ x, x[:3], jnp.concatenate((x, x)), x.astype(jnp.float32), x > 0)
     )
+
+
+CASES = {
+    f"{case.__name__} {dtype.__name__}": partial(case, dtype)
+    for dtype in (jnp.float32, jnp.bfloat16)
+    for case in (train_perceptron, train_transformer, train_convolution, call_functions)
+}

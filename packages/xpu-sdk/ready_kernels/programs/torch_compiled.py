@@ -1,5 +1,7 @@
 """Compiled blocks of networks, in inference and training."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -23,7 +25,8 @@ class Block(nn.Module):
         return x + self.down(F.gelu(self.up(self.norms[1](x)), approximate="tanh"))
 
 
-for dtype in (torch.float32, torch.bfloat16):
+def train(dtype: torch.dtype) -> None:
+    """Train a compiled block, and ask it."""
     block = Block().to("xpu", dtype)
     x = torch.randn(2, 16, 64, device="xpu", dtype=dtype)
     compiled = torch.compile(block)
@@ -31,3 +34,6 @@ for dtype in (torch.float32, torch.bfloat16):
     with torch.inference_mode():
         compiled(x)
     torch.xpu.synchronize()
+
+
+CASES = {str(dtype): partial(train, dtype) for dtype in (torch.float32, torch.bfloat16)}

@@ -1,5 +1,8 @@
 """Models of `transformers`: GPT-2 in training, Llama and GPT-2 writing text."""
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 import transformers as tf
 
@@ -11,33 +14,53 @@ LLAMA = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
 }
-MODELS = (
-    lambda: tf.GPT2LMHeadModel(tf.GPT2Config(vocab_size=128, n_embd=64, n_layer=2, n_head=4)),
-    lambda: tf.LlamaForCausalLM(tf.LlamaConfig(**SHAPE, **LLAMA)),
-)
+MODELS = {
+    "gpt2": lambda: tf.GPT2LMHeadModel(
+        tf.GPT2Config(vocab_size=128, n_embd=64, n_layer=2, n_head=4)
+    ),
+    "llama": lambda: tf.LlamaForCausalLM(tf.LlamaConfig(**SHAPE, **LLAMA)),
+}
 SAMPLED = {"do_sample": True, "top_k": 5, "top_p": 0.9}
-# A virtual GPU computes nothing, so that probabilities are none.
-computes = torch.xpu.get_device_properties().type == "cpu"
 
-for make in MODELS:
+
+def write(
+    make: Callable[[], torch.nn.Module], dtype: torch.dtype, rows: int, options: dict
+) -> None:
+    """Let a model write text."""
+    # A virtual GPU computes nothing, so that probabilities are none.
+    if options["do_sample"] and torch.xpu.get_device_properties().type != "cpu":
+        return
+    words = torch.randint(1, 128, (rows, 16)).to("xpu")
+    make().to("xpu", dtype).eval().generate(
+        words,
+        attention_mask=torch.ones_like(words),
+        max_new_tokens=4,
+        min_new_tokens=4,
+        pad_token_id=0,
+        **options,
+    )
+    torch.xpu.synchronize()
+
+
+def train(make: Callable[[], torch.nn.Module], dtype: torch.dtype) -> None:
+    """Train a model."""
+    net = make().to("xpu", dtype)
+    words = torch.randint(1, 128, (2, 16)).to("xpu")
+    optimizer = torch.optim.AdamW(net.parameters())
+    for _ in range(2):
+        net(input_ids=words, labels=words).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    torch.xpu.synchronize()
+
+
+CASES = {}
+for name, make in MODELS.items():
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        net = make().to("xpu", dtype).eval()
-        words = torch.randint(1, 128, (2, 16), device="xpu")
-        mask = torch.ones_like(words)
-        for options in ({"do_sample": False}, SAMPLED)[: 1 + computes]:
-            for prompt in (words, words[:1]):
-                net.generate(
-                    prompt,
-                    attention_mask=mask[: len(prompt)],
-                    max_new_tokens=4,
-                    min_new_tokens=4,
-                    pad_token_id=0,
-                    **options,
+        CASES[f"{name} trains in {dtype}"] = partial(train, make, dtype)
+        for rows in (1, 2):
+            for options in ({"do_sample": False}, SAMPLED):
+                kind = "samples" if options["do_sample"] else "writes"
+                CASES[f"{name} {kind} {rows} in {dtype}"] = partial(
+                    write, make, dtype, rows, options
                 )
-        net.train()
-        optimizer = torch.optim.AdamW(net.parameters())
-        for _ in range(2):
-            net(input_ids=words, labels=words).loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-        torch.xpu.synchronize()

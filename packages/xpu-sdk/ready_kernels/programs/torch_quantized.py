@@ -1,31 +1,35 @@
 """Linear layers that TorchAO quantizes."""
 
-import torch
-from torchao.quantization import (
-    Float8DynamicActivationFloat8WeightConfig,
-    Float8WeightOnlyConfig,
-    Int4WeightOnlyConfig,
-    Int8DynamicActivationInt8WeightConfig,
-    Int8WeightOnlyConfig,
-    PerRow,
-    quantize_,
-)
+from functools import partial
 
-CONFIGS = (
-    lambda: Int4WeightOnlyConfig(group_size=128),
-    lambda: Int4WeightOnlyConfig(group_size=32),
-    Int8WeightOnlyConfig,
-    Float8WeightOnlyConfig,
-    Int8DynamicActivationInt8WeightConfig,
-    lambda: Float8DynamicActivationFloat8WeightConfig(granularity=PerRow()),
-)
-for config in CONFIGS:
-    for dtype in (torch.bfloat16, torch.float32):
-        net = torch.nn.Linear(256, 256, device="xpu", dtype=dtype).eval().requires_grad_(False)
-        try:
-            quantize_(net, config())
-        except (AssertionError, ValueError):  # some take bf16 only
-            continue
-        for rows in (1, 2, 32):
-            net(torch.randn(rows, 256, device="xpu", dtype=dtype))
-        torch.xpu.synchronize()
+import torch
+
+CONFIGS = {
+    "int4": ("Int4WeightOnlyConfig", {"group_size": 128}),
+    "int4 of small groups": ("Int4WeightOnlyConfig", {"group_size": 32}),
+    "int8": ("Int8WeightOnlyConfig", {}),
+    "fp8": ("Float8WeightOnlyConfig", {}),
+    "dynamic int8": ("Int8DynamicActivationInt8WeightConfig", {}),
+    "dynamic fp8": ("Float8DynamicActivationFloat8WeightConfig", {}),
+}
+
+
+def ask(name: str, dtype: torch.dtype) -> None:
+    """Quantize a layer, and ask it for one row and for several."""
+    # Its import uses the device, which must not happen before the fork.
+    from torchao import quantization
+
+    kind, options = CONFIGS[name]
+    if name == "dynamic fp8":
+        options = {"granularity": quantization.PerRow()}
+    net = torch.nn.Linear(256, 256, device="xpu", dtype=dtype).eval().requires_grad_(False)
+    quantization.quantize_(net, getattr(quantization, kind)(**options))
+    for rows in (1, 2, 32):
+        net(torch.randn(rows, 256, device="xpu", dtype=dtype))
+    torch.xpu.synchronize()
+
+
+CASES = {name: partial(ask, name, torch.bfloat16) for name in CONFIGS}
+# The others take bfloat16 only.
+for name in ("int8", "fp8", "dynamic int8"):
+    CASES[f"{name} of f32"] = partial(ask, name, torch.float32)

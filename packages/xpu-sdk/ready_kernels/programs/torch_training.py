@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -113,22 +114,24 @@ WORDS = torch.randint(128, (BATCH, 16))
 IMAGES = torch.randn(BATCH, 3, 32, 32)
 NUMBERS = torch.randn(BATCH, WIDTH)
 LABELS = torch.randint(CLASSES, (BATCH,))
+CHANNELS_LAST = torch.channels_last
 
 
-def networks() -> Iterator[tuple[Callable[[], nn.Module], Tensor, Tensor]]:
-    """Yield a network, its input and what it is to return."""
-    activations = (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.Softplus, nn.Mish)
-    for activation in activations:
-        norm = nn.BatchNorm1d if activation is nn.ReLU else nn.LayerNorm
-        yield partial(perceptron, activation, norm), NUMBERS, LABELS
-    for make in (convolutional, separable):
-        yield make, IMAGES, LABELS
-        yield make, IMAGES.to(memory_format=torch.channels_last), LABELS
-    yield autoencoder, IMAGES, torch.rand(BATCH, 3, 32, 32)
-    for norm, is_rotary in ((nn.LayerNorm, False), (nn.RMSNorm, True)):
-        yield partial(Transformer, norm, is_rotary), WORDS, WORDS
-    for kind in (nn.LSTM, nn.GRU):
-        yield partial(Recurrent, kind), WORDS, WORDS
+NETWORKS: dict[str, tuple[Callable[[], nn.Module], Tensor, Tensor]] = {
+    "convolutional": (convolutional, IMAGES, LABELS),
+    "convolutional, channels last": (convolutional, IMAGES.to(memory_format=CHANNELS_LAST), LABELS),
+    "separable": (separable, IMAGES, LABELS),
+    "separable, channels last": (separable, IMAGES.to(memory_format=CHANNELS_LAST), LABELS),
+    "autoencoder": (autoencoder, IMAGES, torch.rand(BATCH, 3, 32, 32)),
+    "transformer": (partial(Transformer, nn.LayerNorm, False), WORDS, WORDS),
+    "rotary transformer": (partial(Transformer, nn.RMSNorm, True), WORDS, WORDS),
+    "LSTM": (partial(Recurrent, nn.LSTM), WORDS, WORDS),
+    "GRU": (partial(Recurrent, nn.GRU), WORDS, WORDS),
+}
+for activation in (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.Softplus, nn.Mish):
+    norm = nn.BatchNorm1d if activation is nn.ReLU else nn.LayerNorm
+    name = f"perceptron of {activation.__name__}"
+    NETWORKS[name] = partial(perceptron, activation, norm), NUMBERS, LABELS
 
 
 def loss_of(out: Tensor, target: Tensor) -> Tensor:
@@ -155,30 +158,54 @@ def train(net: nn.Module, given: Tensor, target: Tensor, optimizer: torch.optim.
     net.train()
 
 
-OPTIMIZERS = (
-    partial(torch.optim.AdamW, lr=1e-3),
-    partial(torch.optim.SGD, lr=1e-2, momentum=0.9, weight_decay=1e-4),
-    partial(torch.optim.Adam, lr=1e-3, fused=True),
-)
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "AdamW": partial(torch.optim.AdamW, lr=1e-3),
+    "SGD": partial(torch.optim.SGD, lr=1e-2, momentum=0.9, weight_decay=1e-4),
+    "Adam": partial(torch.optim.Adam, lr=1e-3, fused=True),
+}
 
-for make, given, target in networks():
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        net = make()
-        net(given)  # makes lazy layers
-        net = net.to("xpu", dtype)
-        if given.is_floating_point() and given.is_contiguous(memory_format=torch.channels_last):
-            net = net.to(memory_format=torch.channels_last)
-        x = given.to("xpu", dtype) if given.is_floating_point() else given.to("xpu")
-        y = target.to("xpu")
-        for optimizer in OPTIMIZERS if dtype == torch.float32 else OPTIMIZERS[:1]:
-            train(net, x, y, optimizer(net.parameters()))
-        if dtype == torch.float32:
-            for lower in (torch.bfloat16, torch.float16):
-                with torch.autocast("xpu", dtype=lower):
-                    loss = loss_of(net(x), y)
-                scaler = torch.amp.GradScaler("xpu", enabled=lower == torch.float16)
-                optimizer = OPTIMIZERS[0](net.parameters())
-                scaler.scale(loss).backward()
-                scaler.step(optimizer)
-                scaler.update()
-        torch.xpu.synchronize()
+
+def on_device(
+    make: Callable[[], nn.Module], given: Tensor, target: Tensor, dtype: torch.dtype
+) -> tuple[nn.Module, Tensor, Tensor]:
+    """Return a new network, its input and what it is to return, on xpu."""
+    net = make()
+    net(given)  # makes lazy layers
+    net = net.to("xpu", dtype)
+    if not given.is_floating_point():
+        return net, given.to("xpu"), target.to("xpu")
+    if given.is_contiguous(memory_format=CHANNELS_LAST):
+        net = net.to(memory_format=CHANNELS_LAST)
+    return net, given.to("xpu", dtype), target.to("xpu")
+
+
+def train_in(
+    dtype: torch.dtype, optimizer: Callable[..., torch.optim.Optimizer], *network: Any
+) -> None:
+    """Train in one precision."""
+    net, x, y = on_device(*network, dtype)
+    train(net, x, y, optimizer(net.parameters()))
+    torch.xpu.synchronize()
+
+
+def train_mixed(lower: torch.dtype, *network: Any) -> None:
+    """Train with f32 weights and lower precision where it serves."""
+    net, x, y = on_device(*network, torch.float32)
+    with torch.autocast("xpu", dtype=lower):
+        loss = loss_of(net(x), y)
+    scaler = torch.amp.GradScaler("xpu", enabled=lower == torch.float16)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    torch.xpu.synchronize()
+
+
+LOWER = (torch.bfloat16, torch.float16)
+CASES: dict[str, Callable[[], None]] = {}
+for name, network in NETWORKS.items():
+    for kind, optimizer in OPTIMIZERS.items():
+        CASES[f"{name} with {kind}"] = partial(train_in, torch.float32, optimizer, *network)
+    for dtype in LOWER:
+        CASES[f"{name} in {dtype}"] = partial(train_in, dtype, OPTIMIZERS["AdamW"], *network)
+        CASES[f"{name}, mixed with {dtype}"] = partial(train_mixed, dtype, *network)

@@ -9,12 +9,21 @@ from dataclasses import asdict
 from rich.markup import escape
 
 from .. import printing
-from ..health import adapter_checks, caches, devices, drivers, environment, libraries, wheels
+from ..health import (
+    adapter_checks,
+    caches,
+    devices,
+    drivers,
+    environment,
+    kernel_images,
+    libraries,
+    wheels,
+)
 from ..health.finding import Finding
 
 HELP = "check every layer; exit code 1 when one fails"
 
-LAYERS = (wheels, libraries, drivers, devices, caches, environment, adapter_checks)
+LAYERS = (wheels, libraries, drivers, devices, kernel_images, caches, environment, adapter_checks)
 MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fail": "[bold red]FAIL[/]"}
 
 

@@ -1,0 +1,55 @@
+#include "compile/claim.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+#include "interrupt.h"
+#include "thread_registry.h"
+
+namespace xpu {
+namespace {
+
+struct Claims {
+  std::mutex mutex;
+  std::condition_variable released;
+  std::set<std::string> keys;
+};
+// Never destroyed: threads that build ahead may outlive static objects.
+Claims& claims() {
+  static auto* instance = new Claims;
+  return *instance;
+}
+
+}  // namespace
+
+Claim::Claim(std::string native_key) : key_(std::move(native_key)) {
+  auto& [mutex, released, keys] = claims();
+  thread_registry::BlockingScope blocking;
+  std::unique_lock lock(mutex);
+  while (!keys.insert(key_).second) {
+    waited_ = true;
+    if (released.wait_for(lock, interrupt::check_interval) == std::cv_status::no_timeout) continue;
+    lock.unlock();
+    interrupt::check_operation();
+    lock.lock();
+  }
+}
+
+std::unique_ptr<Claim> Claim::attempt(std::string native_key) {
+  auto& all = claims();
+  std::lock_guard lock(all.mutex);
+  if (!all.keys.insert(native_key).second) return nullptr;
+  return std::unique_ptr<Claim>(new Claim(std::move(native_key), Granted{}));
+}
+
+Claim::~Claim() {
+  auto& all = claims();
+  {
+    std::lock_guard lock(all.mutex);
+    all.keys.erase(key_);
+  }
+  all.released.notify_all();
+}
+
+}  // namespace xpu
