@@ -48,6 +48,19 @@ def test_too_much_local_memory_is_out_of_resources(xr):
             build()
 
 
+DOUBLE = """
+#include <xpu/core.h>
+XPU_KERNEL(1) half(xpu::global<double> x) { x[xpu::global_id()] *= 0.5; }
+"""
+
+
+def test_64_bit_floats_where_there_are_none(xr):
+    if xr.devices()[0].fp64:
+        pytest.skip("this device has them")
+    with pytest.raises(xr.OutOfResources, match="64-bit floats"):
+        xr.compile(DOUBLE).kernel("half")
+
+
 def test_kernels_tell_their_resources(xr):
     module = xr.compile(LOCAL.format(count=64))
     reverse, plain = (module.kernel(name).resources() for name in ("reverse", "plain"))

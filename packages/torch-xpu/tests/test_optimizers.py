@@ -6,6 +6,8 @@ import pytest
 import torch
 from torch.testing._internal.common_optimizers import OptimizerInfo, optim_db
 
+from torch_xpu import _grad_scaler
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 FORMS = {"single": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
@@ -89,8 +91,10 @@ def test_fused_step_is_left_out_when_gradients_overflow(name):
 
 
 @pytest.mark.values
-def test_scaler_unscales_and_grows():
+@pytest.mark.parametrize("lacks_f64", [False, True], ids=["f64", "no f64"])
+def test_scaler_unscales_and_grows(monkeypatch, lacks_f64):
     net = model(1).to("xpu")
+    monkeypatch.setattr(_grad_scaler, "_lacks_f64", lambda device: lacks_f64)
     other = model(1)
     scaler = torch.amp.GradScaler("xpu", init_scale=256.0, growth_interval=1)
     for device, module in (("xpu", net), ("cpu", other)):
@@ -106,3 +110,14 @@ def test_scaler_unscales_and_grows():
     assert scaler.get_scale() == 512.0
     for ours, theirs in zip(net.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_scaler_builds_what_this_device_has():
+    """Virtual GPUs without 64-bit floats refuse kernels that use them."""
+    net = model(1).to("xpu")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("xpu")
+    scaler.scale(net(torch.ones(2, 6, device="xpu")).sum()).backward()
+    scaler.unscale_(optimizer)
+    torch.xpu.synchronize()
+    assert scaler._scale.device.type == "xpu"

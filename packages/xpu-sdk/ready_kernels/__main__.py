@@ -39,10 +39,7 @@ def main() -> None:
     if options.coverage:
         say_coverage()
         return
-    listing, failed = Listing.load(), []
-    for case in list(listing.cases):
-        if case.split("/")[0] not in PROGRAMS:
-            del listing.cases[case]
+    failed = []
     for name in options.only or PROGRAMS:
         for device, variables in devices().items():
             if options.device not in (None, device):
@@ -53,10 +50,14 @@ def main() -> None:
                 failed.append(f"{name} on {device}")
                 continue
             found = union(cases)
+            listing = Listing.load()  # another run may have written it, for another device
             ships = len(listing.kernels(device).intersection(found))
             print(f"{name} on {device}: {len(found)} kernels, {ships} of them ship", flush=True)
             listing.replace(name, device, cases)
             listing.save()
+    listing = Listing.load()
+    listing.keep_programs(PROGRAMS)
+    listing.save()
     print(", ".join(f"{len(listing.kernels(d))} kernels for {d}" for d in devices()), f"in {LIST}")
     if failed:
         raise SystemExit(f"failed, and kept as they were: {', '.join(failed)}")

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,6 +96,10 @@ class Listing:
         for case, kernels in found.items():
             self.cases.setdefault(f"{program}/{case}", {})[device] = kernels
         self.cases = {case: orders for case, orders in self.cases.items() if orders}
+
+    def keep_programs(self, names: Collection[str]) -> None:
+        """Leave out the cases of programs with other names."""
+        self.cases = {c: orders for c, orders in self.cases.items() if c.split("/")[0] in names}
 
     def kernels(self, device: str) -> set[Kernel]:
         """Return the kernels that ship for the CPU or for GPUs."""

@@ -23,8 +23,9 @@
 namespace xpu::build_ahead {
 namespace {
 
-// How far ahead of the process: what is further may never be wanted.
-constexpr std::size_t window = 24;
+// How far ahead of the process. Of the next 8 kernels, a program that is not in the zoo wants 0.6, of the
+// next 24 it wants 0.5.
+constexpr std::size_t window = 12;
 
 struct Task {
   int device;

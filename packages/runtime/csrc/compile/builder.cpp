@@ -37,7 +37,8 @@ void tell_of_long_wait(int device, std::uint64_t nanoseconds, bool cached) {
   static std::atomic<std::uint64_t> waited{0}, builds{0};
   static std::atomic<bool> told{false};
   constexpr std::uint64_t long_wait = 2'000'000'000;
-  auto count = ++builds, total = waited += nanoseconds;
+  auto count = ++builds;
+  auto total = waited += nanoseconds;
   if (total < long_wait || told.exchange(true)) return;
   auto left = build_ahead::expected(device);
   const char* next = cached                   ? "They are cached: the next start does not wait"
@@ -99,11 +100,15 @@ std::string digest_of(const Bytes& spirv) {
 
 // Stands in the cache for a binary that a Level Zero driver keeps in a cache of its own: it has built the
 // SPIR-V without a crash, so that later processes need no helper for it.
-const Bytes kept_by_driver = {'d', 'r', 'i', 'v', 'e', 'r'};
+const Bytes& kept_by_driver() {
+  static auto* marker =
+      new Bytes{'d', 'r', 'i', 'v', 'e', 'r'};  // threads that build ahead outlive static objects
+  return *marker;
+}
 
 // What the disk cache is to have of a native binary.
 const Bytes& to_keep(int device, const Bytes& native) {
-  return native.empty() && device_info(device).backend == "level_zero" ? kept_by_driver : native;
+  return native.empty() && device_info(device).backend == "level_zero" ? kept_by_driver() : native;
 }
 
 // A GPU driver's binary tells the number of registers and spills.
@@ -143,9 +148,10 @@ ProgramPtr program_from_cache(int device, const Bytes& spirv, const std::string&
   auto signatures = checked_signatures(device, spirv);
   auto load = [&](const std::optional<Bytes>& binary) -> ProgramPtr {
     if (!binary) return nullptr;
-    auto program = *binary == kept_by_driver ? load_spirv(device, spirv) : load_native(device, *binary);
+    bool is_binary = *binary != kept_by_driver();
+    auto program = is_binary ? load_native(device, *binary) : load_spirv(device, spirv);
     if (!program) return nullptr;
-    dump_native(device, *binary, name);
+    if (is_binary) dump_native(device, *binary, name);
     program->signatures = std::move(signatures);
     return program;
   };

@@ -21,8 +21,12 @@ void Forecast::add(const ReadyKey& key) {
 std::vector<ReadyKey> Forecast::after(const ReadyKey& key) const {
   auto places = places_.find(key);
   if (places == places_.end()) return {};
-  auto best =
-      std::ranges::max_element(places->second, {}, [&](auto& place) { return shared_[place.program]; });
+  // Of long programs chance shares more.
+  auto likeness = [&](const Place& place) {
+    auto shared = static_cast<double>(shared_[place.program]);
+    return shared * shared / static_cast<double>(programs_[place.program].size());
+  };
+  auto best = std::ranges::max_element(places->second, {}, likeness);
   auto& program = programs_[best->program];
   std::vector<ReadyKey> keys;
   for (auto at = best->position + 1; at < program.size(); ++at)

@@ -19,8 +19,8 @@ class Forecast {
   explicit Forecast(std::vector<std::vector<ReadyKey>> programs);
   /// Records what the process wants.
   void add(const ReadyKey& key);
-  /// Returns what the program that shares most keys with the process wanted after `key`, without what the
-  /// process has wanted; the soonest first.
+  /// Returns what the program that is most like the process wanted after `key`, without what the process has
+  /// wanted; the soonest first.
   std::vector<ReadyKey> after(const ReadyKey& key) const;
 
  private:

@@ -107,9 +107,11 @@ void require_source_fails(int device, Source& source, const Properties& properti
     return;
   }
   auto& info = device_info(device);
-  fail<OutOfResources>("the kernel source compiles, but the driver of ", info.name,
-                       " cannot build it; a kernel may need more than its ", info.local_memory,
-                       " bytes of local memory or ", info.max_argument_bytes, " bytes of arguments");
+  fail<OutOfResources>(
+      "the kernel source compiles, but the driver of ", info.name, " cannot build it; a kernel may ",
+      info.fp64 ? "" : "use 64-bit floats (double, float64), which this device does not have, or ",
+      "need more than its ", info.local_memory, " bytes of local memory or ", info.max_argument_bytes,
+      " bytes of arguments");
 }
 
 // Advice for a compiler that found no folder for its temporary files.

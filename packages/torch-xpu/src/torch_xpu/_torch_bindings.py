@@ -17,6 +17,7 @@ from . import (
     _cuda_wheel,
     _dlpack,
     _exit,
+    _grad_scaler,
     _graphs,
     _history,
     _inductor,
@@ -42,6 +43,7 @@ def _init() -> None:
     torch.xpu._get_device_properties = _properties.properties
     torch.xpu.default_generators = _device.default_generators()
     _nested.install()
+    _grad_scaler.install()
 
 
 def _in_bad_fork() -> bool:

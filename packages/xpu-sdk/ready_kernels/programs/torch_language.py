@@ -6,7 +6,7 @@ from functools import partial
 import torch
 import transformers as tf
 
-SHAPE = {"vocab_size": 128, "max_position_embeddings": 64}
+SHAPE = {"vocab_size": 128, "max_position_embeddings": 256}
 LLAMA = {
     "hidden_size": 64,
     "intermediate_size": 128,
@@ -42,10 +42,16 @@ def write(
     torch.xpu.synchronize()
 
 
-def train(make: Callable[[], torch.nn.Module], dtype: torch.dtype) -> None:
-    """Train a model."""
+def llama_of(size: int, queries: int) -> torch.nn.Module:
+    """Return a Llama whose heads have this size, with so many queries for each key."""
+    heads = {"num_attention_heads": 8, "num_key_value_heads": 8 // queries, "head_dim": size}
+    return tf.LlamaForCausalLM(tf.LlamaConfig(**SHAPE, **(LLAMA | heads)))
+
+
+def train(make: Callable[[], torch.nn.Module], dtype: torch.dtype, length: int) -> None:
+    """Train a model on texts of so many words."""
     net = make().to("xpu", dtype)
-    words = torch.randint(1, 128, (2, 16)).to("xpu")
+    words = torch.randint(1, 128, (2, length)).to("xpu")
     optimizer = torch.optim.AdamW(net.parameters())
     for _ in range(2):
         net(input_ids=words, labels=words).loss.backward()
@@ -57,10 +63,17 @@ def train(make: Callable[[], torch.nn.Module], dtype: torch.dtype) -> None:
 CASES = {}
 for name, make in MODELS.items():
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        CASES[f"{name} trains in {dtype}"] = partial(train, make, dtype)
+        for length in (16, 128):
+            CASES[f"{name} trains {length} in {dtype}"] = partial(train, make, dtype, length)
         for rows in (1, 2):
             for options in ({"do_sample": False}, SAMPLED):
                 kind = "samples" if options["do_sample"] else "writes"
                 CASES[f"{name} {kind} {rows} in {dtype}"] = partial(
                     write, make, dtype, rows, options
                 )
+for dtype in (torch.float32, torch.bfloat16):
+    for size in (32, 64, 128):
+        for queries in (1, 2, 4, 8):
+            CASES[f"heads of {size}, {queries} a key, in {dtype}"] = partial(
+                write, partial(llama_of, size, queries), dtype, 1, {"do_sample": False}
+            )
