@@ -1,39 +1,59 @@
-"""Compiled blocks of networks, in inference and training."""
+"""Compiled blocks of networks, in inference and training. Their kernels have the width as a constant."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+HEAD = 64
+
 
 class Block(nn.Module):
-    """A block of GPT-2."""
+    """A block of attention and a perceptron."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.qkv, self.out = nn.Linear(64, 192), nn.Linear(64, 64)
-        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 64)
-        self.norms = nn.ModuleList(nn.LayerNorm(64) for _ in range(2))
+        self.heads = width // HEAD
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the block's output."""
-        h = self.qkv(self.norms[0](x)).view(*x.shape[:2], 3, 4, 16)
+        h = self.qkv(self.norms[0](x)).view(*x.shape[:2], 3, self.heads, HEAD)
         q, k, v = (t.transpose(1, 2) for t in h.unbind(2))
         h = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(h.transpose(1, 2).reshape(x.shape))
         return x + self.down(F.gelu(self.up(self.norms[1](x)), approximate="tanh"))
 
 
-def train(dtype: torch.dtype) -> None:
-    """Train a compiled block, and ask it."""
-    block = Block().to("xpu", dtype)
-    x = torch.randn(2, 16, 64, device="xpu", dtype=dtype)
+def gpt2(width: int) -> nn.Module:
+    """Return the block of transformers, which drops no numbers."""
+    # Its import uses the device, which must not happen before the fork.
+    from transformers.models.gpt2.modeling_gpt2 import GPT2Block, GPT2Config
+
+    sizes = {"n_embd": width, "n_head": width // HEAD}
+    config = GPT2Config(**sizes, resid_pdrop=0, attn_pdrop=0, attn_implementation="sdpa")
+    return GPT2Block(config, layer_idx=0)
+
+
+def run(make: Callable[[int], nn.Module], width: int, dtype: torch.dtype) -> None:
+    """Ask a compiled block, then train it."""
+    block = make(width).to("xpu", dtype)
+    x = torch.randn(2, 16, width).to("xpu", dtype)
     compiled = torch.compile(block)
-    compiled(x).square().mean().backward()
     with torch.inference_mode():
         compiled(x)
+    out = compiled(x)
+    out = out[0] if isinstance(out, tuple) else out
+    out.square().mean().backward()
     torch.xpu.synchronize()
 
 
-CASES = {str(dtype): partial(train, dtype) for dtype in (torch.float32, torch.bfloat16)}
+CASES = {
+    f"{make.__name__} of {width} in {dtype}": partial(run, make, width, dtype)
+    for make, width in ((Block, 256), (Block, 768), (Block, 1024), (gpt2, 768), (gpt2, 1024))
+    for dtype in (torch.float32, torch.bfloat16)
+}

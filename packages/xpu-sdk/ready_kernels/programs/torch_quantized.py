@@ -24,7 +24,7 @@ def ask(name: str, dtype: torch.dtype) -> None:
         options = {"granularity": quantization.PerRow()}
     net = torch.nn.Linear(256, 256, device="xpu", dtype=dtype).eval().requires_grad_(False)
     quantization.quantize_(net, getattr(quantization, kind)(**options))
-    for rows in (1, 2, 32):
+    for rows in (1, 2, 3, 4, 8, 32):
         net(torch.randn(rows, 256, device="xpu", dtype=dtype))
     torch.xpu.synchronize()
 
