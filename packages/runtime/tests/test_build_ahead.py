@@ -83,7 +83,8 @@ def wait_until_idle():
         time.sleep(2)
     return last
 """
-NO_IMAGES = {"XPU_READY_IMAGES": "0"}
+# Kernels that are dumped are other ones, which do not ship.
+NO_IMAGES = {"XPU_READY_IMAGES": "0", "XPU_DUMP_KERNELS": ""}
 
 
 @pytest.fixture
