@@ -235,9 +235,12 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def wheels(session: nox.Session) -> None:
-    """Build the wheels into dist/, but only those whose sources changed."""
+    """Build the wheels into dist/, but only those whose sources changed. None may be larger than 8 MB."""
     for wheel in build_wheels(session):
-        session.log(f"{wheel.relative_to(ROOT)}  {wheel.stat().st_size / 2**20:.1f} MiB")
+        megabytes = wheel.stat().st_size / 1e6
+        session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
+        if megabytes > 8:
+            session.error("the wheel is too large: let fewer kernels ship")
 
 
 @nox.session(venv_backend="none", default=False)
