@@ -1,4 +1,4 @@
-"""Compiled blocks of networks of one usual width, in inference and training: kernels have it as a constant."""
+"""Compiled blocks of a usual width, in inference and training: kernels have it as a constant."""
 
 from collections.abc import Callable
 from functools import partial
