@@ -34,14 +34,17 @@ def records(data: bytes) -> Iterator[Kernel]:
         yield Kernel(int(size), source, tuple(options))
 
 
-def wanted(program: Path, device: str, variables: dict[str, str]) -> dict[str, list[Kernel]]:
+def wanted(
+    program: Path, device: str, variables: dict[str, str], only: Collection[str] = ()
+) -> dict[str, list[Kernel]]:
     """Run a program; return the kernels that each of its cases wants, in order of first use.
 
-    `variables` choose the device.
+    `variables` choose the device, and `only` the cases.
     """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(HERE / "run_cases.py"), str(program), folder]
-        command += LEFT_OUT.get(device, ())
+        command += ["--left-out", *LEFT_OUT.get(device, ())]
+        command += ["--only", *only] if only else []
         subprocess.run(command, env=os.environ | variables, cwd=folder, check=True)
         # In the order in which they ran.
         files = sorted(Path(folder).iterdir(), key=lambda file: file.stat().st_mtime_ns)

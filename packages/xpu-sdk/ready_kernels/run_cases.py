@@ -1,11 +1,11 @@
-"""Runs the cases of a program, each in a process of its own: ``run_cases.py PROGRAM FOLDER LEFT_OUT …``.
+"""Runs the cases of a program, each in a process of its own: ``run_cases.py PROGRAM FOLDER``.
 
-What a case wants goes to a file with its name in the folder. Cases are left out whose names have one of the
-last arguments. Modules are imported once, before the fork.
+What a case wants goes to a file with its name in the folder. Modules are imported once, before the fork.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import multiprocessing
 import os
@@ -39,16 +39,24 @@ def run(case: Callable[[], None], record: Path) -> bool:
     return child.exitcode == 0
 
 
-def main(program: str, folder: str, *left_out: str) -> None:
-    """Run all cases; end with 1 and their names if some failed."""
+def main() -> None:
+    """Run the cases; end with 1 and their names if some failed."""
+    parser = argparse.ArgumentParser(prog="run_cases", description=__doc__)
+    parser.add_argument("program", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="*", help="names of cases")
+    parser.add_argument("--left-out", nargs="*", default=(), help="parts of names of cases")
+    options = parser.parse_args()
     failed = [
         name
-        for name, case in cases(Path(program)).items()
-        if not any(part in name for part in left_out) and not run(case, Path(folder) / name)
+        for name, case in cases(options.program).items()
+        if (options.only is None or name in options.only)
+        and not any(part in name for part in options.left_out)
+        and not run(case, options.folder / name)
     ]
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
