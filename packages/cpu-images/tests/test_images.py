@@ -29,6 +29,21 @@ assert (x.numpy() == 3).all() and (y.numpy() == 3).all()
 """
 
 
+# Prints how many helper processes there are with this process's cache.
+HELPERS = """
+import os
+from pathlib import Path
+count = 0
+for folder in Path("/proc").glob("[0-9]*"):
+    try:
+        ours = os.environb[b"XPU_CACHE_DIR"] in (folder / "environ").read_bytes()
+        count += ours and (folder / "comm").read_text().startswith("xpu-build-kern")
+    except OSError:
+        continue
+print(count)
+"""
+
+
 @pytest.fixture(scope="module")
 def images():
     return {item.key: item for item in _pack_file.read(IMAGES)}
@@ -62,6 +77,14 @@ def built(child, cache, **env):
 def test_kernels_that_ship_are_not_built(child, tmp_path):
     assert built(child, tmp_path / "with")[0] == 0
     assert built(child, tmp_path / "without", XPU_READY_IMAGES="0")[0] > 0
+
+
+def test_no_helper_is_started(child, tmp_path):
+    """Also where the cache stays empty, because all that is wanted ships."""
+    code = PROGRAM + HELPERS
+    env = {"XPU_CACHE_DIR": str(tmp_path), "XPU_DUMP_KERNELS": ""}
+    assert child(code, env=env).check().out.split() == ["0"]
+    assert child(code, env=env | {"XPU_READY_IMAGES": "0"}).check().out.split() != ["0"]
 
 
 def cut(data):

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "compile/build_service.h"
+#include "compile/ready_kernels.h"
 #include "env.h"
 #include "immortal.h"
 #include "shutdown.h"
@@ -73,7 +74,9 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
 
 std::vector<std::unique_ptr<DeviceEntry>> find() {
   startup::prepare();
-  build_service::prestart_if_cache_empty();
+  bool has_images = ready_kernels::has_images();
+  // As early as possible, so that the helper finds its devices meanwhile.
+  if (!has_images) build_service::prestart_if_cache_empty();
   auto all = all_devices();
   auto chosen = gpus(all);
   if (chosen.empty() || is_cpu_selected())
@@ -86,6 +89,7 @@ std::vector<std::unique_ptr<DeviceEntry>> find() {
     auto context = same != table.end() ? (*same)->context : sycl::context(peers);
     table.push_back(std::make_unique<DeviceEntry>(DeviceEntry{device, context, read_device_info(device)}));
   }
+  if (has_images && !table.empty() && table[0]->info.is_gpu) build_service::prestart_if_cache_empty();
   if (!table.empty()) startup::mark_initialized();
   shutdown::reregister_exit_handler();  // the drivers are among them
   return table;

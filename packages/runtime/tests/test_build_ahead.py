@@ -89,7 +89,7 @@ NO_IMAGES = {"XPU_READY_IMAGES": "0", "XPU_DUMP_KERNELS": ""}
 
 @pytest.fixture
 def run(child, tmp_path):
-    """Runs PROGRAM and more of it; returns what it printed."""
+    """Return a function that runs PROGRAM and then the given code, and returns what was printed."""
 
     def run(code, **variables):
         env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")} | NO_IMAGES | variables
@@ -222,3 +222,57 @@ def test_ctrl_c_while_kernels_are_built(tmp_path):
         assert "KeyboardInterrupt" in err or "end" in out
         for file in Path(tmp_path).glob("*.bin"):
             file.unlink()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(
+            """
+pid = os.fork()
+if pid == 0:
+    try:
+        xr.zeros(4)
+    except xr.DeviceError:
+        os._exit(7)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+for n in range(8): want(n)
+""",
+            id="fork",
+        ),
+        pytest.param(
+            """
+graph, y = xr.Graph(), xr.zeros((64, 64))
+with graph.capture():
+    xr.kernels.fill(y.transpose(), 7)
+graph.replay()
+assert (y.numpy() == 7).all()
+""",
+            id="graph",
+        ),
+        pytest.param(
+            """
+with xr.trace.record(str(CACHE / "trace.json")):
+    for n in range(8): want(n)
+""",
+            id="trace",
+        ),
+    ],
+)
+def test_beside_other_features(run, code):
+    run("want(0)" + code)
+
+
+def test_each_part_of_a_split_device_is_cached(run):
+    """A context of several devices has one binary for each program."""
+    code = """
+before = built()
+for device in (0, 1):
+    with xr.device(device):
+        for n in range(3): want(n)
+print(built() - before)
+"""
+    variables = {"XPU_CPU_DEVICES": "2", "XPU_BUILD_AHEAD": "0"}
+    assert int(run(code, **variables)) > 0
+    assert int(run(code, **variables)) == 0

@@ -44,7 +44,7 @@ def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
 )
 def test_what_a_driver_keeps_itself_needs_no_helper(child, tmp_path):
-    """As Level Zero drivers keep it: the cache only says so, and the process asks its driver."""
+    """A Level Zero driver caches its own binaries: our cache has a marker, and no helper is started."""
     code = BUILD.format(source=sources.SAXPY + "// in the cache of the driver\n") + WHICH_HELPERS
     env = {"XPU_CACHE_DIR": str(tmp_path)}
     assert child(code, env=env).check().out.split()[-1] != "0"

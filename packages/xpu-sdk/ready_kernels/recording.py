@@ -92,7 +92,7 @@ class Listing:
         LIST.write_text("\n".join(parts))
 
     def replace(self, program: str, device: str, found: dict[str, list[Kernel]]) -> None:
-        """Replace what the cases of a program want on a device."""
+        """Replace the kernels that are listed for a program on a device: `found` has them by case."""
         for case, orders in self.cases.items():
             if case.split("/")[0] == program:
                 orders.pop(device, None)

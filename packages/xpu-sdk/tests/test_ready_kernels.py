@@ -10,8 +10,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ready_kernels"))
 
 import recording
 
-# Cases of programs, none for all, and the part of their kernels that may be missing. A model of bf16 wants a
-# few others on a CPU with other instructions; the list was written on one with AVX2.
+# For each program: the cases to run (all if there are none), and the share of their kernels that may be
+# missing from the list. The list was written on a CPU with AVX2. On other CPUs, models in bf16 use a few
+# other kernels.
 SAMPLES = {
     "common": ((), 1 / 20),
     "torch_language": (

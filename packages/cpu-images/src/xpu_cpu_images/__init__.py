@@ -1,1 +1,1 @@
-"""Holds images.ready, from which xpu_runtime loads kernels on the CPU device."""
+"""A package of one data file, images.ready: compiled kernels for the CPU device, which xpu_runtime loads."""

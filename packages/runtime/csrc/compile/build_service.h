@@ -26,7 +26,7 @@ std::size_t background_helpers();
 
 /// Starts helpers until `count` of them run, or as many as are allowed. Does not wait for them. Thread-safe.
 void prestart(std::size_t count);
-/// Starts one helper early if the cache has no binaries, so that its device discovery overlaps ours.
+/// Starts one helper early if the cache has no binaries.
 void prestart_if_cache_empty();
 
 /// The main function of the helper: serves requests from `socket` until it closes, and writes to `exit_pipe`

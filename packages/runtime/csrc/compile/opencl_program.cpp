@@ -1,6 +1,8 @@
 #include "compile/opencl_program.h"
 
+#include <algorithm>
 #include <sycl/backend/opencl.hpp>
+#include <vector>
 
 #include "opencl.h"
 #include "xpu/device.h"
@@ -17,17 +19,22 @@ std::string build_log(cl_program program, cl_device_id device) {
   return log.c_str();
 }
 
+// At most one device of the program's context has a binary, because programs are built for one.
 Bytes binary_of(cl_program program) {
-  std::size_t size = 0;
-  // At most one device has a binary, because programs are built for one.
   cl_uint devices = 0;
   XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
-  if (devices != 1 ||
-      XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS)
+  std::vector<std::size_t> sizes(devices);
+  if (devices == 0 ||
+      XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_BINARY_SIZES, devices * sizeof(std::size_t), sizes.data(),
+                               nullptr) != CL_SUCCESS)
     return {};
-  Bytes binary(size);
-  auto* data = binary.data();
-  if (XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
+  auto built = std::ranges::find_if(sizes, [](auto size) { return size > 0; });
+  if (built == sizes.end()) return {};
+  Bytes binary(*built);
+  std::vector<std::uint8_t*> places(devices);  // the driver skips null pointers
+  places[static_cast<std::size_t>(built - sizes.begin())] = binary.data();
+  if (XPU_CL(clGetProgramInfo)(program, CL_PROGRAM_BINARIES, devices * sizeof(std::uint8_t*), places.data(),
+                               nullptr) != CL_SUCCESS)
     return {};
   return binary;
 }

@@ -18,6 +18,7 @@ class PackFile {
   /// empty.
   PackFile(const std::string& path_in_site_packages, std::string wheel);
 
+  bool empty() const { return entries_.empty(); }
   std::optional<Bytes> find(const Sha256::Digest& key) const;
   /// Returns all contents that are for any of `devices`, a sum: see Entry.
   std::vector<Bytes> of_devices(std::uint64_t devices) const;

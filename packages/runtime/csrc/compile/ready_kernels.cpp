@@ -34,12 +34,16 @@ std::uint64_t kind_of(int device) {
 }
 
 bool may_use_images(int device) {
-  static bool on = env::flag("XPU_READY_IMAGES", true);
   auto& info = device_info(device);
-  return on && info.type == "cpu" && info.backend == "opencl" && !generic_backend();
+  return info.type == "cpu" && info.backend == "opencl" && !generic_backend() && has_images();
 }
 
 }  // namespace
+
+bool has_images() {
+  static bool on = env::flag("XPU_READY_IMAGES", true);
+  return on && !images().empty();
+}
 
 std::optional<Bytes> find(const Sha256::Digest& key) {
   return modules().find(key);

@@ -19,6 +19,8 @@ std::vector<Bytes> of_device(int device);
 /// Returns the keys of what each program of the zoo wanted on such a device, in order of first use.
 std::vector<std::vector<Sha256::Digest>> programs_of_device(int device);
 
+/// True if images are installed and not turned off. They may be for another driver. Needs no device.
+bool has_images();
 /// The key of a native image for CPUs whose vector registers have so many bytes.
 Sha256::Digest image_key(int device, const Bytes& spirv, int vector_bytes);
 /// Returns the native image of SPIR-V, if one ships for this device and its driver.

@@ -1,4 +1,4 @@
-"""Compiled blocks of a usual width, in inference and training: kernels have it as a constant."""
+"""Blocks of networks under torch.compile, with the width of GPT-2: the kernels have it as a constant."""
 
 from collections.abc import Callable
 from functools import partial
