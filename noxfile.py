@@ -235,8 +235,8 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def wheels(session: nox.Session) -> None:
-    """Build the wheels into dist/, but only those whose sources changed. None may be larger than 8 MB."""
-    for wheel in build_wheels(session):
+    """Build wheels whose sources changed into dist/; -- --release: with all kernels that ship."""
+    for wheel in build_wheels(session, release="--release" in session.posargs):
         megabytes = wheel.stat().st_size / 1e6
         session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
         if megabytes > 8:

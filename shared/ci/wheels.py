@@ -18,6 +18,9 @@ from .packages import PACKAGES, ROOT, SHARED_PACKAGES, Package
 
 DIST = OWN.dist
 
+# Wheels with kernels that are built ahead. A release has those of all sample programs, other builds a few.
+WITH_KERNELS = ("xpu-runtime", "xpu-cpu-images")
+
 # Folders of a package that are not in its wheel.
 NOT_IN_WHEEL = {
     "tests",
@@ -57,8 +60,12 @@ def build_wheels(
     session: nox.Session,
     packages: Iterable[Package] = PACKAGES + SHARED_PACKAGES,
     interpreter: Interpreter = OWN,
+    release: bool = False,
 ) -> list[Path]:
-    """Return the wheels of ``packages``; build those that dist/ does not have."""
+    """Return the wheels of ``packages``; build those that dist/ does not have.
+
+    Unless ``release`` is true, any set of kernels that are built ahead will do.
+    """
     dist = interpreter.dist
     known_wheels = dist / "built.json"
     record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
@@ -67,15 +74,20 @@ def build_wheels(
         key = source_key(package, interpreter)
         known = record.get(package.wheel, {})
         wheel = dist / known.get("file", "missing")
-        if known.get("key") != key or not wheel.is_file():
-            wheel = _build(session, package, interpreter)
-            record[package.wheel] = {"key": key, "file": wheel.name}
+        lacks_kernels = release and package.wheel in WITH_KERNELS and not known.get("release")
+        if known.get("key") != key or lacks_kernels or not wheel.is_file():
+            wheel = _build(session, package, interpreter, release)
+            # Building it may have built, and recorded, those that it needs.
+            record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
+            record[package.wheel] = {"key": key, "file": wheel.name, "release": release}
             known_wheels.write_text(json.dumps(record, indent=1))
         wheels.append(wheel)
     return wheels
 
 
-def _build(session: nox.Session, package: Package, interpreter: Interpreter) -> Path:
+def _build(
+    session: nox.Session, package: Package, interpreter: Interpreter, release: bool
+) -> Path:
     # An environment at a fixed path, not pip's temporary one, keeps the include paths the same, so that
     # the build folder and ccache stay valid.
     environment = Environment("wheels", interpreter)
@@ -83,7 +95,7 @@ def _build(session: nox.Session, package: Package, interpreter: Interpreter) -> 
     requires = package.project["build-system"]["requires"]
     foreign = [line for line in requires if not line.startswith(package.needs)]
     environment.install(session, "pip", "wheel", *foreign)
-    environment.install_wheels(session, build_wheels(session, ours, interpreter))
+    environment.install_wheels(session, build_wheels(session, ours, interpreter, release))
     dist, build = interpreter.dist, interpreter.folder("build")
     fresh = build / "wheel" / package.wheel
     shutil.rmtree(fresh, ignore_errors=True)
@@ -91,6 +103,9 @@ def _build(session: nox.Session, package: Package, interpreter: Interpreter) -> 
     command += ["--find-links", str(dist), "--wheel-dir", str(fresh)]
     if package.project["build-system"]["build-backend"].startswith("scikit_build_core"):
         command += ["--config-settings", f"build-dir={build / package.wheel}"]
+    if package.wheel == "xpu-runtime":
+        programs = "all" if release else "common"
+        command += ["--config-settings", f"cmake.define.XPU_READY_PROGRAMS={programs}"]
     session.log(f"building {package.wheel}")
     environment.python(session, *command, str(package.path), env=compiler_environment())
     (built,) = fresh.glob("*.whl")

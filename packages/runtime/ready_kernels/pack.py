@@ -1,8 +1,9 @@
 """Compiles the kernels of kernels.json, so that their SPIR-V ships in the wheel.
 
-Run by the build: ``pack.py PACKAGE_PARENT FOLDER``, with the package just built importable from
+Run by the build: ``pack.py PACKAGE_PARENT FOLDER PROGRAMS``, with the package just built importable from
 PACKAGE_PARENT. It writes kernels.ready, the SPIR-V, and programs.ready, the keys of what each case of a
-program wants, in that order. `nox -s ready-kernels` makes the list by running the programs.
+program wants, in that order. PROGRAMS are names of sample programs with commas, or "all", as for a release.
+`nox -s ready-kernels` makes the list by running the programs.
 csrc/compile/pack_file.cpp reads the files.
 """
 
@@ -31,15 +32,17 @@ class Build(NamedTuple):
     vector_bytes: int
 
 
-def orders(content: dict[str, Any]) -> Iterator[tuple[str, int, list[Build]]]:
-    """Yield cases of programs, kinds of machines, and what the case wants there."""
+def orders(content: dict[str, Any], programs: str) -> Iterator[tuple[str, int, list[Build]]]:
+    """Yield cases of the named programs, kinds of machines, and what the case wants there."""
     for case, devices in content["cases"].items():
+        if programs != "all" and case.partition("/")[0] not in programs.split(","):
+            continue
         for device, order in devices.items():
             for vector in VECTORS[device]:
                 yield case, vector, [Build(kernel, vector) for kernel in order]
 
 
-def main(package_parent: str, folder: str) -> None:
+def main(package_parent: str, folder: str, programs: str) -> None:
     """Build every kernel that still compiles, and say which do not: they are stale, of an older version."""
     # The cache stays beside the result, so that the next build compiles only what changed.
     os.environ["XPU_CACHE_DIR"] = str(Path(folder) / "ready-cache")
@@ -61,7 +64,7 @@ def main(package_parent: str, folder: str) -> None:
         except (xr.CompileError, xr.UsageError) as error:
             return f"{error}\n{source}"
 
-    wanted = {each for *_, order in orders(content) for each in order}
+    wanted = {each for *_, order in orders(content, programs) for each in order}
     # Sorted by source, neighbours resemble each other.
     builds = sorted(wanted, key=lambda each: (kernels[each.kernel]["source"], each))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -75,14 +78,14 @@ def main(package_parent: str, folder: str) -> None:
         devices = known | (each.vector_bytes or _pack_file.GPU)
         modules[key] = _pack_file.Item(key, spirv, devices)
     _pack_file.write(Path(folder) / "kernels.ready", modules.values())
-    programs = []
-    for case, vector, order in orders(content):
+    cases = []
+    for case, vector, order in orders(content, programs):
         keys = b"".join(ready[each][0] for each in order if each in ready)
         name = sha256(f"{case} {vector}".encode()).digest()
-        programs.append(_pack_file.Item(name, keys, vector or _pack_file.GPU))
-    _pack_file.write(Path(folder) / "programs.ready", programs)
+        cases.append(_pack_file.Item(name, keys, vector or _pack_file.GPU))
+    _pack_file.write(Path(folder) / "programs.ready", cases)
 
-    print(f"{len(kernels)} kernels are ready, in {len(ready)} builds")
+    print(f"{len({each.kernel for each in ready})} kernels are ready, in {len(ready)} builds")
     if stale:
         print(f"{len(stale)} do not compile; run `nox -s ready-kernels`. The first:\n{stale[0]}")
     if os.environ.get("CI") and len(stale) > len(results) * STALE_IN_CI:

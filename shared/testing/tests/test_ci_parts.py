@@ -188,7 +188,7 @@ def test_ci_itself_says_what_it_did_when_it_is_killed(tmp_path):
         tree.kill()
     assert tree.process.returncode == 128 + signal.SIGTERM
     assert not tree.members()
-    assert "=== python3 -m nox -s wheels\nbuilt\n" in out
+    assert "=== python3 -m nox -s wheels -- --release\nbuilt\n" in out
     _, _, report = out.partition("=== stopped by SIGTERM after 0:0")
     assert report.count("\nbegan tests\n") == 2
     states = re.findall(r"^python3 -m nox -s (\S+).* s  (\w.*)$", report, re.MULTILINE)
