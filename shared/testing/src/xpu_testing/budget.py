@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from zlib import crc32
 
 import pytest
+
+from .choice import number_of
 
 ROUNDS = 16
 
@@ -13,14 +14,14 @@ ROUNDS = 16
 class Budget:
     """Runs the tests in rounds, each with a sixteenth of every file, until the time is over."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._begin = seconds, 0.0
+    def __init__(self, seconds: float, choice: str) -> None:
+        self._seconds, self._choice, self._begin = seconds, choice, 0.0
         self._left_out = 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Order the tests by round; within a round they keep their order."""
-        items.sort(key=round_of)
+        items.sort(key=lambda item: round_of(item.nodeid, self._choice))
         self._begin = time.monotonic()
 
     @pytest.hookimpl(tryfirst=True)
@@ -39,10 +40,6 @@ class Budget:
             )
 
 
-def round_of(item: pytest.Item) -> int:
-    """Return the round of a test, chosen by name: a new test does not change those of others.
-
-    Another part comes first each day, so that no test is left out for ever.
-    """
-    today = int(time.time()) // 86_400
-    return (crc32(f"round {item.nodeid}".encode()) + today) % ROUNDS
+def round_of(test: str, choice: str) -> int:
+    """Return the round of a test, chosen by its name and ``--choice``: a new test does not change others'."""
+    return number_of(f"round {choice} {test}") % ROUNDS

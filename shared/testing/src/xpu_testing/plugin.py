@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from . import validation
 from .budget import Budget
 from .canary import Canary
 from .child import run_child
+from .choice import number_of
 from .limits import DEFAULT_SECONDS, TimeLimits
 from .values import disable_value_comparisons, values_checked
 
@@ -35,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=1,
         metavar="N",
         help="run one test of N, and on a virtual GPU all tests of f64",
+    )
+    parser.addoption(
+        "--choice",
+        default="",
+        metavar="TEXT",
+        help="any text: another one makes --sample and --budget choose other tests",
     )
     parser.addoption(
         "--test-timeout",
@@ -75,7 +81,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.pluginmanager.register(TimeLimits(config), "xpu_testing_limits")
     if seconds := config.getoption("--budget"):
-        config.pluginmanager.register(Budget(seconds), "xpu_testing_budget")
+        budget = Budget(seconds, config.getoption("--choice"))
+        config.pluginmanager.register(budget, "xpu_testing_budget")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Print what chose the tests, so that the same ones can be run again."""
+    choice = config.getoption("--choice")
+    return [f"tests chosen by --choice={choice}"] if choice else []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -96,16 +109,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if doubles and not has_fp64():
         deselected |= doubles
     candidates = [item for item in items if item not in deselected]
-    sample = choose_sample(candidates, config.getoption("--sample"))
+    sample = choose_sample(
+        candidates, config.getoption("--sample"), config.getoption("--choice")
+    )
     deselected |= {x for x in candidates if x not in sample and not is_only_for_this_gpu(x)}
     if deselected:
         config.hook.pytest_deselected(items=list(deselected))
         items[:] = [item for item in items if item not in deselected]
 
 
-def choose_sample(items: list[pytest.Item], n: int) -> set[pytest.Item]:
-    """Return one item of n, at least one, chosen by name: a new test does not change the choice of others."""
-    hashes = {item: crc32(item.nodeid.encode()) for item in items}
+def choose_sample(items: list[pytest.Item], n: int, choice: str = "") -> set[pytest.Item]:
+    """Return one item of n, at least one, chosen by name and ``choice``: a new test does not change others."""
+    hashes = {item: number_of(f"{choice} {item.nodeid}") for item in items}
     sample = {item for item in items if hashes[item] % n == 0}
     return sample or set(sorted(items, key=hashes.__getitem__)[:1])
 
