@@ -170,6 +170,30 @@ def masked_difference(rng, folded, columns):
 
 
 @_case
+def distance_to_clamped_sum(rng, folded, columns):
+    """A variable that one section sets for each column, and the next one reads."""
+    x = floats(rng, folded, columns)
+    place = at(1, columns)
+    sections = [
+        Section(
+            [Load("a", 0, place)],
+            [total("sum", "a")],
+            [
+                Var("limit", "float", "1.0f"),
+                If(Term("{0} < {1}", ("sum", "limit")), [Set("limit", "sum")]),
+            ],
+        ),
+        Section(
+            [Load("b", 0, place), Store(1, place, Term("{0} - {1}", ("b", "limit")))],
+        ),
+    ]
+    expected = (x - np.minimum(x.sum(0, dtype=np.float64), 1)).astype(np.float32)
+    return make(
+        (columns, folded), 1, sections, [x, np.zeros_like(x)], [None, expected], tolerance=1e-4
+    )
+
+
+@_case
 def counts(rng, folded, columns):
     """Each element and each column is counted once; columns without a one store nothing."""
     x = rng.integers(0, 2, (folded, columns)).astype(np.int32)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from loop_case import total
+from loop_case import at, total, whole
 
+from xpu_runtime.codegen import write_columns, write_pointwise, write_rows
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.check import ProgramError
 from xpu_runtime.codegen.elements import ELEMENTS
@@ -42,6 +43,10 @@ WRONG = {
     "undefined argument": (program(LOAD, Store(1, PLACE, Term("-{0}", ("z",)))), "z"),
     "undefined counter": (program(Load("a", 0, Affine.of("i"))), "i"),
     "name of another block": (program(Block([LOAD]), Store(1, PLACE, "a")), "a"),
+    "counter of a loop behind the loop": (
+        program(For("k", "i32", "0", "2", []), Store(1, PLACE, "k")),
+        "k",
+    ),
     "name of another branch": (program(If("true", [LOAD], [Store(1, PLACE, "a")])), "a"),
     "assignment to nothing": (program(Set("total", "0.0f")), "total"),
     "change of nothing": (program(Do(Term("{0}++;", ("n",)), ("n",))), "n"),
@@ -113,6 +118,13 @@ def test_fold_with_other_counts():
         write(LoopProgram([Array(F32, 32)], (2, 8), 1, [section]), CPU)
 
 
+def test_fold_that_begins_with_an_undefined_value():
+    begun = replace(total("sum", "a"), identities=("first",))
+    section = Section([Load("a", 0, Affine.of(1))], [begun])
+    with pytest.raises(ProgramError, match="first is used before its definition"):
+        write(LoopProgram([Array(F32, 64)], (2, 8), 1, [section]), CPU)
+
+
 def test_fold_without_a_dimension():
     section = Section([LOAD], [total("sum", "a")])
     with pytest.raises(ProgramError, match="dimension"):
@@ -124,3 +136,59 @@ def test_guarded_accesses_may_reach_further():
     inside = Term("({0}) < 8", (PLACE + 1,))
     write(program(Load("a", 0, PLACE + 1, mask=inside, other="0.0f"), Store(1, PLACE, "a")), CPU)
     write(program(If(inside, [Load("a", 0, PLACE + 1)])), CPU)
+
+
+def _moved(shape, place, *, folded=False, **more):
+    """A program that computes a root which is the same for all elements, of ``shape``."""
+    arrays = [Array(F32, 4), Array(F32, 1 << 17), Array(F32, 1 << 17, True)]
+    body = [
+        Let("two", "float", "2.0f"),
+        Load("scale", 0, Affine()),
+        Let("root", "float", Term("sqrt({0}) + {1}", ("scale", "two"))),
+        Load("a", 1, place),
+        Let("y", "float", Term("{0} * {1} + {2}", ("a", "root", "two"))),
+    ]
+    if folded:
+        section = Section(body, [total("sum", "y")], [Store(2, at(1, 0), "sum")])
+        return LoopProgram(arrays, shape, 1, [section], **more)
+    section = Section([*body, Store(2, whole(*shape), "y")])
+    return LoopProgram(arrays, shape, len(shape), [section])
+
+
+# A program of each form of kernels, and the pass that moves its definitions out of loops.
+MOVED = {
+    "line": (_moved((64,), PLACE), write_pointwise, "hoist_uniform"),
+    "rows": (_moved((16, 256), at(512, 1)), write_pointwise, "hoist_uniform"),
+    "transposed": (_moved((64, 256), at(1, 64)), write_pointwise, "hoist_uniform"),
+    "folded rows": (_moved((64, 256), at(256, 1), folded=True), write_rows, "hoist"),
+    "folded columns": (
+        _moved((64, 256), at(1, 64), folded=True, lanes_on_parallel=True),
+        write_columns,
+        "hoist",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", MOVED)
+def test_a_pass_that_loses_a_definition(monkeypatch, form):
+    """It is found before a compiler gets the kernel."""
+    given, module, name = MOVED[form]
+    write(given, CPU)
+    hoist = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *arguments: ([], hoist(*arguments)[1]))
+    with pytest.raises(ProgramError, match=r"(root|two) is used before its definition"):
+        write(given, CPU)
+
+
+@pytest.mark.parametrize("form", MOVED)
+def test_a_pass_that_repeats_a_definition(monkeypatch, form):
+    given, module, name = MOVED[form]
+    hoist = getattr(module, name)
+
+    def repeated(*arguments):
+        once, each = hoist(*arguments)
+        return [*once, once[-1]], each
+
+    monkeypatch.setattr(module, name, repeated)
+    with pytest.raises(ProgramError, match="is defined twice"):
+        write(given, CPU)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from loop_case import at, pointwise, run, source_of, whole
 
+from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.statements import Let, Load, Store, Term
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
@@ -33,6 +34,21 @@ def sum_with_transposed(*shape, dtype=np.float32, in_place=False):
     return pointwise(shape, statements, arguments, results)
 
 
+def scaled_transposed(rows, columns):
+    """``y.T * sqrt(z[0])``, whose root is computed before the loops."""
+    y = np.random.default_rng(0).integers(0, 50, (columns, rows)).astype(np.float32)
+    z = np.full(1, 9, np.float32)
+    statements = [
+        Load("of_z", 1, Affine()),
+        Let("root", "float", Term("sqrt({0})", ("of_z",))),
+        Load("of_y", 0, at(1, rows)),
+        Let("result", "float", Term("{0} * {1}", ("of_y", "root"))),
+        Store(2, whole(rows, columns), "result"),
+    ]
+    arguments = [y, z, np.zeros((rows, columns), np.float32)]
+    return pointwise((rows, columns), statements, arguments, [None, None, y.T * 3])
+
+
 def is_staged(case, target=CPU):
     return "staged0" in source_of(write(case.program, target))
 
@@ -48,8 +64,9 @@ def is_staged(case, target=CPU):
         sum_with_transposed(70, 260, in_place=True),
         sum_with_transposed(2100, 2081),  # streamed; rows end within a cache line
         sum_with_transposed(2100, 2048),
+        scaled_transposed(67, 300),
     ],
-    ids=["blocks", "uneven", "outer", "f16", "in place", "large, uneven", "large"],
+    ids=["blocks", "uneven", "outer", "f16", "in place", "large, uneven", "large", "hoisted"],
 )
 def test_a_sum_with_a_transposed_array(xr, case):
     target = Target.of(xr.Device(0))

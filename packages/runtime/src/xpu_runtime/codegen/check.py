@@ -10,7 +10,8 @@ from string import Formatter
 from typing import Any
 
 from .affine import Affine
-from .program import Array, LoopProgram
+from .program import Array, LoopProgram, ProgramError
+from .scope import Scope, parameter_names, symbol_names
 from .sizes import Extent, Symbol, hint_of, symbols_of
 from .statements import (
     Block,
@@ -32,21 +33,12 @@ from .target import Target
 # The C++ types in which kernels compute, and those of conditions and positions.
 _INTEGERS = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
 TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>", *_INTEGERS])
-_WORDS = frozenset(["true", "false"])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
     r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|top|bottom|outside|"
     r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|[kK]ept|multiplier|once|place|rest|row|shift|staged|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])
-
-
-class ProgramError(ValueError):
-    """A loop program that cannot be written; ``name`` is what is wrong with it."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
 
 
 def check(program: LoopProgram, target: Target) -> None:
@@ -82,15 +74,14 @@ def check(program: LoopProgram, target: Target) -> None:
             "lanes_on_parallel",
             "lanes_on_parallel needs a parallel and a folded dimension, and has no caches",
         )
-    results: set[str] = set()
-    results |= {declaration.split()[-1] for declaration in program.parameters}
-    scope: set[str] = set()  # of all sections: what depends on the row alone leaves its section
+    results = parameter_names(program)
+    own: set[str] = set()  # of all sections: what depends on the row alone leaves its section
     for number, section in enumerate(program.sections):
         if is_pointwise and (section.folds or section.per_row):
             raise ProgramError(
                 f"sections[{number}]", "folds and statements per row need a dimension to fold"
             )
-        each = _Checker(program, rank, results, scope)
+        each = _Checker(program, rank, results, own)
         each.statements(section.per_element)
         for fold in section.folds:
             states = {f"s{k}" for k in range(len(fold.types))}
@@ -103,7 +94,9 @@ def check(program: LoopProgram, target: Target) -> None:
                 )
             for type in fold.types:
                 _check_type(type, fold.results[0])
-            _Checker(program, rank, each.names | states).statements(fold.update)
+            for identity in fold.identities:
+                _Checker(program, 0, results).operand(identity)
+            _Checker(program, rank, each.scope.names | states).statements(fold.update)
             _Checker(program, 0, states | others).statements(fold.combine)
             for value in fold.finish:
                 _Checker(program, 0, states | results).operand(value)
@@ -111,9 +104,9 @@ def check(program: LoopProgram, target: Target) -> None:
             for name in fold.results:
                 each.define(name)
             results.update(fold.results)
-        row = _Checker(program, program.parallel_dims, results, scope)
+        row = _Checker(program, program.parallel_dims, results, own)
         row.statements(section.per_row)
-        results |= row.names
+        results |= row.scope.names
 
 
 def _check_symbols(program: LoopProgram) -> None:
@@ -188,17 +181,13 @@ class _Checker:
         program: LoopProgram,
         rank: int,
         names: Iterable[str],
-        scope: set[str] | None = None,
+        own: set[str] | None = None,
     ) -> None:
         self.arrays: Sequence[Array] = program.arrays
         self.shape, self.rank = program.shape, rank
         self.caches = {cache.name for cache in program.caches}
         self.symbols = program.symbols
-        self.symbol_names = {s.name for s in program.symbols} | {
-            s.argument for s in program.symbols
-        }
-        self.names = {*names, *self.symbol_names}
-        self.scope: set[str] = set() if scope is None else scope  # names of this body
+        self.scope = Scope({*names, *symbol_names(program)}, own)
         # The last value of loop counters whose end is a number.
         self.last: dict[int | str, int] = {
             dim: size - 1 for dim, size in enumerate(self.shape[:rank]) if isinstance(size, int)
@@ -211,8 +200,7 @@ class _Checker:
 
     def operand(self, operand: Operand) -> None:
         if isinstance(operand, str):
-            if operand not in self.names and operand.isidentifier() and operand not in _WORDS:
-                raise ProgramError(operand, f"{operand} is used before its definition")
+            self.scope.use(operand)
         elif isinstance(operand, Affine):
             self.position(operand)
         else:
@@ -235,8 +223,8 @@ class _Checker:
                         f"counter {counter}",
                         f"a position uses the counter {counter}; there are {self.rank} here",
                     )
-            elif counter not in self.names:
-                raise ProgramError(counter, f"{counter} is used before its definition")
+            else:
+                self.scope.use(counter)
 
     def access(self, number: int, position: Affine, is_masked: bool = False) -> None:
         if not 0 <= number < len(self.arrays):
@@ -270,10 +258,7 @@ class _Checker:
     def define(self, name: str, type: str = "bool") -> None:
         _check_type(type, name)
         self.check_name(name)
-        if name in self.scope:
-            raise ProgramError(name, f"{name} is defined twice")
-        self.scope.add(name)
-        self.names.add(name)
+        self.scope.define(name)
 
     # -- one function a statement
 
@@ -312,27 +297,26 @@ class _Checker:
 
     def _if(self, s: If) -> None:
         self.operand(s.condition)
-        self._body(s.body, True)
-        self._body(s.orelse, True)
+        self._body(s.body, is_guarded=True)
+        self._body(s.orelse, is_guarded=True)
 
     def _for(self, s: For) -> None:
         self.operand(s.begin)
         self.operand(s.end)
         _check_type(s.type, s.counter)
         self.check_name(s.counter)
-        self.names.add(s.counter)
         if s.begin == "0" and isinstance(s.end, str) and s.end.isdecimal() and s.end != "0":
             self.last[s.counter] = int(s.end) - 1
-        self._body(s.body, self.is_guarded)
+        self._body(s.body, self.is_guarded, [s.counter])
 
     def _block(self, s: Block) -> None:
         self._body(s.body, self.is_guarded)
 
-    def _body(self, body: Sequence[Statement], is_guarded: bool) -> None:
-        outside = self.names, self.scope, self.is_guarded
-        self.names, self.scope, self.is_guarded = set(self.names), set(), is_guarded
-        self.statements(body)
-        self.names, self.scope, self.is_guarded = outside
+    def _body(self, body: Sequence[Statement], is_guarded: bool, names: Sequence[str] = ()) -> None:
+        outside, self.is_guarded = self.is_guarded, is_guarded
+        with self.scope.nested(names):
+            self.statements(body)
+        self.is_guarded = outside
 
     def _keep(self, s: Keep) -> None:
         self.operand(s.value)

@@ -50,7 +50,7 @@ def _is_uniform(statement: Statement, arrays: Sequence[Array]) -> bool:
 
 def _repeated_names(statements: Sequence[Statement], taken: Collection[str] = ()) -> set[str]:
     """Return the names that are defined here and elsewhere."""
-    names = Counter(s.name for s in walk(statements) if isinstance(s, Let))
+    names = Counter(s.name for s in walk(statements) if isinstance(s, Let | Var | Load | Recall))
     return {name for name, count in names.items() if count > 1 or name in taken}
 
 

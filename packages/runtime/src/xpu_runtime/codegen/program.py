@@ -10,6 +10,14 @@ from .sizes import Size, Symbol
 from .statements import Operand, Statement
 
 
+class ProgramError(ValueError):
+    """A loop program that cannot be written; ``name`` is what is wrong with it."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
     """An argument of the kernel: memory of ``bytes`` bytes; kernels may write it if ``writable``.

@@ -8,6 +8,7 @@ from typing import Any
 from .access import load_template, store_template
 from .affine import Affine
 from .program import Array
+from .scope import Scope
 from .statements import (
     Block,
     Do,
@@ -36,7 +37,8 @@ class Renderer:
     """Renders statements.
 
     ``joined`` gives positions in terms of the kernel's loops, ``names`` the names of the loops' counters.
-    Items for which ``store_condition``, if there is one, does not hold do not store.
+    Items for which ``store_condition``, if there is one, does not hold do not store. With a ``scope``, a
+    statement that uses a name which no statement before it defines raises ProgramError.
     """
 
     def __init__(
@@ -45,14 +47,18 @@ class Renderer:
         joined: Callable[[Affine], Affine] = _no_position,
         names: dict[int | str, str] | None = None,
         store_condition: str = "",
+        scope: Scope | None = None,
     ) -> None:
         self.arrays, self.joined, self.store_condition = arrays, joined, store_condition
+        self.scope = scope
         self.names: dict[int | str, str] = names or {}
         self._accesses: dict[Affine, str] = {}
 
     def operand(self, operand: Operand) -> str:
         """Return an operand's text."""
         if isinstance(operand, str):
+            if self.scope is not None:
+                self.scope.use(operand)
             return operand
         if isinstance(operand, Affine):
             return self.position(operand)
@@ -60,10 +66,12 @@ class Renderer:
 
     def position(self, position: Affine) -> str:
         """Return the text of a position as a number."""
+        self._use_variables(position)
         return self.joined(position).text(self.names)
 
     def element(self, array: int, position: Affine) -> str:
         """Return the text of an element of an array, its constant offset between holes."""
+        self._use_variables(position)
         text = self._accesses.get(position)
         if text is None:
             joined = self.joined(position)
@@ -80,23 +88,40 @@ class Renderer:
             _RENDER[type(statement)](self, statement, lines)
         return lines
 
-    def text(self, statements: Iterable[Statement]) -> str:
-        """Return the statements as one text."""
-        return "\n".join(self.lines(statements))
+    def body(self, statements: Iterable[Statement], names: Sequence[str] = ()) -> list[str]:
+        """Return the lines of a body, which may use ``names`` and limits its definitions to itself."""
+        if self.scope is None:
+            return self.lines(statements)
+        with self.scope.nested(names):
+            return self.lines(statements)
+
+    def _use_variables(self, position: Affine) -> None:
+        if self.scope is not None:
+            for counter, _ in position.terms:
+                if isinstance(counter, str):
+                    self.scope.use(counter)
+
+    def _define(self, name: str) -> None:
+        if self.scope is not None:
+            self.scope.define(name)
 
     # -- one function a statement
 
     def _let(self, s: Let, lines: list[str]) -> None:
         lines.append(f"{s.type} {s.name} = {self.operand(s.value)};")
+        self._define(s.name)
 
     def _var(self, s: Var, lines: list[str]) -> None:
         first = "" if s.value is None else f" = {self.operand(s.value)}"
         lines.append(f"{s.type} {s.name}{first};")
+        self._define(s.name)
 
     def _set(self, s: Set, lines: list[str]) -> None:
-        lines.append(f"{s.name} = {self.operand(s.value)};")
+        lines.append(f"{self.operand(s.name)} = {self.operand(s.value)};")
 
     def _do(self, s: Do, lines: list[str]) -> None:
+        for name in s.assigned:
+            self.operand(name)
         lines.append(self.operand(s.value))
 
     def _load(self, s: Load, lines: list[str]) -> None:
@@ -106,6 +131,7 @@ class Renderer:
             other = self.operand(s.other)
             text = f"{self.operand(s.mask)} ? ({element.math})({text}) : ({element.math})({other})"
         lines.append(f"{element.math} {s.name} = {text};")
+        self._define(s.name)
 
     def _store(self, s: Store, lines: list[str]) -> None:
         element = self.arrays[s.array].element
@@ -116,22 +142,22 @@ class Renderer:
 
     def _if(self, s: If, lines: list[str]) -> None:
         lines.append(f"if ({self.operand(s.condition)}) {{")
-        lines += self.lines(s.body)
+        lines += self.body(s.body)
         if s.orelse:
             lines.append("} else {")
-            lines += self.lines(s.orelse)
+            lines += self.body(s.orelse)
         lines.append("}")
 
     def _for(self, s: For, lines: list[str]) -> None:
         begin, end = self.operand(s.begin), self.operand(s.end)
         counter = s.counter
         lines.append(f"for ({s.type} {counter} = {begin}; {counter} < {end}; ++{counter}) {{")
-        lines += self.lines(s.body)
+        lines += self.body(s.body, [counter])
         lines.append("}")
 
     def _block(self, s: Block, lines: list[str]) -> None:
         lines.append("{")
-        lines += self.lines(s.body)
+        lines += self.body(s.body)
         lines.append("}")
 
     def _keep(self, s: Keep, lines: list[str]) -> None:
@@ -139,6 +165,7 @@ class Renderer:
 
     def _recall(self, s: Recall, lines: list[str]) -> None:
         lines.append(f"{s.type} {s.name} = {s.cache}[row_offset + c];")
+        self._define(s.name)
 
 
 _RENDER: dict[type, Callable[[Renderer, Any, list[str]], None]] = {

@@ -15,7 +15,10 @@ from .write_rows import write_rows
 
 
 def write(program: LoopProgram, target: Target) -> Kernel:
-    """Return the kernel of a program for a device; raise ProgramError if ``check`` rejects it."""
+    """Return the kernel of a program for a device; raise ProgramError if ``check`` rejects it.
+
+    The writers' passes move and replace statements; ``Renderer`` raises it where these use an undefined name.
+    """
     check(program, target)
     is_pointwise = program.parallel_dims == len(program.shape)
     write_folds = write_columns if program.lanes_on_parallel else write_rows

@@ -10,8 +10,9 @@ from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Fold, LoopProgram, Section
 from .render import Renderer
+from .scope import Scope
 from .sizes import factors, hint_of, symbols_of
-from .statements import Let, Load, Statement, Store, positions_of, walk
+from .statements import Let, Load, Statement, Store, Var, positions_of, walk
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, index_type, tile_number
 
@@ -119,11 +120,13 @@ class _BodyWriter:
             names[loops.leading - 1] = "e"
         self.rows = math.prod(self.outer_sizes)
         joined = loops.positions.__getitem__
-        self.of_row = Renderer(program.arrays, joined, names)
+        self.scope = Scope.of(program)
+        self.of_row = Renderer(program.arrays, joined, names, scope=self.scope)
         of_element = dict(names)
         for dim in range(len(self.folded_sizes)):
             of_element[loops.leading + dim] = f"q{dim}"
-        self.of_element = Renderer(program.arrays, joined, of_element)
+        self.of_element = Renderer(program.arrays, joined, of_element, scope=self.scope)
+        self.unscoped = Renderer(program.arrays, joined, of_element)  # only to measure texts
         self.vectors = 1
         self.bindings: list[str] = []  # of the names of values that each column has
         self.results: set[str] = set()
@@ -134,7 +137,8 @@ class _BodyWriter:
             sum(_WORDS.get(type, 1) for fold in section.folds for type in fold.types)
             for section in self.sections
         )
-        length = sum(len(self.of_element.text(_statements(section))) for section in self.sections)
+        lines = (line for s in self.sections for line in self.unscoped.lines(_statements(s)))
+        length = sum(len(line) + 1 for line in lines)
         limit = min(
             self.target.division.column_vectors,
             _REGISTERS // max(words, 1),
@@ -152,19 +156,21 @@ class _BodyWriter:
         """Write all sections for the columns of ``vectors`` vectors from ``first``."""
         self.vectors, self.bindings, self.results = vectors, [], set()
         folds = 0
-        for number, section in enumerate(self.sections):
-            numbers = range(folds, folds + len(section.folds))
-            folds += len(section.folds)
-            self._section(number, section, numbers)
+        with self.scope.nested():
+            for number, section in enumerate(self.sections):
+                numbers = range(folds, folds + len(section.folds))
+                folds += len(section.folds)
+                self._section(number, section, numbers)
 
     def _section(self, number: int, section: Section, folds: range) -> None:
         statements = section.per_element
         if section.folds or any(type(s) is Store for s in walk(statements)):
             outside = list(self.bindings)
             once, each = hoist(statements, self.results)
-            if once:
-                self._hoist(number, once)
-            self._loop(number, section, each, folds)
+            with self.scope.nested():
+                if once:
+                    self._hoist(number, once)
+                self._loop(number, section, each, folds)
             self.bindings = outside
         for n, fold in zip(folds, section.folds, strict=True):
             self._finish(n, fold)
@@ -178,11 +184,11 @@ class _BodyWriter:
         """Write the statements of rows; later sections may use what they define."""
         values = f"kept{number}"
         defined = [
-            (s.name, s.type if isinstance(s, Let) else self.arrays[s.array].element.math)
+            (s.name, self.arrays[s.array].element.math if isinstance(s, Load) else s.type)
             for s in statements
-            if isinstance(s, Let | Load)
+            if isinstance(s, Let | Load | Var)
         ]
-        lines = self.of_row.lines(statements)
+        lines = self.of_row.body(statements)
         if defined:
             self._declare(f"Kept{number}", values, defined, [])
             lines += [f"{values}[v].{name} = {name};" for name, _ in defined]
@@ -195,7 +201,7 @@ class _BodyWriter:
         values = f"h{number}"
         self._declare(f"H{number}", values, [(let.name, let.type) for let in once], [])
         stores = [f"{values}[v].{let.name} = {let.name};" for let in once]
-        self._for_each_vector(f"once{number}", [*self.of_element.lines(once), *stores])
+        self._for_each_vector(f"once{number}", [*self.of_element.body(once), *stores])
         self._bind(values, {let.name: let.name for let in once})
 
     def _loop(self, number: int, section: Section, each: Sequence[Statement], folds: range) -> None:
@@ -208,21 +214,25 @@ class _BodyWriter:
             self.lines.append(
                 f"{self.target.vector_loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{"
             )
-        body = self.of_element.lines(each)
-        for n, fold in zip(folds, section.folds, strict=True):
-            names = " ".join(f"auto& s{k} = a{n}[v].s{k};" for k in range(len(fold.types)))
-            body += [f"{{ {names}", *self.of_element.lines(fold.update), "}"]
+        with self.scope.nested():
+            body = self.of_element.lines(each)
+            for n, fold in zip(folds, section.folds, strict=True):
+                states = [f"s{k}" for k in range(len(fold.types))]
+                names = " ".join(f"auto& {s} = a{n}[v].{s};" for s in states)
+                body += [f"{{ {names}", *self.of_element.body(fold.update, states), "}"]
         self._for_each_vector(f"element{number}", body)
         self.lines.append("}" * len(self.folded_sizes))
 
     def _finish(self, number: int, fold: Fold) -> None:
         """Put the results in the place of the accumulators."""
+        members = [f"s{k}" for k in range(len(fold.types))]
         body = [f"const auto whole = a{number}[v];"]
-        body += [f"[[maybe_unused]] auto& s{k} = whole.s{k};" for k in range(len(fold.types))]
-        body += [
-            f"a{number}[v].s{k} = {self.of_row.operand(value)};"
-            for k, value in enumerate(fold.finish)
-        ]
+        body += [f"[[maybe_unused]] auto& {s} = whole.{s};" for s in members]
+        with self.scope.nested(members):
+            body += [
+                f"a{number}[v].{s} = {self.of_row.operand(value)};"
+                for s, value in zip(members, fold.finish, strict=True)
+            ]
         self._for_each_vector(f"whole{number}", body)
 
     def _declare(
@@ -236,6 +246,8 @@ class _BodyWriter:
 
     def _bind(self, array: str, names: dict[str, str]) -> None:
         """Let later functions use members of an array's structures by name."""
+        for name in names:
+            self.scope.define(name)
         self.bindings += [
             f"[[maybe_unused]] auto& {name} = {array}[v].{member};"
             for name, member in names.items()

@@ -13,6 +13,7 @@ from .hoist import hoist_uniform
 from .loops import MIN_INNER, Loops, join
 from .program import Array, LoopProgram
 from .render import Renderer
+from .scope import Scope
 from .sizes import Extent, factors, hint_of
 from .statements import Statement, Store, bodies, positions_of, walk
 from .streaming_stores import Blocks, collect_blocks
@@ -36,9 +37,8 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
     )
     total = hint_of(math.prod(program.shape))
     once, statements = hoist_uniform(statements, program.arrays)
-    element = _Element(program.arrays, loops, statements, total, target, index)
-    renderer = Renderer(program.arrays, loops.positions.__getitem__)
-    element.once = [f"  {line}" for line in renderer.lines(once)]
+    scope = Scope.of(program)
+    element = _Element(program.arrays, loops, once, statements, total, target, index, scope)
     element.may_stream = target.division.streaming_bytes > 0 and not stored_inside
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
     if rows == 1 or hint_of(columns) < MIN_INNER:
@@ -52,13 +52,18 @@ class _Element:
 
     arrays: Sequence[Array]
     loops: Loops
+    once: Sequence[Statement]  # define what is the same for all elements
     statements: list[Statement]
     total: int
     target: Target
     index: str
+    scope: Scope
     may_stream: bool = False
-    # Lines that define what is the same for all elements.
-    once: Sequence[str] = ()
+
+    def once_lines(self) -> list[str]:
+        """Return the lines that stand before the loops."""
+        renderer = Renderer(self.arrays, self.loops.positions.__getitem__, scope=self.scope)
+        return [f"  {line}" for line in renderer.lines(self.once)]
 
     def blocks(self, count: Extent, fits: Callable[[Affine], bool]) -> Blocks:
         if not self.may_stream:
@@ -77,20 +82,23 @@ class _Element:
         self, coordinates: list[str], blocks: Blocks, names: dict[int | str, str]
     ) -> list[str]:
         """Return the lambda that computes one element."""
-        renderer = Renderer(self.arrays, self.loops.positions.__getitem__, names)
+        joined = self.loops.positions.__getitem__
+        renderer = Renderer(self.arrays, joined, names, scope=self.scope)
         taken = f"{self.index} e, i32 at" if blocks.chosen else f"{self.index} e"
         head = f"  auto element = [&]({taken}) __attribute__((always_inline)) {{"
-        lines = coordinates + renderer.lines(blocks.statements)
+        lines = coordinates + renderer.body(blocks.statements)
         return [head, *(f"    {line}" for line in lines), "  };"]
 
 
 def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     target, index, loops = element.target, element.index, element.loops
     last = len(loops.sizes) - 1
+    blocks = element.blocks(columns, lambda position: position.is_unit_stride(last))
     staged = transposed_loads(element.arrays, loops, element.statements, target)
     if staged:
-        blocks = element.blocks(columns, lambda position: position.is_unit_stride(last))
-        return write_transposed(element.arrays, loops, blocks, staged, target, index)
+        return write_transposed(
+            element.arrays, loops, element.once, blocks, staged, target, index, element.scope
+        )
     limit = _column_limit(loops, last, target)
     division = Division("rows", factors(rows), factors(columns), target.lanes, target, limit=limit)
     column_tiles: str | int
@@ -103,7 +111,8 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         column_tiles, width = f"({index})column_tiles", f"({index})width"
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
     names[last] = "e"
-    text, tile_row, first, end = [], "tile", "0", f"({index}){columns}"
+    text = [*blocks.declarations, tile_number(target, index), *element.once_lines()]
+    tile_row, first, end = "tile", "0", f"({index}){columns}"
     if column_tiles != 1:
         text.append(
             f"  const {index} first = tile % {column_tiles} * {width}, "
@@ -115,7 +124,6 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
     text += declare_coordinates(loops.sizes[:-1], "row", index)
-    blocks = element.blocks(columns, lambda position: position.is_unit_stride(last))
     text += element.function([], blocks, names)
     if blocks.chosen:
         text += blocks.loop(
@@ -123,19 +131,8 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         )
     else:
         text += loop_over("element(e + lane());", index, columns, target, first, end)
-    text.append("  }")
-    return KernelBody(
-        [
-            *blocks.declarations,
-            tile_number(target, index),
-            *element.once,
-            *text,
-            *blocks.final_statements,
-        ],
-        sizes,
-        division,
-        bool(blocks.chosen),
-    )
+    text += ["  }", *blocks.final_statements]
+    return KernelBody(text, sizes, division, bool(blocks.chosen))
 
 
 def _column_limit(loops: Loops, last: int, target: Target) -> int:
@@ -173,7 +170,7 @@ def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
         tile_number(target, index),
         f"  const {index} first = tile * ({index})width, "
         f"end = min_of(first + ({index})width, ({index})count);",
-        *element.once,
+        *element.once_lines(),
         *element.function(coordinates, blocks, names),
     ]
     if blocks.chosen:

@@ -10,6 +10,7 @@ from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
+from .scope import Scope
 from .sizes import Extent, factors, hint_of
 from .statements import Keep, Set, Store, bodies, positions_of, walk
 from .streaming_stores import Blocks, collect_blocks
@@ -114,9 +115,10 @@ class _BodyWriter:
         if self.outer:
             names[leading + len(self.outer)] = "c"
         joined = loops.positions.__getitem__
+        self.scope = Scope.of(program)
         # What runs once per row runs on every item, and one item stores.
-        self.of_row = Renderer(program.arrays, joined, row_names, f"{team.own} == 0")
-        self.of_element = Renderer(program.arrays, joined, names)
+        self.of_row = Renderer(program.arrays, joined, row_names, f"{team.own} == 0", self.scope)
+        self.of_element = Renderer(program.arrays, joined, names, scope=self.scope)
         self.names, self.joined = names, joined
         self.arrays, self.total = program.arrays, hint_of(math.prod(program.shape))
         self.last_section = program.sections[-1]
@@ -157,8 +159,13 @@ class _BodyWriter:
         blocks = self._blocks(section)
         once, each = hoist(blocks.statements, self.hoisted)
         self.hoisted.update(let.name for let in once)
-        before, inside = self.of_element.lines(once), self.of_element.lines(each)
-        updates = [self.of_element.text(fold.update) for fold in section.folds]
+        before = self.of_element.lines(once)
+        with self.scope.nested():
+            inside = self.of_element.lines(each)
+            updates = [
+                "\n".join(self.of_element.body(fold.update, _members("s", fold)))
+                for fold in section.folds
+            ]
         length = sum(map(len, before)) + sum(map(len, inside)) + sum(map(len, updates))
         enough = hint_of(self.length) >= _ACCUMULATORS * self.team.items
         short = numbers and enough and length <= _SHORT_TEXT
@@ -259,7 +266,7 @@ class _BodyWriter:
         right = " ".join(f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in members)
         captured = "=" if self.symbols else ""
         self.add(f"auto both{number} = [{captured}](S{number} a, S{number} b) {{ {left} {right}")
-        self.lines += self.of_row.lines(fold.combine)
+        self.lines += self.of_row.body(fold.combine, [*_members("s", fold), *_members("r", fold)])
         self.add("return a; };")
         for accumulator in range(1, accumulators):
             self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{accumulator}]);")
@@ -269,12 +276,15 @@ class _BodyWriter:
         self.add(f"S{number} whole{number} = {together};")
         for name, type in zip(fold.results, fold.types, strict=True):
             self.add(f"{type} {name};")
+            self.scope.define(name)
         names = " ".join(f"[[maybe_unused]] auto& s{k} = whole{number}.s{k};" for k in members)
-        ends = " ".join(
-            f"{name} = {self.of_row.operand(value)};"
-            for name, value in zip(fold.results, fold.finish, strict=True)
-        )
+        ends = " ".join(self.of_row.body(map(Set, fold.results, fold.finish), _members("s", fold)))
         self.add(f"{{ {names} {ends} }}")
+
+
+def _members(letter: str, fold: Fold) -> list[str]:
+    """Return the names of the accumulators: ``s`` are one's own, ``r`` are another lane's."""
+    return [f"{letter}{k}" for k in range(len(fold.types))]
 
 
 def _start(number: int, fold: Fold) -> str:

@@ -13,6 +13,7 @@ from .division import Division
 from .loops import Loops
 from .program import Array
 from .render import Renderer
+from .scope import Scope
 from .statements import Let, Load, Statement, Store, Term, walk
 from .streaming_stores import Blocks
 from .target import Target
@@ -53,19 +54,24 @@ def transposed_loads(
 def write_transposed(
     arrays: Sequence[Array],
     loops: Loops,
+    once: Sequence[Statement],
     blocks: Blocks,
     staged: Sequence[Load],
     target: Target,
     index: str,
+    scope: Scope,
 ) -> KernelBody:
-    """Write blocks of ``target.lanes`` rows; ``blocks`` has the statements and the streaming stores."""
+    """Write blocks of ``target.lanes`` rows; ``blocks`` has the statements and the streaming stores.
+
+    ``once`` defines what is the same for all elements.
+    """
     *outer, rows, columns = [size for size in loops.sizes if isinstance(size, int)]
     last, height = len(outer) + 1, target.lanes
     pitch = height + _PADDING
     across, down = -(-columns // WIDTH), -(-rows // height)
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
     names[last] = "e"
-    renderer = Renderer(arrays, loops.positions.__getitem__, names)
+    renderer = Renderer(arrays, loops.positions.__getitem__, names, scope=scope)
     text = [
         *blocks.declarations,
         *(
@@ -73,6 +79,7 @@ def write_transposed(
             for number, load in enumerate(staged)
         ),
         tile_number(target, index),
+        *renderer.lines(once),
         f"for ({index} block = tile * ({index})height, "
         f"last = min_of(block + ({index})height, ({index})blocks); block < last; ++block) {{",
         f"const {index} first = block % {across} * {WIDTH}, "
@@ -96,7 +103,7 @@ def write_transposed(
     ]
     taken = f"{index} e, i32 at" if blocks.chosen else f"{index} e"
     text.append(f"auto element = [&]({taken}) __attribute__((always_inline)) {{")
-    text += [*renderer.lines(statements), "};"]
+    text += [*renderer.body(statements), "};"]
     if blocks.chosen:
         text += blocks.loop(
             index, "first", "end", target.vector_loop, lambda at: loops.positions[at].text(names)
