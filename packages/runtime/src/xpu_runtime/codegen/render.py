@@ -88,6 +88,10 @@ class Renderer:
             _RENDER[type(statement)](self, statement, lines)
         return lines
 
+    def text(self, statements: Iterable[Statement]) -> str:
+        """Return the statements as one text."""
+        return "\n".join(self.lines(statements))
+
     def body(self, statements: Iterable[Statement], names: Sequence[str] = ()) -> list[str]:
         """Return the lines of a body, which may use ``names`` and limits its definitions to itself."""
         if self.scope is None:
