@@ -9,7 +9,7 @@ from pointwise_programs import brighter_pixels, bytes_by_index
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.elements import ELEMENTS
 from xpu_runtime.codegen.program import Array, LoopProgram, Section
-from xpu_runtime.codegen.statements import Load, Store, Term
+from xpu_runtime.codegen.statements import Let, Load, Store, Term
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
 
@@ -90,3 +90,12 @@ def test_positions_beyond_an_i32(count):
     kernel = write(program, cpu)
     assert "i64 e" in source_of(kernel)
     assert kernel.sizes[0] == count
+
+
+@pytest.mark.parametrize(("place", "type"), [(Affine.of(0) * 2**20, "i32"), (Affine.of(0) * 2**22, "i64")])
+def test_positions_of_what_is_computed_beyond_an_i32(place, type):
+    """No array has an element there, but the kernel computes with the position."""
+    body = [Let("a", "i64", Term("(i64)({0})", (place,))), Store(0, Affine.of(0), "a")]
+    program = LoopProgram([Array(ELEMENTS["i64"], 8000, True)], (1000,), 1, [Section(body)])
+    cpu = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
+    assert f"{type} e" in source_of(write(program, cpu))

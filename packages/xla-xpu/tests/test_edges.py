@@ -87,3 +87,35 @@ def test_scalars_choose(dtype):
     compare_with_cpu(lambda p, x: jnp.where(p[0, 1], x[0], x[1]), np.array([[True, False]]), x)
     if dtype != np.complex64 and dtype != np.bool_:
         compare_with_cpu(lambda lo, x, hi: lax.clamp(lo, x, hi), x[0, 0], x, x[0, 2])
+
+
+# Of a vector of 1,000 int64. Arrays far larger than memory are never in memory as a whole.
+FAR = {
+    "a multiple of positions": lambda x: jnp.arange(x.size) * 3_000_000_000 + x,
+    "a square of positions": lambda x: (jnp.arange(x.size) * 40503) ** 2 // -3 + x,
+    "a float of a square": lambda x: ((jnp.arange(x.size) * 40503) ** 2).astype(np.float32),
+    "a part of a range": lambda x: _range(2**39, 2**39 + 1000, 1) + x,
+    "a part of a range with steps": lambda x: _range(5, 5 + 2**22 * 999 + 1, 2**22) + x,
+    "a reversed range": lambda x: lax.rev(_range(5, 5 + 2**30 * 999 + 1, 2**30), (0,)) * 3 + x,
+    "a padded range": lambda x: (
+        lax.pad(lax.iota(np.int64, 2**40), np.int64(0), ((-(2**39), 1010 - 2**39, 0),))[10:] + x
+    ),
+    "a moving part of a range": lambda x: (
+        lax.dynamic_slice(lax.iota(np.int64, 2**40), (x[3] * 2**36,), (1000,)) * 3
+    ),
+    "a part of a broadcast": lambda x: (
+        lax.slice(lax.broadcast(x * 2, (2**33,)), (2**32, 0), (2**32 + 7, 1000)) + 1
+    ),
+    "indices": lambda x: x[(jnp.arange(x.size) * 4_050_300) % 30],
+}
+
+
+def _range(begin, end, step):
+    return lax.slice(lax.iota(np.int64, 2**40), (begin,), (end,), (step,))
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("function", FAR)
+def test_integers_beyond_32_bits(function):
+    with jax.enable_x64(True):
+        compare_with_cpu(FAR[function], np.arange(1000))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1] / "integers"))
 from program import Maker
 from xpu_testing.fuzzing import PASSED, REFUSED, Difference
 
@@ -24,10 +28,12 @@ class Case:
         self.dynamic = draw.random() < 0.3
         self.subject = re.sub(r"\W+", " ", self.program.lines[-1].split("=")[-1])[:40].strip()
         maker.update_inputs()
+        maker.add_integers()
 
     def __str__(self) -> str:
         inputs = "\n".join(f"  t{n}: {given}" for n, given in enumerate(self.program.inputs))
-        return f"dynamic={self.dynamic}\n{inputs}\n{self.program.source}"
+        hosts = self.program.hosts
+        return f"dynamic={self.dynamic}, n0, n1 = {hosts}\n{inputs}\n{self.program.source}"
 
     def run(self) -> str:
         """Compare every result, and every input that the program updates."""
@@ -51,7 +57,7 @@ class Case:
 
     def _run(self, function: Callable[..., Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Return the results and the updated inputs, on the CPU."""
-        results = function(*inputs)
+        results = function(*inputs, *self.program.hosts)
         return [x.cpu() for x in (*results, *(inputs[n] for n in self.program.updated))]
 
 

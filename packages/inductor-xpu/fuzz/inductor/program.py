@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
+from integer_lines import host_numbers, integer_line
 
 STEPS = 40
+# Statements of integers far from zero behind the others.
+INTEGER_STEPS = 4
 FLOATS = (torch.float32, torch.float32, torch.float32, torch.bfloat16, torch.float16)
 
 # Values stay small and functions smooth, so that eager and compiled differ by rounding alone.
@@ -86,17 +89,22 @@ class Input:
 
 @dataclass
 class Program:
-    """Statements that define t0, t1, ...; the inputs are the first of them. ``updated``: their numbers."""
+    """Statements that define t0, t1, ...; the inputs are the first of them. ``updated``: their numbers.
+
+    ``hosts`` are the values of the further arguments n0, n1, which are no tensors.
+    """
 
     inputs: list[Input]
     lines: list[str] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
     updated: list[int] = field(default_factory=list)
+    hosts: tuple[int, ...] = ()
 
     @property
     def source(self) -> str:
         """The function as Python source."""
-        names = ", ".join(f"t{n}" for n in range(len(self.inputs)))
+        inputs = [f"t{n}" for n in range(len(self.inputs))]
+        names = ", ".join(inputs + [f"n{n}" for n in range(len(self.hosts))])
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def program({names}):\n{body}\n    return ({', '.join(self.results)},)\n"
 
@@ -183,6 +191,22 @@ class Maker:
             value += ".clone()" if same else f".mean({dims}, keepdim=True)"
             self.program.lines.append(f"{part}.mul_(0.75).add_({value}, alpha=0.25)")
             self.program.updated.append(n)
+
+    def add_integers(self) -> None:
+        """Add statements of integers far from zero, which are results, too."""
+        program = self.program
+        program.hosts = host_numbers(self.draw)
+        x = self.draw.choice([f"t{n}" for n in range(len(program.inputs))])
+        scope = {x: program.inputs[int(x[1:])].make()}
+        scope |= {f"n{n}": number for n, number in enumerate(program.hosts)}
+        for _ in range(20 * INTEGER_STEPS):
+            new = f"v{len(scope) - 1 - len(program.hosts)}"
+            if new == f"v{INTEGER_STEPS}":
+                break
+            line = integer_line(self.draw, scope, x, new)
+            if line:
+                program.lines.append(line)
+                program.results.append(new)
 
     def step(self) -> None:
         """Add a statement, if it is one."""

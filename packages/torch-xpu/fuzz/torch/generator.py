@@ -233,6 +233,13 @@ class Generator:
             shape, options.get("dtype", torch.int64), f"index {low} {max(limit, low + 1)}"
         )
 
+    def _far_integers(self, dtype: torch.dtype) -> tuple[int, ...]:
+        """Return integers beyond 32 bits where the dtype takes them."""
+        if dtype not in (torch.int64, torch.float32, torch.float64):
+            return ()
+        near = self.pick(2**31, 2**32, 2**33, 2**40) + self.pick(-1, 0, 0, 1, 17)
+        return near, -near
+
     def scalar(self, dtype: torch.dtype, wider: float = 0.15):
         """A Python number of the dtype's kind, seldom of a wider one."""
         kinds = ["bool", "int", "float", "complex"]
@@ -251,7 +258,7 @@ class Generator:
             kind += 1
         number = {
             "bool": self.pick(True, False),
-            "int": self.pick(0, 1, 2, 3, -1, -2, 5, 7, 100),
+            "int": self.pick(0, 1, 2, 3, -1, -2, 5, 7, 100, *self._far_integers(dtype)),
             "float": self.pick(0.0, 1.0, 0.5, 2.0, -1.5, 3.7, 1e-3, -0.0, math.inf, math.nan, 1e10),
             "complex": complex(self.pick(0.0, 1.0, -0.5), self.pick(0.0, 2.0, -1.5)),
         }

@@ -8,6 +8,7 @@ from typing import Any
 
 import control  # noqa: F401
 import elementwise  # noqa: F401
+import far_integers  # noqa: F401
 import indices  # noqa: F401
 import jax
 import jax.numpy as jnp

@@ -33,6 +33,7 @@ from . import faults
 from .assemble import assemble
 from .bounds import are_loops_within, is_within
 from .loops import FOLDED, PARALLEL, Dimensions
+from .magnitudes import Magnitudes, is_at_most
 from .operators import Operators, converted
 from .positions import Positions
 from .reductions import fold
@@ -65,8 +66,13 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         )
         self.cse = Values(self.builder)
         self.symbols = Symbols()
+        # Of indices that values give, by their names: the sizes of their dimensions.
+        self.index_sizes: dict[str, Any] = {}
         self.positions = Positions(
-            self.symbols, lambda: self.builder, lambda: self.index_element.math
+            self.symbols,
+            lambda: self.builder,
+            lambda: self.index_element.math,
+            Magnitudes(self._length),
         )
         self.arrays: dict[str, torch.dtype] = {}
         self.sections: list[Section] = []
@@ -236,7 +242,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             return
         if are_loops_within(expr, size, self.range_tree_nodes):
             return
-        index, end = self.positions.operand(self.prepare_indexing(expr)), self.size_text(size)
+        index, end = self.positions.value(self.prepare_indexing(expr))[1], self.size_text(size)
         holds = self.builder.let("bool", "({0}) >= 0 && ({0}) < {1}", index, end)
         self._check(holds, faults.INDEX, index, end)
         self.masks.append(self._both(holds))
@@ -252,9 +258,22 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         self.builder.do(text, a, b, mask, holds, assigned=())
 
     def size_text(self, size: Any) -> str:
-        """Return a size as a number, or the name of its symbol."""
+        """Return a size as a number, or the name of the argument that has it."""
         size = self.symbols.size(size)
-        return str(size) if isinstance(size, int) else size.name
+        return str(size) if isinstance(size, int) else size.argument
+
+    def index_type(self, size: Any) -> str:
+        """Return the type of indices in range of a dimension: that of positions, or i64 if it is larger.
+
+        A dimension may have more elements than its memory: those of an expanded one are the same.
+        """
+        is_narrow = self.index_element.math == "i32" and is_at_most(size, MAX_NARROW)
+        return "i32" if is_narrow else "i64"
+
+    def _length(self, symbol: sympy.Symbol) -> Any:
+        """Return the end of a loop, or of an index that values give; None if it has none."""
+        entry = self.range_tree_nodes.get(symbol)
+        return self.index_sizes.get(symbol.name) if entry is None else entry.length
 
     def checked_index(self, var: CSEVariable, size: Any, wrap: bool) -> str:
         """Return the name of an index that a value gives: in range, or 0 after the fault is recorded."""
@@ -265,9 +284,10 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         if self.masks:
             text = f"({{2}} ? {text} : 0)"
             arguments.append(self.masks[-1])
-        type = self.index_element.math
+        type = self.index_type(size)
         name = self.builder.let(type, f"({type}){text}", *arguments)
         self.checked.add(name)
+        self.index_sizes[name] = size
         return name
 
     @contextmanager
@@ -391,8 +411,10 @@ class _Proxy(CSEProxy):
         kernel = self.kernel
         if generate_assert(check) and not is_within(var.bounds, size):
             return sympy.Symbol(kernel.checked_index(var, size, wrap_neg), integer=True)
-        type = kernel.index_element.math
+        type = kernel.index_type(size)
         index = Term(f"({type})({{0}})", (var.name,))
         if wrap_neg and not var.bounds.lower >= 0:
             index = Term("({0} < 0 ? {0} + {1} : {0})", (index, kernel.size_text(size)))
-        return sympy.Symbol(kernel.builder.define(type, index), integer=True)
+        name = kernel.builder.define(type, index)
+        kernel.index_sizes[name] = size
+        return sympy.Symbol(name, integer=True)

@@ -14,7 +14,7 @@ from torch._inductor.ops_handler import DefaultHandler
 from torch._inductor.utils import upcast_compute_type
 from torch._inductor.virtualized import OpsValue, V
 from xpu_runtime.codegen.conversions import bits_of, convert, of_bits
-from xpu_runtime.codegen.elements import Element
+from xpu_runtime.codegen.elements import Element, element
 from xpu_runtime.codegen.functions import find_functions
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.statements import Operand, Term
@@ -232,8 +232,8 @@ def _of_index(expr: sympy.Expr, dtype: torch.dtype) -> Expression:
     expr = kernel.prepare_indexing(expr)
     if isinstance(expr, sympy.Expr) and expr.is_integer is not True and is_uniform(expr):
         return Expression(kernel.symbols.scalar(expr, target))
-    index, type = kernel.positions.operand(expr), kernel.index_element
-    return term(convert(type, target, f"({type.math})({{0}})"), index)
+    type, value = kernel.positions.value(expr)
+    return term(convert(element(type), target, f"({type})({{0}})"), value)
 
 
 def _random(template: str, seed: Any, offset: Any) -> Expression:

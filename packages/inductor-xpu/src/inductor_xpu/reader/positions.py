@@ -25,19 +25,34 @@ from torch.utils._sympy.functions import (
 )
 from xpu_runtime.codegen.affine import Affine
 from xpu_runtime.codegen.builder import Builder
+from xpu_runtime.codegen.elements import element
+from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.statements import Operand, Term
 
 from .loops import divided_loop
+from .magnitudes import Magnitudes, has_signed_remainder, is_nonnegative
 from .symbols import Symbols, is_uniform, is_uniform_symbol
+
+_I64 = element("i64")
 
 _CONDITIONS = (sympy.core.relational.Relational, sympy.And, sympy.Or, sympy.Not)
 
 
 class Positions:
-    """Translates index expressions; ``builder`` and ``type`` are called for those that are not affine."""
+    """Translates index expressions; ``builder`` and ``type`` are called for those that are not affine.
 
-    def __init__(self, symbols: Symbols, builder: Callable[[], Builder], type: Callable[[], str]):
-        self.symbols, self.builder, self.type = symbols, builder, type
+    ``type`` is the type of positions. A value, and what a position is computed from, is an i64 where that
+    type does not hold all of its terms.
+    """
+
+    def __init__(
+        self,
+        symbols: Symbols,
+        builder: Callable[[], Builder],
+        type: Callable[[], str],
+        magnitudes: Magnitudes,
+    ) -> None:
+        self.symbols, self.builder, self.type, self.magnitudes = symbols, builder, type, magnitudes
 
     def affine(self, index: sympy.Expr) -> Affine:
         """Return the position of an index. Its counters are names of Inductor's loops and of values."""
@@ -45,15 +60,19 @@ class Positions:
         grouped: dict[str, list[sympy.Expr]] = {}
         for summand in sympy.Add.make_args(sympy.expand(index)):
             factors = sympy.Mul.make_args(summand)
-            uniform = sympy.Mul(*(f for f in factors if is_uniform(f)))
-            varying = sympy.Mul(*(f for f in factors if not is_uniform(f)))
+            uniform = sympy.Mul(*(f for f in factors if _is_of_host(f)))
+            varying = sympy.Mul(*(f for f in factors if not _is_of_host(f)))
             if varying == 1 and uniform.is_number:
                 constant += int(uniform)
                 continue
             name = "" if varying == 1 else self.name(varying)
             grouped.setdefault(name, []).append(uniform)
         for name, factors in grouped.items():
-            factor = self.symbols.size(sympy.Add(*factors))
+            total = sympy.Add(*factors)
+            if name == "" and constant and not self.magnitudes.fit(total, self.type()):
+                # The two may exceed the type of positions while their sum, a position, does not.
+                total, constant = total + constant, 0
+            factor = self.symbols.size(total)
             if name == "":
                 if isinstance(factor, int):
                     constant += factor
@@ -67,53 +86,98 @@ class Positions:
         """Return the name of a factor: a loop, a value, or what is defined from them here."""
         if isinstance(varying, sympy.Symbol):
             return varying.name
-        return self.builder().define(self.type(), self.operand(varying))
+        return self.builder().define(*self.integer(varying))
+
+    def integer(self, expr: sympy.Expr) -> tuple[str, Operand]:
+        """Return an index expression as a number, before it its type: that of positions, or i64."""
+        type = self.type()
+        if self.magnitudes.fit(expr, type):
+            return type, self.operand(expr)
+        wide = self.wide(expr)
+        if type != "i64" and self.magnitudes.fits_result(expr, type):
+            return type, Term(f"({type})({{0}})", (wide,))
+        return "i64", wide
+
+    def value(self, expr: sympy.Expr) -> tuple[str, Operand]:
+        """Return an index expression as a value that is no position, before it its type."""
+        if _is_of_host(expr) and not expr.is_number:
+            return "i64", self.wide(expr)
+        return self.integer(expr)
 
     def operand(self, expr: sympy.Expr) -> Operand:
-        """Return an index expression as a number."""
+        """Return an index expression, of which the type of positions holds all terms, as a number."""
         if isinstance(expr, Identity):
             return self.operand(expr.args[0])
         if isinstance(expr, (sympy.Integer, int)):
             return str(int(expr))
         if isinstance(expr, sympy.logic.boolalg.BooleanAtom):
             return "true" if expr else "false"
-        if is_uniform(expr) and not isinstance(expr, _CONDITIONS):
+        if _is_of_host(expr):
             size = self.symbols.size(expr)
             return str(size) if isinstance(size, int) else size.name
         if isinstance(expr, (sympy.Symbol, sympy.Add)):
             return self.affine(expr)
         if isinstance(expr, sympy.Mul):
-            uniform, varying = expr.as_independent(*self._varying(expr))
+            uniform, _ = expr.as_independent(*self._varying(expr))
             if uniform != 1:
                 return self.affine(expr)
-            return _joined("({0}) * ({1})", [self.operand(factor) for factor in varying.args])
-        if isinstance(expr, ModularIndexing):
-            base, divisor, size = expr.args
-            return self.operand(Mod(FloorDiv(base, divisor), size))
-        if isinstance(expr, FloorDiv):
-            quotient = divided_loop(*expr.args)
-            if quotient is not None:
-                return self.affine(quotient)
-        if isinstance(expr, sympy.Pow | PowByNatural) and expr.args[1].is_Integer:
-            base, exponent = expr.args
-            if exponent > 0:
-                return _joined("({0}) * ({1})", [self.operand(base)] * int(exponent))
-        table = _TEMPLATES if _is_nonnegative(expr.args[0]) else _SIGNED + _TEMPLATES
-        template = next((text for type, text in table if isinstance(expr, type)), None)
-        if template is None:
-            raise NotImplementedError(f"an index with {type(expr).__name__}: {expr}")
-        template = template.replace("{T}", self.type())
-        V.kernel.headers["integer"] = None
-        arguments = [self.operand(argument) for argument in expr.args]
-        return (
-            _joined(template, arguments)
-            if "{2}" not in template
-            else Term(template, tuple(arguments))
-        )
+        return _computed(expr, self.operand, self.type())
+
+    def wide(self, expr: sympy.Expr) -> Operand:
+        """Return an index expression as an i64, as are all of its terms."""
+        if isinstance(expr, Identity):
+            return self.wide(expr.args[0])
+        if isinstance(expr, (sympy.Integer, int)):
+            return literal(int(expr), _I64)
+        if isinstance(expr, sympy.logic.boolalg.BooleanAtom):
+            return "true" if expr else "false"
+        if _is_of_host(expr):
+            size = self.symbols.size(expr)
+            return literal(size, _I64) if isinstance(size, int) else size.argument
+        if isinstance(expr, sympy.Symbol):
+            return Term("(i64)({0})", (Affine.of(expr.name),))
+        return _computed(expr, self.wide, "i64")
 
     @staticmethod
     def _varying(expr: sympy.Expr) -> list[Any]:
         return [symbol for symbol in expr.free_symbols if not is_uniform_symbol(symbol)]
+
+
+def _is_of_host(expr: Any) -> bool:
+    """Return True if the launch computes an expression."""
+    return (
+        is_uniform(expr) and not isinstance(expr, _CONDITIONS) and not has_signed_remainder(expr)
+    )
+
+
+def _computed(expr: Any, operand: Callable[[Any], Operand], type: str) -> Operand:
+    """Return an operation on the operands of an expression's arguments."""
+    if isinstance(expr, FloorDiv):
+        quotient = divided_loop(*expr.args)
+        if quotient is not None:
+            return operand(quotient)
+    if isinstance(expr, ModularIndexing):
+        # The remainder has the sign of the quotient, as in C.
+        base, divisor, size = expr.args
+        return operand(Mod(FloorDiv(base, divisor), size))
+    if isinstance(expr, sympy.Add | sympy.Mul):
+        text = "({0}) + ({1})" if isinstance(expr, sympy.Add) else "({0}) * ({1})"
+        return _joined(text, [operand(argument) for argument in expr.args])
+    if isinstance(expr, sympy.Pow | PowByNatural) and expr.args[1].is_Integer:
+        base, exponent = expr.args
+        if exponent > 0:
+            return _joined("({0}) * ({1})", [operand(base)] * int(exponent))
+    nonnegative = all(is_nonnegative(argument) for argument in expr.args[:2])
+    table = _TEMPLATES if nonnegative else _SIGNED + _TEMPLATES
+    template = next((text for type_, text in table if isinstance(expr, type_)), None)
+    if template is None:
+        raise NotImplementedError(f"an index with {expr.func.__name__}: {expr}")
+    template = template.replace("{T}", type)
+    V.kernel.headers["integer"] = None
+    arguments = [operand(argument) for argument in expr.args]
+    if "{2}" in template:
+        return Term(template, tuple(arguments))
+    return _joined(template, arguments)
 
 
 def _joined(template: str, arguments: list[Operand]) -> Operand:
@@ -126,16 +190,10 @@ def _joined(template: str, arguments: list[Operand]) -> Operand:
     return result
 
 
-def _is_nonnegative(expr: sympy.Basic) -> bool:
-    """Return True if an expression is not negative where its symbols are not."""
-    values = {s: sympy.Dummy(integer=True, nonnegative=True) for s in expr.free_symbols}
-    return bool(getattr(expr.xreplace(values), "is_nonnegative", False))
-
-
-# Of a first argument that may be negative.
+# Of arguments that may be negative.
 _SIGNED: tuple[tuple[Any, str], ...] = (
     (FloorDiv, "floor_div<{T}>({0}, {1})"),
-    (PythonMod, "remainder<{T}>({0}, {1})"),
+    ((PythonMod, sympy.Mod), "remainder<{T}>({0}, {1})"),
 )
 _TEMPLATES: tuple[tuple[Any, str], ...] = (
     (FloorDiv, "(({0}) / ({1}))"),

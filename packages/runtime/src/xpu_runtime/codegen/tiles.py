@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .affine import row_major
+from .affine import Affine, row_major
 from .division import Division
 from .program import LoopProgram
 from .sizes import Extent, factors, hint_of, symbols_of
+from .statements import For, Operand, positions_of, walk
 from .target import Target
 
 
@@ -41,8 +42,38 @@ def index_type(program: LoopProgram) -> str:
     if program.wide is not None:
         return "i64" if program.wide else "i32"
     count = hint_of(math.prod(program.shape))
-    widest = max([count, *(array.bytes or 0 for array in program.arrays)])
+    widest = max([count, _extent(program), *(array.bytes or 0 for array in program.arrays)])
     return "i32" if widest <= MAX_NARROW else "i64"
+
+
+def _extent(program: LoopProgram) -> int:
+    """Return the largest absolute value that loops give to a position or to one of its terms.
+
+    Coordinates of what is computed, not loaded, may be far larger than memory.
+    """
+    sizes: dict[int | str, Extent] = dict(enumerate(program.shape))
+    found: dict[Affine, None] = {}
+    for section in program.sections:
+        updates = [statement for fold in section.folds for statement in fold.update]
+        for body in (section.per_element, updates, section.per_row):
+            found |= positions_of(body)
+            loops = (statement for statement in walk(body) if isinstance(statement, For))
+            sizes |= {loop.counter: _decimal(loop.end) for loop in loops}
+    return max(
+        (
+            abs(position.constant)
+            + sum(
+                abs(hint_of(factor)) * (hint_of(sizes.get(counter, 1)) - 1)
+                for counter, factor in position.terms
+            )
+            for position in found
+        ),
+        default=0,
+    )
+
+
+def _decimal(end: Operand) -> int:
+    return int(end) if isinstance(end, str) and end.isdecimal() else 1
 
 
 def loop_over(
