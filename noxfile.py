@@ -125,6 +125,16 @@ def workloads(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def everyday(session: nox.Session) -> None:
+    """Run programs as users write them, also with transformers, peft, accelerate and flax. Not in CI."""
+    environment = Environment("everyday")
+    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
+    groups = package.group("test") + package.group("everyday")
+    environment.install_wheels(session, build_wheels(session), groups)
+    run_suite(session, environment, package.path / "everyday", session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
     """Watch memory over thousands of steps; test arrays of more than 2**31 elements. Not in CI."""
     (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")

@@ -29,6 +29,7 @@ NOT_IN_WHEEL = {
     "fuzz",
     "accuracy",
     "soak",
+    "everyday",
     "build",
     "__pycache__",
     ".pytest_cache",
