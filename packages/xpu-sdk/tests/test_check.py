@@ -135,6 +135,26 @@ def test_a_compiler_that_does_not_end(monkeypatch, tmp_path):
     assert kernel.error == "ocloc did not end within 1 s"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--", "no-such-command"], "there is no command 'no-such-command'"),
+        (
+            ["--json", "no/such/file.json", "--", "true"],
+            "--json no/such/file.json: there is no folder",
+        ),
+        (["--json", ".", "--", "true"], "--json . is a folder, expected a file"),
+        (["--kernels", "no/such", "--", "true"], "--kernels: there is no folder no/such"),
+    ],
+)
+def test_wrong_arguments_are_named_before_the_command_runs(xpu_sdk, arguments, says):
+    done = xpu_sdk("check", "--strict", *arguments)
+    assert done.returncode == 2
+    assert says in done.stdout
+    assert "Traceback" not in done.stderr
+    assert "strict memory" not in done.stdout
+
+
 def test_no_command(xpu_sdk):
     done = xpu_sdk("check", "--strict")
     assert done.returncode == 2

@@ -33,6 +33,13 @@ def test_the_demo_ends_with_tables_and_a_trace(xpu_sdk, tmp_path):
     assert {"swish", "compile"} <= names
 
 
+def test_a_trace_that_cannot_be_written_is_named_before_the_demo(xpu_sdk):
+    done = xpu_sdk("demo", "--trace", "no/such/trace.json")
+    assert done.returncode == 2
+    assert "there is no folder" in done.stdout
+    assert "What was shown" not in done.stdout
+
+
 def test_the_first_step_and_a_steady_one_are_told_apart(monkeypatch):
     monkeypatch.setattr(demo, "MIN_SECONDS", 0.1)
     calls = []

@@ -7,12 +7,16 @@ import jax.numpy as jnp
 import torch
 from torch import nn
 
+# JAX raises a ValueError if it has compiled the call before.
+JAX_ERRORS = (jax.errors.JaxRuntimeError, ValueError)
+
 MIB = 1 << 20
-LIMIT = 512 * MIB
+LIMIT = 256 * MIB
+WIDTH = 256
 
 
 def step(model, optimizer, batch):
-    x = torch.randn(batch, 1024, device="xpu")
+    x = torch.randn(batch, WIDTH, device="xpu")
     loss = model(x).square().mean()
     loss.backward()
     optimizer.step()
@@ -21,7 +25,7 @@ def step(model, optimizer, batch):
 
 
 def find_batch(model, optimizer):
-    batch, messages = 256, []
+    batch, messages = 1024, []
     while True:
         try:
             step(model, optimizer, batch)
@@ -37,14 +41,14 @@ def pytorch():
     total = torch.xpu.get_device_properties().total_memory
     torch.xpu.set_per_process_memory_fraction(LIMIT / total)
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1024)).to("xpu")
+    model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH)).to("xpu")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     step(model, optimizer, 8)
     before = torch.xpu.memory_allocated()
 
     batch, messages = find_batch(model, optimizer)
     print(f"largest batch {batch}: {messages[-1]}")
-    assert 1024 <= batch <= LIMIT // 4096
+    assert 1024 <= batch <= LIMIT // (4 * WIDTH)
     assert "MiB" in messages[-1] or "GiB" in messages[-1]
     assert torch.xpu.memory_allocated() <= before + MIB
     assert torch.xpu.max_memory_allocated() <= LIMIT
@@ -68,7 +72,7 @@ def pytorch():
             held.append(torch.ones(MIB, device="xpu"))
     except torch.OutOfMemoryError:
         pass
-    assert 50 < len(held) <= LIMIT // (4 * MIB)
+    assert 25 < len(held) <= LIMIT // (4 * MIB)
     assert all(block[-1].item() == 1 for block in held)
     held.clear()
     torch.xpu.empty_cache()
@@ -82,7 +86,7 @@ def both(model):
     try:
         while True:
             arrays.append(jnp.ones(4 * MIB).block_until_ready())
-    except jax.errors.JaxRuntimeError as error:
+    except JAX_ERRORS as error:
         assert "RESOURCE_EXHAUSTED" in str(error), error
         print(str(error).splitlines()[0])
     assert arrays
@@ -101,12 +105,12 @@ def both(model):
 
     try:
         large(jnp.ones(())).block_until_ready()
-    except jax.errors.JaxRuntimeError as error:
+    except JAX_ERRORS as error:
         assert "RESOURCE_EXHAUSTED" in str(error), error
     else:
-        raise AssertionError("2 GiB fit in 512 MiB")
+        raise AssertionError("2 GiB fit in 256 MiB")
     assert float(jnp.arange(10.0).sum()) == 45
-    assert model(torch.zeros(2, 1024, device="xpu")).isfinite().all().item()
+    assert model(torch.zeros(2, WIDTH, device="xpu")).isfinite().all().item()
 
 
 def main():

@@ -9,7 +9,7 @@ from jax.experimental.buffer_callback import buffer_callback
 
 SOURCE = """
 #include <xpu/core.h>
-#include <xpu/math.h>
+#include <xpu/exp.h>
 
 // y = x * sigmoid(beta * x)
 XPU_KERNEL(1) swish(xpu::global<const float> x, xpu::global<float> y, float beta, long n) {
@@ -64,14 +64,14 @@ def _(x, dy, beta):
     return torch.empty_like(x)
 
 
-def save(context, inputs, output):
-    x, context.beta = inputs
-    context.save_for_backward(x)
+def save(ctx, inputs, output):
+    x, ctx.beta = inputs
+    ctx.save_for_backward(x)
 
 
-def backward(context, dy):
-    (x,) = context.saved_tensors
-    return swish_backward(x, dy, context.beta), None
+def backward(ctx, dy):
+    (x,) = ctx.saved_tensors
+    return swish_backward(x, dy, ctx.beta), None
 
 
 swish.register_autograd(backward, setup_context=save)

@@ -77,7 +77,7 @@ def numpy_of_a_tensor_with_gradient():
     xpu(3).requires_grad_().cpu().numpy()
 
 
-@mistake(RuntimeError, "invalid", "xpu")
+@mistake(RuntimeError, "xpu:57", "device")
 def device_that_is_not_there():
     torch.ones(1, device="xpu:57")
 
@@ -151,7 +151,7 @@ def leaf_changed_in_place():
     xpu(3).requires_grad_().add_(1)
 
 
-@mistake(RuntimeError, "inf checks")
+@mistake(AssertionError, "inf checks")  # as PyTorch has it
 def scaler_step_without_backward():
     model = nn.Linear(2, 2).to("xpu")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -180,7 +180,7 @@ def cholesky_of_a_negative_matrix():
     torch.linalg.cholesky(-torch.eye(3, device="xpu"))
 
 
-@mistake(RuntimeError, "one element")
+@mistake(RuntimeError, "ambiguous")
 def truth_of_many():
     bool(xpu(3) > 0)
 
@@ -323,7 +323,7 @@ def kernel_with_too_few_arguments():
     xr.launch(xr.compile(source).kernel("k"), 64, 64, [])
 
 
-@mistake(xr.UsageError, "0", "64")
+@mistake(xr.UsageError, "100", "64")
 def kernel_with_a_group_that_does_not_divide():
     source = "#include <xpu/core.h>\nXPU_KERNEL(1) k(xpu::global<float> x) { x[0] = 1; }\n"
     xr.launch(xr.compile(source).kernel("k"), 100, 64, [xr.zeros(1)])

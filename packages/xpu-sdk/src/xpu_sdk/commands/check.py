@@ -20,6 +20,7 @@ from .. import printing
 from ..gpu_checks import offline_compile, strict, virtual_gpu
 from ..gpu_checks.gpu_issue import GpuIssue
 from ..gpu_checks.products import PRODUCTS
+from ..output_files import why_unwritable
 
 HELP = "run a program under checks for GPU problems"
 
@@ -71,8 +72,16 @@ def _command(options: argparse.Namespace) -> list[str]:
     return command
 
 
-def _missing(options: argparse.Namespace) -> str | None:
-    """Return what must be installed for the chosen checks, or None."""
+def _missing(options: argparse.Namespace, command: list[str]) -> str | None:
+    """Return what the chosen checks lack, and how to get it, or None."""
+    if options.json and (problem := why_unwritable(options.json, "--json")):
+        return f"xpu-sdk check: {problem}"
+    if options.kernels and not options.kernels.is_dir():
+        return f"xpu-sdk check: --kernels: there is no folder {options.kernels}"
+    if command and not shutil.which(command[0]):
+        return (
+            f"xpu-sdk check: there is no command {command[0]!r}: give a program on PATH, or a path"
+        )
     if options.virtual_gpu and not virtual_gpu.DRIVER.exists():
         return f"Intel's GPU driver is not installed. Run: {virtual_gpu.INSTALL}"
     if options.offline_compile and not shutil.which(offline_compile.COMPILER):
@@ -96,8 +105,8 @@ def run(options: argparse.Namespace) -> int:
     command = _command(options)
     if not (options.strict or options.virtual_gpu or options.offline_compile):
         _choose_all(options)
-    if problem := _missing(options):
-        printing.console.print(problem)
+    if problem := _missing(options, command):
+        printing.console.print(problem, markup=False)
         return 2
     if not command and not (options.offline_compile and options.kernels):
         printing.console.print(

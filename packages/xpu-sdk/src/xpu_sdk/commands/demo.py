@@ -19,6 +19,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from .. import printing
+from ..output_files import why_unwritable
 
 HELP = "show the installed packages at work"
 GROUP, LLM_GROUP = "xpu_sdk.demo", "xpu_sdk.demo_llm"
@@ -136,11 +137,14 @@ def play(stage: Stage, name: str, act: Callable[[Stage], None]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play the acts under a trace; return 1 if an act failed or showed a wrong result."""
+    """Play the acts under a trace; return 1 if one failed or was wrong, 2 if the trace cannot be written."""
     import xpu_runtime as xr
 
-    stage = Stage()
     file = Path(options.trace).resolve()
+    if problem := why_unwritable(file, "--trace"):
+        printing.console.print(f"xpu-sdk demo: {problem}", markup=False)
+        return 2
+    stage = Stage()
     with xr.trace.record(file):
         for name, act in acts(options.llm):
             play(stage, name, act)
