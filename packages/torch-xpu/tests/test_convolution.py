@@ -4,6 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+import torch_xpu
+
 TOLERANCES = {
     torch.float64: 1e-12,
     torch.float32: 1e-5,
@@ -113,6 +115,20 @@ def test_refusals():
         F.conv2d(x, w.half())
     with pytest.raises(RuntimeError, match="to have 3 channels"):
         F.conv2d(x[:, :2], w)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose"])
+def test_images_and_weights_on_two_devices_are_refused(kind, dims):
+    """Also where operators may run on the host: PyTorch would do so if the images are there."""
+    layer = getattr(torch.nn, f"{kind}{dims}d")(1, 2, 3)
+    images = torch.ones(1, 1, *[8] * dims)
+    with torch_xpu.using_fallback("allow"):
+        with pytest.raises(RuntimeError, match="on the same device"):
+            layer(images.to("xpu"))
+        layer.to("xpu")
+        with pytest.raises(RuntimeError, match=r"on the same device.* xpu:0 and cpu"):
+            layer(images)
 
 
 @pytest.mark.parametrize(("size", "padding"), [(2, 2), (1, 2)])

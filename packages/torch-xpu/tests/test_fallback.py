@@ -40,6 +40,25 @@ def test_unknown_mode():
             pass
 
 
+@pytest.mark.cpu_device  # which counts as two
+def test_operands_on_several_devices_are_refused():
+    run_child(
+        """
+        import pytest, torch, torch_xpu
+
+        q, tau = torch.eye(3, device="xpu"), torch.ones(3, device="xpu")
+        with torch_xpu.using_fallback("allow"):
+            torch.ormqr(q, tau, q)
+            before = torch_xpu.fallbacks()
+            for device in ("cpu", "xpu:1"):
+                with pytest.raises(RuntimeError, match=f"same device.*xpu:0 and {device}.*input2"):
+                    torch.ormqr(q, tau.to(device), q)
+        assert torch_xpu.fallbacks() == before
+        """,
+        env={"XPU_CPU_DEVICES": "2"},
+    ).check()
+
+
 @pytest.mark.values
 def test_collectives_are_refused():
     run_child("""

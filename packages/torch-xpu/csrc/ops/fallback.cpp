@@ -5,9 +5,13 @@
 #include <torch/library.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace torch_xpu {
 namespace {
@@ -107,8 +111,33 @@ void refuse_undescribed(const c10::OperatorHandle& op, const torch::jit::Stack& 
       "it with host tensors");
 }
 
+// Refuses operands on several devices, as kernels do. PyTorch sends a convolution of host images with weights
+// on xpu here: it chooses the operator by the images, the dispatcher the device by all tensors. The host
+// would compute it, and hide that the caller forgot to move the images. A single number may be anywhere.
+void require_one_device(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+  if (schema.operator_name().getNamespace() != "aten") return;
+  auto& arguments = schema.arguments();
+  auto values = torch::jit::last(stack, arguments.size());
+  std::vector<std::pair<at::Tensor, std::string>> operands;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (values[i].isTensor()) operands.emplace_back(values[i].toTensor(), arguments[i].name());
+    if (values[i].isTensorList())
+      for (auto& tensor : values[i].toTensorVector()) operands.emplace_back(tensor, arguments[i].name());
+  }
+  std::erase_if(operands, [](auto& operand) { return !operand.first.defined(); });
+  auto first = std::ranges::find_if(operands, [](auto& operand) { return operand.first.is_xpu(); });
+  if (first == operands.end()) return;
+  auto device = first->first.device();
+  for (auto& [tensor, name] : operands)
+    TORCH_CHECK(tensor.dim() == 0 || tensor.device() == device,
+                "Expected all tensors to be on the same device, but found at least two devices, ", device,
+                " and ", tensor.device(), "! (when checking argument ", name, " of ",
+                toString(schema.operator_name()), ")");
+}
+
 void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   refuse_undescribed(op, *stack);
+  require_one_device(op.schema(), *stack);
   auto name = toString(op.schema().operator_name());
   auto how = mode().load(std::memory_order_relaxed);
   TORCH_CHECK_NOT_IMPLEMENTED(how != FallbackMode::error, name,
