@@ -33,6 +33,15 @@ def test_a_program_leaves_its_kernels(xpu_sdk, tmp_path, cache_home, code):
     assert natives(cache_home)
 
 
+@pytest.mark.parametrize("command", ["warm", "trace"])
+def test_a_program_gets_its_arguments_as_they_are(xpu_sdk, tmp_path, command):
+    (tmp_path / "program.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    for arguments in (["--", "--x"], ["a", "--", "-o", "b"], ["-h"], ["--", "--"], []):
+        for before in ([], ["--"]):
+            done = xpu_sdk(command, *before, "program.py", *arguments)
+            assert done.stdout.splitlines()[0] == str(arguments), done.stdout + done.stderr
+
+
 @pytest.mark.skipif(
     os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
 )

@@ -42,6 +42,7 @@ def span(name: str) -> Iterator[None]:
 @contextmanager
 def record(path: str | os.PathLike[str]) -> Iterator[None]:
     """Record the block and write a Chrome trace, for chrome://tracing or ui.perfetto.dev."""
+    path = Path(path).absolute()  # the block may change the working directory
     start()
     try:
         yield

@@ -16,6 +16,8 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
+from rich.text import Text
+
 from .. import printing
 from ..gpu_checks import offline_compile, strict, virtual_gpu
 from ..gpu_checks.gpu_issue import GpuIssue
@@ -172,16 +174,12 @@ def _report(options: argparse.Namespace, issues: list[GpuIssue]) -> int:
     # Repeated issues are printed once; errors come last, where a long report ends.
     times = Counter(issues)
     for issue in sorted(times, key=lambda issue: issue.is_error):
-        mark = "[bold red]error[/]" if issue.is_error else "[yellow]note[/]"
+        mark = Text("error", "bold red") if issue.is_error else Text("note", "yellow")
         printing.console.print(mark, end=" ")
         repeated = f" ({times[issue]} times)" if times[issue] > 1 else ""
-        printing.console.print(
-            f"{issue.check}: {issue.what}{repeated}", markup=False, soft_wrap=True
-        )
+        printing.console.print(f"{issue.check}: {issue.what}{repeated}", soft_wrap=True)
         for line in issue.detail.splitlines():
-            printing.console.print(
-                f"      {line.strip()}", markup=False, soft_wrap=True, style="dim"
-            )
+            printing.console.print(f"      {line.strip()}", soft_wrap=True, style="dim")
     errors = sum(issue.is_error for issue in issues)
     printing.console.print(f"{errors} errors, {len(issues) - errors} notes")
     if options.json:

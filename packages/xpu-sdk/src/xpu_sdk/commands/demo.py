@@ -46,7 +46,7 @@ class Stage:
 
     def say(self, text: str) -> None:
         """Print a line of explanation, or a block of text as it is."""
-        printing.console.print(text, markup=False, soft_wrap=True)
+        printing.console.print(text, soft_wrap=True)
 
     def result(self, what: str, got: str, right: bool = True) -> None:
         """Add a row to the closing table; ``right`` false makes the demo fail."""

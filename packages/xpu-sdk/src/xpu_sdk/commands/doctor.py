@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from rich.markup import escape
+from rich.text import Text
 
 from .. import printing
 from ..health import (
@@ -24,7 +24,11 @@ from ..health.finding import Finding
 HELP = "check every layer; exit code 1 when one fails"
 
 LAYERS = (wheels, libraries, drivers, devices, kernel_images, caches, environment, adapter_checks)
-MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fail": "[bold red]FAIL[/]"}
+MARKS = {
+    "ok": Text("ok", "green"),
+    "note": Text("note", "yellow"),
+    "fail": Text("FAIL", "bold red"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,10 +53,10 @@ def run(options: argparse.Namespace) -> int:
     for finding in examine():
         findings.append(finding)
         if not options.json:
-            found = f"[bold]{finding.layer}[/]: {escape(finding.found)}"
+            found = Text.assemble((finding.layer, "bold"), f": {finding.found}")
             printing.console.print(MARKS[finding.state], found, soft_wrap=True)
             if finding.fix:
-                printing.console.print("     fix:", finding.fix, soft_wrap=True, markup=False)
+                printing.console.print("     fix:", finding.fix, soft_wrap=True)
     failures = sum(finding.state == "fail" for finding in findings)
     if options.json:
         printing.print_json([asdict(finding) for finding in findings])

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from .. import printing
+from ..program_argument import add_program
 
 HELP = "run a Python program and write its trace"
 
@@ -16,14 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options. All from the program's name on belongs to the program."""
     parser.add_argument("-o", "--output", default="xpu.trace.json", metavar="FILE")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
-    parser.add_argument("program", metavar="PROGRAM")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    add_program(parser, required=True, help="a Python file, or a module with -m")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the program in this process and return its exit code; if it raises, write the trace first."""
     import xpu_runtime as xr
 
+    output = Path(options.output).absolute()  # the program may change the working directory
     sys.argv = [options.program, *options.arguments]
     code = 0
     xr.trace.start()
@@ -41,6 +42,6 @@ def run(options: argparse.Namespace) -> int:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         records = xr.trace.stop()
-        xr.trace.save(options.output, records)
-        printing.console.print(f"{len(records)} records in {Path(options.output).resolve()}")
+        xr.trace.save(output, records)
+        printing.console.print(f"{len(records)} records in {output}", soft_wrap=True)
     return code

@@ -9,14 +9,14 @@ import sys
 from typing import Any
 
 from .. import printing
+from ..program_argument import add_program
 
 HELP = "build kernels before they are needed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the program. All from its name on belongs to it."""
-    parser.add_argument("program", nargs="?", metavar="PROGRAM", help="a Python file to run")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    add_program(parser, required=False, help="a Python file to run, with its arguments")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,18 +53,17 @@ def _build(xr: Any, device: Any) -> None:
     """Build what ships for a device, as many modules at once as there are cores."""
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
+    from rich.markup import escape
     from rich.progress import Progress
 
     modules = xr.ready_spirv(device.index)
     if not modules:
-        printing.console.print(
-            f"No kernels ship for {device.name}: run xpu-sdk warm PROGRAM", markup=False
-        )
+        printing.console.print(f"No kernels ship for {device.name}: run xpu-sdk warm PROGRAM")
         return
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     failures = []
     with Progress(console=printing.console) as progress:
-        task = progress.add_task(device.name, total=len(modules))
+        task = progress.add_task(escape(device.name), total=len(modules))
         builds = [pool.submit(_build_module, xr, device.index, spirv) for spirv in modules]
         try:
             for build in as_completed(builds):
@@ -77,7 +76,7 @@ def _build(xr: Any, device: Any) -> None:
             pool.shutdown(cancel_futures=True)
     if failures:
         count = f"{len(failures)} of {len(modules)} kernels"
-        printing.console.print(f"{device.name} cannot build {count}: {failures[0]}", markup=False)
+        printing.console.print(f"{device.name} cannot build {count}: {failures[0]}")
 
 
 def _build_module(xr: Any, device: int, spirv: bytes) -> None:
