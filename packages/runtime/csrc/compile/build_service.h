@@ -3,7 +3,7 @@
 //
 // Several helpers (the program xpu-build-kernels beside the library) build several programs at once, which
 // the CPU device's driver cannot do in one process. They return binaries, which this process only loads. A
-// helper ends with this process, or after 20 s without a request.
+// helper ends with this process, also during a build, or after 20 s without a request.
 #pragma once
 
 #include <optional>
@@ -29,8 +29,8 @@ void prestart(std::size_t count);
 /// Starts one helper early if the cache has no binaries.
 void prestart_if_cache_empty();
 
-/// The main function of the helper: serves requests from `socket` until it closes, and writes to `exit_pipe`
-/// how the process that built them exited.
-XPU_API void serve(int socket, int exit_pipe);
+/// The main function of the helper: serves requests from `socket` until it closes or `program` (a pidfd, or
+/// -1) has ended, and writes to `exit_pipe` how the process that built them exited.
+XPU_API void serve(int socket, int exit_pipe, int program);
 
 }  // namespace xpu::build_service

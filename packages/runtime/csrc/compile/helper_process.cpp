@@ -8,15 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "interrupt.h"
 #include "thread_registry.h"
+#include "xpu/cache.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -32,11 +37,20 @@ std::string program() {
   return std::filesystem::path(info.dli_fname).parent_path() / "xpu-build-kernels";
 }
 
-/// This process's environment, changed so that the helper starts no helpers of its own.
+/// This process's environment, changed so that the helper starts no helpers of its own, and finds the cache
+/// also if its path is relative.
 std::vector<std::string> environment() {
   std::vector<std::string> all = {"XPU_BUILD_PROCESSES=0"};
+  if (!cache_folder().empty()) all.push_back("XPU_CACHE_DIR=" + cache_folder());
+  auto is_set = [&](std::string_view entry) {
+    return std::ranges::any_of(all, [&](std::string_view set) {
+      return entry.starts_with(set.substr(0, set.find('=') + 1));
+    });
+  };
+  std::vector<std::string> others;
   for (char** entry = environ; *entry; ++entry)
-    if (!std::string_view(*entry).starts_with("XPU_BUILD_PROCESSES=")) all.emplace_back(*entry);
+    if (!is_set(*entry)) others.emplace_back(*entry);
+  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 
@@ -49,6 +63,48 @@ struct Ends {
   }
   int release() { return std::exchange(ours, -1); }
 };
+
+/// Blocks until a child has ended; returns at once if there is no such child.
+void wait_for_child(pid_t child) {
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+/// Waits in the background for a helper whose parent this process has become, as PID 1 of a container or as a
+/// subreaper: nobody else would, and it would stay as a zombie.
+void wait_if_adopted(int exit_pipe) {
+  // xpu-build-kernels has written the helper's pid before it exited.
+  pollfd readable{exit_pipe, POLLIN, 0};
+  pid_t helper;
+  if (poll(&readable, 1, 0) != 1 || read(exit_pipe, &helper, sizeof helper) != sizeof helper) return;
+  if (waitpid(helper, nullptr, WNOHANG) != 0) return;
+  try {
+    std::thread([helper] {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, nullptr);
+      wait_for_child(helper);
+    }).detach();
+  } catch (const std::system_error& e) {
+    log(LogLevel::debug, join("no thread waits for the helper process ", helper, ": ", e.what()));
+  }
+}
+
+/// Starts the helper with no signal ignored or blocked: it must be able to wait for the process that builds.
+posix_spawnattr_t* default_signals() {
+  static auto* attributes = [] {
+    auto* made = new posix_spawnattr_t;
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(made);
+    posix_spawnattr_setsigdefault(made, &all);
+    posix_spawnattr_setsigmask(made, &none);
+    posix_spawnattr_setflags(made, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    return made;
+  }();
+  return attributes;
+}
 
 int spawn(int socket, int exit_pipe, Priority priority) {
   posix_spawn_file_actions_t files;
@@ -65,10 +121,11 @@ int spawn(int socket, int exit_pipe, Priority priority) {
   for (auto& variable : variables) pointers.push_back(variable.data());
   pointers.push_back(nullptr);
   pid_t child;
-  int failed = posix_spawn(&child, path.c_str(), &files, nullptr, arguments.data(), pointers.data());
+  int failed =
+      posix_spawn(&child, path.c_str(), &files, default_signals(), arguments.data(), pointers.data());
   posix_spawn_file_actions_destroy(&files);
   // The program forks the helper and exits at once, so that nobody must wait for the helper.
-  if (failed == 0) waitpid(child, nullptr, 0);
+  if (failed == 0) wait_for_child(child);
   return failed;
 }
 
@@ -82,7 +139,10 @@ std::unique_ptr<HelperProcess> HelperProcess::start(Priority priority) {
   if (pipe2(pair, O_CLOEXEC) != 0) return nullptr;
   exit_pipe.ours = pair[0], exit_pipe.theirs = pair[1];
   int failed = spawn(messages.theirs, exit_pipe.theirs, priority);
-  if (failed == 0) return std::make_unique<HelperProcess>(messages.release(), exit_pipe.release());
+  if (failed == 0) {
+    wait_if_adopted(exit_pipe.ours);
+    return std::make_unique<HelperProcess>(messages.release(), exit_pipe.release());
+  }
   log(LogLevel::debug, join("cannot start ", program(), ": ", std::strerror(failed)));
   return nullptr;
 }

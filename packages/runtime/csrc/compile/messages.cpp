@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <filesystem>
 
 namespace xpu::build_service {
 namespace {
@@ -51,8 +52,10 @@ constexpr char ready = 'r';
 
 bool send(int socket, const BuildRequest& request) {
   std::uint64_t numbers[] = {static_cast<std::uint64_t>(request.device), request.options.size()};
+  std::error_code removed;
+  auto working_folder = std::filesystem::current_path(removed).string();
   if (!send_bytes(socket, numbers, sizeof numbers) || !send_text(socket, request.source) ||
-      !send_text(socket, request.spirv))
+      !send_text(socket, request.spirv) || !send_text(socket, working_folder))
     return false;
   for (auto& option : request.options)
     if (!send_text(socket, option)) return false;
@@ -75,7 +78,7 @@ std::optional<BuildRequest> receive_request(int socket, int timeout_ms) {
   std::uint64_t numbers[2];
   BuildRequest request;
   if (!receive_bytes(socket, numbers, sizeof numbers) || !receive_text(socket, request.source) ||
-      !receive_text(socket, request.spirv))
+      !receive_text(socket, request.spirv) || !receive_text(socket, request.working_folder))
     return {};
   request.device = static_cast<int>(numbers[0]);
   request.options.resize(numbers[1]);

@@ -15,6 +15,7 @@ struct BuildRequest {
   std::string source;                ///< without includes; empty to build `spirv` instead
   std::vector<std::string> options;  ///< of the source compiler
   Bytes spirv;
+  std::string working_folder = {};  ///< of the program; send() sets it
 };
 
 struct BuildResponse {

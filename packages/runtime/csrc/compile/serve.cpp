@@ -1,10 +1,14 @@
-// The helper's side: one process builds, and another waits for it and reports how it exited.
+// The helper's side: one process builds. Another waits for it and reports how it exited, or kills it when the
+// program has ended or wants no answer.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <iterator>
 #include <new>
 
 #include "compile/build_service.h"
@@ -41,11 +45,22 @@ BuildResponse build_here(const BuildRequest& request) {
   }
 }
 
+// Does nothing if there is no such folder any more: only relative paths in options need it.
+void enter(const std::string& folder) {
+  if (chdir(folder.c_str()) != 0) errno = 0;
+}
+
+// Between builds no folder is in use, so that a file system can be unmounted.
 void serve_requests(int socket) {
   if (device_count() == 0 || !send_ready(socket)) return;
+  enter("/");
   prepare_compiler();
-  while (auto request = receive_request(socket, idle_timeout_ms))
-    if (!send(socket, build_here(*request))) return;
+  while (auto request = receive_request(socket, idle_timeout_ms)) {
+    enter(request->working_folder);
+    auto response = build_here(*request);
+    enter("/");
+    if (!send(socket, response)) return;
+  }
 }
 
 void write_all(int file, const void* data, std::size_t size) {
@@ -58,12 +73,24 @@ void write_all(int file, const void* data, std::size_t size) {
   }
 }
 
-// Reads `file` to its end and returns at most its last 2,000 bytes.
-std::string read_tail(int file) {
+// Reads the worker's output to its end and returns at most its last 2,000 bytes. Kills the worker if the
+// program ends or closes its socket: nobody then receives what is built, and a compiler may never end.
+std::string watch(pid_t worker, int output, int socket, int program) {
   std::string tail;
   char part[4096];
-  for (ssize_t got; (got = read(file, part, sizeof part)) != 0;) {
-    if (got < 0 && errno != EINTR) break;
+  pollfd watched[] = {{output, POLLIN, 0}, {socket, 0, 0}, {program, POLLIN, 0}};
+  while (true) {
+    if (poll(watched, std::size(watched), -1) < 0) {
+      if (errno == EINTR) continue;
+      break;
+    }
+    if (watched[1].revents != 0 || watched[2].revents != 0) {
+      kill(worker, SIGKILL);
+      break;
+    }
+    if (watched[0].revents == 0) continue;
+    auto got = read(output, part, sizeof part);
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
     if (got > 0) tail.append(part, static_cast<std::size_t>(got));
     if (tail.size() > max_tail_bytes) tail.erase(0, tail.size() - max_tail_bytes);
   }
@@ -72,12 +99,14 @@ std::string read_tail(int file) {
 
 }  // namespace
 
-void serve(int socket, int exit_pipe) {
+void serve(int socket, int exit_pipe, int program) {
   int output[2];
   if (pipe2(output, O_CLOEXEC) != 0) return;
   pid_t worker = fork();
   if (worker < 0) return;
   if (worker == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // with the process that watches it
+    if (program >= 0) close(program);
     dup2(output[1], STDERR_FILENO);
     close(output[0]);
     close(output[1]);
@@ -89,9 +118,9 @@ void serve(int socket, int exit_pipe) {
     _exit(0);
   }
   prctl(PR_SET_NAME, "xpu-watch-build");
+  enter("/");
   close(output[1]);
-  close(socket);
-  auto tail = read_tail(output[0]);
+  auto tail = watch(worker, output[0], socket, program);
   int status = 0;
   while (waitpid(worker, &status, 0) < 0 && errno == EINTR) {
   }
