@@ -4,6 +4,7 @@ find_package(pybind11 CONFIG REQUIRED)
 
 file(GLOB binding_sources CONFIGURE_DEPENDS bindings/*.cpp)
 pybind11_add_module(_C ${binding_sources})
+target_include_directories(_C PRIVATE csrc)
 target_link_libraries(_C PRIVATE xpu_runtime)
 set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "bindings.h"
+#include "compile/cpu_features.h"
+#include "compile/disk_cache.h"
 #include "xpu/cache.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -123,7 +125,10 @@ void bind_startup(py::module_& m) {
   m.def("loaded_libraries", &loaded_libraries, py::arg("prefix"),
         "Paths of loaded libraries by file name prefix.");
   m.def("vendor_folder", &vendor_folder, "The folder the SYCL runtime was loaded from.");
+  m.def("cpu_feature_digits", &cpu_feature_digits, "Digits that differ for CPUs with other instructions.");
   m.def("cache_folder", &cache_folder, "The folder of cached kernels; empty if caching is off.");
+  m.def("cache_limit", &cache_limit, "The bytes that cached files may take.");
+  m.def("evict_cache", &evict_cache, "Delete the least recently used files if all take more than the limit.");
   m.def(
       "cache_read",
       [](const std::string& key) -> std::optional<py::bytes> {

@@ -276,3 +276,37 @@ print(built() - before)
     variables = {"XPU_CPU_DEVICES": "2", "XPU_BUILD_AHEAD": "0"}
     assert int(run(code, **variables)) > 0
     assert int(run(code, **variables)) == 0
+
+
+# Makes the cache read-only, for root too.
+READ_ONLY = """
+import ctypes
+CACHE.mkdir(mode=0o700)
+if os.geteuid() == 0:
+    libc, folder = ctypes.CDLL(None, use_errno=True), os.fsencode(CACHE)
+    NEWNS, RDONLY, REMOUNT, BIND, REC, PRIVATE = 0x20000, 1, 32, 4096, 16384, 1 << 18
+    assert libc.unshare(NEWNS) == 0
+    for source, target, flags in [
+        (b"none", b"/", REC | PRIVATE),
+        (folder, folder, BIND),
+        (folder, folder, BIND | REMOUNT | RDONLY),
+    ]:
+        assert libc.mount(source, target, None, flags, None) == 0, ctypes.get_errno()
+else:
+    CACHE.chmod(0o500)
+"""
+# Lets no file be written, though the folder looks as if it could be.
+FULL = """
+import resource, signal
+xr.device_count()
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+xr.cache.write("key", "plan", bytes(100))
+"""
+
+
+@pytest.mark.parametrize("unwritable", [READ_ONLY, FULL], ids=["read-only", "full"])
+def test_nothing_is_built_ahead_for_a_cache_that_keeps_nothing(run, unwritable):
+    out = run(unwritable + "for n in range(3): want(n)\nprint(low_priority_helpers())")
+    assert out.split() == ["[]"]
+    assert run("for n in range(3): want(n)\nprint(low_priority_helpers())").split() != ["[]"]

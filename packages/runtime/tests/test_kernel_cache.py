@@ -49,7 +49,7 @@ def test_what_a_driver_keeps_itself_needs_no_helper(child, tmp_path):
     env = {"XPU_CACHE_DIR": str(tmp_path)}
     assert child(code, env=env).check().out.split()[-1] != "0"
     (binary,) = tmp_path.glob("*.bin")
-    entry = MAGIC + hashlib.sha256(b"driver").digest() + b"driver"
+    entry = cache_file(binary.name, b"driver")
     binary.write_bytes(entry)
     while helper_processes(str(tmp_path)):  # they end with the first process
         time.sleep(0.05)
@@ -109,8 +109,13 @@ def test_writes_that_fail_are_a_warning(child, tmp_path):
     assert not list((tmp_path / "kernels").iterdir())
 
 
-MAGIC = b"XPUCACHE1\n"
+MAGIC = b"XPUCACHE2\n"
 DIGITS = "0123456789abcdef" * 4
+
+
+def cache_file(name, payload):
+    """The contents of a sound file of this name."""
+    return MAGIC + hashlib.sha256(name.encode() + b"\n" + payload).digest() + payload
 
 
 def old_file(folder, name, data):
@@ -132,6 +137,91 @@ def make_room(child, folder, **env):
     """Write one small file to a cache that may hold 50 KB."""
     code = "import xpu_runtime as xr; xr.cache.write('new', 'plan', bytes(100))"
     child(code, env={"XPU_CACHE_DIR": str(folder), "XPU_CACHE_SIZE": "50K"} | env).check()
+
+
+def test_a_relative_folder_stays_the_same(child, tmp_path):
+    """A program may change its working directory, and helpers have one of their own."""
+    later = tmp_path / "later"
+    (later / "kernels").mkdir(parents=True)
+    os.chmod(later / "kernels", 0o777)  # not checked: it is not the cache
+    code = f"""
+    import os, sys
+    import xpu_runtime as xr
+    xr.cache.write("first", "plan", b"1")
+    os.chdir({str(later)!r})
+    xr.cache.write("second", "plan", b"2")
+    assert xr.cache.read("first", "plan") == b"1"
+    print(xr.cache.folder())
+    """ + BUILD.format(source=sources.SAXPY + "// relative\n")
+    done = child(code, env={"XPU_CACHE_DIR": "kernels"}, cwd=tmp_path).check()
+    assert done.out.splitlines()[0] == str(tmp_path / "kernels")
+    assert len(list((tmp_path / "kernels").glob("*.plan.entry"))) == 2
+    assert list((tmp_path / "kernels").glob("*.bin"))
+    assert list(later.rglob("*")) == [later / "kernels"]
+
+
+def test_a_relative_folder_of_dumps_stays_the_same(child, tmp_path):
+    (tmp_path / "dumps").mkdir()
+    (tmp_path / "later").mkdir()
+    code = "".join(
+        BUILD.format(source=sources.SAXPY + f"// dumped {number}\n") + f"    os.chdir({folder!r})\n"
+        for number, folder in enumerate([str(tmp_path / "later"), "/"])
+    )
+    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels"), "XPU_DUMP_KERNELS": "dumps"}
+    child("    import os\n" + code, env=env, cwd=tmp_path).check()
+    assert len(list((tmp_path / "dumps").glob("*.sycl"))) == 2
+
+
+def test_a_file_under_the_name_of_another_is_damaged(child, tmp_path):
+    """Such as one that a tool for synchronizing folders has mixed up."""
+    code = """
+    import xpu_runtime as xr
+    xr.cache.write("one", "plan", b"of one")
+    xr.cache.write("other", "plan", b"of the other")
+    """
+    env = {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    child(code, env=env).check()
+    one, other = sorted((tmp_path / "kernels").iterdir())
+    one.write_bytes(other.read_bytes())
+    done = child(
+        "import xpu_runtime as xr\n"
+        "print(len(xr.cache.verify()), xr.cache.read('one', 'plan'), xr.cache.read('other', 'plan'))",
+        env=env,
+    ).check()
+    count, *payloads = done.out.split(maxsplit=1)
+    assert count == "1"
+    assert sorted(payloads[0].count(p) for p in ("of one", "of the other", "None")) == [0, 1, 1]
+    assert "is damaged" in done.err
+
+
+@pytest.mark.cpu_device
+@pytest.mark.skipif(
+    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
+)
+def test_the_key_of_native_code_has_the_features_of_the_cpu(child, tmp_path):
+    """A name, such as a hypervisor's, may belong to CPUs that differ, and a home to several machines."""
+    code = (
+        BUILD.format(source=sources.SAXPY + "// features\n")
+        + """
+    device = xr.devices()[0].properties()
+    names = ("platform", "name", "device_id", "driver_version", "version")
+    print("|".join(str(device[name]) for name in names))
+    print(xr._native.C.cpu_feature_digits())
+    """
+    )
+    done = child(code, env={"XPU_CACHE_DIR": str(tmp_path)}).check()
+    target, digits = done.out.splitlines()[-2:]
+    (spirv,) = tmp_path.glob("*.spv")
+    (native,) = tmp_path.glob("*.bin")
+    digest = hashlib.sha256(spirv.read_bytes()[len(MAGIC) + 32 :]).hexdigest()
+    fields = [text.encode() for text in (digest, target, "driver", digits)]
+    keys = [
+        hashlib.sha256(b"".join(len(f).to_bytes(8, "little") + f for f in part)).hexdigest()
+        for part in (fields[:3], fields)
+    ]
+    assert native.stem == keys[1]
+    assert native.stem != keys[0]
+    assert len(digits) == 16
 
 
 @pytest.mark.parametrize("kind", [".spv", ".bin", ".plan.entry", ".other_kind.entry"])
@@ -338,7 +428,7 @@ def test_the_generic_mode_builds_again_what_the_backend_refuses(child, tmp_path,
     child(code, env=env).check()
     payload = head + b"an image of another version" * 10
     for path in (tmp_path / "kernels").glob("*.bin"):
-        path.write_bytes(b"XPUCACHE1\n" + hashlib.sha256(payload).digest() + payload)
+        path.write_bytes(cache_file(path.name, payload))
     child(code, env=env).check()
     assert all(payload not in path.read_bytes() for path in (tmp_path / "kernels").glob("*.bin"))
 

@@ -12,6 +12,7 @@
 #include "compile/build_service.h"
 #include "compile/builder.h"
 #include "compile/claim.h"
+#include "compile/disk_cache.h"
 #include "compile/forecast.h"
 #include "compile/ready_kernels.h"
 #include "env.h"
@@ -36,7 +37,7 @@ class Ahead {
  public:
   void note_wanted(int device, const ReadyKey& key, bool must_build) {
     std::lock_guard lock(mutex_);
-    if (left_ == 0 || (forecasts_.empty() && !must_build)) return;
+    if (left_ == 0 || (forecasts_.empty() && !must_build) || !is_cache_writable()) return;
     auto known = forecasts_.find(device);
     if (known == forecasts_.end())
       known = forecasts_.emplace(device, ready_kernels::programs_of_device(device)).first;
@@ -86,7 +87,7 @@ class Ahead {
 
   static void build(const Task& task) noexcept {
     try {
-      auto spirv = ready_kernels::find(task.key);
+      auto spirv = is_cache_writable() ? ready_kernels::find(task.key) : std::nullopt;
       if (!spirv || ready_kernels::find_image(task.device, *spirv)) return;
       // If there is no claim, the process builds it itself.
       if (auto claim = Claim::attempt(native_key(task.device, *spirv))) build_into_cache(task.device, *spirv);
@@ -102,8 +103,7 @@ class Ahead {
   std::deque<Task> tasks_;
   std::set<std::pair<int, ReadyKey>> begun_;
   std::size_t threads_ = 0;
-  // Without a cache nothing would keep the results.
-  std::size_t left_ = cache_folder().empty() ? 0 : env::number("XPU_BUILD_AHEAD", 256);
+  std::size_t left_ = env::number("XPU_BUILD_AHEAD", 256);
 };
 
 // Never destroyed: the threads outlive static objects.

@@ -148,7 +148,7 @@ std::optional<BuildResponse> build_in(Helpers& helpers, const BuildRequest& requ
     HelperProcess::Reply reply;
     try {
       reply = helper->ask(request);
-    } catch (...) {  // interrupted: the helper ends when it has built the program, which nobody receives
+    } catch (...) {  // interrupted: the helper ends, since nobody receives what it builds
       helpers.release(std::move(helper), Status::exited_idle);
       throw;
     }

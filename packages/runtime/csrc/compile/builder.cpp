@@ -7,7 +7,9 @@
 #include "compile/build_ahead.h"
 #include "compile/build_service.h"
 #include "compile/claim.h"
+#include "compile/cpu_features.h"
 #include "compile/flatten.h"
+#include "compile/folders.h"
 #include "compile/ready_kernels.h"
 #include "compile/resource_limits.h"
 #include "compile/signature_probes.h"
@@ -20,11 +22,6 @@
 
 namespace xpu {
 namespace {
-
-const std::string& dump_folder() {
-  static auto* folder = new std::string(env::text("XPU_DUMP_KERNELS"));
-  return *folder;
-}
 
 void dump(const std::string& file, const void* data, std::size_t size) {
   if (dump_folder().empty() || size == 0) return;
@@ -91,6 +88,7 @@ namespace {
 std::string key_of_digest(int device, std::string_view digest) {
   Sha256 hash;
   hash.field(digest).field(target_id(device)).field(generic_backend() ? "syclbin" : "driver");
+  if (device_info(device).type == "cpu") hash.field(cpu_feature_digits());
   return hash.hex() + ".bin";
 }
 
@@ -178,14 +176,6 @@ ProgramPtr build_program(int device, const Bytes& spirv, const std::string& name
 }
 
 }  // namespace
-
-int machine_vector_bytes() {
-#ifdef __x86_64__
-  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 0;
-#else
-  return 0;
-#endif
-}
 
 int cpu_vector_bytes(int device) {
   // Assembly is for this machine only, and dumps are built for others too.

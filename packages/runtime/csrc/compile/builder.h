@@ -14,8 +14,6 @@ namespace xpu {
 
 class Compilation;
 
-/// Returns the bytes of the largest registers of this machine's cores that have streaming stores, or 0.
-int machine_vector_bytes();
 /// Returns the bytes of the registers that kernels may use in assembly: 0 for kernels that other machines run
 /// too.
 int cpu_vector_bytes(int device);

@@ -9,13 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "compile/sha256.h"
 
 namespace xpu {
 namespace {
 
-constexpr std::string_view magic = "XPUCACHE1\n", part = ".part", entry = ".entry";
+constexpr std::string_view magic = "XPUCACHE2\n", part = ".part", entry = ".entry";
+// Of all versions: what others wrote is evicted too.
+constexpr std::string_view any_magic = magic.substr(0, 8);
 constexpr std::size_t max_kind_length = 16;
 constexpr std::size_t digest_size = 32, head_size = magic.size() + digest_size;
 constexpr std::string_view random_letters = ".XXXXXX";  // as mkostemps() takes them
@@ -62,9 +65,14 @@ class File {
   int descriptor_;
 };
 
-bool is_sound(const Bytes& all) {
+// With the name, which is the key: a file under the name of another is damaged.
+Sha256::Digest digest_with_name(const std::string& path, const void* payload, std::size_t size) {
+  return Sha256().add(path.substr(path.rfind('/') + 1)).add("\n").add(payload, size).digest();
+}
+
+bool is_sound(const std::string& path, const Bytes& all) {
   if (all.size() < head_size || std::memcmp(all.data(), magic.data(), magic.size()) != 0) return false;
-  auto digest = Sha256().add(all.data() + head_size, all.size() - head_size).digest();
+  auto digest = digest_with_name(path, all.data() + head_size, all.size() - head_size);
   return std::memcmp(digest.data(), all.data() + magic.size(), digest_size) == 0;
 }
 
@@ -102,10 +110,10 @@ bool is_unfinished_name(std::string_view name) {
 }
 
 bool has_cache_header(int file, bool unfinished) {
-  char head[magic.size()];
+  char head[any_magic.size()];
   auto got = pread(file, head, sizeof head, 0);
-  if (got < 0 || (!unfinished && static_cast<std::size_t>(got) < magic.size())) return false;
-  return magic.starts_with(std::string_view(head, static_cast<std::size_t>(got)));
+  if (got < 0 || (!unfinished && static_cast<std::size_t>(got) < any_magic.size())) return false;
+  return any_magic.starts_with(std::string_view(head, static_cast<std::size_t>(got)));
 }
 
 bool is_private_folder(const struct stat& about) {
@@ -121,7 +129,7 @@ CacheFile read_cache_file(const std::string& path) {
   if (!S_ISREG(about.st_mode)) return {{}, "is not a file"};
   if (about.st_uid != geteuid()) return {{}, "belongs to somebody else"};
   Bytes all(static_cast<std::size_t>(about.st_size) + 1);  // one byte more, so that one read() finds the end
-  if (!file.read(all) || !is_sound(all)) return {{}, "is damaged"};
+  if (!file.read(all) || !is_sound(path, all)) return {{}, "is damaged"};
   all.erase(all.begin(), all.begin() + head_size);
   return {std::move(all), ""};
 }
@@ -131,7 +139,7 @@ int write_cache_file(const std::string& path, const Bytes& payload) {
   beside.append(random_letters).append(part);
   File file(mkostemps(beside.data(), static_cast<int>(part.size()), O_CLOEXEC));
   if (file < 0) return errno;
-  auto digest = Sha256().add(payload.data(), payload.size()).digest();
+  auto digest = digest_with_name(path, payload.data(), payload.size());
   bool written = file.write(magic.data(), magic.size()) && file.write(digest.data(), digest.size()) &&
                  file.write(payload.data(), payload.size()) && file.close() && put_in_place(beside, path);
   if (written) return 0;

@@ -1,4 +1,4 @@
-// One file of the disk cache: magic, SHA-256 and payload.
+// One file of the disk cache: magic, SHA-256 of name and payload, payload.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 #include "xpu/cache.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,9 @@
 #include <filesystem>
 
 #include "compile/cache_file.h"
+#include "compile/disk_cache.h"
 #include "compile/eviction.h"
+#include "compile/folders.h"
 #include "env.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
@@ -41,8 +44,8 @@ std::string choose_folder() {
 
 // Makes the folder for the user alone. Returns "" for a folder that others could write.
 std::string open_folder() {
-  if (env::number("XPU_CACHE_SIZE", 1) == 0) return "";
-  std::string folder = choose_folder();
+  if (cache_limit() == 0) return "";
+  std::string folder = absolute_path(choose_folder());
   if (folder.empty()) return "";
   std::error_code failed;
   fs::create_directories(fs::path(folder).parent_path(), failed);
@@ -66,7 +69,13 @@ std::string open_folder() {
   return folder;
 }
 
+std::atomic<bool> last_write_failed{false};
+
 }  // namespace
+
+std::uint64_t cache_limit() {
+  return env::number("XPU_CACHE_SIZE", 1u << 30);
+}
 
 const std::string& cache_folder() {
   static auto* folder = new std::string(open_folder());
@@ -92,21 +101,33 @@ std::optional<Bytes> cache_read(const std::string& key) {
   return {};
 }
 
+void evict_cache() {
+  if (!cache_folder().empty()) evict_cache_files(cache_folder(), cache_limit());
+}
+
 bool cache_write(const std::string& key, const Bytes& payload) {
   static std::atomic<unsigned> writes{0};
   auto& folder = cache_folder();
   if (folder.empty()) return false;
   // Checked at every 64th write, so the cache may exceed its limit by a few files.
-  if (writes++ % 64 == 0) evict_cache_files(folder, env::number("XPU_CACHE_SIZE", 1u << 30));
+  if (writes++ % 64 == 0) evict_cache();
   std::string path = folder + "/" + key;
   int failed = write_cache_file(path, payload);
   // The folder may have been removed since it was opened.
   if (failed == ENOENT && mkdir(folder.c_str(), 0700) == 0) failed = write_cache_file(path, payload);
+  last_write_failed = failed != 0 && failed != EISDIR;
   // EISDIR was logged when the file was read.
   if (failed != 0 && failed != EISDIR)
     warn_once(Problem::writing, join("kernel cache: cannot write ", path, ": ", std::strerror(failed),
                                      "; continuing without it"));
   return failed == 0;
+}
+
+bool is_cache_writable() {
+  auto& folder = cache_folder();
+  if (folder.empty() || last_write_failed) return false;
+  // Also false on a read-only file system. A folder that was removed is made again.
+  return faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 || errno == ENOENT;
 }
 
 }  // namespace xpu

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "compile/sha256.h"
 #include "env.h"
@@ -43,9 +45,21 @@ std::string temporary_folder() {
   return "";
 }
 
+std::string absolute_path(const std::string& path) {
+  if (path.empty()) return "";
+  std::error_code removed;  // the working directory is, so a relative path leads nowhere
+  auto absolute = std::filesystem::absolute(path, removed);
+  return removed ? path : absolute.string();
+}
+
+const std::string& dump_folder() {
+  static auto* folder = new std::string(absolute_path(env::text("XPU_DUMP_KERNELS")));
+  return *folder;
+}
+
 std::string save_crash_source(std::string_view text, std::string_view suffix) {
   auto name = "/xpu-died-" + Sha256().add(text).hex().substr(0, 16) + std::string(suffix);
-  for (auto& folder : {env::text("XPU_DUMP_KERNELS"), cache_folder(), temporary_folder()})
+  for (auto& folder : {dump_folder(), cache_folder(), temporary_folder()})
     if (is_writable_folder(folder) && write_new(folder + name, text)) return folder + name;
   return "";
 }

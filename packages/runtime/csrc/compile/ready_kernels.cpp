@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compile/builder.h"
+#include "compile/cpu_features.h"
 #include "compile/pack_file.h"
 #include "env.h"
 #include "xpu/device.h"

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ._native import C
 from .errors import UsageError
 
-MAGIC = b"XPUCACHE1\n"
+MAGIC = b"XPUCACHE2\n"
 _KERNELS = {"spv": "SPIR-V", "bin": "native"}
 # What adapters call the kinds of their entries.
 _KIND = re.compile(r"[a-z_]{1,16}")
@@ -120,16 +121,23 @@ def _is_sound(path: Path) -> bool:
     try:
         if not path.is_file():
             return not os.path.lexists(path)
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            return is_sound(path.name, file)
     except FileNotFoundError:
         return True  # evicted by another process
     except OSError:
         return False
-    return is_sound(data)
 
 
-def is_sound(data: bytes) -> bool:
-    """Return True for the whole contents of a cached file: magic, digest and payload."""
-    head = len(MAGIC)
-    digest = hashlib.sha256(data[head + 32 :]).digest()
-    return data[:head] == MAGIC and digest == data[head : head + 32]
+def is_sound(name: str, file: BinaryIO) -> bool:
+    """Return True if an open file has what was written under this name: magic, digest and payload.
+
+    The digest is of the name too, so that no file serves under the name of another.
+    """
+    if file.read(len(MAGIC)) != MAGIC:
+        return False
+    expected = file.read(hashlib.sha256().digest_size)
+    digest = hashlib.sha256(name.encode() + b"\n")
+    while part := file.read(1 << 20):
+        digest.update(part)
+    return digest.digest() == expected

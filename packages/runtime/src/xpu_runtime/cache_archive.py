@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 import os
+import secrets
 import tarfile
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from . import cache
+from ._archive_members import Member, members
 from ._device import devices
 from ._native import C
 from .errors import UsageError
 
-# The first member of an archive: its form, and the devices that its kernels are for.
-_ABOUT, _FORM = "about.json", 1
-_MAX_ABOUT, _MAX_FILE = 1 << 20, 1 << 30
-_HEAD = len(cache.MAGIC) + hashlib.sha256().digest_size
+# The first member of an archive: its form, the devices that its kernels are for, the bytes of all files.
+# The last: the names of all files, so that the loss of one is noticed.
+_ABOUT, _INDEX, _FORM = "about.json", "index.json", 2
+_MAX_JSON = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -36,60 +38,73 @@ class Moved:
 def export(file: str | os.PathLike[str]) -> Moved:
     """Write the sound files of the cache to a new archive. An existing file is an error."""
     _require_cache()
+    entries = cache.list()
     damaged: list[str] = []
-    stored: list[int] = []
+    stored: dict[str, int] = {}
     with open(file, "xb") as out:
         try:
             with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as archive:
-                about = {"form": _FORM, "devices": _own_devices()}
-                _add(archive, _ABOUT, json.dumps(about).encode())
-                for entry in cache.list():
-                    data = _contents(entry.path)
-                    if data is None:
-                        damaged.append(entry.path.name)
+                size = sum(entry.size for entry in entries)
+                _add_json(
+                    archive, _ABOUT, {"form": _FORM, "devices": _own_devices(), "bytes": size}
+                )
+                for entry in entries:
+                    if size := _add_entry(archive, entry.path):
+                        stored[entry.path.name] = size
                     else:
-                        _add(archive, entry.path.name, data)
-                        stored.append(len(data))
+                        damaged.append(entry.path.name)
+                _add_json(archive, _INDEX, list(stored))
         except BaseException:
             os.unlink(file)  # half of an archive is of no use
             raise
-    return Moved(len(stored), sum(stored), damaged)
+    return Moved(len(stored), sum(stored.values()), damaged)
 
 
 def import_(file: str | os.PathLike[str]) -> Moved:
-    """Store the files of an archive in the user's cache.
+    """Store the files of an archive in the user's cache; least recently used ones make room.
 
-    Raises UsageError for what is no archive, and for one of other devices or drivers. Kernels are code:
-    import only what you trust.
+    `damaged` names the files that the archive should have and has not, or not whole. Raises UsageError for
+    what is no archive or is damaged such that it cannot be read to its end, for one of other devices or
+    drivers, and for one that does not fit into the cache. Kernels are code: import only what you trust.
     """
     where = _require_cache()
-    damaged: list[str] = []
-    stored: list[int] = []
+    stored: dict[str, int] = {}
+    named: list[str] | None = None
+    total = 0
     try:
-        with tarfile.open(file, "r:gz") as archive:
-            _require_own_devices(file, _about(file, archive))
+        with gzip.open(file) as stream:
+            archive = members(stream)
+            _require_fit(file, _about(file, next(archive, None)))
             for member in archive:
-                if member.name == _ABOUT:
+                if member.name == _INDEX:
+                    named = _index(file, member)
                     continue
                 if not cache.is_cache_file_name(member.name):
                     raise UsageError(f"{file}: got a member {member.name!r}, expected cached files")
-                data = _member(archive, member)
-                if data is None or not cache.is_sound(data):
-                    damaged.append(member.name)
-                    continue
-                C.cache_write(member.name, data[_HEAD:])
-                if not (where / member.name).is_file():
-                    raise OSError(f"{where / member.name} could not be written")
-                stored.append(len(data))
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UsageError(f"{file} is damaged or no archive of a cache: {error}") from None
-    return Moved(len(stored), sum(stored), damaged)
+                total += member.size
+                _require_fit(file, total)
+                if _store(where, member):
+                    stored[member.name] = member.size
+        if named is None:
+            raise EOFError("it has no list of its files")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        so_far = f" ({len(stored)} sound files were imported)" if stored else ""
+        raise UsageError(
+            f"{file} is damaged or no archive of a cache: {error}{so_far}. Export it again"
+        ) from None
+    finally:
+        C.evict_cache()
+    return Moved(len(stored), sum(stored.values()), sorted(set(named) - stored.keys()))
 
 
 def _own_devices() -> list[list[str]]:
-    """Return backend, name and driver of the devices of this machine, each kind once."""
-    kinds = {(d.backend, d.name, d.driver_version) for d in devices()}
-    return [list(kind) for kind in sorted(kinds)]
+    """Return backend, name and driver of this machine's devices, and a CPU's features; each kind once."""
+    return [list(kind) for kind in sorted({_kind(device) for device in devices()})]
+
+
+def _kind(device: Any) -> tuple[str, ...]:
+    kind = device.backend, device.name, device.driver_version
+    return (*kind, f"with CPU features {C.cpu_feature_digits()}") if device.type == "cpu" else kind
 
 
 def _require_cache() -> Path:
@@ -99,46 +114,97 @@ def _require_cache() -> Path:
     return where
 
 
-def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+def _add_json(archive: tarfile.TarFile, name: str, value: Any) -> None:
+    data = json.dumps(value).encode()
+    _add(archive, name, len(data), io.BytesIO(data))
+
+
+def _add(archive: tarfile.TarFile, name: str, size: int, data: BinaryIO) -> None:
     member = tarfile.TarInfo(name)
-    member.size, member.mode = len(data), 0o600
-    archive.addfile(member, io.BytesIO(data))
+    member.size, member.mode = size, 0o600
+    archive.addfile(member, data)
 
 
-def _contents(path: Path) -> bytes | None:
-    """Return a cached file's bytes; None if it is damaged, or evicted meanwhile."""
+def _add_entry(archive: tarfile.TarFile, path: Path) -> int:
+    """Add a cached file and return its size; return 0 if it is damaged, or evicted meanwhile."""
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as data:
+                if cache.is_sound(path.name, data):
+                    size = data.tell()
+                    data.seek(0)
+                    _add(archive, path.name, size, data)
+                    return size
+    return 0
+
+
+def _store(where: Path, member: Member) -> bool:
+    """Write a member to the cache, if it is sound; return whether it is. Keeps little of it in memory."""
+    if not member.is_file:
+        return False
+    beside = where / f"{member.name}.{secrets.token_hex(3)}.part"
     try:
-        data = path.read_bytes() if path.is_file() else b""
-    except OSError:
-        return None
-    return data if cache.is_sound(data) else None
+        with open(beside, "xb+", opener=_open_private) as file:
+            while part := member.read(1 << 20):
+                if file.tell() == 0 and not part.startswith(cache.MAGIC):
+                    return False
+                file.write(part)
+            file.seek(0)
+            if not cache.is_sound(member.name, file):
+                return False
+        os.replace(beside, where / member.name)
+        return True
+    finally:
+        beside.unlink(missing_ok=True)
 
 
-def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes | None:
-    """Return a member's bytes; None if it is no ordinary file."""
-    file = archive.extractfile(member) if member.isfile() and member.size <= _MAX_FILE else None
-    return None if file is None else file.read()
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
-def _about(file: Any, archive: tarfile.TarFile) -> list[list[str]]:
-    """Return the devices that an archive is for."""
-    member = archive.next()
-    if member is None or member.name != _ABOUT or member.size > _MAX_ABOUT:
+def _json(file: Any, member: Member, what: str) -> Any:
+    try:
+        if member.is_file and member.size <= _MAX_JSON:
+            return json.loads(member.read(member.size))
+    except (ValueError, RecursionError):
+        pass
+    raise UsageError(f"{file}: {what} is damaged. Export it again")
+
+
+def _about(file: Any, member: Member | None) -> int:
+    """Check what the first member says of an archive; return the bytes of its files."""
+    if member is None or member.name != _ABOUT:
         raise UsageError(f"{file} is no archive of a cache")
+    about = _json(file, member, _ABOUT)
     try:
-        about = json.loads(_member(archive, member) or b"")
-        form, kinds = about["form"], [list(map(str, kind)) for kind in about["devices"]]
-    except (ValueError, KeyError, TypeError):
+        form, size = about["form"], about.get("bytes", 0)
+        kinds = [list(map(str, kind)) for kind in about["devices"]]
+    except (KeyError, TypeError, AttributeError):
         raise UsageError(f"{file} is no archive of a cache") from None
-    if form != _FORM:
-        raise UsageError(f"{file}: got an archive of form {form}, expected {_FORM}")
-    return kinds
-
-
-def _require_own_devices(file: Any, kinds: list[list[str]]) -> None:
+    if form != _FORM or not isinstance(size, int):
+        raise UsageError(
+            f"{file}: got an archive of form {form}, expected {_FORM}. Export it again"
+        )
     own = _own_devices()
     if not any(kind in kinds for kind in own):
         raise UsageError(f"{file} is for {_named(kinds)}; this machine has {_named(own)}")
+    return size
+
+
+def _index(file: Any, member: Member) -> list[str]:
+    names = _json(file, member, "the list of its files")
+    if not isinstance(names, list):
+        raise UsageError(f"{file}: the list of its files is damaged. Export it again")
+    return list(map(str, names))
+
+
+def _require_fit(file: Any, size: int) -> None:
+    """Raise UsageError if the files would not stay: a full cache is reduced to nine tenths of its limit."""
+    if size > C.cache_limit() * 9 // 10:
+        raise UsageError(
+            f"{file} has {size} bytes of files, more than nine tenths of what the cache may take "
+            f"({C.cache_limit()}). Set XPU_CACHE_SIZE to {size * 10 // 9 + 1} or more"
+        )
 
 
 def _named(kinds: list[list[str]]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Program(argparse.Action):
-    """Sets `program` and `arguments`. A single list, because argparse takes a "--" behind a lone PROGRAM away."""
+    """Sets `program` and `arguments` from one list: argparse removes a "--" behind a lone PROGRAM."""
 
     def __call__(
         self,

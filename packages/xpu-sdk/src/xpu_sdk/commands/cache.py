@@ -43,13 +43,14 @@ def _move(action: str, file: str) -> int:
     try:
         moved = move(file)
     except (UsageError, OSError) as error:
-        printing.console.print(f"cannot {action}: {error}", markup=False)
+        printing.console.print(f"cannot {action}: {error}", soft_wrap=True)
         return 1
     for name in moved.damaged:
-        printing.console.print(f"damaged, left out: {name}")
+        printing.console.print(f"damaged, left out: {name}", soft_wrap=True)
     size = printing.format_bytes(moved.bytes)
-    printing.console.print(f"{moved.files} files ({size}) {action}ed", markup=False)
-    return 0
+    printing.console.print(f"{moved.files} files ({size}) {action}ed")
+    # An archive has only sound files when it is made; a damaged file of the cache is one that is built again.
+    return int(action == "import" and bool(moved.damaged))
 
 
 def _list(cache, folder) -> int:  # type: ignore[no-untyped-def]
