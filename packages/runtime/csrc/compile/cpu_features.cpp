@@ -61,7 +61,8 @@ std::string digits_of(const std::function<Registers(unsigned leaf, unsigned subl
 }  // namespace cpu_features
 
 int machine_vector_bytes() {
-  return cpu_features::vector_bytes(cpu_features::has);
+  static const int bytes = cpu_features::vector_bytes(cpu_features::has);
+  return bytes;
 }
 
 const std::string& cpu_feature_digits() {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "xpu/abi.h"
 
@@ -20,12 +20,13 @@ namespace xpu::cpu_features {
   DO("avx512f") DO("avx512cd") DO("avx512bw") DO("avx512dq") DO("avx512vl")
 
 #define XPU_LISTED(name) name,
-inline const std::vector<std::string_view> of_core_avx2 = {XPU_FEATURES_OF_CORE_AVX2(XPU_LISTED)};
-inline const std::vector<std::string_view> of_skx = {XPU_FEATURES_OF_SKX(XPU_LISTED)};
+inline constexpr auto of_core_avx2 =
+    std::to_array<std::string_view>({XPU_FEATURES_OF_CORE_AVX2(XPU_LISTED)});
+inline constexpr auto of_skx = std::to_array<std::string_view>({XPU_FEATURES_OF_SKX(XPU_LISTED)});
 #undef XPU_LISTED
 
-/// Returns the bytes of the vector registers in the best images for a CPU: 64 (skx), 32 (core-avx2), or 0 if it
-/// runs none. `has` tells whether the CPU has one of the features above.
+/// Returns the bytes of the vector registers in the best images for a CPU: 64 (skx), 32 (core-avx2), or 0 if
+/// it runs none. `has` tells whether the CPU has one of the features above.
 template <class Has>
 int vector_bytes(Has has) {
   if (!std::ranges::all_of(of_core_avx2, has)) return 0;
