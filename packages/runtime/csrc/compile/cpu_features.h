@@ -39,8 +39,8 @@ XPU_API bool has(std::string_view name);
 struct Registers {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
-/// Returns 16 digits that differ for CPUs for which compilers may emit different instructions. `cpuid` returns
-/// zeros for what the CPU does not know, `saved` are the registers that the system saves (XCR0).
+/// Returns 16 digits that differ for CPUs for which compilers may emit different instructions. `cpuid`
+/// returns zeros for what the CPU does not know, `saved` are the registers that the system saves (XCR0).
 XPU_API std::string digits_of(const std::function<Registers(unsigned leaf, unsigned subleaf)>& cpuid,
                               unsigned saved);
 
