@@ -12,10 +12,7 @@ from xpu_runtime._native import C
 
 import xpu_cpu_images
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("XPU_GENERIC_BACKEND") == "1" or xr.devices()[0].type != "cpu",
-    reason="images are for the CPU's driver",
-)
+pytestmark = [pytest.mark.cpu_device, pytest.mark.driver_binaries]
 IMAGES = Path(xpu_cpu_images.__file__).with_name("images.ready")
 MODULES = Path(xr.__file__).with_name("kernels.ready")
 

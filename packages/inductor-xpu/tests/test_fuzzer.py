@@ -3,13 +3,13 @@
 Where the fuzzer's programs change, other cases notice them: try the numbers from 100 on.
 """
 
-import os
 import sys
 from pathlib import Path
 from unittest import mock
 
 import pytest
 import torch
+import xpu_runtime
 from xpu_runtime.codegen import division, keep_values, write_pointwise, write_rows
 from xpu_testing import fuzzing
 
@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.values,
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(
-        os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the cases have tails for 16 lanes"
+        xpu_runtime.generic_backend(), reason="the cases have tails for 16 lanes"
     ),
 ]
 

@@ -10,12 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [
-    pytest.mark.cpu_device,
-    pytest.mark.skipif(
-        os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
-    ),
-]
+pytestmark = [pytest.mark.cpu_device, pytest.mark.driver_binaries]
 
 # `want` builds and checks a kernel that ships: the first that the zoo's common calls want, and later ones.
 PROGRAM = """

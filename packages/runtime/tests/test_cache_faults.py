@@ -202,7 +202,7 @@ def test_eight_processes_of_which_some_are_killed(child, folder):
         killed = number % 3 == 0
         if killed:
             deadline = time.monotonic() + 60
-            while not list(folder.glob("*.spv"))[number:] and time.monotonic() < deadline:
+            while not list(folder.glob("*.bin"))[number:] and time.monotonic() < deadline:
                 time.sleep(0.002)
             process.kill()
         try:

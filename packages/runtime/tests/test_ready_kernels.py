@@ -1,6 +1,5 @@
 """Kernels that ship as SPIR-V: found on every device, and compiled instead if their file is damaged."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -9,9 +8,7 @@ import pytest
 from xpu_runtime import _pack_file
 from xpu_runtime._native import C
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
-)
+pytestmark = pytest.mark.driver_binaries
 
 # Prints whether this process compiled a kernel from source.
 FILL = """

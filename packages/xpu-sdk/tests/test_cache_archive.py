@@ -61,7 +61,7 @@ def test_an_existing_file_is_not_replaced(xpu_sdk, archive):
 
 
 def test_damaged_files_are_left_out(xpu_sdk, filled, tmp_path):  # noqa: F811
-    file = next(filled.glob("*.spv"))
+    file = next(filled.glob("*.bin"))
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     done = xpu_sdk("cache", "export", "cache.tar.gz")
     assert file.name in done.stdout.replace("\n", "")
@@ -70,7 +70,7 @@ def test_damaged_files_are_left_out(xpu_sdk, filled, tmp_path):  # noqa: F811
 
 
 def test_damaged_members_are_left_out(xpu_sdk, archive, filled):  # noqa: F811
-    spoil = next(name for name in names(filled) if name.endswith(".spv"))
+    spoil = next(name for name in names(filled) if name.endswith(".bin"))
     rewritten(archive, lambda name, data: [(name, data[:-1] + b"?" if name == spoil else data)])
     before = names(filled)
     xpu_sdk("cache", "clear")

@@ -17,13 +17,13 @@ def filled(xpu_sdk, tmp_path, cache_home):
 
 @pytest.mark.usefixtures("filled")
 def test_list_and_stats(xpu_sdk):
-    assert ".spv" in xpu_sdk("cache", "list").stdout
+    assert ".bin" in xpu_sdk("cache", "list").stdout
     assert "SPIR-V" in xpu_sdk("cache", "stats").stdout
 
 
 def test_verify_names_a_damaged_file(xpu_sdk, filled):
     assert xpu_sdk("cache", "verify").returncode == 0
-    file = next(filled.glob("*.spv"))
+    file = next(filled.glob("*.bin"))
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     done = xpu_sdk("cache", "verify")
     assert done.returncode == 1

@@ -48,7 +48,7 @@ def test_a_cache_that_others_may_write(xpu_sdk, cache_home):
 
 
 @pytest.mark.cpu_device
-@pytest.mark.skipif(os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="images are the driver's")
+@pytest.mark.driver_binaries
 @pytest.mark.parametrize(
     ("images", "installed", "state", "words"),
     [

@@ -1,6 +1,5 @@
 """The list of kernels that ship has what programs want: `nox -s ready-kernels` writes it."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -23,9 +22,7 @@ SAMPLES = {
 
 
 @pytest.mark.values  # the list for the CPU is looked at
-@pytest.mark.skipif(
-    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
-)
+@pytest.mark.driver_binaries
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_list_is_not_stale(name):
     only, may_be_missing = SAMPLES[name]

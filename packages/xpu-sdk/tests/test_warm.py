@@ -42,9 +42,7 @@ def test_a_program_gets_its_arguments_as_they_are(xpu_sdk, tmp_path, command):
             assert done.stdout.splitlines()[0] == str(arguments), done.stdout + done.stderr
 
 
-@pytest.mark.skipif(
-    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
-)
+@pytest.mark.driver_binaries
 def test_ctrl_c_keeps_what_is_built(tmp_path, cache_home):
     command = [sys.executable, "-m", "xpu_sdk", "warm"]
     env = os.environ | {"XDG_CACHE_HOME": str(cache_home)}

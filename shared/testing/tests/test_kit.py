@@ -173,6 +173,9 @@ def test_a_budget_leaves_out_what_does_not_fit_evenly_over_the_files(tmp_path, s
 RUNTIME = """
 from types import SimpleNamespace
 
+def generic_backend():
+    return "{type}" == "foreign"
+
 def device_count():
     return {count}
 
@@ -205,6 +208,37 @@ def test_a_test_of_the_cpu_device_runs_there_only(tmp_path, monkeypatch, type, c
     (tmp_path / "xpu_runtime.py").write_text(RUNTIME.format(type=type, count=count))
     (tmp_path / "test_it.py").write_text(OF_THE_CPU_DEVICE)
     monkeypatch.setenv("XPU_TEST_VALUES", values)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines()[-1].startswith(says), done.stdout
+
+
+TUNED_AND_PLAIN = """
+import pytest
+
+@pytest.mark.onednn
+def test_of_onednn():
+    pass
+
+@pytest.mark.driver_binaries
+def test_of_binaries():
+    pass
+
+def test_of_any():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "says"), [("gpu", "3 passed"), ("foreign", "1 passed, 2 deselected")]
+)
+def test_the_runtime_says_whether_it_is_generic(tmp_path, monkeypatch, type, says):
+    """Also without the variable, on a device that is neither OpenCL's nor Level Zero's."""
+    (tmp_path / "xpu_runtime.py").write_text(RUNTIME.format(type=type, count=1))
+    (tmp_path / "test_it.py").write_text(TUNED_AND_PLAIN)
+    monkeypatch.delenv("XPU_GENERIC_BACKEND", raising=False)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False

@@ -129,5 +129,18 @@ def test_a_process_that_hangs_at_its_end_is_killed(suite, tmp_path):
     assert "having hung in what follows the tests" in out
 
 
+def test_the_limit_of_the_collection_ends_where_other_processes_collect(suite, tmp_path):
+    """As with pytest-xdist, whose first process collects nothing and runs for as long as the others."""
+    (tmp_path / "conftest.py").write_text(
+        "import time, pytest\n"
+        "@pytest.hookimpl(tryfirst=True)\n"
+        "def pytest_collection(session): session.testscollected = 1; return True\n"
+        "def pytest_runtestloop(session): time.sleep(4); return True\n"
+    )
+    process = suite()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+
+
 def test_stacks_are_shown_before_a_test_fails(pytestconfig):
     assert 0 < float(pytestconfig.getini("faulthandler_timeout")) < DEFAULT_SECONDS

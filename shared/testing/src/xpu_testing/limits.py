@@ -44,8 +44,12 @@ class TimeLimits:
         faulthandler.register(signal.SIGALRM, file=self._stderr, all_threads=True, chain=True)
         self._begin("the collection of the tests", self._seconds)
 
-    def pytest_collection_finish(self) -> None:
-        """End the limit of the collection, which began with this object."""
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """End the limit of the collection, which began with this object.
+
+        Not at pytest_collection_finish, which is not called if other processes collect (pytest-xdist).
+        """
         self._begin("", 0)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

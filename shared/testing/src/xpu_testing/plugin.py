@@ -19,12 +19,14 @@ from .values import disable_value_comparisons, values_checked
 
 MARKERS = {
     "values": "compares computed values: deselected on a virtual GPU",
-    "onednn": "needs oneDNN: deselected under XPU_GENERIC_BACKEND=1",
+    "onednn": "needs oneDNN: deselected in the generic mode",
+    "driver_binaries": "needs SPIR-V or a driver's binaries: deselected in the generic mode",
     "onednn_matmul": "needs oneDNN's matrix products: deselected if the GPU's driver is too old",
     "fp64": "computes in f64 without a parameter that says so: deselected on devices without f64",
     "cpu_device": "tests the CPU device: deselected if the first device is another",
     "timeout": "time limit in seconds, instead of --test-timeout",
 }
+GENERIC_LACKS = {"onednn", "driver_binaries"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -98,8 +100,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         excluded_marks |= {"values", "cpu_device"}
     elif any(item.get_closest_marker("cpu_device") for item in items) and not has_cpu_device():
         excluded_marks |= {"cpu_device"}
-    if os.environ.get("XPU_GENERIC_BACKEND") == "1":
-        excluded_marks |= {"onednn"}
+    if any(map(needs_tuned_mode, items)) and is_generic():
+        excluded_marks |= GENERIC_LACKS
     if any(item.get_closest_marker("onednn_matmul") for item in items) and not has_onednn_matmul():
         excluded_marks |= {"onednn_matmul"}
     deselected = {
@@ -123,6 +125,18 @@ def choose_sample(items: list[pytest.Item], n: int, choice: str = "") -> set[pyt
     hashes = {item: number_of(f"{choice} {item.nodeid}") for item in items}
     sample = {item for item in items if hashes[item] % n == 0}
     return sample or set(sorted(items, key=hashes.__getitem__)[:1])
+
+
+def needs_tuned_mode(item: pytest.Item) -> bool:
+    """Return True if the generic mode lacks what the test needs."""
+    return any(mark.name in GENERIC_LACKS for mark in item.iter_markers())
+
+
+def is_generic() -> bool:
+    """Return True if the runtime uses only plain SYCL: by a variable, or because of the first device."""
+    import xpu_runtime
+
+    return xpu_runtime.generic_backend()
 
 
 def has_onednn_matmul() -> bool:
