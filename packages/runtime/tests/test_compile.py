@@ -1,5 +1,6 @@
 """Kernels from source and from SPIR-V: right results, and errors that say what is wrong."""
 
+import ctypes
 import struct
 import threading
 import time
@@ -7,6 +8,7 @@ import time
 import numpy as np
 import pytest
 import sources
+from private_library import private_library
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -78,6 +80,54 @@ def test_compile_error_has_the_line_of_the_users_source(xr):
         xr.CompileError, match=r"kernel:4:\d+: error: use of undeclared identifier 'nonsense'"
     ):
         xr.compile(source).kernel("k")
+
+
+MISSING = """
+#include <xpu/core.h>
+extern "C" __attribute__((sycl_device)) float no_such_function(float);
+float twice(float x) { return 2 * x; }  // and cosh(x)
+XPU_KERNEL(1) calls(xpu::global<float> y) { y[0] = twice(no_such_function(y[0])) + erf(y[0]); }
+"""
+
+
+@pytest.mark.cpu_device
+@pytest.mark.parametrize("generic", ["0", "1"])
+def test_a_missing_function_is_an_error_that_lists_what_is_called(child, generic):
+    child(
+        f"""
+        import xpu_runtime as xr
+        try:
+            xr.compile({MISSING!r}).kernel("calls")
+        except (xr.CompileError, xr.OutOfResources) as error:
+            assert "library may lack a function. The source calls no_such_function, erf." in str(error), error
+        else:
+            raise AssertionError("the kernel was built")
+        """,
+        env={"XPU_GENERIC_BACKEND": generic},
+    ).check()
+
+
+NAMES = r"""#define XPU_SUB_GROUP 16
+#line 1 "kernel"
+#line 1 "xpu/core.h"
+float other(float x) { return sin(x); }
+#line 3 "kernel"
+#define TWICE(x) foo(x)
+float helper(float x) { return x * tanh (x); } // cos(x)
+/* sqrt(3) */
+XPU_KERNEL(1) k(xpu::global<float> y, long n) { XPU_TELL_SIGNATURE(k)
+  if (n) y[0] = helper(erf(y[0])) + -xpu :: exp(y[0]); else y.set(lgamma(2.f)); float z(pow(1.f, 2.f));
+  print("cosh(2)", '(', sizeof(int)); return erf(2);
+}
+"""
+
+
+def test_called_functions_are_those_of_the_source_alone():
+    library = private_library("called_functions.cpp", "compile/called_functions.cpp")
+    library.list_called.restype = ctypes.c_char_p
+    assert library.list_called(NAMES.encode()).decode().split() == [
+        "tanh", "erf", "xpu::exp", "lgamma", "pow", "print",
+    ]  # fmt: skip
 
 
 def test_unknown_device_header_and_kernel_names(xr):

@@ -1,14 +1,17 @@
 """The cache of built kernels: what a second process takes from it, and what it survives."""
 
 import concurrent.futures
+import ctypes
 import hashlib
 import os
+import string
 import time
 from pathlib import Path
 
 import pytest
 import sources
 from helper_processes import helper_processes
+from private_library import private_library
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -34,15 +37,13 @@ def test_second_process_takes_kernels_from_the_cache(xr, child, tmp_path):
     code = BUILD.format(source=sources.SAXPY + f"// {time.time()}\n")
     cold = float(child(code, env=env).check().out)
     cached = sorted(p.suffix for p in (tmp_path / "kernels").iterdir())
-    assert ".spv" in cached
+    assert list((tmp_path / "kernels").glob("*.bin"))
     warm = float(child(code, env=env).check().out)
     assert warm < cold / 2
 
 
 @pytest.mark.cpu_device
-@pytest.mark.skipif(
-    os.environ.get("XPU_GENERIC_BACKEND") == "1", reason="the generic mode keeps SYCL's images"
-)
+@pytest.mark.driver_binaries
 def test_what_a_driver_keeps_itself_needs_no_helper(child, tmp_path):
     """A Level Zero driver caches its own binaries: our cache has a marker, and no helper is started."""
     code = BUILD.format(source=sources.SAXPY + "// in the cache of the driver\n") + WHICH_HELPERS
@@ -431,6 +432,79 @@ def test_the_generic_mode_builds_again_what_the_backend_refuses(child, tmp_path,
         path.write_bytes(cache_file(path.name, payload))
     child(code, env=env).check()
     assert all(payload not in path.read_bytes() for path in (tmp_path / "kernels").glob("*.bin"))
+
+
+def entry_of(payload):
+    """A file of the cache with this content."""
+    return MAGIC + hashlib.sha256(payload).digest() + payload
+
+
+def damage_target(image):
+    """An image for a target that no backend has: SYCL loads it, without its kernels and without an error."""
+    begin = image.index(TARGET) + len(TARGET) + 11  # behind the length
+    end = image.index(b"\n", begin)
+    return image[:begin] + image[begin:end].swapcase() + image[end:]
+
+
+TARGET = b"\ntarget=2|"
+
+
+@pytest.mark.values
+def test_the_generic_mode_builds_again_what_loads_without_its_kernels(child, tmp_path):
+    env = GENERIC | {"XPU_CACHE_DIR": str(tmp_path / "kernels")}
+    code = BUILD.format(source=sources.SAXPY + "// another target\n")
+    child(code, env=env).check()
+    (path,) = (tmp_path / "kernels").glob("*.bin")
+    damaged = entry_of(damage_target(path.read_bytes()[len(MAGIC) + 32 :]))
+    path.write_bytes(damaged)
+    assert "cannot load" not in child(code, env=env).check().err
+    assert path.read_bytes() != damaged
+
+
+def test_images_that_never_load_are_one_warning(child, tmp_path):
+    """Images of helpers lack their kernels, as those of a backend whose loader rejects its own targets."""
+    native_library = pytest.importorskip("xpu_bench").native_library
+    library = native_library(Path(__file__).parent / "damaged_target.cpp", (), ("-O1",))
+    env = GENERIC | {"XPU_CACHE_DIR": str(tmp_path / "kernels"), "LD_PRELOAD": library._name}
+    result = child(
+        f"""
+        import xpu_runtime as xr
+        for number in range(3):
+            kernel = xr.compile({sources.SAXPY!r} + f"// {{number}}\\n").kernel("saxpy")
+            assert kernel.name == "saxpy"
+        """,
+        env=env,
+    ).check()
+    assert result.err.count("this backend cannot load its own kernel images") == 1
+    assert not list((tmp_path / "kernels").glob("*.bin"))
+
+
+@pytest.mark.parametrize(
+    ("written", "loadable"),
+    [
+        (b"llvm_nvptx64-unknown-unknown", b"nvptx64-unknown-unknown-sycl"),
+        (b"llvm_amdgcn-unknown-unknown", b"amdgcn-unknown-unknown-sycl"),
+        (b"nvptx64-nvidia-cuda", b"nvptx64-nvidia-cuda"),
+        (b"spir64-unknown-unknown", b"spir64-unknown-unknown"),
+        (b"llvm_nvptx64", b"llvm_nvptx64"),
+        (b"", b""),
+    ],
+)
+def test_images_name_targets_that_the_loader_knows(written, loadable):
+    def image(target):
+        value = (8 * len(target)).to_bytes(8, "little") + target
+        bits = int.from_bytes(value, "little")
+        text = "".join(DIGITS_64[bits >> at & 63] for at in range(0, 8 * len(value), 6))
+        return b"head" + TARGET + text.encode() + b"\narch=2|gAAAAAAAAAA\n\0\xff"
+
+    library = private_library("image_target.cpp", "compile/image_target.cpp")
+    data = bytearray(image(written))
+    buffer = (ctypes.c_char * len(data)).from_buffer(data)
+    library.name_target(buffer, ctypes.c_size_t(len(data)))
+    assert data == image(loadable)
+
+
+DIGITS_64 = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
 
 
 # Takes more than two seconds to compile, with many of it.

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <sycl/ext/oneapi/experimental/syclbin_kernel_bundle.hpp>
 
+#include "compile/called_functions.h"
 #include "compile/flatten.h"
+#include "compile/image_target.h"
 #include "compile/kernel_image.h"
 #include "compile/opencl_program.h"
 #include "compile/resource_limits.h"
@@ -27,7 +29,9 @@ using Executable = sycl::kernel_bundle<sycl::bundle_state::executable>;
 Bytes image_of(const Executable& bundle, const Signatures& signatures) {
   try {
     auto content = bundle.ext_oneapi_get_content();
-    return pack_image({signatures, {content.begin(), content.end()}});
+    KernelImage image{signatures, {content.begin(), content.end()}};
+    name_loadable_target(image.syclbin);
+    return pack_image(image);
   } catch (const sycl::exception& e) {
     log(LogLevel::debug, join("this backend gives no image of a kernel: ", e.what()));
     return {};
@@ -39,11 +43,15 @@ class BundleProgram : public Program {
   explicit BundleProgram(Executable bundle, bool has_image = true)
       : bundle_(std::move(bundle)), has_image_(has_image) {}
   sycl::kernel kernel(const std::string& name) override {
-    // In SPIR-V from another compiler, names may lack this compiler's prefix.
-    for (auto& known : {"__sycl_kernel_" + name, name})
-      if (bundle_.ext_oneapi_has_kernel(known)) return bundle_.ext_oneapi_get_kernel(known);
+    if (auto known = known_name(name)) return bundle_.ext_oneapi_get_kernel(*known);
     fail<UsageError>("the source has no kernel named \"", name,
                      "\"; kernels are extern \"C\" functions marked XPU_KERNEL");
+  }
+  /// False for a bundle without images, and if a kernel of `signatures` is missing: SYCL loads an image
+  /// without an error and leaves out what is for another target.
+  bool is_complete() {
+    return bundle_.begin() != bundle_.end() &&
+           std::ranges::all_of(signatures, [&](auto& known) { return known_name(known.first).has_value(); });
   }
   Bytes native() override {
     if (!generic_backend()) return opencl_binary(bundle_);
@@ -51,6 +59,13 @@ class BundleProgram : public Program {
   }
 
  private:
+  // In SPIR-V from another compiler, names may lack this compiler's prefix.
+  std::optional<std::string> known_name(const std::string& name) {
+    for (auto& known : {"__sycl_kernel_" + name, name})
+      if (bundle_.ext_oneapi_has_kernel(known)) return known;
+    return {};
+  }
+
   Executable bundle_;
   bool has_image_;  // SYCL's image of a bundle made of SPIR-V does not name its kernels
 };
@@ -63,7 +78,9 @@ ProgramPtr load_image(int device, const Bytes& packed) {
     auto program = std::make_unique<BundleProgram>(ext::get_kernel_bundle<sycl::bundle_state::executable>(
         sycl_context(device), {sycl_device(device)}, sycl::span<char>(bytes.data(), bytes.size())));
     program->signatures = std::move(image->signatures);
-    return program;
+    if (program->is_complete()) return program;
+    log(LogLevel::debug, "this backend loads no kernels from an image that has some");
+    return nullptr;
   } catch (const sycl::exception& e) {
     log(LogLevel::debug, join("this backend rejects an image of a kernel: ", e.what()));
     return nullptr;
@@ -98,9 +115,21 @@ std::vector<std::string> with_backend_options(int device, std::vector<std::strin
   return options;
 }
 
+// Some compilers give no reason when a function is missing. Returns "" if the source calls none.
+std::string missing_function_hint(std::string_view flat) {
+  auto names = called_functions(flat);
+  if (names.empty()) return "";
+  constexpr std::size_t max_names = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), max_names); ++i) list += (i ? ", " : "") + names[i];
+  return join("The device's library may lack a function. The source calls ", list,
+              names.size() > max_names ? join(" and ", names.size() - max_names, " more") : "", ".");
+}
+
 // A GPU's driver does not build kernels that need more than the GPU has, and does not say why.
 template <class Source, class Properties>
-void require_source_fails(int device, Source& source, const Properties& properties) {
+void require_source_fails(int device, const std::string& flat, Source& source, const Properties& properties,
+                          const std::string& driver_message) {
   try {
     ext::compile(source, {sycl_device(device)}, properties);
   } catch (const sycl::exception&) {
@@ -111,7 +140,7 @@ void require_source_fails(int device, Source& source, const Properties& properti
       "the kernel source compiles, but the driver of ", info.name, " cannot build it; a kernel may ",
       info.fp64 ? "" : "use 64-bit floats (double, float64), which this device does not have, or ",
       "need more than its ", info.local_memory, " bytes of local memory or ", info.max_argument_bytes,
-      " bytes of arguments");
+      " bytes of arguments. ", missing_function_hint(flat), "\n", driver_message);
 }
 
 // Advice for a compiler that found no folder for its temporary files.
@@ -134,7 +163,7 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
       bundle = ext::build(source, {sycl_device(device)}, properties);
     } catch (const sycl::exception& e) {
       auto compiler_log = log;
-      if (e.code() == sycl::errc::build) require_source_fails(device, source, properties);
+      if (e.code() == sycl::errc::build) require_source_fails(device, flat, source, properties, e.what());
       log = compiler_log;
       throw;
     }
@@ -148,7 +177,10 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
     return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
-      fail<CompileError>("kernel source does not compile:\n", name_places(log.empty() ? e.what() : log, flat),
+      fail<CompileError>("kernel source does not compile:\n",
+                         log.empty() ? join("the compiler gives no reason (", e.what(), "). ",
+                                            missing_function_hint(flat))
+                                     : name_places(log, flat),
                          hint(log));
     throw_translated(e, "compiling a kernel");
   }
