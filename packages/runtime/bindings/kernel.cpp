@@ -4,6 +4,7 @@
 
 #include "address.h"
 #include "launcher.h"
+#include "xpu/build_time.h"
 #include "xpu/error.h"
 #include "xpu/fault.h"
 #include "xpu/launch.h"
@@ -158,6 +159,10 @@ void bind_kernel(py::module_& m) {
         launch(stream, kernel, range, list);
       },
       py::arg("stream"), py::arg("kernel"), py::arg("global_size"), py::arg("local_size"), py::arg("args"));
+  m.def(
+      "set_build_time_limit",
+      [](std::int64_t milliseconds) { set_build_time_limit(std::chrono::milliseconds(milliseconds)); },
+      py::arg("milliseconds"), "Set the time after which a build ends with a CompileError.");
   m.def("prestart_build_helpers", &prestart_build_helpers, py::arg("device"), Unlocked());
   m.def("enter_dry_run", [] { dry_runs().push_back(std::make_unique<DryRunGuard>()); });
   m.def("exit_dry_run", [] {

@@ -210,6 +210,57 @@ def test_two_crashes_are_an_error_that_names_the_signal_and_the_source(run, tmp_
     assert "waste<31>" in saved.read_text()
 
 
+@pytest.mark.parametrize("helpers", ["1", "0"])
+def test_a_build_over_its_time_limit_is_an_error_that_names_the_source(run, tmp_path, helpers):
+    out = run(
+        SLOW
+        + """
+    from xpu_runtime._native import C
+
+    assert value(0) == 0
+    C.set_build_time_limit(100)
+    begin = time.monotonic()
+    try:
+        xr.compile(slow).kernel("slow")
+    except xr.CompileError as error:
+        print(error)
+    assert time.monotonic() - begin < 10
+    C.set_build_time_limit(120_000)
+    assert value(1) == 1
+    """,
+        XPU_BUILD_PROCESSES=helpers,
+        XPU_DUMP_KERNELS="",
+        TMPDIR=str(tmp_path),
+    )
+    assert "the compiler had not built this source after 0.1 s" in out
+    (saved,) = tmp_path.rglob("xpu-died-*.sycl")
+    assert str(saved) in out
+    assert "waste<31>" in saved.read_text()
+
+
+def test_a_helper_over_its_time_limit_ends(run):
+    run(
+        SLOW
+        + """
+    from xpu_runtime._native import C
+
+    value(0)
+    (helper,) = helpers()
+    C.set_build_time_limit(500)
+    try:
+        xr.compile(slow).kernel("slow")
+    except xr.CompileError:
+        deadline = time.monotonic() + 5
+        while helper in helpers():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    else:
+        raise AssertionError("the build took less than its limit")
+    """,
+        XPU_BUILD_PROCESSES="1",
+    )
+
+
 def test_what_kills_the_compiler_is_an_error(run):
     """Sines and cosines of each other, as the device library does not write them."""
     out = run("""

@@ -9,6 +9,7 @@
 
 #include "compile/folders.h"
 #include "compile/helper_process.h"
+#include "compile/time_limit.h"
 #include "env.h"
 #include "immortal.h"
 #include "interrupt.h"
@@ -112,15 +113,10 @@ Helpers& helpers_in_background() {
 }
 
 [[noreturn]] void throw_compiler_crash(const BuildRequest& request, const std::string& exit_description) {
-  bool is_source = !request.source.empty();
-  std::string_view text = request.source;
-  if (!is_source) text = {reinterpret_cast<const char*>(request.spirv.data()), request.spirv.size()};
-  auto path = save_crash_source(text, is_source ? ".sycl" : ".spirv");
-  std::string what = is_source ? "source" : "SPIR-V";
-  fail<CompileError>("the compiler crashed ", max_crashes, " times on this ", what,
+  fail<CompileError>("the compiler crashed ", max_crashes, " times on this ",
+                     request.source.empty() ? "SPIR-V" : "source",
                      ", each time in a helper process; the last one ended ", exit_description, "\n",
-                     path.empty() ? "No folder was found to save the " + what + " in"
-                                  : "The " + what + " is saved in " + path,
+                     save_failed_input(request.source, request.spirv),
                      ". Report it to the compiler's developers; another form of the kernel may compile.");
 }
 
@@ -142,8 +138,9 @@ BuildResponse response_or_throw(BuildResponse response) {
   throw DeviceError(response.message);
 }
 
-std::optional<BuildResponse> build_in(Helpers& helpers, const BuildRequest& request) {
+std::optional<BuildResponse> build_in(Helpers& helpers, BuildRequest request) {
   std::size_t crashes = 0;
+  request.time_limit = build_time_limit();
   while (auto helper = helpers.acquire()) {
     HelperProcess::Reply reply;
     try {
@@ -154,6 +151,7 @@ std::optional<BuildResponse> build_in(Helpers& helpers, const BuildRequest& requ
     }
     helpers.release(std::move(helper), reply.status);
     if (reply.status == Status::answered) return response_or_throw(std::move(reply.response));
+    if (reply.status == Status::timed_out) throw_build_timeout(request.source, request.spirv);
     // A helper may also be killed from outside; the next one then builds the program.
     if (reply.status == Status::crashed && ++crashes == max_crashes)
       throw_compiler_crash(request, reply.exit_description);

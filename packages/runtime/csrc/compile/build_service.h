@@ -15,7 +15,7 @@ namespace xpu::build_service {
 
 /// Builds in a helper process. Returns nullopt if helpers are disabled or cannot start. Blocks until it is
 /// built; a signal may end the wait (see OperationScope). Throws what a build in this process would throw,
-/// and CompileError if two helpers crashed. Thread-safe.
+/// and CompileError if two helpers crashed or the build took longer than build_time_limit(). Thread-safe.
 std::optional<BuildResponse> build(const BuildRequest& request);
 
 /// The same in one of the background_helpers(), which have a lower priority. Not for threads that signals

@@ -13,6 +13,7 @@
 #include "compile/ready_kernels.h"
 #include "compile/resource_limits.h"
 #include "compile/signature_probes.h"
+#include "compile/time_limit.h"
 #include "env.h"
 #include "shutdown.h"
 #include "trace/recorder.h"
@@ -166,7 +167,9 @@ ProgramPtr build_program(int device, const Bytes& spirv, const std::string& name
       return program;
     }
   auto built = build_service::build({device, "", {}, spirv});
-  auto program = built ? load_built(device, spirv, built->native) : load_spirv(device, spirv);
+  auto program = built ? load_built(device, spirv, built->native)
+                       : build_in_time<ProgramPtr>([=] { return load_spirv(device, spirv); },
+                                                   [&] { throw_build_timeout({}, spirv); });
   if (!built) program->signatures = checked_signatures(device, spirv);
   auto native = built ? std::move(built->native) : program->native();
   compilation.finish();
@@ -228,7 +231,9 @@ void Builder::keep(Compilation& compilation, const Bytes& spirv, const Bytes& na
 
 CompiledSource Builder::compile() const {
   Compilation compilation(device_);
-  auto compiled = compile_source(device_, flat_, options_);
+  auto compiled = build_in_time<CompiledSource>(
+      [device = device_, flat = flat_, options = options_] { return compile_source(device, flat, options); },
+      [this] { throw_build_timeout(flat_, {}); });
   shutdown::reregister_exit_handler();  // the compiler is one of them
   keep(compilation, compiled.spirv, images_unusable ? Bytes{} : compiled.program->native());
   return compiled;

@@ -163,9 +163,9 @@ HelperProcess::Reply HelperProcess::ask(const BuildRequest& request) {
   if (!sent) return {Status::exited_idle, {}, ""};
   wait_for_message();
   if (auto response = receive_response(socket_)) return {Status::answered, std::move(*response), ""};
-  bool was_idle = false;
-  auto description = describe_exit(was_idle);
-  return {was_idle ? Status::exited_idle : Status::crashed, {}, description};
+  auto status = Status::crashed;
+  auto description = describe_exit(status);
+  return {status, {}, description};
 }
 
 void HelperProcess::wait_for_message() const {
@@ -173,7 +173,7 @@ void HelperProcess::wait_for_message() const {
   while (poll(&message, 1, interrupt::check_interval.count()) <= 0) interrupt::check_operation();
 }
 
-std::string HelperProcess::describe_exit(bool& was_idle) const {
+std::string HelperProcess::describe_exit(Status& how) const {
   std::string all;
   char part[4096];
   for (ssize_t got; (got = read(exit_pipe_, part, sizeof part)) != 0;) {
@@ -183,7 +183,8 @@ std::string HelperProcess::describe_exit(bool& was_idle) const {
   int status = 0;
   if (all.size() < sizeof status) return "for an unknown reason";
   std::memcpy(&status, all.data(), sizeof status);
-  was_idle = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) how = Status::exited_idle;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) how = Status::timed_out;
   std::string output = all.substr(sizeof status);
   if (!output.empty()) output = "\nThe end of its output:\n" + output;
   if (!WIFSIGNALED(status)) return join("with exit code ", WEXITSTATUS(status), output);

@@ -27,6 +27,7 @@ class HelperProcess {
     exited_idle,  ///< before it was asked
     never_ready,  ///< before it could take a request
     crashed,      ///< during the build
+    timed_out,    ///< after the time limit of the build
   };
   struct Reply {
     Status status;
@@ -40,8 +41,8 @@ class HelperProcess {
  private:
   /// Blocks until there is something to read. Throws what a signal's handler throws.
   void wait_for_message() const;
-  /// Blocks until the helper has exited. Sets `was_idle` if it exited with status 0.
-  std::string describe_exit(bool& was_idle) const;
+  /// Blocks until the helper has exited. Sets `status` to how.
+  std::string describe_exit(Status& status) const;
 
   int socket_, exit_pipe_;
   bool ready_ = false;

@@ -51,7 +51,8 @@ constexpr char ready = 'r';
 }  // namespace
 
 bool send(int socket, const BuildRequest& request) {
-  std::uint64_t numbers[] = {static_cast<std::uint64_t>(request.device), request.options.size()};
+  std::uint64_t numbers[] = {static_cast<std::uint64_t>(request.device), request.options.size(),
+                             static_cast<std::uint64_t>(request.time_limit.count())};
   std::error_code removed;
   auto working_folder = std::filesystem::current_path(removed).string();
   if (!send_bytes(socket, numbers, sizeof numbers) || !send_text(socket, request.source) ||
@@ -75,13 +76,14 @@ bool send_ready(int socket) {
 std::optional<BuildRequest> receive_request(int socket, int timeout_ms) {
   pollfd readable{socket, POLLIN, 0};
   if (poll(&readable, 1, timeout_ms) <= 0) return {};
-  std::uint64_t numbers[2];
+  std::uint64_t numbers[3];
   BuildRequest request;
   if (!receive_bytes(socket, numbers, sizeof numbers) || !receive_text(socket, request.source) ||
       !receive_text(socket, request.spirv) || !receive_text(socket, request.working_folder))
     return {};
   request.device = static_cast<int>(numbers[0]);
   request.options.resize(numbers[1]);
+  request.time_limit = std::chrono::milliseconds(numbers[2]);
   for (auto& option : request.options)
     if (!receive_text(socket, option)) return {};
   return request;

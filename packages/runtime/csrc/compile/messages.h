@@ -1,6 +1,7 @@
 // Messages between this process and its build helpers, through a socket.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ struct BuildRequest {
   std::vector<std::string> options;  ///< of the source compiler
   Bytes spirv;
   std::string working_folder = {};  ///< of the program; send() sets it
+  std::chrono::milliseconds time_limit{};  ///< after which the helper exits; set by the service
 };
 
 struct BuildResponse {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "compile/math_library.h"
 #include "compile/messages.h"
 #include "compile/program.h"
+#include "xpu/build_time.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 
@@ -50,14 +52,35 @@ void enter(const std::string& folder) {
   if (chdir(folder.c_str()) != 0) errno = 0;
 }
 
+void start_timer(std::chrono::milliseconds time) {
+  itimerval timer{};
+  timer.it_value.tv_sec = time.count() / 1000;
+  timer.it_value.tv_usec = time.count() % 1000 * 1000;
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// The timer's signal ends the process, which may have inherited another setting.
+void let_timer_end_process() {
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+}
+
 // Between builds no folder is in use, so that a file system can be unmounted.
 void serve_requests(int socket) {
+  let_timer_end_process();
+  start_timer(build_time_limit());  // a driver may not return either
   if (device_count() == 0 || !send_ready(socket)) return;
   enter("/");
   prepare_compiler();
+  start_timer({});
   while (auto request = receive_request(socket, idle_timeout_ms)) {
     enter(request->working_folder);
+    start_timer(request->time_limit);
     auto response = build_here(*request);
+    start_timer({});
     enter("/");
     if (!send(socket, response)) return;
   }
