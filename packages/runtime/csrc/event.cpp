@@ -107,7 +107,8 @@ void Event::synchronize() const {
         drain_in_background(*state_->stream);
         state_->native.wait();
       } else {
-        if (!state_->stream->on_cpu) sleep_until([&] { return query(); });
+        if (!state_->stream->on_cpu)
+          poll_until(state_->stream->wait_policy, [&] { return query(); });
         state_->event->wait_and_throw();
       }
     });
@@ -120,7 +121,9 @@ void Event::synchronize() const {
 // SYCL's events have no callback, so they are polled.
 bool Event::wait_for(std::chrono::milliseconds timeout) const {
   if (state_->native) return state_->native.wait_for(timeout);
-  return sleep_until([&] { return query(); }, timeout);
+  auto is_done = [&] { return query(); };
+  if (state_->stream->on_cpu) return sleep_until(is_done, timeout);
+  return poll_until(state_->stream->wait_policy, is_done, timeout);
 }
 
 std::shared_ptr<Capture> Event::capture() const {

@@ -1,4 +1,4 @@
-// Waits by polling at growing intervals, for devices whose own waits occupy a core of the host.
+// Waits by polling at growing intervals, where nothing tells the host that it may continue.
 #pragma once
 
 #include <algorithm>

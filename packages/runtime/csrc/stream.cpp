@@ -7,7 +7,6 @@
 #include "graph/capture.h"
 #include "interrupt.h"
 #include "memory/strict/strict.h"
-#include "sleep_until.h"
 #include "startup.h"
 #include "stream_state.h"
 #include "sycl_error.h"
@@ -109,7 +108,7 @@ void sleep_until_complete(StreamState& stream) {
     if (!stream.queue_exposed && stream.queue().sycl.khr_empty()) return;
     end = completion_of_work(stream);
   }
-  sleep_until([&] { return is_complete(end); });
+  poll_until(stream.wait_policy, [&] { return is_complete(end); });
 }
 
 }  // namespace

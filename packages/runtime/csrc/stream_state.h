@@ -12,6 +12,7 @@
 
 #include "direct/submission.h"
 #include "queue_watch.h"
+#include "wait_policy.h"
 #include "xpu/stream.h"
 
 namespace xpu {
@@ -53,6 +54,7 @@ struct StreamState {
   direct::NativeEvent last_work;            ///< empty if SYCL knows the last work; under `enqueue_mutex`
   std::atomic<bool> queue_exposed{false};   ///< callers have `own`, so it stays active
   std::optional<QueueWatch> watch;          ///< of an exposed queue; under `enqueue_mutex`
+  WaitPolicy wait_policy;                   ///< of hosts that wait for a device that is no CPU
 
   SubmitQueue& queue() const { return *active.load(std::memory_order_acquire); }
   bool is_profiling() const { return &queue() != &own; }
