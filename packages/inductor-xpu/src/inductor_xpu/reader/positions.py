@@ -157,9 +157,12 @@ def _computed(expr: Any, operand: Callable[[Any], Operand], type: str) -> Operan
         if quotient is not None:
             return operand(quotient)
     if isinstance(expr, ModularIndexing):
-        # The remainder has the sign of the quotient, as in C.
         base, divisor, size = expr.args
-        return operand(Mod(FloorDiv(base, divisor), size))
+        quotient = FloorDiv(base, divisor)
+        if is_nonnegative(base):
+            return operand(Mod(quotient, size))
+        # The remainder has the sign of the quotient, as in C.
+        return Term("(({0}) % ({1}))", (operand(quotient), operand(size)))
     if isinstance(expr, sympy.Add | sympy.Mul):
         text = "({0}) + ({1})" if isinstance(expr, sympy.Add) else "({0}) * ({1})"
         return _joined(text, [operand(argument) for argument in expr.args])
