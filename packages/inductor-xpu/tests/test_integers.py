@@ -53,6 +53,10 @@ OF_INDICES = {
     "a square": lambda x, t: t[(positions(x) * positions(x)) % 30],
     "a minimum": lambda x, t: t[(positions(x) * 40503).clamp(max=29)],
     "a negative remainder": lambda x, t: t[(positions(x) * 40503) % 30 - 30],
+    "a shift": lambda x, t: t[(positions(x) << (positions(x) % 40)) % 30],
+    "a shift of a position by itself": lambda x, t: t[
+        (positions(x)[:60] << positions(x)[:60]) % 30
+    ],
 }
 
 
@@ -142,18 +146,17 @@ def test_an_index_out_of_range_beyond_32_bits(number):
     index = torch.tensor([2**32, -(2**32)])[number : number + 1]
     compiled = torch.compile(lambda t, index: t[index] * 2)
     with pytest.raises(Exception, match=f"index {int(index)} is out of range"):
-        compiled(torch.randn(30).to("xpu"), index.to("xpu"))
-        torch.xpu.synchronize()
+        compiled(torch.randn(30).to("xpu"), index.to("xpu")).cpu()
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(2))
 def test_random_programs(number):
     """More of them: ``nox -s fuzz -- integers``."""
     assert IntegerCase(fuzzing.case_random(0, number)).run() == fuzzing.PASSED
 
 
-def test_the_random_programs_notice_narrow_integers(monkeypatch):
+def test_random_programs_notice_narrow_integers(monkeypatch):
+    case = IntegerCase(fuzzing.case_random(0, 0))
     monkeypatch.setattr(magnitudes.Magnitudes, "fit", lambda *_: True)
     with pytest.raises(fuzzing.Difference):
-        for number in range(4):
-            IntegerCase(fuzzing.case_random(0, number)).run()
+        case.run()

@@ -92,7 +92,9 @@ def test_positions_beyond_an_i32(count):
     assert kernel.sizes[0] == count
 
 
-@pytest.mark.parametrize(("place", "type"), [(Affine.of(0) * 2**20, "i32"), (Affine.of(0) * 2**22, "i64")])
+@pytest.mark.parametrize(
+    ("place", "type"), [(Affine.of(0) * 2**20, "i32"), (Affine.of(0) * 2**22, "i64")]
+)
 def test_positions_of_what_is_computed_beyond_an_i32(place, type):
     """No array has an element there, but the kernel computes with the position."""
     body = [Let("a", "i64", Term("(i64)({0})", (place,))), Store(0, Affine.of(0), "a")]

@@ -1,4 +1,4 @@
-"""One random program of integers: compiled on xpu with fixed and with dynamic shapes, and eager on the CPU."""
+"""One random program of integers: compiled on xpu, with fixed and dynamic shapes, and eager on the CPU."""
 
 from __future__ import annotations
 

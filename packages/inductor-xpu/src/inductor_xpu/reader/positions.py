@@ -145,9 +145,7 @@ class Positions:
 
 def _is_of_host(expr: Any) -> bool:
     """Return True if the launch computes an expression."""
-    return (
-        is_uniform(expr) and not isinstance(expr, _CONDITIONS) and not has_signed_remainder(expr)
-    )
+    return is_uniform(expr) and not isinstance(expr, _CONDITIONS) and not has_signed_remainder(expr)
 
 
 def _computed(expr: Any, operand: Callable[[Any], Operand], type: str) -> Operand:
