@@ -6,11 +6,14 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
-from torch._inductor.compile_fx import get_expanded_dims, index_expanded_dims_and_copy_
+from torch._inductor.compile_fx import get_expanded_dims, index_expanded_dims
 from torch._inductor.cudagraph_utils import CUDAGraphPolicy
+
+from .results import Results
 
 # Calls without capture, which build kernels and let the memory pool grow.
 WARM_CALLS = 2
@@ -33,9 +36,11 @@ class GraphPolicy(CUDAGraphPolicy):
         if any(tensor.device.type == "cuda" for tensor in tensors):
             return super().cudagraphify(model, example_inputs, static_input_idxs, **named)
         static, changed = set(static_input_idxs), set(named["mutated_input_idxs"])
+        is_backward = named["is_backward"]
         # The shapes of what a forward pass saved for a backward one may vary without its knowing.
-        is_fixed = not named["is_backward"] and all(map(_has_fixed_sizes, example_inputs))
-        call = ReplayedModel(model, static, changed, static if is_fixed else ())
+        is_fixed = not is_backward and all(map(_has_fixed_sizes, example_inputs))
+        fixed = static if is_fixed else ()
+        call = ReplayedModel(model, named["device_index"], static, changed, fixed, is_backward)
 
         def run(inputs: list[Any]) -> Any:
             return call(inputs)
@@ -49,30 +54,35 @@ class _Capture:
     """A captured call, with the memory of its inputs and results.
 
     ``copied`` are the numbers of the inputs that are copied in, ``changed`` of those that are copied back.
-    ``sources`` has for each result the number of the input that it is, or None.
     """
 
     graph: Any
     inputs: list[Any]
-    results: list[Any]
+    results: Results
     copied: list[int]
     changed: list[int]
-    sources: list[int | None]
 
 
 class ReplayedModel:
-    """Runs a compiled model by replaying its captured work.
+    """Runs a compiled model by replaying its captured work, on its device, which need not be the current one.
 
     ``static`` inputs, such as parameters, stay where they are; others are copied to memory of the capture,
     and those that the model changes are copied back. Results are copied out: the next call overwrites them.
-    Each set of sizes has a capture; those of the inputs ``fixed`` never vary.
+    Each set of sizes has a capture; those of the inputs ``fixed`` never vary. A model that ``consumes`` its
+    inputs, as a backward pass what was saved for it, may have put results into their memory.
     """
 
     def __init__(
-        self, model: Callable[..., Any], static: set[int], changed: set[int], fixed: Collection[int]
+        self,
+        model: Callable[..., Any],
+        device: int,
+        static: set[int],
+        changed: set[int],
+        fixed: Collection[int],
+        consumes: bool,
     ) -> None:
-        self.model, self.static, self.changed = model, static, changed
-        self.fixed = frozenset(fixed)
+        self.model, self.device, self.static, self.changed = model, device, static, changed
+        self.fixed, self.consumes = frozenset(fixed), consumes
         self.captures: dict[tuple[Any, ...], _Capture] = {}
         self.calls: dict[tuple[Any, ...], int] = {}
         self.addresses: list[int] | None = None
@@ -82,7 +92,7 @@ class ReplayedModel:
 
     def __call__(self, inputs: list[Any]) -> Any:
         """Run the model; like a compiled one, it empties the list of inputs."""
-        with self.lock:
+        with self.lock, torch.xpu.device(self.device):
             key = tuple([_key(x) for number, x in enumerate(inputs) if number not in self.fixed])
             self._notice_moves(inputs)
             if self.refusal or not self._is_warm(key) or torch.xpu.is_current_stream_capturing():
@@ -125,8 +135,8 @@ class ReplayedModel:
         ]
         graph = torch.xpu.XPUGraph()
         try:
-            with torch.xpu.graph(graph):
-                results = list(self.model(list(held)))
+            with torch.xpu.graph(graph, stream=_capture_stream(self.device)):
+                results = self.model(list(held))
         except RuntimeError as error:
             self._refuse(f"its work cannot be captured: {error}")
             return None
@@ -134,8 +144,8 @@ class ReplayedModel:
             n for n, x in enumerate(held) if isinstance(x, torch.Tensor) and x is not given[n]
         ]
         changed = [number for number in copied if number in self.changed]
-        sources = [_number_of(result, held) for result in results]
-        self.captures[key] = _Capture(graph, held, results, copied, changed, sources)
+        intact = [None if self.consumes and n in copied else x for n, x in enumerate(held)]
+        self.captures[key] = _Capture(graph, held, Results(results, intact), copied, changed)
         return self.captures[key]
 
     def _replay(self, capture: _Capture, given: Sequence[Any]) -> list[Any]:
@@ -148,10 +158,13 @@ class ReplayedModel:
         capture.graph.replay()
         for number in capture.changed:
             _copy(given[number], capture.inputs[number])
-        return [
-            _clone(result) if source is None else given[source]
-            for result, source in zip(capture.results, capture.sources, strict=True)
-        ]
+        return capture.results.copies(given)
+
+
+@cache
+def _capture_stream(device: int) -> torch.xpu.Stream:
+    """Return the stream of a device on which its work is captured."""
+    return torch.xpu.Stream(device)
 
 
 def _has_fixed_sizes(value: Any) -> bool:
@@ -162,17 +175,6 @@ def _has_fixed_sizes(value: Any) -> bool:
 
 def _address(value: Any) -> int:
     return value.data_ptr() if isinstance(value, torch.Tensor) else 0
-
-
-def _number_of(result: Any, inputs: Sequence[Any]) -> int | None:
-    """Return the number of the input that a result is, or None."""
-    return next((number for number, x in enumerate(inputs) if x is result), None)
-
-
-def _clone(result: Any) -> Any:
-    if not isinstance(result, torch.Tensor):
-        return result
-    return result.clone(memory_format=torch.preserve_format)
 
 
 def _key(value: Any) -> Any:
@@ -188,8 +190,8 @@ def _like(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _copy(to: torch.Tensor, source: torch.Tensor) -> None:
-    """Copy elements; of those that share memory, as in an expanded tensor, one."""
-    if to.is_contiguous():  # the usual case, quicker to find out
-        to.copy_(source)
-    else:
-        index_expanded_dims_and_copy_(to, source, get_expanded_dims(to))
+    """Copy elements, nothing between them; of those that share memory, as in an expanded tensor, one."""
+    if not to.is_contiguous():  # the unusual case
+        expanded = get_expanded_dims(to)
+        to, source = (index_expanded_dims(x, expanded) for x in (to, source))
+    to.copy_(source)

@@ -53,8 +53,8 @@ def _create_backend(stock: Any) -> Any:
 def _devices_of_graphs(stock: Any) -> Any:
     @functools.wraps(stock)
     def check_multiple_devices_or_any_cpu_nodes(device_node_mapping: Any) -> str | None:
-        types = {device.type for device in device_node_mapping} - {"meta"}
-        return None if types == {"xpu"} else stock(device_node_mapping)
+        types = [device.type for device in device_node_mapping if device.type != "meta"]
+        return None if types == ["xpu"] else stock(device_node_mapping)
 
     return check_multiple_devices_or_any_cpu_nodes
 
@@ -240,7 +240,7 @@ PATCHES = (
     Patch(
         "torch._inductor.cudagraph_utils",
         "check_multiple_devices_or_any_cpu_nodes",
-        "lets only graphs of CUDA be captured",
+        "lets only graphs of one CUDA device be captured",
         _devices_of_graphs,
     ),
     Patch(
