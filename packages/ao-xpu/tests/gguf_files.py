@@ -22,8 +22,20 @@ def interleave(rows, heads):
     return rows.reshape(heads, 2, -1, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
 
 
-def write(path, architecture="llama", matrix=MATRIX, embedding="Q8_0", has_head=False, extra=()):
-    """Write a model of random weights; return their values by llama.cpp's names, in transformers' order."""
+def write(
+    path,
+    architecture="llama",
+    matrix=MATRIX,
+    embedding="Q8_0",
+    has_head=False,
+    extra=(),
+    rope_factors=None,
+    scaling=None,
+):
+    """Write a model of random weights; return their values by llama.cpp's names, in transformers' order.
+
+    ``scaling`` is the type of a scaling of rotations, and its factor.
+    """
     generator = np.random.default_rng(0)
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_context_length(64)
@@ -36,6 +48,9 @@ def write(path, architecture="llama", matrix=MATRIX, embedding="Q8_0", has_head=
     writer.add_rope_freq_base(10000.0)
     writer.add_rope_dimension_count(WIDTH // HEADS)
     writer.add_vocab_size(WORDS)
+    if scaling is not None:
+        writer.add_rope_scaling_type(gguf.RopeScalingType(scaling[0]))
+        writer.add_rope_scaling_factor(scaling[1])
     values = {}
 
     def add(name, shape, format):
@@ -61,6 +76,8 @@ def write(path, architecture="llama", matrix=MATRIX, embedding="Q8_0", has_head=
         add("output.weight", (WORDS, WIDTH), matrix)
     for name, shape, format in extra:
         add(name, shape, format)
+    if rope_factors is not None:
+        writer.add_tensor("rope_freqs.weight", np.array(rope_factors, dtype=np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

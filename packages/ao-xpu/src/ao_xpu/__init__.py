@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 load()
 
-__all__ = ["doctor", "load_gguf", "report", "strict"]
+__all__ = ["doctor", "load_gguf", "report", "set_rope_frequencies", "strict"]
 
 
 def report(model: torch.nn.Module) -> Report:
@@ -53,3 +53,10 @@ def load_gguf(
     from .gguf import load_gguf
 
     return load_gguf(path, device, dtype)
+
+
+def set_rope_frequencies(model: torch.nn.Module, path: str | os.PathLike[str]) -> None:
+    """Give a model of transformers the frequencies of rotations of a GGUF file, whatever its config says."""
+    from .gguf import set_rope_frequencies
+
+    set_rope_frequencies(model, path)
