@@ -5,66 +5,13 @@ import json
 import checkpoint_files as files
 import pytest
 import torch
+from checkpoint_model import PACKERS, Model, assert_computes, checkpoint
 from torchao.quantization import Int4TilePackedTo4dTensor, Int4WeightOnlyConfig, quantize_
 
 from ao_xpu.checkpoints import OrderedLinear, load_checkpoint
 
 # What is read decides how it is loaded.
 pytestmark = pytest.mark.values
-
-
-class Model(torch.nn.Module):
-    def __init__(self, device="xpu", dtype=torch.float16):
-        super().__init__()
-        options = {"device": device, "dtype": dtype}
-        self.embedding = torch.nn.Embedding(32, 64, **options)
-        self.up = torch.nn.Linear(64, 128, **options)
-        self.down = torch.nn.Linear(128, 64, bias=False, **options)
-        self.norm = torch.nn.LayerNorm(64, **options)
-        self.head = torch.nn.Linear(64, 32, bias=False, **options)
-        self.head.weight = self.embedding.weight
-        self.register_buffer("position", torch.ones(1, device=device), persistent=False)
-
-    def forward(self, tokens):
-        x = self.embedding(tokens)
-        return self.head(self.norm(x + self.down(torch.relu(self.up(x)))))
-
-
-PACKERS = {
-    "gptq": files.gptq,
-    "awq": files.awq,
-    "compressed": files.compressed_tensors,
-}
-
-
-def checkpoint(pack, order=None):
-    """Return a state dict, and one of the same elements in float64. Tied weights are stored once."""
-    torch.manual_seed(0)
-    plain = {
-        "embedding.weight": torch.randn(32, 64).half(),
-        "up.bias": torch.randn(128).half(),
-        "norm.weight": torch.ones(64).half(),
-        "norm.bias": torch.zeros(64).half(),
-    }
-    state, expected = dict(plain), {k: v.double() for k, v in plain.items()}
-    for seed, (name, rows, columns) in enumerate([("up", 128, 64), ("down", 64, 128)]):
-        layer = files.random_layer(rows, columns, 32, seed=seed)
-        parts = pack(*layer)
-        if order is not None:
-            parts["g_idx"] = order(columns).to(torch.int32)
-        groups = parts["g_idx"].long() if "g_idx" in parts else None
-        expected[f"{name}.weight"] = files.elements(*layer, groups)
-        state |= {f"{name}.{part}": tensor for part, tensor in parts.items()}
-    expected["head.weight"] = expected["embedding.weight"]
-    return state, expected
-
-
-def assert_computes(model, expected):
-    reference = Model("cpu", torch.float64)
-    reference.load_state_dict(expected)
-    tokens = torch.arange(32)
-    got = model(tokens.to("xpu")).cpu().double()
-    torch.testing.assert_close(got, reference(tokens), atol=0.3, rtol=0.02)
 
 
 def assert_unchanged(model, before):

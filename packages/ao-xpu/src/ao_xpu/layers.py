@@ -78,7 +78,10 @@ def report(model: torch.nn.Module) -> Report:
 
 @contextlib.contextmanager
 def strict() -> Iterator[None]:
-    """Let `quantize_` raise DoesNotFitError in the place of the warning that names layers."""
+    """Let `quantize_` raise DoesNotFitError in the place of the warning that names layers.
+
+    The model is then as it was: its floats are kept until all layers have been quantized.
+    """
     token = _is_strict.set(True)
     try:
         yield
@@ -121,15 +124,33 @@ def name_skipped(stock: Any) -> Any:
                 skipped.append(f"{names[id(module)] or type(module).__name__} ({reason})")
             return result
 
-        result = stock(model, quantize, matches, cur_fqn, device, extra_args)
-        if skipped:
+        with _restored_on_error(model) if _is_strict.get() else contextlib.nullcontext():
+            result = stock(model, quantize, matches, cur_fqn, device, extra_args)
             message = f"not quantized: {', '.join(skipped)}"
-            if _is_strict.get():
+            if skipped and _is_strict.get():
                 raise DoesNotFitError(message)
+        if skipped:
             warnings.warn(message, stacklevel=3)
         return result
 
     return replace
+
+
+@contextlib.contextmanager
+def _restored_on_error(model: torch.nn.Module) -> Iterator[None]:
+    """Give all modules their classes, parameters and children again if an error is raised."""
+    before = [
+        (m, type(m), {k: v.copy() if isinstance(v, dict) else v for k, v in vars(m).items()})
+        for m in model.modules()
+    ]
+    try:
+        yield
+    except BaseException:
+        for module, cls, attributes in before:
+            module.__class__ = cls
+            vars(module).clear()
+            vars(module).update(attributes)
+        raise
 
 
 def _reason(weight: Tensor, config: Any) -> str:

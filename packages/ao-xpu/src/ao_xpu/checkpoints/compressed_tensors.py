@@ -30,6 +30,11 @@ def from_compressed_tensors(
     ``order`` is what `input_order` returns of `weight_g_idx`, if the layer has one; activations must be
     permuted then, as `OrderedLinear` does.
     """
+    if isinstance(weight_shape, Tensor):
+        is_integer = not weight_shape.is_floating_point() and not weight_shape.is_complex()
+        if weight_shape.dim() != 1 or not is_integer:
+            got = f"{weight_shape.dtype} of shape {tuple(weight_shape.shape)}"
+            raise ValueError(f"weight_shape: got {got}, expected two integers")
     shape = [int(size) for size in weight_shape]
     if len(shape) != 2 or shape[1] % NUMBERS:
         raise ValueError(f"weight_shape {shape}: expected a matrix with rows of whole words of 8")

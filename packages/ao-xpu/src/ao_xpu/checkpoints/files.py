@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,10 @@ Source = Mapping[str, Any] | str | Path
 
 
 def open_tensors(source: Source) -> Mapping[str, Any]:
-    """Return tensors by name; those of safetensors files are read when they are asked for."""
+    """Return tensors by name; those of safetensors files are read when they are asked for.
+
+    Raise ValueError with the path of a file that is damaged.
+    """
     if isinstance(source, Mapping):
         return source
     path = Path(source)
@@ -22,15 +25,20 @@ def open_tensors(source: Source) -> Mapping[str, Any]:
         return _Safetensors(_files_of(path))
     if path.suffix == ".safetensors":
         return _Safetensors([path])
-    return torch.load(path, map_location="cpu", weights_only=True)
+    return _read(path, lambda: _names_to_tensors(torch.load(path, "cpu", weights_only=True)))
 
 
 def is_torchao(tensors: Mapping[str, Any], name: str) -> bool:
     """Return whether the tensor is one of torchao's, without reading it from a file."""
+    made = tensors.made if isinstance(tensors, _Safetensors) else tensors
+    return is_quantized(made.get(name))
+
+
+def is_quantized(tensor: Any) -> bool:
+    """Return whether the tensor is one of torchao's, or of this package."""
     from torchao.utils import TorchAOBaseTensor
 
-    made = tensors.made if isinstance(tensors, _Safetensors) else tensors
-    return isinstance(made.get(name), TorchAOBaseTensor)
+    return isinstance(tensor, TorchAOBaseTensor)
 
 
 def gptq_format_of(source: Source) -> str:
@@ -41,9 +49,9 @@ def gptq_format_of(source: Source) -> str:
     folder = path if path.is_dir() else path.parent
     for name, key in (("quantize_config.json", None), ("config.json", "quantization_config")):
         if (folder / name).is_file():
-            config = json.loads((folder / name).read_text())
-            config = config if key is None else config.get(key, {})
-            if "checkpoint_format" in config:
+            config = _read_json(folder / name)
+            config = config if key is None else config.get(key)
+            if isinstance(config, dict) and "checkpoint_format" in config:
                 return config["checkpoint_format"]
     return "gptq"
 
@@ -52,12 +60,37 @@ def _files_of(folder: Path) -> list[Path]:
     """Return the files that the index names, so that a missing one is found, or all."""
     index = folder / "model.safetensors.index.json"
     if index.is_file():
-        names = json.loads(index.read_text())["weight_map"].values()
-        return [folder / name for name in sorted(set(names))]
+        weight_map = _read_json(index).get("weight_map")
+        if not isinstance(weight_map, dict):
+            raise ValueError(f"{index} has no weight_map: was it cut?")
+        return [folder / name for name in sorted(set(weight_map.values()))]
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise FileNotFoundError(f"{folder} has no safetensors files")
     return files
+
+
+def _read(path: Path, read: Callable[[], Any]) -> Any:
+    """Read a file; an error of its content names it."""
+    try:
+        return read()
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:  # readers trust what they read, and fail in many ways
+        raise ValueError(f"{path} cannot be read: was it cut? {error!r}") from error
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    content = _read(path, lambda: json.loads(path.read_text()))
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: got {type(content).__name__}, expected an object")
+    return content
+
+
+def _names_to_tensors(content: Any) -> Mapping[str, Any]:
+    if not isinstance(content, Mapping) or not all(isinstance(name, str) for name in content):
+        raise ValueError(f"got {type(content).__name__}, expected tensors by name")
+    return content
 
 
 class _Safetensors(Mapping[str, Any]):
@@ -77,7 +110,7 @@ class _Safetensors(Mapping[str, Any]):
             names = list(file.keys())
             if "tensor_names" in metadata:
                 tensors = {name: file.get_tensor(name) for name in names}
-                self.made |= _unflatten(tensors, metadata)
+                self.made |= _read(path, lambda t=tensors, m=metadata: _unflatten(t, m))
             else:
                 self._files |= dict.fromkeys(names, file)
 

@@ -13,7 +13,7 @@ from .awq import from_awq
 from .compressed_tensors import from_compressed_tensors
 from .files import Source, gptq_format_of, is_torchao, open_tensors
 from .gptq import from_gptq
-from .input_order import OrderedLinear, input_order
+from .input_order import OrderedLinear, input_order, require_order
 from .plain_tensors import PlainTensors
 
 # The suffix that marks a quantized layer, the tensors that it has, and those that it may have.
@@ -23,8 +23,10 @@ PARTS = {
         ("weight_packed", "weight_scale", "weight_shape"),
         ("weight_zero_point", "weight_g_idx"),
     ),
-    "weight": (("weight",), ()),  # a tensor of torchao's
+    "weight": (("weight",), ("input_order",)),  # a tensor of torchao's
 }
+# What means nothing without the tensor that marks a quantized layer.
+DEPENDENT = {part for needed, optional in PARTS.values() for part in needed + optional} - PARTS.keys()
 
 
 def load_checkpoint(
@@ -40,14 +42,15 @@ def load_checkpoint(
     files. Layers of GPTQ, AWQ (`gemm`), compressed-tensors (`pack-quantized`) and torchao, also
     `tile_packed_to_4d` in CUDA's layout, become torchao's tensors on the device of the layer, and other
     tensors are copied. Layers on the device meta go to xpu. A layer with columns in the order of activations
-    becomes an `OrderedLinear`.
+    becomes an `OrderedLinear`, and another is no such layer any more. Layers may be quantized already.
 
     ``checkpoint_format`` is GPTQ's, `gptq` or `gptq_v2`; without it the `config.json` or
     `quantize_config.json` beside the file says it. With ``strict`` every tensor of the model must be in the
     checkpoint, and the other way round. On an error the model is as it was.
     """
     tensors = open_tensors(checkpoint)
-    layers = {n: m for n, m in model.named_modules() if isinstance(m, torch.nn.Linear)}
+    modules = model.named_modules(remove_duplicate=False)
+    layers = {name: m for name, m in modules if isinstance(m, torch.nn.Linear)}
     gptq_format = checkpoint_format or gptq_format_of(checkpoint)
     used: set[str] = set()
     made: dict[str, tuple[Any, Tensor | None]] = {}
@@ -60,12 +63,16 @@ def load_checkpoint(
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
         used |= {_join(name, part) for part in parts}
-    others = PlainTensors(model, tensors, used, quantized=made, strict=strict)
+    replaced = {layers[name] for name in made}
+    others = {name: layer for name, layer in layers.items() if layer not in replaced}
+    _check_others(others, tensors)
+    keys = {_join(n, part) for n in layers.keys() - others.keys() for part in ("weight", "input_order")}
+    plain = PlainTensors(model, tensors, used, replaced=keys, strict=strict)
+    # Nothing is rejected from here on.
+    plain.load()
     for name, (weight, order) in made.items():
         layers[name].weight = torch.nn.Parameter(weight, requires_grad=False)
-        if order is not None:
-            OrderedLinear.convert(layers[name], order.to(weight.device))
-    others.load()
+        OrderedLinear.convert(layers[name], order)
     return list(made)
 
 
@@ -86,20 +93,51 @@ def _parts(tensors: Mapping[str, Any], name: str, marker: str) -> dict[str, Any]
     if missing:
         raise ValueError(f"the checkpoint has {marker}, but no {', '.join(missing)}: was it cut?")
     present = [part for part in (*required, *optional) if _join(name, part) in tensors]
-    return {part: tensors[_join(name, part)] for part in present}
+    parts = {part: tensors[_join(name, part)] for part in present}
+    for part, tensor in parts.items():
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"{part}: got {type(tensor).__name__}, expected a tensor")
+    return parts
+
+
+def _check_others(layers: Mapping[str, torch.nn.Linear], tensors: Mapping[str, Any]) -> None:
+    """Raise ValueError if the checkpoint has parts of a quantized weight of these layers, not the whole."""
+    for name, layer in layers.items():
+        own = layer._parameters.keys() | layer._buffers.keys()
+        found = [part for part in sorted(DEPENDENT - own) if _join(name, part) in tensors]
+        if found:
+            raise ValueError(
+                f"{name}: the checkpoint has {', '.join(found)}, but not what belongs to it: was it "
+                "cut, or is its format unknown?"
+            )
+        if isinstance(layer, OrderedLinear):
+            pair = [part for part in ("weight", "input_order") if _join(name, part) in tensors]
+            if len(pair) == 1:
+                raise ValueError(
+                    f"{name}: the checkpoint has {pair[0]} alone, but the columns of the layer have "
+                    "an input_order: load it into a model that is not quantized"
+                )
+            if pair:
+                require_order(tensors[_join(name, "input_order")], layer.in_features)
 
 
 def _convert(
     layer: torch.nn.Linear, parts: dict[str, Any], gptq_format: str
 ) -> tuple[Any, Tensor | None]:
     """Return the weight of a layer and the order of its columns, if it is not their own."""
-    device = "xpu" if layer.weight.is_meta else layer.weight.device
-    parts = {part: tensor.to(device) for part, tensor in parts.items()}
+    if layer._parameters.get("weight") is None:
+        raise ValueError("the layer computes its weight, so that it cannot be replaced")
+    device = torch.device("xpu") if layer.weight.is_meta else layer.weight.device
+    given, parts = parts, {part: tensor.to(device) for part, tensor in parts.items()}
     columns = layer.in_features
     order = None
     if "weight" in parts:
         weight = parts["weight"]
+        if given["weight"].device.type == device.type:  # a model of its own shares no memory
+            weight = weight.clone()
         weight = tile_packed.convert(weight) if tile_packed.is_tiled(weight) else weight
+        if "input_order" in parts:
+            order = require_order(parts["input_order"], columns)
     elif "weight_packed" in parts:
         packed, scale, shape = (parts[part] for part in PARTS["weight_packed"][0])
         if "weight_g_idx" in parts:
@@ -117,7 +155,8 @@ def _convert(
     if weight.shape != layer.weight.shape:
         got, expected = tuple(weight.shape), tuple(layer.weight.shape)
         raise ValueError(f"the checkpoint has a weight {got}, the layer {expected}")
-    return weight, order
+    OrderedLinear.require_convertible(layer, order)
+    return weight, order if order is None else order.to(device)
 
 
 def _join(name: str, part: str) -> str:

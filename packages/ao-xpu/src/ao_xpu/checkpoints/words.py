@@ -32,6 +32,8 @@ def plain_int32(
     rows, columns = words.shape[0], words.shape[1] * NUMBERS
     block_size = [1, group_size(columns, scale.shape[0])]
     if order is not None:
+        if len(order) != columns:
+            raise ValueError(f"got an order of {len(order)} columns for a weight of {columns}")
         words = pack_words(unpack_words(words).index_select(1, order.to(words.device)))
     parameters = scale.contiguous(), zero_point.to(torch.int8).contiguous()
     return Int4PlainInt32Tensor(words.contiguous(), *parameters, block_size, (rows, columns))
