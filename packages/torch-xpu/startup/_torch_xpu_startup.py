@@ -36,7 +36,11 @@ def _prepare(torch_folder):
     import ctypes
     import glob
     import importlib.util
+    from torch.version import __version__
+    from xpu_runtime.framework_version import find_mismatch
 
+    if find_mismatch("torch-xpu", "torch", __version__):
+        return
     adapter = importlib.util.find_spec("torch_xpu")
     for folder in adapter.submodule_search_locations if adapter else ():
         for hooks in glob.glob(os.path.join(folder, "_no_cuda*.so")):

@@ -15,6 +15,7 @@ from xpu_sdk.health import (
     kernel_images,
     probe,
 )
+from xpu_testing.other_version import pretend_version
 
 
 def findings(done):
@@ -97,6 +98,21 @@ def test_an_adapter_without_compiled_code_has_no_abi(monkeypatch):
     monkeypatch.setattr(adapters, "installed", lambda: [adapter])
     (found,) = [f for f in environment.check() if f.layer == "adapter thing"]
     assert (found.state, found.found) == ("ok", "1 for thing 2")
+
+
+def test_adapters_of_another_torch(xpu_sdk, tmp_path):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    done = xpu_sdk("doctor", "--json", **pretend_version(folder, "torch.version", "2.14.1"))
+    assert done.returncode == 1
+    found = findings(done)
+    for name in ("torch", "inductor", "ao"):
+        row = found[f"adapter {name}"]
+        assert row["state"] == "fail"
+        assert "is for torch==2.13.0, and this is torch 2.14.1" in row["found"]
+        assert 'pip install "torch==2.13.0"' in row["fix"]
+    assert "torch.compile" not in found  # its check cannot run
+    assert found["adapter jax"]["state"] == "ok"
 
 
 @pytest.mark.parametrize(

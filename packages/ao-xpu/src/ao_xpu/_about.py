@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from torch_xpu import torch_version
+from xpu_runtime.framework_version import describe
 
 
 def about() -> dict[str, object]:
     """Return versions; touch no device. Pure Python has no ABI of its own."""
-    return {"version": version("ao-xpu"), "framework": f"torchao {version('torchao')}"}
+    return describe("ao-xpu", "torchao", torch_version.mismatch())

@@ -15,12 +15,18 @@ _is_loaded = False
 
 
 def load() -> None:
-    """Register the changes that are made when a program imports torchao; import nothing of it."""
+    """Register the changes that are made when a program imports torchao; import nothing of it.
+
+    There are none in a PyTorch of another version than torch-xpu is for, about which that warns.
+    """
     global _is_loaded
     if _is_loaded:
         return
     _is_loaded = True
-    from torch_xpu import import_hooks
+    from torch_xpu import import_hooks, torch_version
+
+    if torch_version.mismatch():
+        return
 
     logging.getLogger("torchao").addFilter(_is_about_this_torch)
     torchao = sys.modules.get("torchao")

@@ -6,20 +6,13 @@ from __future__ import annotations
 def load() -> None:
     """Register the changes that are made when a program imports Inductor; import nothing of it.
 
-    In a PyTorch of another version than they were made for, there are none, and graphs run uncompiled.
+    In a PyTorch of another version than they were made for, there are none: torch-xpu warns, and
+    PyTorch has no xpu.
     """
-    import warnings
+    from torch_xpu import import_hooks, torch_version
 
-    import torch
-    from torch_xpu import import_hooks
-
+    if torch_version.mismatch():
+        return
     from . import patches
 
-    if not torch.__version__.startswith(f"{patches.TORCH}."):
-        warnings.warn(
-            f"inductor-xpu is for PyTorch {patches.TORCH}, and this is {torch.__version__}: "
-            "torch.compile runs graphs with tensors on xpu uncompiled.",
-            stacklevel=2,
-        )
-        return
     import_hooks.change({name: patches.apply_to for name in patches.modules()})

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-# The version of PyTorch whose code the replacements fit.
-TORCH = "2.13"
-
 
 @dataclass(frozen=True)
 class Patch:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from .torch_version import mismatch
+
 
 def load() -> None:
-    """Make xpu a device of PyTorch's; no device is touched and no vendor library loaded."""
+    """Make xpu a device of PyTorch's; no device is touched and no vendor library loaded.
+
+    In a PyTorch of another version than this was compiled for, warn and leave PyTorch as it is.
+    """
+    if wrong := mismatch():
+        import warnings
+
+        warnings.warn(f"{wrong.reason}. Run: {wrong.fix}", stacklevel=2)
+        return
     from . import _bridge, _torch_bindings  # noqa: F401 - the bridge registers itself when it is loaded
 
     _torch_bindings.install()

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .torch_version import mismatch
+
 
 def _native():
+    if wrong := mismatch():
+        raise ImportError(f"{wrong.reason}. Run: {wrong.fix}")
     from . import _device
 
     return _device

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import warnings
 
 import jax
 import jax._src.xla_bridge as bridge
+
+from .jax_version import mismatch
 
 
 def initialize() -> None:
     """Register the platform ``xpu`` if JAX may use it and the machine has such a device.
 
     Otherwise JAX behaves as if this package were not installed: a registered platform without a device
-    would fail every use of JAX.
+    would fail every use of JAX. With a JAX of another version than the wheel requires, warn and leave it alone.
     """
     if not _is_requested():
+        return
+    if wrong := mismatch():
+        warnings.warn(f"{wrong.reason}. Run: {wrong.fix}", stacklevel=2)
         return
     import xpu_runtime
     from xpu_runtime import process

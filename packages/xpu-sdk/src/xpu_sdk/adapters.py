@@ -2,8 +2,8 @@
 
 An adapter's wheel declares, in the group ``xpu_sdk.adapters``, a callable without arguments that returns
 a mapping with ``version``, ``framework`` (what it adapts, with the version found) and ``abi`` (the
-``XPU_RUNTIME_ABI`` it was compiled against; left out by an adapter without compiled code). It must not
-touch a device.
+``XPU_RUNTIME_ABI`` it was compiled against; left out by an adapter without compiled code). An adapter that
+stands aside adds ``problem`` and ``fix``: why, and the command that changes it. It must not touch a device.
 
 It may also declare checks for ``xpu-sdk doctor`` in the group ``xpu_sdk.checks``, named by what is checked:
 callables without arguments that use a device, return a line about what they found, and raise on a failure.
@@ -42,5 +42,7 @@ def installed() -> list[Adapter]:
 
 
 def check_names() -> list[str]:
-    """Return the names of the checks that installed adapters bring."""
-    return sorted(entry.name for entry in entry_points(group=CHECKS))
+    """Return the names of the checks of adapters that can be used."""
+    unusable = {a.wheel for a in installed() if a.about is None or "problem" in a.about}
+    entries = entry_points(group=CHECKS)
+    return sorted(e.name for e in entries if e.dist is None or e.dist.name not in unusable)

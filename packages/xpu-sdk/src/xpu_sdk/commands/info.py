@@ -79,6 +79,8 @@ def describe_adapter(adapter: Mapping[str, Any]) -> tuple[str, str]:
     """Return an adapter's wheel, and its version with what it adapts or why it cannot be used."""
     if "error" in adapter:
         return adapter["wheel"], f"does not load: {adapter['error']}"
+    if "problem" in adapter:
+        return adapter["wheel"], f"not in use: {adapter['problem']}"
     text = f"{adapter['version']}, adapter of {adapter['framework']}"
     if "abi" in adapter:
         text += f", runtime ABI {adapter['abi']}"

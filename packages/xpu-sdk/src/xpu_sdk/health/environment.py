@@ -33,6 +33,8 @@ def _adapter(adapter: adapters.Adapter) -> Finding:
     fix = f"{sys.executable} -m pip install --force-reinstall {adapter.wheel} xpu-runtime"
     if adapter.about is None:
         return Finding(layer, "fail", f"does not load: {adapter.error}", fix)
+    if "problem" in adapter.about:
+        return Finding(layer, "fail", str(adapter.about["problem"]), str(adapter.about["fix"]))
     about = f"{adapter.about.get('version')} for {adapter.about.get('framework')}"
     if "abi" not in adapter.about:
         return Finding(layer, "ok", about)
