@@ -1,6 +1,7 @@
 """Which versions of a framework an adapter serves: those that its wheel's metadata requires."""
 
 import pytest
+
 from xpu_runtime import framework_version
 from xpu_runtime.framework_version import find_mismatch
 

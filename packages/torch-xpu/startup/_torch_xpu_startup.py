@@ -36,6 +36,7 @@ def _prepare(torch_folder):
     import ctypes
     import glob
     import importlib.util
+
     from torch.version import __version__
     from xpu_runtime.framework_version import find_mismatch
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
+
 from torch_xpu import _grad_scaler
 
 # How programs choose: the type of autocast, or none. They scale gradients of f16 only.
@@ -82,9 +83,7 @@ def gradient_penalty(device, dtype):
     for x, y in t.batches:
         t.optimizer.zero_grad()
         loss = t.loss(x, y)
-        scaled = torch.autograd.grad(
-            t.scaler.scale(loss), t.model.parameters(), create_graph=True
-        )
+        scaled = torch.autograd.grad(t.scaler.scale(loss), t.model.parameters(), create_graph=True)
         inverse = 1.0 / t.scaler.get_scale()
         with t.autocast():
             penalty = sum((g * inverse).square().sum() for g in scaled).sqrt()

@@ -70,3 +70,43 @@ def test_a_traced_array_is_refused(scale):
 
     with pytest.raises(xr.UsageError, match="argument 1: got"):
         jax.jit(traced)(jnp.ones(64))
+
+
+@pytest.fixture
+def buffer_callback():
+    return pytest.importorskip("jax.experimental.buffer_callback").buffer_callback
+
+
+@pytest.mark.values
+def test_buffers_of_a_callback_are_arguments(scale, buffer_callback):
+    def twice(context, out, x):
+        scale(64, 64, out, x, 64, 2.0)
+
+    function = buffer_callback(twice, jax.ShapeDtypeStruct((64,), np.float32))
+    got = jax.jit(lambda x: function(x + 1) + 1)(jnp.arange(64.0))
+    np.testing.assert_array_equal(got, 2 * np.arange(1, 65) + 1)
+
+
+@pytest.mark.values
+def test_a_buffer_is_launched_with_on_another_stream(scale, buffer_callback):
+    stream = xr.Stream()
+
+    def twice(context, out, x):
+        scale(64, 64, out, x, 64, 2.0, stream=stream)
+        xr.current_stream().wait(stream)
+
+    function = jax.jit(buffer_callback(twice, jax.ShapeDtypeStruct((64,), np.float32)))
+    x = jnp.arange(64.0)
+    for _ in range(20):
+        x = function(x) / 2 + 1
+    np.testing.assert_array_equal(x, np.arange(64) + 20)
+
+
+def test_a_buffer_that_became_a_numpy_array_is_refused(scale, buffer_callback):
+    def both(context, out, x):
+        np.asarray(out)[...] = 1
+        scale(64, 64, out, x, 64, 2.0)
+
+    function = jax.jit(buffer_callback(both, jax.ShapeDtypeStruct((64,), np.float32)))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="already converted to a NumPy array"):
+        function(jnp.arange(64.0)).block_until_ready()

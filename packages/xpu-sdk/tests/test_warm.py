@@ -89,3 +89,12 @@ def test_a_cache_that_is_off(xpu_sdk):
     done = xpu_sdk("warm", XPU_CACHE_SIZE="0")
     assert done.returncode == 1
     assert "is off" in done.stdout
+
+
+def test_a_cache_that_cannot_be_written(xpu_sdk, cache_home):
+    folder = cache_home / "xpu-sdk"
+    folder.mkdir(mode=0o700)
+    (folder / "kernels").write_text("no folder")
+    done = xpu_sdk("warm")
+    assert done.returncode == 1
+    assert "Run: xpu-sdk doctor" in done.stdout

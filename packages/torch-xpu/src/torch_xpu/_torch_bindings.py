@@ -27,6 +27,7 @@ from . import (
     _nested,
     _profiler,
     _properties,
+    _sharing,
     _streams,
 )
 
@@ -146,6 +147,7 @@ def install() -> None:
     _cuda_wheel.install()
     _inductor.install()
     _lstm.install()
+    _sharing.install()
     atexit.register(_end)
     # PyTorch's own function needs the management library of GPUs, which is rarely installed.
     torch.xpu.device_memory_used = _memory.used

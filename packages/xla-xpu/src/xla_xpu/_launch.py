@@ -1,4 +1,4 @@
-"""JAX arrays as arguments of the runtime's launches."""
+"""JAX arrays, and the buffers of callbacks, as arguments of the runtime's launches."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from xpu_runtime._native import C
 
 from . import _plugin
 from ._dlpack import CPU, ONEAPI, devices_of
+from .rules.buffer_callbacks import Buffer
 
 
 def apply() -> None:
-    """Let ``xpu_runtime.Launcher`` and ``launch`` take JAX arrays."""
+    """Let ``xpu_runtime.Launcher`` and ``launch`` take JAX arrays, and what ``buffer_callback`` gives."""
     C.register_tensor_type(ArrayImpl, address_of)
+    C.register_tensor_type(Buffer, Buffer.address_for)
 
 
 def address_of(array: jax.Array, stream: xpu_runtime.Stream) -> tuple[int, int]:

@@ -15,7 +15,8 @@ def initialize() -> None:
     """Register the platform ``xpu`` if JAX may use it and the machine has such a device.
 
     Otherwise JAX behaves as if this package were not installed: a registered platform without a device
-    would fail every use of JAX. With a JAX of another version than the wheel requires, warn and leave it alone.
+    would fail every use of JAX. With a JAX of another version than the wheel requires, warn and leave it
+    alone.
     """
     if not _is_requested():
         return

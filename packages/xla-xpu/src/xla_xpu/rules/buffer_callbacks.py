@@ -83,14 +83,29 @@ class Buffer:
             return self.__array__().__dlpack__(max_version=max_version)
         if copy or (dl_device is not None and tuple(dl_device) != here):
             raise BufferError(f"{self} can only be exported on its own device and without a copy")
+        return _plugin.to_unowned_dlpack(
+            self._export(), self.shape, *type_of(self.dtype), self._device
+        )
+
+    def address_for(self, stream: xpu_runtime.Stream) -> tuple[int, int]:
+        """Return address and device for a launch on the stream, which waits for the program so far.
+
+        If it is not the program's stream, the callback must let that wait for the launch.
+        """
+        address = self._export()
+        if stream.device == self._device:
+            stream.wait(xpu_runtime.current_stream(self._device))
+        return address, self._device
+
+    def _export(self) -> int:
+        """Return the address of the memory, which from now on changes without this object."""
+        self._check()
         if self._copy is not None and self.writeable:
             raise BufferError(
                 f"{self} was already converted to a NumPy array and cannot be exported too"
             )
         self._is_exported = True
-        return _plugin.to_unowned_dlpack(
-            self._address, self.shape, *type_of(self.dtype), self._device
-        )
+        return self._address
 
     def _check(self) -> None:
         if self._is_expired:

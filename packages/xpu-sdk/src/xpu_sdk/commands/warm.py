@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from .. import printing
+from ..health import caches
 from ..program_argument import add_program
 
 HELP = "build kernels before they are needed"
@@ -20,13 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fill the cache; return 1 if there is none, else the program's exit code."""
+    """Fill the cache; return 1 if nothing can be stored in it, else the program's exit code."""
     # Images that ship are for many CPUs; these are for this one.
     os.environ["XPU_READY_IMAGES"] = "0"
     from xpu_runtime import cache
 
-    if cache.folder() is None:
-        printing.console.print("The kernel cache is off. Run: xpu-sdk doctor")
+    if not caches.can_store():
+        state = "is off" if cache.folder() is None else "cannot be written"
+        printing.console.print(f"The kernel cache {state}. Run: xpu-sdk doctor")
         return 1
     before = len(cache.list())
     code = _run_program(options) if options.program else _build_all()

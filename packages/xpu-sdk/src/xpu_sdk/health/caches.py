@@ -39,6 +39,14 @@ def check() -> Iterator[Finding]:
         )
 
 
+def can_store() -> bool:
+    """Return True if kernels that are built now will be found by later processes."""
+    folder = chosen_folder()
+    if folder is None or os.environ.get("XPU_CACHE_SIZE") == "0":
+        return False
+    return _permissions(folder).state == "ok"
+
+
 def _sizes(folder: Path) -> list[int]:
     sizes = []
     for path in folder.iterdir():

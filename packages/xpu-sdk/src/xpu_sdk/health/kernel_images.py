@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from .. import system_info
+from . import caches
 from .finding import Finding
 
 WHEEL = "xpu-cpu-images"
@@ -34,5 +35,7 @@ def check() -> Iterator[Finding]:
         if installed
         else f"{WHEEL} is not installed"
     )
-    fix = f"{sys.executable} -m pip install --upgrade {WHEEL}, or: xpu-sdk warm"
+    fix = f"{sys.executable} -m pip install --upgrade {WHEEL}"
+    if caches.can_store():
+        fix += ", or: xpu-sdk warm"
     yield Finding("kernel images", "note", f"{found}: programs build kernels at first use", fix)
