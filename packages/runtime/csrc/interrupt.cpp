@@ -103,6 +103,10 @@ void check_operation() {
   if (handles_signals()) check_signals.load()();
 }
 
+bool may_delay_signals() {
+  return check_signals.load() && gettid() != getpid();
+}
+
 void throttle(StreamState& stream) {
   constexpr auto max_wait = std::chrono::milliseconds(500);
   auto enqueued = stream.enqueued.load();

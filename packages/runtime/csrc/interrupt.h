@@ -15,6 +15,8 @@ void note_enqueued();
 /// Call about every `check_interval` while waiting for the compiler. If the thread's operation has enqueued
 /// nothing, calls the signal hook, and throws UsageError once the operation is cancelled.
 void check_operation();
+/// True on threads other than the main one, which may be waiting for them and handles signals afterwards.
+bool may_delay_signals();
 /// Blocks until the stream's work has completed, a signal is pending or half a second has passed. Throws
 /// nothing for signals: the operation continues, and the program handles the signal after it.
 void throttle(StreamState& stream);

@@ -50,6 +50,48 @@ def test_is_heard_soon(wait):
     assert float(out.split()[1]) < 2
 
 
+BACKWARD = """
+    import os, signal, threading, time
+    import torch
+    matrix, x = torch.rand(640, 640, device="xpu"), torch.rand(9, device="xpu", requires_grad=True)
+    def chain(value):
+        for _ in range(150):
+            value = value.sin()
+        return value
+    loss = {loss}
+    torch.mm(matrix, matrix)
+    chain(x).sum().backward()
+    torch.xpu.synchronize()
+    for _ in range(1100):  # the main thread may have 1,200 pending, and the backward pass has more than 100
+        torch.mm(matrix, matrix)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begin = time.time()
+    try:
+        {backward}
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("interrupted", time.time() - begin - 0.5)
+    os._exit(0)
+"""
+
+RECOMPUTED = "torch.utils.checkpoint.checkpoint(chain, x, use_reentrant=False).sum()"
+PASSES = {
+    "backward": ("chain(x).sum()", "loss.backward()"),
+    "gradients": ("chain(x).sum()", "torch.autograd.grad(loss, x)"),
+    "recomputed": (RECOMPUTED, "loss.backward()"),
+}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("kind", PASSES)
+def test_is_heard_in_a_backward_pass(kind):
+    """PyTorch's own thread enqueues the pass, and the main thread waits for that thread."""
+    loss, backward = PASSES[kind]
+    out = run_child(BACKWARD.format(loss=loss, backward=backward)).check().out
+    assert out.startswith("interrupted"), out
+    assert float(out.split()[1]) < 1.3
+
+
 FEW = """
     import os, signal, threading, time
     import torch
