@@ -199,14 +199,13 @@ class Maker:
         x = self.draw.choice([f"t{n}" for n in range(len(program.inputs))])
         scope = {x: program.inputs[int(x[1:])].make()}
         scope |= {f"n{n}": number for n, number in enumerate(program.hosts)}
-        for _ in range(20 * INTEGER_STEPS):
-            new = f"v{len(scope) - 1 - len(program.hosts)}"
-            if new == f"v{INTEGER_STEPS}":
-                break
-            line = integer_line(self.draw, scope, x, new)
+        added = 0
+        while added < INTEGER_STEPS:
+            line = integer_line(self.draw, scope, x, added)
             if line:
                 program.lines.append(line)
-                program.results.append(new)
+                program.results.append(line.split()[0])
+                added += 1
 
     def step(self) -> None:
         """Add a statement, if it is one."""

@@ -23,7 +23,7 @@ class IntegerCase:
         scope: dict[str, Any] = {"x": self.vector(), "n0": self.hosts[0], "n1": self.hosts[1]}
         self.lines: list[str] = []
         while len(self.lines) < STEPS:
-            line = integer_line(draw, scope, "x", f"v{len(self.lines)}")
+            line = integer_line(draw, scope, "x", len(self.lines))
             if line:
                 self.lines.append(line)
         self.subject = "of a tensor" if self.reads_tensor else "of arguments"
@@ -42,8 +42,12 @@ class IntegerCase:
         given = "numbers" if self.reads_tensor else "n0, n1"
         lines = ["n0, n1 = numbers.tolist()"] * self.reads_tensor + self.lines
         body = "\n".join(f"    {line}" for line in lines)
-        results = ", ".join(f"v{n}" for n in range(len(self.lines)))
-        return f"def program(x, {given}):\n{body}\n    return {results}\n"
+        return f"def program(x, {given}):\n{body}\n    return {', '.join(self.results)}\n"
+
+    @property
+    def results(self) -> list[str]:
+        """The names that the statements define."""
+        return [line.split()[0] for line in self.lines]
 
     def vector(self) -> torch.Tensor:
         """Return the input on the CPU."""
@@ -71,12 +75,12 @@ class IntegerCase:
             return  # the statements were chosen for the other order
         given = (torch.tensor(hosts),) if self.reads_tensor else hosts
         got = compiled(self.vector().to("xpu"), *given)
-        for number, result in enumerate(got):
-            expected = scope[f"v{number}"]
+        for name, result in zip(self.results, got, strict=True):
+            expected = scope[name]
             if result.dtype != expected.dtype or not torch.equal(result.cpu(), expected):
                 wrong = (result.cpu() != expected).nonzero()
                 at = int(wrong[0]) if len(wrong) else 0
                 raise Difference(
-                    f"{where}v{number} has {len(wrong)} of {self.size} wrong, at {at}: "
+                    f"{where}{name} has {len(wrong)} of {self.size} wrong, at {at}: "
                     f"{result[at].item()}, expected {expected[at].item()}"
                 )

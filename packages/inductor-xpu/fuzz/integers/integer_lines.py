@@ -77,11 +77,12 @@ def run_exactly(source: str, scope: dict[str, Any]) -> None:
         exec(source, {"torch": torch}, scope)
 
 
-def integer_line(draw: random.Random, scope: dict[str, Any], x: str, new: str) -> str | None:
-    """Return a statement that defines ``new``, or None if the one drawn does not fit.
+def integer_line(draw: random.Random, scope: dict[str, Any], x: str, number: int) -> str | None:
+    """Return a statement that defines a name with this number, or None if the one drawn does not fit.
 
     ``scope`` has the values of all names on the CPU, to which the new one is added. ``x`` is a tensor's name:
-    its first size is that of all vectors v0, v1, ….
+    its first size is that of all vectors. Those of integers are called v0, v1, …, those of floats f0, f1, …; no
+    later statement uses those, because Inductor computes with positions exactly, also where floats round.
     """
     vectors = [name for name in scope if name.startswith("v")]
     template = draw.choice(VALUES)
@@ -101,7 +102,9 @@ def integer_line(draw: random.Random, scope: dict[str, Any], x: str, new: str) -
         power=draw.choice((2**31 + 3, 2**33, 2**40)),
     )
     inner = dict(scope)
-    line = f"{new} = ({text}).to(torch.int64)"
+    is_float = "float()" in template
+    new = f"{'f' if is_float else 'v'}{number}"
+    line = f"{new} = {text}" if is_float else f"{new} = ({text}).to(torch.int64)"
     try:
         run_exactly(line, inner)
     except (RuntimeError, IndexError, OverflowError):
