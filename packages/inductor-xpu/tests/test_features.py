@@ -269,6 +269,28 @@ def test_there_is_no_warning():
         compare(lambda x: torch.softmax(x @ x, -1), torch.randn(64, 64))
 
 
+def test_asserting_finite_numbers():
+    with torch._inductor.config.patch(nan_asserts=True):
+        compare(lambda x: x.sin().sum(1), torch.randn(5, 8))
+        logarithm = torch.compile(lambda x: x.log().cos())
+        with pytest.raises(AssertionError):
+            logarithm(-torch.ones(5, device="xpu"))
+
+
+def test_names_that_describe_nothing():
+    with torch._inductor.config.patch({"triton.descriptive_names": False}):
+        compare(lambda x: (x.sin().sum(0), x * 3), torch.randn(5, 8))
+
+
+@pytest.mark.parametrize("name", ["combo_kernels", "benchmark_fusion", "benchmark_combo_kernel"])
+def test_settings_that_are_off(name):
+    from inductor_xpu import modes
+
+    modes._warn.cache_clear()
+    with torch._inductor.config.patch({name: True}), pytest.warns(UserWarning, match=name):
+        compare(lambda x: (x.sin().sum(0), x.cos(), x * 3), torch.randn(5, 8))
+
+
 def test_the_profiler_names_the_kernel():
     compiled, x = torch.compile(lambda x: x.sin() + 1), torch.ones(100, device="xpu")
     with torch.profiler.profile() as profile:

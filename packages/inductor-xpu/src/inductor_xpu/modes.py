@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-# What the mode "max-autotune" sets.
+# What the mode "max-autotune" sets, and what measures or joins Triton kernels.
 UNSUPPORTED = (
+    "benchmark_combo_kernel",
+    "benchmark_fusion",
+    "combo_kernels",
     "max_autotune",
     "max_autotune_pointwise",
     "max_autotune_gemm",

@@ -46,8 +46,9 @@ class Scheduling(SIMDScheduling):
         definition = f"{src_code}{kernel.loading}{kernel.faults.codes}"
         if definition in wrapper.src_to_kernel:
             return wrapper.src_to_kernel[definition]
-        fused = get_fused_kernel_name(node_schedule, config.triton.descriptive_names)
-        name = "_".join(["sycl", fused])[:MAX_NAME] + f"_{wrapper.next_kernel_suffix()}"
+        described = config.triton.descriptive_names
+        fused = f"_{get_fused_kernel_name(node_schedule, described)}" if described else ""
+        name = f"sycl{fused}"[:MAX_NAME] + f"_{wrapper.next_kernel_suffix()}"
         wrapper.src_to_kernel[definition] = name
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()

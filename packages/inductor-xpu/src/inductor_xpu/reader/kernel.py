@@ -383,6 +383,14 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         names = tuple(symbol.name for symbol in self.symbols.of.values())
         return f"{types!r}, {self.written.group}, {names!r}, {self.written.division!r}"
 
+    def codegen_nan_check(self) -> None:
+        """Write checks that the kernel read and wrote finite numbers (config.nan_asserts)."""
+        defined, outer, _, _ = self.args.python_argdefs()
+        by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
+        for inner in self.inner_names:
+            if self.arrays[inner].is_floating_point or self.arrays[inner].is_complex:
+                V.graph.wrapper_code.writeline(f"assert {by_inner[inner]}.isfinite().all().item()")
+
     def call_kernel(self, name: str, node: Any = None, deallocate_ws: bool = True) -> None:
         """Write the call of the kernel into the wrapper: of a Launcher, or with sizes, of a SizedLauncher."""
         wrapper, kernel = V.graph.wrapper_code, self.written
