@@ -175,6 +175,13 @@ def test_not_a_number_stays(name):
     torch.testing.assert_close(got, function(x @ w), equal_nan=True)
 
 
+def test_an_infinite_factor():
+    x, w = some(torch.bfloat16, 4, 8), some(torch.bfloat16, 8, 8)
+    x[0] = 0
+    got = torch.compile(lambda x, w: x @ w * float("inf"))(x, w)
+    torch.testing.assert_close(got, x @ w * float("inf"), equal_nan=True)
+
+
 def test_setting():
     x, w = some(torch.float32, 8, 8), some(torch.float32, 8, 8)
     with inductor_xpu.settings.patch(post_ops=False):

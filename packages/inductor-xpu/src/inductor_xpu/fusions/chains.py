@@ -94,6 +94,8 @@ def _with_activation(chain: Chain) -> Chain | None:
             numbers = match(activation.expression, end, source)
             if numbers is None or not (steps := activation.steps(numbers)):
                 continue
+            if not all(step.has_f32_factors() for step in steps):
+                continue
             last: Node | None = end
             if wide:
                 last = _only_reader(end)

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch.fx import Node
 
 from .expressions import INPUT, Call, Number, Numbers, call
+
+_MIN_F32, _MAX_F32 = torch.finfo(torch.float32).tiny, torch.finfo(torch.float32).max
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,10 @@ class Step:
     alpha: float = 0.0
     beta: float = 0.0
     operand: Node | None = None
+
+    def has_f32_factors(self) -> bool:
+        """Return True if both factors are normal numbers of f32, as the kernels take them, or 0."""
+        return all(x == 0 or _MIN_F32 <= abs(x) <= _MAX_F32 for x in (self.alpha, self.beta))
 
 
 @dataclass(frozen=True)
