@@ -1,7 +1,7 @@
 """A module in two modes: replayed, it returns what it does in default mode, in memory shared the same way.
 
-`python packages/inductor-xpu/tests/captured_case.py` runs all modules; `--device xpu:1` under `XPU_CPU_DEVICES=2`
-runs them on a device that is not the current one.
+`python packages/inductor-xpu/tests/captured_case.py` runs all modules; `--device xpu:1` with the variable
+`XPU_CPU_DEVICES=2` runs them on a device that is not the current one.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ CALLS = 6
 @torch.library.custom_op("xpu_captures::padded", mutates_args=())
 def padded(x: torch.Tensor) -> torch.Tensor:
     """Return a copy whose rows have gaps between them."""
-    return x.new_zeros(x.shape[0], x.shape[1] + 3)[:, : x.shape[1]].copy_(x)
+    return x.new_zeros(x.shape[0], x.shape[1] + 4)[:, : x.shape[1]].copy_(x)
 
 
 @padded.register_fake
 def _(x: torch.Tensor) -> torch.Tensor:
-    return x.new_empty(x.shape[0], x.shape[1] + 3)[:, : x.shape[1]]
+    return x.new_empty(x.shape[0], x.shape[1] + 4)[:, : x.shape[1]]
 
 
 padded.register_autograd(lambda context, gradient: gradient * 1)
