@@ -117,6 +117,18 @@ def test_one_operand(name, dtype):
     compare_with_cpu(UNARY[name], numbers(dtype))
 
 
+def test_complex_infinities_and_nan():
+    """Each part is what XLA's expansions make of it on the CPU."""
+    parts = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]
+    z = np.array([complex(x, y) for x in parts for y in parts], np.complex64)
+    functions = [lax.cosh, lax.sinh, lax.cos, lax.sin, lax.exp, lax.log, lax.log1p, lax.sqrt]
+
+    def both(z):
+        return [(lax.real(w), lax.imag(w)) for w in (function(z) for function in functions)]
+
+    compare_with_cpu(both, z)
+
+
 @pytest.mark.parametrize(("name", "dtype"), cases(BINARY))
 def test_two_operands(name, dtype):
     x, y = numbers(dtype), numbers(dtype, 1)

@@ -50,7 +50,7 @@ template <class T> XPU_FN Complex<T> tanh(Complex<T> z) {
   T re = flat ? copysign((T)1, z.re) : h.sinh * h.cosh / d;
   T im = flat ? (T)4 * s * c * exp((T)-2 * a) : s * c / d;
   bool lost = !isfinite(z.im);
-  re = lost && z.re == (T)0 ? z.re : re;
+  re = lost && !isinf(z.re) ? (z.re == (T)0 ? z.re : (T)nan()) : re;
   im = lost && isinf(z.re) ? copysign((T)0, z.im) : im;
   return {re, z.im == (T)0 ? z.im : im};
 }

@@ -186,6 +186,22 @@ def test_special_values(name, dtype):
     assert [text for text, bad in zip(listed, wrong, strict=True) if bad] == []
 
 
+INF, NAN = np.inf, np.nan
+
+
+@pytest.mark.values
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tangents_without_an_angle(dtype):
+    """Numbers of which the other part alone makes the tangent 1 give NaN too."""
+    pairs = [(x, y) for x in (50, -50) for y in (INF, -INF, NAN)]
+    z = np.array([complex(x, y) for x, y in pairs], WHOLE[dtype])
+    turned = np.array([complex(y, x) for x, y in pairs], WHOLE[dtype])
+    for got in (kernels(dtype)("tanh", z), kernels(dtype)("tan", turned)):
+        assert np.isnan(got.real).all()
+        assert np.isnan(got.imag).all()
+
+
 @pytest.mark.values
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -208,9 +224,6 @@ def test_special_pairs(dtype):
         }.items():
             np.testing.assert_array_equal(kernels(dtype)(name, x, y), function(x, y), name)
     np.testing.assert_array_equal(kernels(dtype)("logical_not", z), np.logical_not(z))
-
-
-INF, NAN = np.inf, np.nan
 
 
 @pytest.mark.values

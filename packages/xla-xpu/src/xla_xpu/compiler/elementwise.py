@@ -56,6 +56,17 @@ def _float(name: str, operands: int = 1) -> Rule:
     return _rule(float=text, complex=text)
 
 
+def _nan_without_angle(name: str) -> Rule:
+    """Return the rule of a function that is NaN where XLA's is: where the imaginary part is not finite.
+
+    The device library follows C99, whose results are infinite or real there.
+    """
+    nothing = "{T}({0}.im - {0}.im, {0}.im - {0}.im)"
+    return _rule(
+        float=f"{name}({{0}})", complex=f"select(isfinite({{0}}.im), {name}({{0}}), {nothing})"
+    )
+
+
 TABLE: dict[str, Rule] = {
     "add": _wrapping("+", "{0} || {1}"),
     "subtract": _wrapping("-", "{0} != {1}"),
@@ -121,8 +132,8 @@ TABLE: dict[str, Rule] = {
     "composite@chlo.erfc": _rule(float="erfc({0})"),
     "composite@chlo.asin": _float("asin"),
     "composite@chlo.acos": _float("acos"),
-    "composite@chlo.sinh": _float("sinh"),
-    "composite@chlo.cosh": _float("cosh"),
+    "composite@chlo.sinh": _nan_without_angle("sinh"),
+    "composite@chlo.cosh": _nan_without_angle("cosh"),
     "composite@chlo.asinh": _float("asinh"),
     "composite@chlo.acosh": _float("acosh"),
     "composite@chlo.atanh": _float("atanh"),
