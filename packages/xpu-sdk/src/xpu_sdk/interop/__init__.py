@@ -1,8 +1,7 @@
 """PyTorch and JAX in one program: each can call and differentiate functions of the other.
 
 Tensors and arrays share memory, and no call waits; only tensors that are not contiguous are copied. Arguments
-and results are trees: arrays and tensors in tuples, lists and dicts. Derivatives are functions of the same kind,
-so they can be differentiated again.
+and results are trees: arrays and tensors in tuples, lists and dicts. Derivatives can be differentiated again.
 """
 
 from .functions_of_jax import torch_function

@@ -1,7 +1,7 @@
 """Functions of JAX as functions of tensors, which PyTorch's transformations differentiate and map.
 
-The gradient, the tangent and the mapped form of such a function are such functions again, made by JAX, so that
-transformations can be nested.
+The gradient, the tangent and the mapped form of such a function are such functions again, made by JAX.
+Transformations can therefore be nested.
 """
 
 from __future__ import annotations
