@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cpu_comparison import TOLERANCES
 from jax import export, lax
+from jax.sharding import NamedSharding, PartitionSpec
 
 
 def program(x):
@@ -34,3 +35,12 @@ def test_for_other_platforms_only(xpu):
     exported = export.export(jax.jit(program), platforms=["cuda"])(np.ones((3, 4), np.float32))
     with pytest.raises(ValueError, match=r"cuda.*xpu|xpu.*cuda"):
         exported.call(jax.device_put(np.ones((3, 4), np.float32), xpu))
+
+
+def test_kinds_of_memory_are_those_of_the_results():
+    mesh = jax.make_mesh((1,), ("x",), devices=jax.devices()[:1])
+    for kind, space in (("pinned_host", "Host"), ("device", "Device")):
+        place = NamedSharding(mesh, PartitionSpec(), memory_kind=kind)
+        program = jax.jit(lambda x: x * 2, out_shardings=place)
+        exported = export.export(program)(jax.ShapeDtypeStruct((2, 3), np.float32))
+        assert exported.out_avals[0].memory_space.name == space

@@ -30,6 +30,9 @@ VIEWS = {
     "rolled": lambda x: jnp.roll(x, (1, -2), (0, 2)) * x,
     "short rows": lambda x: x[:, :, :3].transpose(2, 1, 0) + 1,
     "one element": lambda x: x[0, 0, 0] * 2 + x[1, 1, 1],
+    "transposed, by one element": lambda x: (
+        jnp.tile(x[0], (4, 5)).T * jnp.sqrt(jnp.abs(lax.optimization_barrier(x[0, 0, 0])))
+    ),
     "none": lambda x: (x[:0] + 1, x[:, :0].sum(1), jnp.concatenate([x[:0], x])),
     "a copy": lambda x: (x, x, x.reshape(-1), jnp.float32(4), jnp.arange(5)),
     "wide": lambda x: sum(x[i % 6, i % 40 : i % 40 + 1] * i for i in range(60)),

@@ -91,8 +91,14 @@ def test_compiled_programs_want_the_order_they_were_made_for(xpu):
     y = jax.device_put(X, ordered(xpu, (2, 1, 0)))
     compiled = jax.jit(lambda x: x + 1).lower(y).compile()
     np.testing.assert_array_equal(np.asarray(compiled(y)), X + 1)
-    with pytest.raises(ValueError, match="disagree with the layouts of arguments"):
-        compiled(jax.device_put(X, xpu))
+    usual = jax.device_put(X, xpu)
+    for program, other in (
+        (compiled, usual),
+        (jax.jit(lambda x: x + 1).lower(usual).compile(), y),
+        (jax.jit(lambda x: x + 1).lower(jax.ShapeDtypeStruct(X.shape, X.dtype)).compile(), y),
+    ):
+        with pytest.raises(ValueError, match="disagree with the layouts of arguments"):
+            program(other)
     # Whoever calls the executable itself has the array transposed for it.
     (z,) = compiled.runtime_executable().execute([jax.device_put(X, xpu)])
     np.testing.assert_array_equal(np.asarray(z), X + 1)

@@ -217,6 +217,17 @@ def test_inside_a_loop():
     compare_with_cpu(function, regular((6, 6)))
 
 
+def test_polar_decomposition_by_halley_iterations(xpu):
+    """As JAX's own test calls it; the iterations combine transposed matrices with numbers."""
+    from jax._src.tpu.linalg import qdwh
+
+    x = numbers((20, 20))
+    unitary, hermitian, _, has_converged = qdwh.qdwh(jax.device_put(x, xpu))
+    assert has_converged
+    np.testing.assert_allclose(unitary @ hermitian, x, atol=1e-4)
+    np.testing.assert_allclose(unitary.T @ unitary, np.eye(20), atol=1e-4)
+
+
 def test_what_runs_on_the_host_is_counted(xpu):
     x = jax.device_put(regular((4, 4)), xpu)
     before = xla_xpu.host_calls()

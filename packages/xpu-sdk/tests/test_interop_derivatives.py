@@ -124,7 +124,9 @@ def test_hessians_and_dual_tensors_without_torch_func():
     close(got, expected)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x.detach(), torch.ones_like(x))
-        got, expected = (forward_ad.unpack_dual(f(dual, dual)).tangent for f in (from_jax, of_torch))
+        got, expected = (
+            forward_ad.unpack_dual(f(dual, dual)).tangent for f in (from_jax, of_torch)
+        )
         close(got, expected)
 
 
@@ -159,6 +161,15 @@ def test_numbers_and_integers_of_a_function_of_pytorch():
     first = jax.grad(lambda x: jnp.sum(run(x, 0.5, 3)["y"]))
     np.testing.assert_allclose(first(x), 3 * 0.125 * x**2, rtol=1e-5)
     np.testing.assert_allclose(jax.grad(lambda x: first(x).sum())(x), 6 * 0.125 * x, rtol=1e-5)
+
+
+def test_a_pullback_of_jax_is_called_twice():
+    x = to_jax(tensor(3, grad=False))
+    _, pull = jax.vjp(jax_function(torch.sin), x)
+    for factor in (1.0, 2.0):
+        np.testing.assert_allclose(pull(factor * x)[0], jnp.cos(x) * factor * x, rtol=1e-5)
+    second = jax.grad(lambda given: jnp.sum(pull(given)[0] ** 2))(x)
+    np.testing.assert_allclose(second, 2 * x * jnp.cos(x) ** 2, rtol=1e-4)
 
 
 def test_gradients_of_complex_numbers():
@@ -211,3 +222,24 @@ def test_dynamo_is_not_imported_for_calls():
         "assert 'torch._dynamo' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+@pytest.mark.cpu_device
+def test_a_device_that_is_not_current(child):
+    code = """
+    import jax, jax.numpy as jnp, torch
+    from xpu_sdk.interop import jax_function, to_jax, torch_function
+    x = torch.arange(1.0, 4.0, device="xpu:1", requires_grad=True)
+    assert torch.xpu.current_device() == 0
+    y = torch_function(lambda x: x**3 * 2.0)(x)
+    (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert y.device == first.device == second.device == x.device
+    assert second.tolist() == [12, 24, 36]
+    assert torch.func.hessian(torch_function(lambda x: jnp.sum(x**3)))(x).device == x.device
+    first = jax.grad(lambda x: jnp.sum(jax_function(lambda x: x**3)(x)))
+    second = jax.grad(lambda x: jnp.sum(first(x)))(to_jax(x))
+    assert second.devices() == {jax.devices()[1]}
+    assert second.tolist() == [6, 12, 18]
+    """
+    child(code, env={"XPU_CPU_DEVICES": "2"}).check()

@@ -13,7 +13,7 @@ from .trees import is_inexact, to_jax, to_torch
 
 
 def jax_function(function: Callable) -> Callable:
-    """Wrap a function of PyTorch as a function of arrays, through which JAX differentiates, any number of times.
+    """Wrap a function of PyTorch as a function of arrays, through which JAX differentiates, to any order.
 
     It runs eagerly, so not inside of ``jit``. Gradients are those of its arguments; with
     ``torch.func.functional_call`` the parameters of a module can be arguments.
@@ -48,7 +48,6 @@ def jax_function(function: Callable) -> Callable:
     return functools.wraps(function)(call)
 
 
-
 @jax.tree_util.register_pytree_node_class
 class _Graph:
     """Tensors and what was computed of them, which JAX passes on as an opaque tree without leaves."""
@@ -65,7 +64,7 @@ class _Graph:
 
 
 def _computed_gradients(function: Callable, arguments: Any, given: list[torch.Tensor]) -> Any:
-    """Return the gradients of the arguments, through which PyTorch differentiates if gradients are enabled."""
+    """Return the arguments' gradients, which PyTorch can differentiate where it records gradients."""
     is_recorded = torch.is_grad_enabled()
     with torch.enable_grad():
         tensors = arguments if is_recorded else jax.tree.map(_differentiable, arguments)
@@ -86,9 +85,9 @@ def _gradients(
     if not pairs:
         return jax.tree.map(lambda _: None, tensors)
     outs, of_outs = zip(*pairs, strict=True)
-    found = iter(
-        torch.autograd.grad(outs, wanted, of_outs, allow_unused=True, create_graph=is_recorded)
-    )
+    # JAX may call a pullback several times.
+    options = {"allow_unused": True, "retain_graph": True, "create_graph": is_recorded}
+    found = iter(torch.autograd.grad(outs, wanted, of_outs, **options))
 
     def gradient(leaf: Any) -> Any:
         value = next(found) if _needs_gradient(leaf) else None
