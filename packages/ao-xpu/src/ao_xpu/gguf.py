@@ -69,7 +69,7 @@ def load_gguf(
 
 
 def set_rope_frequencies(model: torch.nn.Module, path: str | os.PathLike[str]) -> None:
-    """Give a model of transformers the frequencies of rotations that a GGUF file has, whatever its config says.
+    """Give a model of transformers the frequencies of rotations of a file, whatever its config says.
 
     Raise ValueError, and change nothing, if the model has no rotations of their number.
     """

@@ -1,6 +1,6 @@
 """Frequencies of rotations that a GGUF file stores, and which no state dict has.
 
-Models of Llama 3.1 and later have factors in the tensor `rope_freqs.weight`, by which frequencies are divided;
+Models of Llama 3.1 and later have factors in the tensor `rope_freqs.weight`, which divide frequencies;
 others have a scaling of all frequencies in the fields. transformers computes them from a config, which has
 neither if it was read from the file.
 """
@@ -51,8 +51,8 @@ class Rope:
         if not changes:
             return ""
         return (
-            f"{' and '.join(changes)}: frequencies of rotations are divided by it, which a state dict "
-            "lacks. Call ao_xpu.set_rope_frequencies(model, path) too"
+            f"{' and '.join(changes)}: it divides frequencies of rotations, which a state dict lacks. "
+            "Call ao_xpu.set_rope_frequencies(model, path) too"
         )
 
     def frequencies(self) -> Tensor:
@@ -73,10 +73,10 @@ class Rope:
 
 
 def set_frequencies(model: torch.nn.Module, frequencies: Tensor) -> None:
-    """Replace the buffers `inv_freq` of a model of transformers; raise ValueError if there are none to replace."""
+    """Replace the buffers `inv_freq` of a model of transformers; raise ValueError if there are none."""
     found = [m for m in model.modules() if isinstance(getattr(m, "inv_freq", None), Tensor)]
     if not found:
-        raise ValueError("the model has no buffer inv_freq: it is none of transformers' models with rotations")
+        raise ValueError("the model has no buffer inv_freq: expected a model of transformers")
     for module in found:
         kind = str(getattr(module, "rope_type", "default"))
         if module.inv_freq.shape != frequencies.shape or kind in ("dynamic", "longrope", "yarn"):

@@ -42,10 +42,10 @@ def require_order(order: Tensor, columns: int) -> Tensor:
     """Return a stored ``input_order``; raise ValueError unless it is a permutation of the columns."""
     shape, is_integer = tuple(order.shape), order.dtype in INTEGERS
     sorted_order = order.detach().cpu().long().flatten().sort().values
-    if not is_integer or shape != (columns,) or not torch.equal(sorted_order, torch.arange(columns)):
-        raise ValueError(
-            f"input_order: got {order.dtype} of shape {shape}, expected the numbers 0 to {columns - 1}"
-        )
+    is_whole = shape == (columns,) and torch.equal(sorted_order, torch.arange(columns))
+    if not is_integer or not is_whole:
+        got, last = f"{order.dtype} of shape {shape}", columns - 1
+        raise ValueError(f"input_order: got {got}, expected the numbers 0 to {last}")
     return order.detach().long()
 
 
@@ -96,8 +96,8 @@ class OrderedLinear(torch.nn.Linear):
         weight, order = f"{prefix}weight", f"{prefix}input_order"
         if (weight in state_dict) != (order in state_dict):
             error_msgs.append(
-                f"the layer has {order}, and the state dict must have {weight} and {order} or neither: "
-                "use ao_xpu.checkpoints.load_checkpoint for a checkpoint of another order"
+                f"the layer has {order}: the state dict must have {weight} and {order} or neither. "
+                "Use ao_xpu.checkpoints.load_checkpoint for a checkpoint of another order"
             )
             return
         rest = strict, missing_keys, unexpected_keys, error_msgs

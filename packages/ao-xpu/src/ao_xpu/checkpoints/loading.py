@@ -26,7 +26,7 @@ PARTS = {
     "weight": (("weight",), ("input_order",)),  # a tensor of torchao's
 }
 # What means nothing without the tensor that marks a quantized layer.
-DEPENDENT = {part for needed, optional in PARTS.values() for part in needed + optional} - PARTS.keys()
+DEPENDENT = {part for parts in PARTS.values() for part in sum(parts, ())} - PARTS.keys()
 
 
 def load_checkpoint(
@@ -66,7 +66,8 @@ def load_checkpoint(
     replaced = {layers[name] for name in made}
     others = {name: layer for name, layer in layers.items() if layer not in replaced}
     _check_others(others, tensors)
-    keys = {_join(n, part) for n in layers.keys() - others.keys() for part in ("weight", "input_order")}
+    names = layers.keys() - others.keys()
+    keys = {_join(name, part) for name in names for part in ("weight", "input_order")}
     plain = PlainTensors(model, tensors, used, replaced=keys, strict=strict)
     # Nothing is rejected from here on.
     plain.load()
@@ -107,14 +108,14 @@ def _check_others(layers: Mapping[str, torch.nn.Linear], tensors: Mapping[str, A
         found = [part for part in sorted(DEPENDENT - own) if _join(name, part) in tensors]
         if found:
             raise ValueError(
-                f"{name}: the checkpoint has {', '.join(found)}, but not what belongs to it: was it "
-                "cut, or is its format unknown?"
+                f"{name}: the checkpoint has {', '.join(found)}, but not what belongs to it: was "
+                "it cut, or is its format unknown?"
             )
         if isinstance(layer, OrderedLinear):
             pair = [part for part in ("weight", "input_order") if _join(name, part) in tensors]
             if len(pair) == 1:
                 raise ValueError(
-                    f"{name}: the checkpoint has {pair[0]} alone, but the columns of the layer have "
+                    f"{name}: the checkpoint has {pair[0]} alone, but columns of the layer have "
                     "an input_order: load it into a model that is not quantized"
                 )
             if pair:
