@@ -111,6 +111,19 @@ def test_gradients_reach_activations(name):
     assert reference.sqnr(expected, x.grad) > 15
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("bias", [(48,), (4, 48), (4, 1)], ids=str)
+@pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (0.5, 2), (0, 3)])
+def test_sums_have_factors(name, bias, beta, alpha):
+    layer, x, bias = make_layer(bias=False), activations(4, 192), activations(*bias)
+    quantize_(layer, CONFIGS[name]())
+    given = torch.full_like(bias, torch.nan) if beta == 0 else bias
+    got = torch.addmm(given, x, layer.weight.t(), beta=beta, alpha=alpha)
+    expected = alpha * layer(x) + beta * bias
+    torch.testing.assert_close(got, expected, rtol=0.02, atol=0.05)
+
+
 @pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.values

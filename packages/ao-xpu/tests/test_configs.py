@@ -65,6 +65,37 @@ def test_results_are_those_of_the_scheme(scheme, dtype):
     assert reference.sqnr(exact, got) > reference.sqnr(exact, expected) - 0.3
 
 
+STRIDES = {
+    "transposed": lambda x: x.transpose(0, 1),
+    "sliced": lambda x: x[:, ::2],
+    "sliced along the rows": lambda x: torch.cat([x, x], -1)[..., 256:],
+    "expanded": lambda x: x[:1].expand(3, -1, -1),
+}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("view", STRIDES)
+@pytest.mark.parametrize(
+    "scheme",
+    # PyTorch's product of two float8 matrices has no gradient.
+    [s for s in BF16_SCHEMES if s.name not in ("float8 dynamic tensor", "float8 blocks")],
+    ids=ids,
+)
+def test_layers_train_with_activations_of_any_strides(scheme, view):
+    """Results and gradients, where the class has them, are those of contiguous copies."""
+    layer = quantized(scheme)[0]
+    pairs = []
+    for contiguous in (True, False):
+        x = activations(2, 4, 256).xpu().requires_grad_()
+        given = STRIDES[view](x)
+        got = layer(given.contiguous() if contiguous else given)
+        if got.requires_grad:
+            got.float().square().sum().backward()
+        pairs.append((got.detach(), x.grad))
+    for expected, got in zip(*pairs, strict=True):
+        torch.testing.assert_close(got, expected, rtol=0.02, atol=0.02)
+
+
 @pytest.mark.values
 @pytest.mark.parametrize("scheme", BF16_SCHEMES, ids=ids)
 def test_files_and_copies_are_bit_equal(scheme):

@@ -85,6 +85,8 @@ def test_products_of_views(weight):
     expected = torch.addmm(bias, x, elements.t(), beta=2, alpha=0.5)
     got = torch.addmm(bias, x, weight.t(), beta=2, alpha=0.5)
     check(got, expected)
+    nothing = torch.full_like(bias, torch.nan)
+    check(torch.addmm(nothing, x, weight.t(), beta=0), x @ elements.t())
     y = x[:, :N]
     check(linear(y, weight.t()), y @ elements)
 

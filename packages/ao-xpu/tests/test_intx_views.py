@@ -61,6 +61,8 @@ def test_products(name, bits):
     torch.testing.assert_close(got, expected + bias, rtol=0.02, atol=0.05)
     got = torch.addmm(bias, x, part.t(), beta=0.5, alpha=2)
     torch.testing.assert_close(got, 2 * expected + bias / 2, rtol=0.02, atol=0.05)
+    got = torch.addmm(torch.full_like(bias, torch.nan), x, part.t(), beta=0, alpha=2)
+    torch.testing.assert_close(got, 2 * expected, rtol=0.02, atol=0.05)
     y = torch.randn(5, part.shape[0]).bfloat16().xpu()
     torch.testing.assert_close(y @ part, y @ elements, rtol=0.02, atol=0.02)
     torch.testing.assert_close(part @ x.t(), elements @ x.t(), rtol=0.02, atol=0.02)

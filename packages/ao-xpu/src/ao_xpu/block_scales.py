@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .handlers import Handler
+from .handlers import Handler, adds_columns, arguments_of_linear, linear_of_rows, scaled_sum
 
 
 def plain_rows(weight: Any, is_transposed: bool) -> tuple[Tensor, Tensor]:
@@ -42,7 +42,11 @@ def quantize(transform: Any) -> Any:
         if not weight.is_contiguous():
             parameter = torch.nn.Parameter(weight.detach().contiguous(), weight.requires_grad)
             setattr(module, parameter_name, parameter)
-        module = transform(module, config, **options)
+        try:
+            module = transform(module, config, **options)
+        except BaseException:
+            setattr(module, parameter_name, weight)
+            raise
         weight = getattr(module, parameter_name)
         if getattr(weight, "is_swizzled_scales", False) and weight.dim() == 2:
             parameter = torch.nn.Parameter(_with_plain_scales(weight), requires_grad=False)
@@ -73,18 +77,37 @@ def linear(stock: Handler, product: Any) -> Handler:
     return handler
 
 
+def torch_function(stock: Any) -> Any:
+    """Multiply activations of any strides by their rows, before autograd takes `linear` apart.
+
+    Other functions come to the classes' operators, as those of the stock attribute do.
+    """
+
+    def call(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.nn.functional.linear:
+            input, weight, bias = arguments_of_linear(args, kwargs)
+            if _is_ours(input, weight):
+                return linear_of_rows(func, input, weight, bias)
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*args, **kwargs)
+
+    return classmethod(call)
+
+
 def mm(stock: Handler, product: Any) -> Handler:
     """Multiply by a transposed weight, as linear layers do under autograd. Others are dequantized."""
 
     def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight = args[-2:]
+        *biases, input, weight = args
         if not _is_ours(input, weight):
             return stock(func, types, args, kwargs)
-        if weight.qdata.stride(-2) < weight.qdata.stride(-1) or weight.qdata.shape[-2] == 1:
-            bias = args[0] if len(args) == 3 else None
-            _require_one_device(input, weight)
-            return product(input, weight, True, bias)
-        return func(*args[:-1], weight.dequantize(input.dtype))
+        _require_one_device(input, weight)
+        if weight.qdata.stride(-2) >= weight.qdata.stride(-1) and weight.qdata.shape[-2] != 1:
+            return func(*biases, input, weight.dequantize(input.dtype), **kwargs)
+        if not biases or adds_columns(biases[0], kwargs):
+            return product(input, weight, True, *biases)
+        return scaled_sum(biases[0], product(input, weight, True), kwargs)
 
     return handler
 
@@ -97,5 +120,6 @@ def _require_one_device(input: Tensor, weight: Any) -> None:
 
 def _is_ours(input: Any, weight: Any) -> bool:
     """Return whether float activations meet a quantized matrix on xpu."""
-    is_quantized = type(input).__name__ in ("MXTensor", "NVFP4Tensor")
-    return not is_quantized and weight.device.type == "xpu" and weight.dim() == 2
+    names = "MXTensor", "NVFP4Tensor"
+    is_float_by_quantized = type(weight).__name__ in names and type(input).__name__ not in names
+    return is_float_by_quantized and weight.device.type == "xpu" and weight.dim() == 2

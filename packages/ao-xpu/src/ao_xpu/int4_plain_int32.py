@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from . import hqq
-from .handlers import Handler, arguments_of_linear, scaled_input
+from .handlers import Handler, arguments_of_linear, scaled_input, scaled_sum
 from .int4 import PIECE, pack_words, require_groups
 from .layers import DoesNotFitError
 from .products import dequantize_low_bit, low_bit_linear
@@ -92,7 +92,7 @@ def addmm(stock: Handler) -> Handler:
         if weight.device.type not in DEVICES:
             return stock(func, types, args, kwargs)
         product = _product(scaled_input(input, weight), weight.t(), None)
-        return kwargs.get("beta", 1) * bias + kwargs.get("alpha", 1) * product
+        return scaled_sum(bias, product, kwargs)
 
     return handler
 

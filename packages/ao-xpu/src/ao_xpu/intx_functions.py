@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .bit_products import dequantize_packed, packed_linear
-from .handlers import arguments_of_linear
+from .handlers import adds_columns, arguments_of_linear, linear_of_rows, scaled_sum
 
 
 def linear(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -20,8 +20,7 @@ def linear(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     input, weight, bias = arguments_of_linear(args, kwargs)
     needs_gradient = input.requires_grad or (bias is not None and bias.requires_grad)
     if torch.is_grad_enabled() and needs_gradient:
-        with torch._C.DisableTorchFunctionSubclass():
-            return func(*args, **kwargs)
+        return linear_of_rows(func, input, weight, bias)
     return _product(input, weight, bias)
 
 
@@ -37,10 +36,10 @@ def mm(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
 
 def addmm(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Multiply two matrices, of which one is packed, and add another."""
-    bias, beta, alpha = args[0], kwargs.get("beta", 1), kwargs.get("alpha", 1)
-    if bias.dim() == 1 and beta == alpha == 1:
-        return _multiply(bias, *args[1:])
-    return beta * bias + alpha * _multiply(None, *args[1:])
+    bias, *matrices = args
+    if adds_columns(bias, kwargs):
+        return _multiply(bias, *matrices)
+    return scaled_sum(bias, _multiply(None, *matrices), kwargs)
 
 
 def embedding(func: Any, types: Any, args: Any, kwargs: Any) -> Any:

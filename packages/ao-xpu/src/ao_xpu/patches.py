@@ -193,6 +193,15 @@ PATCHES: tuple[Patch, ...] = (
             (kind.mm, (_aten.mm.default, _aten.matmul.default, _aten.addmm.default)),
         )
     ),
+    *(
+        Patch(
+            module,
+            f"{name}.__torch_function__",
+            "leaves linear to autograd, which expands the weight for activations of other strides",
+            block_scales.torch_function,
+        )
+        for module, name in ((_MX, "MXTensor"), (_NVFP4, "NVFP4Tensor"))
+    ),
     ConfigHandler(
         _MX_CONFIGS, "MXDynamicActivationMXWeightConfig", _SWIZZLES, block_scales.quantize
     ),
