@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device_table.h"
+#include "env.h"
 #include "immortal.h"
 #include "stream_state.h"
 #include "sycl_error.h"
@@ -96,7 +97,10 @@ void throw_pending(int device) {
   std::string text = check.text;
   replace(text, "{a}", seen.a);
   replace(text, "{b}", seen.b);
-  fail<KernelFault>(check.op, " on device ", device, ": ", text);
+  static const auto* hint = env::flag("XPU_LAUNCH_BLOCKING")
+                                ? ""
+                                : " (found by a later wait; XPU_LAUNCH_BLOCKING=1 makes the call itself raise)";
+  fail<KernelFault>(check.op, " on device ", device, ": ", text, hint);
 }
 
 }  // namespace xpu

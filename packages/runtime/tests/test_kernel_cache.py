@@ -532,4 +532,5 @@ def test_a_long_build_says_whether_it_is_cached(child, tmp_path, mode, size, tol
     env = mode | {"XPU_CACHE_DIR": str(tmp_path / "kernels"), "XPU_CACHE_SIZE": size}
     result = child(BUILD.format(source=source), env=env).check()
     assert result.err.count("when they are first used: 1 took") == 1
+    assert ("xpu-sdk warm" in result.err) == (size == "1G")  # it builds ahead what can be kept
     assert told in result.err
