@@ -97,9 +97,10 @@ void throw_pending(int device) {
   std::string text = check.text;
   replace(text, "{a}", seen.a);
   replace(text, "{b}", seen.b);
-  static const auto* hint = env::flag("XPU_LAUNCH_BLOCKING")
-                                ? ""
-                                : " (found by a later wait; XPU_LAUNCH_BLOCKING=1 makes the call itself raise)";
+  static const auto* hint =
+      env::flag("XPU_LAUNCH_BLOCKING")
+          ? ""
+          : " (found by a later wait; XPU_LAUNCH_BLOCKING=1 makes the call itself raise)";
   fail<KernelFault>(check.op, " on device ", device, ": ", text, hint);
 }
 

@@ -83,8 +83,8 @@ bool launches_block() {
 // A host far ahead takes a core from the CPU device, and the driver's lists of pending work grow. While it
 // waits, its core joins the computation.
 //
-// Threads that may delay the main thread's signals wait much later: PyTorch's thread of a backward pass enqueues
-// all of it, and the main thread waits with the next forward pass.
+// Threads that may delay the main thread's signals wait much later: PyTorch's thread of a backward pass
+// enqueues all of it, and the main thread waits with the next forward pass.
 void count_and_throttle(StreamState& stream) {
   constexpr std::uint64_t max_pending = 1200, max_pending_with_delay = 12'000;
   auto enqueued = stream.enqueued.fetch_add(1, std::memory_order_relaxed) + 1;

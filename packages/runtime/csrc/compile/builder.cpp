@@ -40,10 +40,11 @@ void tell_of_long_wait(int device, std::uint64_t nanoseconds, bool cached) {
   if (total < long_wait || told.exchange(true)) return;
   auto left = build_ahead::expected(device);
   // Building ahead helps only where it can be kept.
-  const char* next = cached ? "They are cached: the next start does not wait. `xpu-sdk warm` builds them ahead"
-                     : cache_folder().empty()
-                         ? "The kernel cache is off, so every process compiles them. `xpu-sdk doctor` says why"
-                         : "They could not be cached, so every process compiles them. `xpu-sdk doctor` says why";
+  const char* next =
+      cached ? "They are cached: the next start does not wait. `xpu-sdk warm` builds them ahead"
+      : cache_folder().empty()
+          ? "The kernel cache is off, so every process compiles them. `xpu-sdk doctor` says why"
+          : "They could not be cached, so every process compiles them. `xpu-sdk doctor` says why";
   log(LogLevel::warning,
       join("kernels are compiled when they are first used: ", count, count == 1 ? " took " : " have taken ",
            total / 100'000'000 / 10.0, " s", left ? join(", some ", left, " more may follow") : "", ". ",
