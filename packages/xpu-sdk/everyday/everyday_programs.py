@@ -19,7 +19,7 @@ GIB = 2**30
 class Everyday:
     """Limits of a program, pytest's marks, and whether it needs more than the tests' environment has."""
 
-    seconds: float = 240
+    seconds: float = 420
     gib: float = 6
     marks: tuple[str, ...] = ()
     needs_group: bool = False
@@ -37,7 +37,7 @@ PROGRAMS = {
     "second_derivatives": Everyday(),
     "own_kernel": Everyday(),
     "gguf_model": Everyday(),
-    "command_line": Everyday(seconds=480, marks=("cpu_device",)),
+    "command_line": Everyday(seconds=540, marks=("cpu_device",)),
     "user_errors": Everyday(),
     "threaded_server": Everyday(),
 }

@@ -93,7 +93,7 @@ def caches(run):
     run("warm", program, "3", status=3)
     run("warm", "missing.py", status=2, says="missing.py")
     run("cache", says="files")
-    run("cache", "list", says=".spv")
+    run("cache", "list", says=".bin")
     run("cache", "verify", says=" 0 damaged")
     run("cache", "export", "kernels.tar.gz", says="exported")
     run("cache", "clear", says="removed")
@@ -109,10 +109,11 @@ def caches(run):
         says="others none".replace("others", "other actions"),
     )
     run("cache", "clean", status=2, says="clean")
-    (binary,) = sorted((run.folder / "cache").rglob("*.spv"))[:1]
+    (binary,) = sorted((run.folder / "cache").rglob("*.bin"))[:1]
     binary.write_bytes(b"damaged" + binary.read_bytes()[7:])
     run("cache", "verify", status=1, says="damaged")
-    assert "total 32.5" in run("trace", program)  # a damaged file is built again
+    # A damaged file is built again. What ships as an image would not be looked up.
+    run("trace", program, says="total 32.5", XPU_READY_IMAGES="0")
     run("cache", says="off", status=1, XPU_CACHE_DIR="/proc/none")
 
 

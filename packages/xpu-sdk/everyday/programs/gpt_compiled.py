@@ -9,7 +9,7 @@ from torch import nn
 from torch._dynamo.utils import counters
 
 WORDS, LENGTH, WIDTH, HEADS, LAYERS = 32, 48, 64, 4, 2
-MICRO_BATCH, ACCUMULATE, STEPS = 8, 4, 60
+MICRO_BATCH, ACCUMULATE, STEPS = 8, 4, 45
 
 
 class Block(nn.Module):
@@ -120,7 +120,7 @@ def main():
         optimizer.step()
         scheduler.step()
         history.append(total.item())
-        if step % 10 == 9:
+        if step % 15 == 14:
             print(f"step {step + 1}: loss {history[-1]:.4f}, norm {norm.item():.3f}", flush=True)
     assert history[-1] < 0.3 * history[0], history
 

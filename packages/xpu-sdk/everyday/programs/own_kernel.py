@@ -56,12 +56,12 @@ def swish_backward(x: torch.Tensor, dy: torch.Tensor, beta: float) -> torch.Tens
 
 @swish.register_fake
 def _(x, beta):
-    return torch.empty_like(x)
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 @swish_backward.register_fake
 def _(x, dy, beta):
-    return torch.empty_like(x)
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 def save(ctx, inputs, output):
