@@ -111,6 +111,31 @@ void sleep_until_complete(StreamState& stream) {
   poll_until(stream.wait_policy, [&] { return is_complete(end); });
 }
 
+// Blocks until all work that the native queue has now has completed.
+void drain(StreamState& stream) {
+  auto native = stream.queue().native;
+  if (std::unique_lock drain_lock(stream.drain_mutex, std::try_to_lock); drain_lock) {
+    direct::finish(native);
+  } else {
+    drain_in_background(stream);
+    direct::NativeEvent::record(native).wait();
+  }
+}
+
+// Blocks until all work has completed that callers have submitted to an exposed queue, and throws its failures.
+// queue::wait() would take the external event of the watch away, and to set it again takes longer than a launch.
+void finish_callers_work(StreamState& stream) {
+  std::optional<sycl::event> held_back;
+  {
+    std::lock_guard enqueue_lock(stream.enqueue_mutex);
+    update_watch(stream);
+    if (!stream.watch->is_settled()) held_back = stream.watch->end();
+  }
+  if (held_back) held_back->wait();
+  drain(stream);
+  stream.own.sycl.throw_asynchronous();
+}
+
 }  // namespace
 
 bool is_complete(const sycl::event& event) {
@@ -122,12 +147,9 @@ void finish(StreamState& stream) {
   thread_registry::BlockingScope blocking;
   auto& queue = stream.queue();
   if (queue.native) {
-    if (std::unique_lock drain_lock(stream.drain_mutex, std::try_to_lock); drain_lock) {
-      direct::finish(queue.native);
-    } else {
-      drain_in_background(stream);
-      direct::NativeEvent::record(queue.native).wait();
-    }
+    drain(stream);
+    if (stream.queue_exposed && !stream.capturing && !is_sycl_recording(queue.sycl))
+      return finish_callers_work(stream);
   } else if (!stream.on_cpu) {
     sleep_until_complete(stream);
   }

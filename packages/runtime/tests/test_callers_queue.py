@@ -21,6 +21,7 @@ def extension():
     address, number = ctypes.c_void_p, ctypes.c_uint32
     library.host_task.argtypes = [address, address, number, ctypes.c_int]
     library.copies.argtypes = [address, address, address]
+    library.failing_task.argtypes = library.has_external_event.argtypes = [address]
     library.make_queue.argtypes, library.make_queue.restype = [address], address
     return library
 
@@ -126,6 +127,34 @@ def test_callers_submit_from_another_thread(xr, extension):
         for _ in range(40):
             theirs.submit(sequence.host_task).result()
             ours.submit(sequence.launch).result()
+    sequence.read()
+
+
+@needs_host_tasks
+def test_a_wait_keeps_launches_fast(xr, extension):
+    """A wait through SYCL takes the external event away that tells that no caller has submitted anything."""
+    if xr.generic_backend():
+        pytest.skip("all work goes through SYCL")
+    sequence = Sequence(xr, extension, xr.Stream(), 0)
+    for _ in range(3):
+        sequence.launch()
+        assert extension.has_external_event(sequence.queue)
+        sequence.stream.synchronize()
+        assert extension.has_external_event(sequence.queue)
+    extension.copies(sequence.queue, sequence.x.pointer, sequence.spare.pointer)
+    sequence.read()
+
+
+@needs_host_tasks
+@pytest.mark.parametrize("times", [1, 2])
+def test_failures_of_callers_reach_the_wait(xr, extension, times):
+    sequence = Sequence(xr, extension, xr.Stream(), 0)
+    for _ in range(times):
+        sequence.launch()
+        extension.failing_task(sequence.queue)
+        with pytest.raises(RuntimeError, match="on purpose"):
+            sequence.stream.synchronize()
+    sequence.launch()
     sequence.read()
 
 
