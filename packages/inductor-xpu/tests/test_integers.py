@@ -53,10 +53,6 @@ OF_INDICES = {
     "a square": lambda x, t: t[(positions(x) * positions(x)) % 30],
     "a minimum": lambda x, t: t[(positions(x) * 40503).clamp(max=29)],
     "a negative remainder": lambda x, t: t[(positions(x) * 40503) % 30 - 30],
-    "a shift": lambda x, t: t[(positions(x) << (positions(x) % 40)) % 30],
-    "a shift of a position by itself": lambda x, t: t[
-        (positions(x)[:60] << positions(x)[:60]) % 30
-    ],
 }
 
 

@@ -410,20 +410,12 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         wrapper.writeline(f"{name}(({sizes}), {', '.join(arguments)})")
 
 
-# Operators whose results may need more bits than their operands.
-_GROWING = frozenset(["add", "sub", "mul", "square", "neg", "bitwise_left_shift", "pow"])
-
-
 class _Proxy(CSEProxy):
     """Inductor's proxy; indices that values give are checked and wrapped by the device library.
 
-    Inductor computes index expressions in the type of positions, whichever it asks for. They, and what grows
-    from them, are int64 here where that holds too little.
+    Inductor computes index expressions in the type of positions, whichever it asks for. They are int64 here
+    where that holds too little.
     """
-
-    def __init__(self, kernel: LoopKernel, parent: Operators) -> None:
-        super().__init__(kernel, parent)
-        self.narrowed: set[str] = set()
 
     def index_expr(self, expr: sympy.Expr, dtype: torch.dtype) -> CSEVariable:
         kernel = self.kernel
@@ -431,18 +423,7 @@ class _Proxy(CSEProxy):
             return self._default("index_expr", (expr, dtype), {})
         if not kernel.positions.magnitudes.fit(kernel.prepare_indexing(expr), "i32"):
             return self._default("value_expr", (expr, dtype), {})
-        value = self._default("index_expr", (expr, dtype), {})
-        self.narrowed.add(value.name)
-        return value
-
-    def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if name in _GROWING:
-            args = tuple(map(self._widened, args))
-        return super()._default(name, args, kwargs)
-
-    def _widened(self, value: Any) -> Any:
-        is_narrow = isinstance(value, CSEVariable) and value.name in self.narrowed
-        return super()._default("to_dtype", (value, torch.int64), {}) if is_narrow else value
+        return self._default("index_expr", (expr, dtype), {})
 
     def indirect_indexing(
         self, var: CSEVariable, size: Any, check: bool = True, wrap_neg: bool = True
