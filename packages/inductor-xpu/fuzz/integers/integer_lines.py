@@ -81,8 +81,8 @@ def integer_line(draw: random.Random, scope: dict[str, Any], x: str, number: int
     """Return a statement that defines a name with this number, or None if the one drawn does not fit.
 
     ``scope`` has the values of all names on the CPU, to which the new one is added. ``x`` is a tensor's name:
-    its first size is that of all vectors. Those of integers are called v0, v1, …, those of floats f0, f1, …; no
-    later statement uses those, because Inductor computes with positions exactly, also where floats round.
+    its first size is that of all vectors. Those of integers are called v0, v1, …, those of floats f0, f1, ….
+    No later statement uses floats, because Inductor computes with positions exactly, also where floats round.
     """
     vectors = [name for name in scope if name.startswith("v")]
     template = draw.choice(VALUES)
