@@ -86,9 +86,7 @@ def build_wheels(
     return wheels
 
 
-def _build(
-    session: nox.Session, package: Package, interpreter: Interpreter, release: bool
-) -> Path:
+def _build(session: nox.Session, package: Package, interpreter: Interpreter, release: bool) -> Path:
     # An environment at a fixed path, not pip's temporary one, keeps the include paths the same, so that
     # the build folder and ccache stay valid.
     environment = Environment("wheels", interpreter)

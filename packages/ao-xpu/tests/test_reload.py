@@ -244,9 +244,9 @@ def test_a_damaged_state_dict(kind, before):
             is_part = is_part and not name.endswith((".bias", ".weight"))
             if not strict and name.startswith("no ") and not is_part:
                 continue  # as asked: what the checkpoint lacks stays
-            with pytest.raises(ValueError):  # noqa: PT011 - each has its own text
+            print("damaged:", name)
+            with pytest.raises(ValueError):
                 load(model, damaged, kind, strict=strict)
-                pytest.fail(f"{name} was loaded")
             assert_untouched(model, untouched)
 
 
@@ -281,7 +281,7 @@ def test_a_damaged_file(kind, format, tmp_path):
     if format == "folder":
         for text in ("{", "[]", "{}"):
             index.write_text(text)
-            with pytest.raises(ValueError, match="index.json"):
+            with pytest.raises(ValueError, match=r"index\.json"):
                 load(model, source, kind)
     path.unlink()
     with pytest.raises(FileNotFoundError):
@@ -294,7 +294,7 @@ def test_floats_do_not_fill_a_quantized_model():
     right(model, "gptq")
     before = snapshot(model)
     floats = {key: torch.zeros(t.shape).half() for key, t in model.state_dict().items()}
-    with pytest.raises(ValueError, match="up.weight: the model has a Int4PlainInt32Tensor"):
+    with pytest.raises(ValueError, match=r"up\.weight: the model has a Int4PlainInt32Tensor"):
         load_checkpoint(model, floats)
     assert_untouched(model, before)
 
@@ -370,9 +370,9 @@ def test_gguf(format, tmp_path):
         with pytest.raises(ValueError, match=r"m\.gguf"):
             load_checkpoint(model, gguf_state(path))
     for name, damaged in damages(state):
-        with pytest.raises(ValueError):  # noqa: PT011 - each has its own text
+        print("damaged:", name)
+        with pytest.raises(ValueError):
             load_checkpoint(model, damaged)
-            pytest.fail(f"{name} was loaded")
     assert_untouched(model, before)
 
 

@@ -1,6 +1,5 @@
 """Every kernel that ships has images; they load without the driver's compiler and compute the same."""
 
-import os
 import shutil
 import struct
 from pathlib import Path

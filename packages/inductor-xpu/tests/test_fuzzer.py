@@ -21,9 +21,7 @@ from case import Case
 pytestmark = [
     pytest.mark.values,
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(
-        xpu_runtime.generic_backend(), reason="the cases have tails for 16 lanes"
-    ),
+    pytest.mark.skipif(xpu_runtime.generic_backend(), reason="the cases have tails for 16 lanes"),
 ]
 
 

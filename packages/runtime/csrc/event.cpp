@@ -107,8 +107,7 @@ void Event::synchronize() const {
         drain_in_background(*state_->stream);
         state_->native.wait();
       } else {
-        if (!state_->stream->on_cpu)
-          poll_until(state_->stream->wait_policy, [&] { return query(); });
+        if (!state_->stream->on_cpu) poll_until(state_->stream->wait_policy, [&] { return query(); });
         state_->event->wait_and_throw();
       }
     });

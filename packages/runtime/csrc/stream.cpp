@@ -122,8 +122,9 @@ void drain(StreamState& stream) {
   }
 }
 
-// Blocks until all work has completed that callers have submitted to an exposed queue, and throws its failures.
-// queue::wait() would take the external event of the watch away, and to set it again takes longer than a launch.
+// Blocks until all work has completed that callers have submitted to an exposed queue, and throws its
+// failures. queue::wait() would take the external event of the watch away, and to set it again takes longer
+// than a launch.
 void finish_callers_work(StreamState& stream) {
   std::optional<sycl::event> held_back;
   {

@@ -1,7 +1,7 @@
 // How a host thread waits for a GPU: it polls without a pause at first, then sleeps between polls.
 //
-// The waits of such devices' drivers occupy a core, and a thread that sleeps wakes too late for short work. On
-// the CPU device a thread that polls would take a core from the work.
+// The waits of such devices' drivers occupy a core, and a thread that sleeps wakes too late for short work.
+// On the CPU device a thread that polls would take a core from the work.
 #pragma once
 
 #include <sys/prctl.h>

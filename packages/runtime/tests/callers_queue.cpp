@@ -16,12 +16,11 @@ void host_task(sycl::queue* queue, std::uint32_t* x, std::uint32_t k, int millis
   });
 }
 void failing_task(sycl::queue* queue) {
-  queue->submit([](sycl::handler& handler) {
-    handler.host_task([] { throw std::runtime_error("on purpose"); });
-  });
+  queue->submit(
+      [](sycl::handler& handler) { handler.host_task([] { throw std::runtime_error("on purpose"); }); });
 }
-/// True if the queue has an external event, which it returns each time it is asked. Otherwise it returns none,
-/// or a new one each time.
+/// True if the queue has an external event, which it returns each time it is asked. Otherwise it returns
+/// none, or a new one each time.
 int has_external_event(sycl::queue* queue) {
   auto event = queue->ext_oneapi_get_last_event();
   return event && event == queue->ext_oneapi_get_last_event();

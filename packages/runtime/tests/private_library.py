@@ -14,5 +14,7 @@ def private_library(interface: str, *parts: str) -> ctypes.CDLL:
     native_library = pytest.importorskip("xpu_bench").native_library
     content = b"".join((ROOT / "csrc" / part).read_bytes() for part in parts)
     includes = (f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}")
-    version = f"-DVERSION={hashlib.sha256(content).hexdigest()}"  # libraries are cached by their flags
+    version = (
+        f"-DVERSION={hashlib.sha256(content).hexdigest()}"  # libraries are cached by their flags
+    )
     return native_library(ROOT / "tests" / interface, (), ("-O1", *includes, version))

@@ -1,7 +1,6 @@
 """``xpu-sdk doctor``: healthy here, and each fault found with its cure."""
 
 import json
-import os
 import time
 
 import pytest

@@ -33,7 +33,7 @@ def empty_product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
 
 
 def linear_of_rows(func: Any, input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
-    """Call ``linear`` with rows: for batches of other strides PyTorch expands the weight, which has no views."""
+    """Call ``linear`` with rows. For batches of other strides PyTorch expands the weight."""
     rows = input.reshape(-1, input.shape[-1])
     with torch._C.DisableTorchFunctionSubclass():
         product = func(rows, weight, bias)

@@ -10,9 +10,9 @@ namespace {
 
 // Words before a parenthesis that are no function, and words that may stand before a call.
 constexpr std::array<std::string_view, 19> keywords = {
-    "__attribute__", "alignas", "alignof",  "asm", "catch",  "const",  "decltype",
-    "defined",       "else",    "for",      "if",  "noexcept", "not", "return",
-    "sizeof",        "static_assert", "switch", "throw", "while"};
+    "__attribute__", "alignas",       "alignof", "asm",   "catch",    "const", "decltype",
+    "defined",       "else",          "for",     "if",    "noexcept", "not",   "return",
+    "sizeof",        "static_assert", "switch",  "throw", "while"};
 constexpr std::array<std::string_view, 6> before_calls = {"and", "do", "else", "not", "or", "return"};
 
 bool contains(const auto& words, std::string_view word) {

@@ -43,9 +43,8 @@ std::vector<std::string> environment() {
   std::vector<std::string> all = {"XPU_BUILD_PROCESSES=0"};
   if (!cache_folder().empty()) all.push_back("XPU_CACHE_DIR=" + cache_folder());
   auto is_set = [&](std::string_view entry) {
-    return std::ranges::any_of(all, [&](std::string_view set) {
-      return entry.starts_with(set.substr(0, set.find('=') + 1));
-    });
+    return std::ranges::any_of(
+        all, [&](std::string_view set) { return entry.starts_with(set.substr(0, set.find('=') + 1)); });
   };
   std::vector<std::string> others;
   for (char** entry = environ; *entry; ++entry)

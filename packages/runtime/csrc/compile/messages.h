@@ -16,7 +16,7 @@ struct BuildRequest {
   std::string source;                ///< without includes; empty to build `spirv` instead
   std::vector<std::string> options;  ///< of the source compiler
   Bytes spirv;
-  std::string working_folder = {};  ///< of the program; send() sets it
+  std::string working_folder = {};         ///< of the program; send() sets it
   std::chrono::milliseconds time_limit{};  ///< after which the helper exits; set by the service
 };
 

@@ -177,11 +177,11 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
     return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
     if (e.code() == sycl::errc::build)
-      fail<CompileError>("kernel source does not compile:\n",
-                         log.empty() ? join("the compiler gives no reason (", e.what(), "). ",
-                                            missing_function_hint(flat))
-                                     : name_places(log, flat),
-                         hint(log));
+      fail<CompileError>(
+          "kernel source does not compile:\n",
+          log.empty() ? join("the compiler gives no reason (", e.what(), "). ", missing_function_hint(flat))
+                      : name_places(log, flat),
+          hint(log));
     throw_translated(e, "compiling a kernel");
   }
 }

@@ -33,8 +33,8 @@ void set_build_time_limit(std::chrono::milliseconds time) {
 
 std::string save_failed_input(std::string_view source, const Bytes& spirv) {
   std::string what = source.empty() ? "SPIR-V" : "source";
-  auto text = source.empty() ? std::string_view(reinterpret_cast<const char*>(spirv.data()), spirv.size())
-                             : source;
+  auto text =
+      source.empty() ? std::string_view(reinterpret_cast<const char*>(spirv.data()), spirv.size()) : source;
   auto path = save_crash_source(text, source.empty() ? ".spirv" : ".sycl");
   return path.empty() ? "No folder was found to save the " + what + " in"
                       : "The " + what + " is saved in " + path;
@@ -42,8 +42,8 @@ std::string save_failed_input(std::string_view source, const Bytes& spirv) {
 
 void throw_build_timeout(std::string_view source, const Bytes& spirv) {
   fail<CompileError>("the compiler had not built this ", source.empty() ? "SPIR-V" : "source", " after ",
-                     static_cast<double>(build_time_limit().count()) / 1000, " s, and was not waited for any longer\n",
-                     save_failed_input(source, spirv),
+                     static_cast<double>(build_time_limit().count()) / 1000,
+                     " s, and was not waited for any longer\n", save_failed_input(source, spirv),
                      ". Report it to the compiler's developers; another form of the kernel may compile.");
 }
 

@@ -111,9 +111,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if doubles and not has_fp64():
         deselected |= doubles
     candidates = [item for item in items if item not in deselected]
-    sample = choose_sample(
-        candidates, config.getoption("--sample"), config.getoption("--choice")
-    )
+    sample = choose_sample(candidates, config.getoption("--sample"), config.getoption("--choice"))
     deselected |= {x for x in candidates if x not in sample and not is_only_for_this_gpu(x)}
     if deselected:
         config.hook.pytest_deselected(items=list(deselected))
@@ -121,7 +119,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def choose_sample(items: list[pytest.Item], n: int, choice: str = "") -> set[pytest.Item]:
-    """Return one item of n, at least one, chosen by name and ``choice``: a new test does not change others."""
+    """Return one item of n, at least one, by name and ``choice``: a new test does not change the others."""
     hashes = {item: number_of(f"{choice} {item.nodeid}") for item in items}
     sample = {item for item in items if hashes[item] % n == 0}
     return sample or set(sorted(items, key=hashes.__getitem__)[:1])

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from .words import group_size
 
-
 INTEGERS = (torch.int32, torch.int64)
 
 
