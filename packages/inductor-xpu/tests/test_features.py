@@ -291,6 +291,29 @@ def test_settings_that_are_off(name):
         compare(lambda x: (x.sin().sum(0), x.cos(), x * 3), torch.randn(5, 8))
 
 
+def test_an_associative_scan():
+    from torch._higher_order_ops.associative_scan import associative_scan
+
+    def combine(one, other):
+        return one[0] * other[0], other[0] * one[1] + other[1]
+
+    def scan(a, b):
+        return associative_scan(combine, (a, b), 1, combine_mode="pointwise")[1]
+
+    def loop(a, b):
+        states = [b[:, 0]]
+        for step in range(1, a.shape[1]):
+            states.append(a[:, step] * states[-1] + b[:, step])
+        return torch.stack(states, 1)
+
+    a, b = (torch.randn(3, 7, 4, device="xpu", requires_grad=True) for _ in range(2))
+    got, expected = torch.compile(scan)(a, b), loop(a, b)
+    check(got, expected)
+    gradients = (torch.autograd.grad(y.sin().sum(), (a, b)) for y in (got, expected))
+    for one, other in zip(*gradients, strict=True):
+        check(one, other)
+
+
 def test_the_profiler_names_the_kernel():
     compiled, x = torch.compile(lambda x: x.sin() + 1), torch.ones(100, device="xpu")
     with torch.profiler.profile() as profile:

@@ -182,6 +182,15 @@ def test_an_infinite_factor():
     torch.testing.assert_close(got, x @ w * float("inf"), equal_nan=True)
 
 
+@pytest.mark.parametrize("divisor", [1e-40, -3e-39, 3e38, 0.0, float("inf")])
+def test_divisors_whose_reciprocal_f32_does_not_hold(divisor):
+    x, w = some(torch.float32, 8, 8).abs(), some(torch.float32, 8, 8).abs()  # sums without cancellation
+    x[0] = 0
+    for function in (lambda x, w: x / divisor, lambda x, w: x @ w / divisor):
+        got = torch.compile(function)(x, w)
+        torch.testing.assert_close(got.cpu(), function(x.cpu(), w.cpu()), equal_nan=True)
+
+
 def test_setting():
     x, w = some(torch.float32, 8, 8), some(torch.float32, 8, 8)
     with inductor_xpu.settings.patch(post_ops=False):

@@ -32,6 +32,22 @@ torch.testing.assert_close(function(x), (x.sin() * 3).exp())
     ).check()
 
 
+def test_a_forked_child_compiles_for_the_cpu():
+    run_child(
+        """
+import os, torch, warnings
+warnings.simplefilter("ignore")
+torch.ones(10, device="xpu").sum().item()
+child = os.fork()
+if child == 0:
+    got = torch.compile(lambda x: x.cos() - 1)(torch.zeros(3))
+    os._exit(0 if got.tolist() == [0, 0, 0] else 2)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+""",
+        timeout=200,
+    ).check()
+
+
 def test_a_program_that_ends_with_work_queued():
     child = run_child(f"{COMPILED}\nfor _ in range(500): x = function(x) * 0.01\nsys.exit(4)")
     assert child.exit_code == 4, child.err

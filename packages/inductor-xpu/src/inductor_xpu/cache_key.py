@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import torch
 import xpu_runtime as xr
 from torch.utils._config_module import ConfigModule
 from xpu_runtime import codegen
 
 
 def cache_key() -> ConfigModule:
-    """Return the settings with the generator's sources and the devices, which Inductor's caches read."""
+    """Return the settings with the generator's sources and the devices, which Inductor's caches read.
+
+    A child of a fork that cannot use the devices compiles for others.
+    """
     from . import settings
 
-    devices = xr.devices()
+    devices = () if torch.xpu._is_in_bad_fork() else xr.devices()
     settings.generator = _digest_of_generator()
     settings.devices = repr(
         [(d.name, d.driver_version, d.sub_group_size, d.max_compute_units) for d in devices]

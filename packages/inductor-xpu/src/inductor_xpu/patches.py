@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -70,6 +71,27 @@ def _two_step_variance(stock: Any) -> Any:
         return x.get_device().type == "xpu" or stock(x, *args, **named)
 
     return use_two_step_variance
+
+
+def _division(stock: Any) -> Any:
+    from torch._inductor.lowering import get_constant_value, make_pointwise
+    from torch._inductor.virtualized import ops
+
+    divide = make_pointwise(ops.truediv)
+
+    @functools.wraps(stock)
+    def div_prim(a: Any, b: Any) -> Any:
+        divisor = get_constant_value(b)
+        if divisor is None or a.get_device().type != "xpu" or has_f32_reciprocal(divisor.value):
+            return stock(a, b)
+        return divide(a, b)
+
+    return div_prim
+
+
+def has_f32_reciprocal(divisor: Any) -> bool:
+    """Return True if multiplying by the reciprocal in f32 gives what dividing gives: 0 and infinities, too."""
+    return divisor == 0 or 2.0**-126 <= abs(1 / divisor) < 2.0**128 or math.isinf(abs(divisor))
 
 
 def _splits(stock: Any) -> Any:
@@ -275,6 +297,12 @@ PATCHES = (
         "Reduction.num_splits",
         "splits no reduction of as many results as fill a GPU's threads, although too few for its units",
         _splits,
+    ),
+    Patch(
+        "torch._inductor.lowering",
+        "div_prim",
+        "divides by multiplying with a reciprocal that f32 may not hold: 0 / 1e-40 became NaN",
+        _division,
     ),
     Patch(
         "torch._inductor.lowering",

@@ -62,6 +62,11 @@ def _device_count() -> int:
         return 0
 
 
+def _is_available() -> bool:
+    """Return True if this process has a device that it can use: a child forked after the first use has none."""
+    return not _in_bad_fork() and torch.xpu.device_count() > 0
+
+
 def _synchronize(device: int) -> None:
     from . import _device
 
@@ -151,4 +156,5 @@ def install() -> None:
     atexit.register(_end)
     # PyTorch's own function needs the management library of GPUs, which is rarely installed.
     torch.xpu.device_memory_used = _memory.used
+    torch.xpu.is_available = _is_available
     torch.xpu.memory_summary = torch.xpu.memory.memory_summary = _memory.summary

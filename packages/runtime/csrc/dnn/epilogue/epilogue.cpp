@@ -1,5 +1,8 @@
 #include "dnn/epilogue/epilogue.h"
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 
 #include "dnn/candidates.h"
@@ -9,6 +12,7 @@ namespace xpu::dnn {
 namespace {
 
 std::string literal(float value) {
+  if (!std::isfinite(value)) return join("xpu::bits_as<float>(", std::bit_cast<std::uint32_t>(value), "u)");
   char text[64];
   std::snprintf(text, sizeof text, "%af", static_cast<double>(value));
   return text;
