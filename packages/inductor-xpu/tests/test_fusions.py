@@ -184,7 +184,10 @@ def test_an_infinite_factor():
 
 @pytest.mark.parametrize("divisor", [1e-40, -3e-39, 3e38, 0.0, float("inf")])
 def test_divisors_whose_reciprocal_f32_does_not_hold(divisor):
-    x, w = some(torch.float32, 8, 8).abs(), some(torch.float32, 8, 8).abs()  # sums without cancellation
+    x, w = (
+        some(torch.float32, 8, 8).abs(),
+        some(torch.float32, 8, 8).abs(),
+    )  # sums without cancellation
     x[0] = 0
     for function in (lambda x, w: x / divisor, lambda x, w: x @ w / divisor):
         got = torch.compile(function)(x, w)

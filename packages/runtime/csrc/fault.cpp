@@ -33,6 +33,8 @@ struct Faults {
   }
 };
 
+thread_local const char* scope_name = nullptr;
+
 Faults& faults() {
   static auto& all = immortal<Faults>();
   return all;
@@ -63,7 +65,16 @@ FaultRecord* fault_record(int device) {
   return record;
 }
 
+FaultNameScope::FaultNameScope(const char* op) : previous_(scope_name) {
+  if (!scope_name) scope_name = op;
+}
+
+FaultNameScope::~FaultNameScope() {
+  scope_name = previous_;
+}
+
 std::uint32_t fault_code(std::string_view op, std::string_view text) {
+  if (scope_name) op = scope_name;
   auto& all = faults();
   std::lock_guard lock(all.mutex);
   for (std::size_t i = 0; i < all.checks.size(); ++i)

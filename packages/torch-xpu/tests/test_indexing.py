@@ -1,9 +1,11 @@
 """Indexing's errors, and what operator samples leave out."""
 
 import math
+import re
 
 import pytest
 import torch
+from torch.nn import functional
 
 
 def test_masks_must_be_boolean():
@@ -64,6 +66,37 @@ def test_an_index_out_of_range_is_a_runtime_error(index):
         with pytest.raises(RuntimeError, match=f"{index} is out of range") as caught:
             call().cpu()
         assert not isinstance(caught.value, IndexError)
+
+
+CALLS = {
+    "embedding": lambda nine: functional.embedding(nine, torch.ones(4, 3, device="xpu")),
+    "embedding with max_norm": lambda nine: functional.embedding(
+        nine, torch.ones(4, 3, device="xpu"), max_norm=1.0
+    ),
+    "embedding of a matrix": lambda nine: functional.embedding(
+        nine.view(1, 1), torch.ones(4, 3, device="xpu")
+    ),
+    "nll_loss or cross_entropy": lambda nine: functional.cross_entropy(
+        torch.ones(1, 4, device="xpu"), nine
+    ),
+    "nll_loss or cross_entropy with weights": lambda nine: functional.cross_entropy(
+        torch.ones(1, 4, device="xpu"), nine, torch.ones(4, device="xpu")
+    ),
+    "nll_loss or cross_entropy of images": lambda nine: functional.nll_loss(
+        torch.ones(1, 4, 1, 1, device="xpu"), nine.view(1, 1, 1)
+    ),
+    "scatter": lambda nine: functional.one_hot(nine, 4),
+}
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("call", CALLS)
+def test_an_index_out_of_range_names_the_operator_that_was_called(call):
+    nine = torch.tensor([9], device="xpu")
+    name = re.split(" of | with ", call)[0]
+    text = rf"^{name}\w* on device 0: index 9 is out of range.*XPU_LAUNCH_BLOCKING=1"
+    with pytest.raises(RuntimeError, match=text):
+        CALLS[call](nine).cpu()
 
 
 @pytest.mark.values

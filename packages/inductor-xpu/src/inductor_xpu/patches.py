@@ -90,7 +90,7 @@ def _division(stock: Any) -> Any:
 
 
 def has_f32_reciprocal(divisor: Any) -> bool:
-    """Return True if multiplying by the reciprocal in f32 gives what dividing gives: 0 and infinities, too."""
+    """Return True if multiplying by the f32 reciprocal gives what dividing gives, also 0 and infinities."""
     return divisor == 0 or 2.0**-126 <= abs(1 / divisor) < 2.0**128 or math.isinf(abs(divisor))
 
 

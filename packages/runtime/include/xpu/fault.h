@@ -21,4 +21,17 @@ XPU_API FaultRecord* fault_record(int device);
 /// "index {a} is out of range for a dimension of {b}".
 XPU_API std::uint32_t fault_code(std::string_view op, std::string_view text);
 
+/// While one lives, what the calling thread registers is of the operation `op`, such as the one of a
+/// framework that a program called. The outermost counts. `op` must outlive it.
+class XPU_API FaultNameScope {
+ public:
+  explicit FaultNameScope(const char* op);
+  ~FaultNameScope();
+  FaultNameScope(const FaultNameScope&) = delete;
+  FaultNameScope& operator=(const FaultNameScope&) = delete;
+
+ private:
+  const char* previous_;
+};
+
 }  // namespace xpu

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tarfile
 from collections.abc import Iterator
-from typing import IO
+from gzip import GzipFile
 
 _BLOCK = tarfile.BLOCKSIZE
 
@@ -15,7 +15,7 @@ _BLOCK = tarfile.BLOCKSIZE
 class Member:
     """One member. It can be read until the next one is taken."""
 
-    def __init__(self, header: tarfile.TarInfo, stream: IO[bytes]) -> None:
+    def __init__(self, header: tarfile.TarInfo, stream: GzipFile) -> None:
         """Begin behind the header."""
         self.name, self.size, self.is_file = header.name, header.size, header.isreg()
         self._stream, self._left = stream, header.size
@@ -35,7 +35,7 @@ class Member:
         self._stream.read(-self.size % _BLOCK)
 
 
-def members(stream: IO[bytes]) -> Iterator[Member]:
+def members(stream: GzipFile) -> Iterator[Member]:
     """Yield the members whose headers are sound. What is behind another header is skipped."""
     while len(block := stream.read(_BLOCK)) == _BLOCK:
         try:

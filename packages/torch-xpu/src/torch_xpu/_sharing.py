@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from multiprocessing.reduction import ForkingPickler
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -28,7 +27,7 @@ def _raise(text: str) -> None:
     raise RuntimeError(text)
 
 
-def _refuse_xpu(reductions: ModuleType) -> None:
+def _refuse_xpu(reductions: Any) -> None:
     stock = reductions.reduce_storage
 
     def reduce_storage(storage: torch.UntypedStorage) -> Any:

@@ -63,7 +63,7 @@ def _device_count() -> int:
 
 
 def _is_available() -> bool:
-    """Return True if this process has a device that it can use: a child forked after the first use has none."""
+    """Return True if this process can use a device, which one that was forked after the first use cannot."""
     return not _in_bad_fork() and torch.xpu.device_count() > 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def gptq_format_of(source: Source) -> str:
     folder = path if path.is_dir() else path.parent
     for name, key in (("quantize_config.json", None), ("config.json", "quantization_config")):
         if (folder / name).is_file():
-            config = _read_json(folder / name)
-            config = config if key is None else config.get(key)
+            content = _read_json(folder / name)
+            config = content if key is None else content.get(key)
             if isinstance(config, dict) and "checkpoint_format" in config:
                 return config["checkpoint_format"]
     return "gptq"
@@ -110,7 +111,7 @@ class _Safetensors(Mapping[str, Any]):
             names = list(file.keys())
             if "tensor_names" in metadata:
                 tensors = {name: file.get_tensor(name) for name in names}
-                self.made |= _read(path, lambda t=tensors, m=metadata: _unflatten(t, m))
+                self.made |= _read(path, partial(_unflatten, tensors, metadata))
             else:
                 self._files |= dict.fromkeys(names, file)
 

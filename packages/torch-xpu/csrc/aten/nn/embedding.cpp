@@ -1,6 +1,7 @@
 // Embeddings: gradients of their tables, and bags of rows reduced to one.
 #include <ATen/ops/_embedding_bag_backward_native.h>
 #include <ATen/ops/_embedding_bag_dense_backward.h>
+#include <ATen/ops/embedding_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -25,6 +26,14 @@ using at::Tensor;
 void check_index_type(const char* name, const Tensor& indices) {
   TORCH_CHECK(indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt, "Expected tensor for ",
               name, " to have one of the following scalar types: Long, Int; but got ", indices.scalar_type());
+}
+
+// PyTorch selects rows by an operator of another name.
+Tensor embedding(const Tensor& weight, const Tensor& indices, c10::SymInt padding_idx,
+                 bool scale_grad_by_freq, bool sparse) {
+  auto guard = guard_for(weight, indices);
+  xpu::FaultNameScope name("embedding");
+  return at::native::embedding_symint(weight, indices, std::move(padding_idx), scale_grad_by_freq, sparse);
 }
 
 // How often the index at each place occurs, as a column of the gradient's dtype.
@@ -62,6 +71,7 @@ Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices
 // Equal indices write equal rows, so which of them comes last does not matter.
 Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
   auto guard = guard_for(self, indices);
+  xpu::FaultNameScope name("embedding");
   check_one_device(self, indices);
   TORCH_CHECK(self.dim() == 2, "embedding_renorm_: expected a matrix, got ", self.dim(), " dimensions");
   check_index_type("argument #2 'indices'", indices);
@@ -206,6 +216,7 @@ Tensor per_sample_weights_backward(const Tensor& grad, const Tensor& weight, con
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
+  m.impl("embedding", embedding);
   m.impl("embedding_dense_backward", embedding_dense_backward);
   m.impl("embedding_renorm_", embedding_renorm_);
   m.impl("_embedding_bag", embedding_bag);

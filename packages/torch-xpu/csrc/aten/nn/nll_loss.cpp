@@ -9,6 +9,7 @@
 #include "ops/elementwise.h"
 #include "ops/reduce.h"
 #include "ops/structured.h"
+#include "xpu/fault.h"
 
 namespace torch_xpu {
 namespace {
@@ -17,6 +18,9 @@ using at::Tensor;
 using xpu::kernels::Elementwise;
 using xpu::kernels::Reduction;
 using MaybeTensor = const std::optional<Tensor>&;
+
+// PyTorch computes both by this operator. A target out of range is an index of the operators it is made of.
+constexpr auto* op_name = "nll_loss or cross_entropy";
 
 // The classes' dimension is the second, or the only one.
 std::int64_t class_dim(const Tensor& self) {
@@ -64,6 +68,7 @@ void forward(const Tensor& out, const Tensor& total, const Tensor& self, const T
                           .outputs = {end, "s1"},
                           .inputs = 2});
   };
+  xpu::FaultNameScope name(op_name);
   static const Reduction *sum = make("nll_loss_sum", "s0"), *mean = make("nll_loss_mean", "s0 / s1");
   Chosen chosen(self, target, weight, ignored);
   auto dim = class_dim(self);
@@ -84,6 +89,7 @@ void backward(const Tensor& out, const Tensor& grad, const Tensor& self, const T
       *new Elementwise({.name = "nll_loss_backward", .outputs = {"-a0 * a1"}, .inputs = 2});
   static const auto& share_of_mean = *new Elementwise(
       {.name = "nll_loss_mean_backward", .outputs = {"a1 == (T)0 ? (T)0 : -a0 * a1 / a2"}, .inputs = 3});
+  xpu::FaultNameScope name(op_name);
   out.zero_();
   if (self.numel() == 0 || target.numel() == 0) return;
   Chosen chosen(self, target, weight, ignored);

@@ -29,5 +29,5 @@ def break_graph(function: Callable) -> Callable:
 
     call._torchdynamo_disable = True  # type: ignore[attr-defined]
     call._torchdynamo_disable_msg = "a function of JAX"  # type: ignore[attr-defined]
-    eval_frame.set_code_exec_strategy(call.__code__, _SKIP)
+    eval_frame.set_code_exec_strategy(call.__code__, _SKIP)  # type: ignore[attr-defined]
     return call
