@@ -16,7 +16,8 @@
 namespace xpu {
 namespace {
 
-constexpr std::string_view magic = "XPUCACHE2\n", part = ".part", entry = ".entry";
+constexpr std::string_view magic = "XPUCACHE2\n", older_magic = "XPUCACHE1\n", part = ".part",
+                           entry = ".entry";
 // Of all versions: what others wrote is evicted too.
 constexpr std::string_view any_magic = magic.substr(0, 8);
 constexpr std::size_t max_kind_length = 16;
@@ -76,6 +77,10 @@ bool is_sound(const std::string& path, const Bytes& all) {
   return std::memcmp(digest.data(), all.data() + magic.size(), digest_size) == 0;
 }
 
+bool is_of_older_version(const Bytes& all) {
+  return all.size() >= head_size && std::memcmp(all.data(), older_magic.data(), older_magic.size()) == 0;
+}
+
 // Also replaces an empty folder of that name.
 bool put_in_place(const std::string& written, const std::string& path) {
   auto rename = [&] { return std::rename(written.c_str(), path.c_str()) == 0; };
@@ -129,7 +134,8 @@ CacheFile read_cache_file(const std::string& path) {
   if (!S_ISREG(about.st_mode)) return {{}, "is not a file"};
   if (about.st_uid != geteuid()) return {{}, "belongs to somebody else"};
   Bytes all(static_cast<std::size_t>(about.st_size) + 1);  // one byte more, so that one read() finds the end
-  if (!file.read(all) || !is_sound(path, all)) return {{}, "is damaged"};
+  if (!file.read(all)) return {{}, "is damaged"};
+  if (!is_sound(path, all)) return {{}, is_of_older_version(all) ? "" : "is damaged"};
   all.erase(all.begin(), all.begin() + head_size);
   return {std::move(all), ""};
 }

@@ -176,12 +176,16 @@ CompiledSource compile_source(int device, const std::string& flat, const std::ve
     require_resources(device, program->signatures);
     return {std::move(program), std::move(spirv)};
   } catch (const sycl::exception& e) {
-    if (e.code() == sycl::errc::build)
+    if (e.code() == sycl::errc::build) {
+      // The compiler's messages are in one of the two.
+      std::string messages = log.empty() ? e.what() : log;
+      bool has_reason = !log.empty() || messages.find("error:") != messages.npos;
       fail<CompileError>(
           "kernel source does not compile:\n",
-          log.empty() ? join("the compiler gives no reason (", e.what(), "). ", missing_function_hint(flat))
-                      : name_places(log, flat),
-          hint(log));
+          has_reason ? name_places(messages, flat)
+                     : join("the compiler gives no reason (", messages, "). ", missing_function_hint(flat)),
+          hint(messages));
+    }
     throw_translated(e, "compiling a kernel");
   }
 }

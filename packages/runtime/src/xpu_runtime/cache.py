@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ._native import C
 from .errors import UsageError
 
-MAGIC = b"XPUCACHE2\n"
+MAGIC, _OLDER_MAGIC = b"XPUCACHE2\n", b"XPUCACHE1\n"
 _KERNELS = {"spv": "SPIR-V", "bin": "native"}
 # What adapters call the kinds of their entries.
 _KIND = re.compile(r"[a-z_]{1,16}")
@@ -122,6 +122,9 @@ def _is_sound(path: Path) -> bool:
         if not path.is_file():
             return not os.path.lexists(path)
         with path.open("rb") as file:
+            if file.read(len(_OLDER_MAGIC)) == _OLDER_MAGIC:
+                return True  # of an older version: nothing reads it, until it is evicted
+            file.seek(0)
             return is_sound(path.name, file)
     except FileNotFoundError:
         return True  # evicted by another process
