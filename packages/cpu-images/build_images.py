@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -23,8 +25,16 @@ def environment(target: str) -> dict[str, str]:
     return others | chosen | {"XPU_CACHE_SIZE": "0"}
 
 
+def images_file() -> Path:
+    """Return the file for the kernels of the installed xpu-runtime, which all clones of a user share."""
+    (package,) = importlib.util.find_spec("xpu_runtime").submodule_search_locations
+    kernels = (Path(package) / "kernels.ready").read_bytes()
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "xpu-sdk" / f"images-{hashlib.sha256(kernels).hexdigest()[:16]}.ready"
+
+
 def build(file: Path) -> None:
-    """Write the images for all targets. What the file has is kept, so that only changes are built."""
+    """Write the images for all targets. What the file has is kept, so that only what it lacks is built."""
     for vector_bytes, target in TARGETS.items():
         command = [sys.executable, str(FOLDER / "images.py"), str(vector_bytes), str(file)]
         subprocess.run(command, env=environment(target), check=True)
@@ -35,8 +45,8 @@ class BuildImages(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build them, and mark the wheel as one for this machine's platform."""
-        file = FOLDER / "build" / "images.ready"
-        file.parent.mkdir(exist_ok=True)
+        file = images_file()
+        file.parent.mkdir(parents=True, exist_ok=True)
         build(file)
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"py3-none-{platform}"

@@ -28,11 +28,19 @@ def end_of_intermediate_code(image: bytes) -> int:
     return offset + size
 
 
+def known_images(file: Path) -> list[_pack_file.Item]:
+    """Return the images of a file; none if it is missing or damaged."""
+    try:
+        return _pack_file.read(file)
+    except (FileNotFoundError, ValueError, struct.error):
+        return []
+
+
 def main(vector_bytes: int, file: Path) -> None:
     """Build the image of each module for CPUs whose vector registers have so many bytes."""
     ready = _pack_file.read(Path(xr.__file__).with_name("kernels.ready"))
     modules = [item.content for item in ready if item.devices & vector_bytes]
-    known = _pack_file.read(file) if file.exists() else []
+    known = known_images(file)
     images = {item.key: item for item in known}
 
     def build(spirv: bytes) -> _pack_file.Item:

@@ -44,8 +44,10 @@ def orders(content: dict[str, Any], programs: str) -> Iterator[tuple[str, int, l
 
 def main(package_parent: str, folder: str, programs: str) -> None:
     """Build every kernel that still compiles, and say which do not: they are stale, of an older version."""
-    # The cache stays beside the result, so that the next build compiles only what changed.
-    os.environ["XPU_CACHE_DIR"] = str(Path(folder) / "ready-cache")
+    # The user's, so that the next build compiles only what changed, also that of another clone. Its keys are
+    # digests of sources and of the compiler's version.
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    os.environ["XPU_CACHE_DIR"] = str(Path(home) / "xpu-sdk" / "build")
     sys.path.insert(0, package_parent)
     import xpu_runtime as xr
     from xpu_runtime import _pack_file

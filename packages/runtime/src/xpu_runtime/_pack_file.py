@@ -51,13 +51,15 @@ def write(path: Path, items: Iterable[Item]) -> None:
 
 
 def read(path: Path) -> list[Item]:
-    """Return the items of a file, in the order of their contents."""
+    """Return the items of a file, in the order of their contents. Raises ValueError if one is damaged."""
     data = path.read_bytes()
     _, count = HEAD.unpack_from(data)
     items = {}
     for index in range(count):
         entry = ENTRY.unpack_from(data, HEAD.size + ENTRY.size * index)
-        key, _, first, first_size, second, second_size, devices = entry
+        key, digest, first, first_size, second, second_size, devices = entry
         content = data[first : first + first_size] + data[second : second + second_size]
+        if sha256(content).digest() != digest:
+            raise ValueError(f"{path} is damaged")
         items[second] = Item(key, content, devices, first_size)
     return [items[offset] for offset in sorted(items)]
