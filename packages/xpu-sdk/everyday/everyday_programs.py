@@ -17,40 +17,43 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Everyday:
-    """Limits of a program, pytest's marks, and whether it needs more than the tests' environment has."""
+    """Limits of a program, pytest's marks, and whether it is part of the package's suite.
+
+    Those of the suite take at most a minute on two cores and need nothing that the tests' environment lacks.
+    """
 
     seconds: float = 420
     gib: float = 6
     marks: tuple[str, ...] = ()
-    needs_group: bool = False
+    in_suite: bool = False
 
 
 PROGRAMS = {
     "vision_amp": Everyday(),
     "gpt_compiled": Everyday(),
-    "transformers_models": Everyday(needs_group=True),
-    "lora_quantized": Everyday(marks=("onednn",), needs_group=True),
-    "accelerate_training": Everyday(needs_group=True),
-    "profile_and_trace": Everyday(),
-    "out_of_memory": Everyday(),
-    "flax_two_devices": Everyday(marks=("cpu_device",), needs_group=True),
-    "second_derivatives": Everyday(),
-    "own_kernel": Everyday(),
+    "transformers_models": Everyday(),
+    "lora_quantized": Everyday(marks=("onednn",)),
+    "accelerate_training": Everyday(),
+    "profile_and_trace": Everyday(in_suite=True),
+    "out_of_memory": Everyday(in_suite=True),
+    "flax_two_devices": Everyday(marks=("cpu_device",)),
+    "second_derivatives": Everyday(in_suite=True),
+    "own_kernel": Everyday(in_suite=True),
     "gguf_model": Everyday(),
     "command_line": Everyday(seconds=540, marks=("cpu_device",)),
-    "user_errors": Everyday(),
-    "threaded_server": Everyday(),
+    "user_errors": Everyday(in_suite=True),
+    "threaded_server": Everyday(in_suite=True),
 }
 
 
-def parameters(*, group: bool) -> list[object]:
-    """Return the programs as parameters of a test: all, or those that need no dependency group."""
+def parameters(*, all_programs: bool) -> list[object]:
+    """Return the programs as parameters of a test: all, or those of the package's suite."""
     return [
         pytest.param(
             name, marks=[getattr(pytest.mark, mark) for mark in ("values", *program.marks)]
         )
         for name, program in PROGRAMS.items()
-        if group or not program.needs_group
+        if all_programs or program.in_suite
     ]
 
 

@@ -15,6 +15,6 @@ def test_every_program_is_listed():
     assert files == set(everyday_programs.PROGRAMS)
 
 
-@pytest.mark.parametrize("name", everyday_programs.parameters(group=True))
+@pytest.mark.parametrize("name", everyday_programs.parameters(all_programs=True))
 def test_program(name, tmp_path):
     everyday_programs.run(name, tmp_path)

@@ -1,4 +1,4 @@
-"""Programs of every day that need no library besides the tests' own. `nox -s everyday` runs all."""
+"""Short programs of every day that need no library besides the tests' own. `nox -s everyday` runs all."""
 
 import os
 import sys
@@ -17,6 +17,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("name", everyday_programs.parameters(group=False))
+@pytest.mark.parametrize("name", everyday_programs.parameters(all_programs=False))
 def test_program(name, tmp_path):
     everyday_programs.run(name, tmp_path)
