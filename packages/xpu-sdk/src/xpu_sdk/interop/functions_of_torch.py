@@ -81,7 +81,12 @@ def _gradients(
     wanted = [leaf for leaf in jax.tree.leaves(tensors) if _needs_gradient(leaf)]
     inexact = [leaf for leaf in jax.tree.leaves(results) if is_inexact(leaf)]
     both = zip(inexact, given, strict=True)
-    pairs = [(result, gradient.conj()) for result, gradient in both if _needs_gradient(result)]
+    # JAX makes the first gradient, 1, on the default device.
+    pairs = [
+        (result, gradient.to(result.device).conj())
+        for result, gradient in both
+        if _needs_gradient(result)
+    ]
     if not pairs:
         return jax.tree.map(lambda _: None, tensors)
     outs, of_outs = zip(*pairs, strict=True)
