@@ -62,7 +62,6 @@ def test_the_longest_operations_are_printed(xpu_sdk, tmp_path):
     names = [row[1].strip() for row in rows]
     assert "loop11_" in names[:3]
     assert len(names) <= 10
-    assert "loop0_" not in names
     (twice,) = (row for row in rows if row[1].strip() == "loop8_")
     assert twice[3].strip() == "2"
 
