@@ -141,9 +141,6 @@ def test_a_sample_does_not_change_with_new_tests():
     assert choose_sample(items, 1) == set(items)
     assert len(choose_sample(items[:3], 1000)) == 1
     assert choose_sample([], 4) == set()
-    other = choose_sample(items, 4, "another commit")
-    assert 60 < len(other) < 140
-    assert other != quarter
 
 
 SLOW_SUITE = """

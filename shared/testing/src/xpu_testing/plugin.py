@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from . import validation
 from .budget import Budget
 from .canary import Canary
 from .child import run_child
-from .choice import number_of
 from .limits import DEFAULT_SECONDS, TimeLimits
 from .values import disable_value_comparisons, values_checked
 
@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--choice",
         default="",
         metavar="TEXT",
-        help="any text: another one makes --sample and --budget choose other tests",
+        help="any text: another one makes --budget choose other tests",
     )
     parser.addoption(
         "--test-timeout",
@@ -111,16 +111,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if doubles and not has_fp64():
         deselected |= doubles
     candidates = [item for item in items if item not in deselected]
-    sample = choose_sample(candidates, config.getoption("--sample"), config.getoption("--choice"))
+    sample = choose_sample(candidates, config.getoption("--sample"))
     deselected |= {x for x in candidates if x not in sample and not is_only_for_this_gpu(x)}
     if deselected:
         config.hook.pytest_deselected(items=list(deselected))
         items[:] = [item for item in items if item not in deselected]
 
 
-def choose_sample(items: list[pytest.Item], n: int, choice: str = "") -> set[pytest.Item]:
-    """Return one item of n, at least one, by name and ``choice``: a new test does not change the others."""
-    hashes = {item: number_of(f"{choice} {item.nodeid}") for item in items}
+def choose_sample(items: list[pytest.Item], n: int) -> set[pytest.Item]:
+    """Return one item of n, at least one, chosen by name: a new test does not change the choice of others."""
+    hashes = {item: crc32(item.nodeid.encode()) for item in items}
     sample = {item for item in items if hashes[item] % n == 0}
     return sample or set(sorted(items, key=hashes.__getitem__)[:1])
 
