@@ -153,10 +153,11 @@ class CapturedCase:
 
 
 def all_cases(device: str = "xpu") -> Iterator[CapturedCase]:
-    """Yield every case, first without gradients."""
+    """Yield every case, first without gradients. Inductor differentiates no conjugates, on any device."""
     for trains in (False, True):
-        for number in range(len(CASES)):
-            yield CapturedCase(number, trains, device)
+        for number, (_, result) in enumerate(CASES):
+            if not (trains and result == "conjugate"):
+                yield CapturedCase(number, trains, device)
 
 
 def _check(got: torch.Tensor, expected: torch.Tensor) -> None:
