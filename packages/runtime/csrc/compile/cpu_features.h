@@ -13,10 +13,15 @@ namespace xpu::cpu_features {
 
 // What compilers emit unasked for the targets of the images that ship, in GCC's names. The targets have more
 // features, such as rdrnd and clwb, which only source code asks for.
-#define XPU_FEATURES_OF_CORE_AVX2(DO)                                                                    \
-  DO("cmov")                                                                                             \
-  DO("cmpxchg16b") DO("lahf_lm") DO("popcnt") DO("sse3") DO("ssse3") DO("sse4.1") DO("sse4.2") DO("avx") \
-      DO("f16c") DO("fma") DO("avx2") DO("bmi") DO("bmi2") DO("lzcnt") DO("movbe")
+#define XPU_FEATURES_OF_CORE_AVX2(DO) \
+  DO("cmov")                          \
+  DO("cmpxchg16b")                    \
+  DO("lahf_lm")                       \
+  DO("popcnt")                        \
+  DO("sse3")                          \
+  DO("ssse3")                         \
+  DO("sse4.1")                        \
+  DO("sse4.2") DO("avx") DO("f16c") DO("fma") DO("avx2") DO("bmi") DO("bmi2") DO("lzcnt") DO("movbe")
 #define XPU_FEATURES_OF_SKX(DO) DO("avx512f") DO("avx512cd") DO("avx512bw") DO("avx512dq") DO("avx512vl")
 
 #define XPU_LISTED(name) name,
