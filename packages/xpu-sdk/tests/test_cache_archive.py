@@ -208,7 +208,7 @@ MIB = 1 << 20
 
 
 def test_a_member_takes_little_memory(archive, tmp_path, cache_home):
-    """Neither one that claims to be a cached file, nor the name of one."""
+    """Neither a large cached file nor a large member name is read into memory as a whole."""
     with tarfile.open(archive) as old:
         about = old.extractfile("about.json").read()
     with gzip.open(archive, "wb", compresslevel=1) as out:

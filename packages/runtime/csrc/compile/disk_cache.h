@@ -7,7 +7,7 @@
 
 namespace xpu {
 
-/// The bytes that the files may take (XPU_CACHE_SIZE).
+/// Returns the size limit of the cache in bytes (XPU_CACHE_SIZE).
 XPU_API std::uint64_t cache_limit();
 /// Deletes the least recently used files if all take more than the limit, until they take nine tenths of it.
 XPU_API void evict_cache();

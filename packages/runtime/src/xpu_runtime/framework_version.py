@@ -54,7 +54,7 @@ def _required(wheel: str, framework: str) -> str:
 
 
 def _specifier(requirement: str, framework: str) -> str:
-    """Return the versions that an unconditional requirement of the framework names, otherwise ''."""
+    """Return the version clauses of a requirement; "" if it has a condition or is of another package."""
     found = re.fullmatch(rf"{framework}\s*\(?\s*([=<>!~][^;)]*)\)?\s*", requirement)
     return found[1].replace(" ", "") if found else ""
 

@@ -1,4 +1,4 @@
-// Which images a CPU runs, and what tells CPUs apart.
+// CPU features select the images that a CPU can run, and are part of the keys of native code.
 #include "compile/cpu_features.h"
 
 #include <set>

@@ -124,7 +124,7 @@ def _run_pullback(pull: Any, tree: Any, types: tuple[Any, ...], gradients: list[
 
 
 class _Call:
-    """One call: what it calls, which leaves have gradients without a transformation, and what it gave."""
+    """State of one call: its function, the leaves that need gradients, and the structure of its results."""
 
     def __init__(self, flat: _Flat, wanted: tuple[int, ...]) -> None:
         self.flat, self.wanted = flat, wanted
