@@ -26,6 +26,7 @@ GRACE_SECONDS = 15  # from SIGTERM to SIGKILL, for a last report
 POLL_SECONDS = 0.2
 TAIL_BYTES = 1 << 14
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_FAILURE = re.compile(r"(FAILED|ERROR|E  |nox > .*(error|fail))")
 
 
 @dataclass
@@ -86,6 +87,11 @@ class Part:
         lines = [line.rpartition("\r")[2].rstrip() for line in text.split("\n")]
         return [line for line in lines if line][-count:]
 
+    def failures(self, count: int) -> list[str]:
+        """Return the last lines of its output that name a failed test, an exception or a failed command."""
+        text = _CONTROL.sub("", self.log.read_text(errors="replace"))
+        return [line[:300] for line in text.splitlines() if _FAILURE.match(line)][-count:]
+
 
 class Run:
     """All parts of one run."""
@@ -113,6 +119,11 @@ class Run:
         except Stopped as error:
             stopped = error
             self._stop(error)
+        for part in self.parts:
+            if part.state in ("FAILED", "TIMED OUT"):
+                # Where only the end of a log is kept, it has the reasons.
+                print(f"=== {part.state}: {part.command}")
+                print(*part.failures(20) or part.last_lines(20), sep="\n")
         print("=== time of each part")
         for part in self.parts:
             print(f"{part.command:<32} {part.seconds:5.0f} s  {part.state}")

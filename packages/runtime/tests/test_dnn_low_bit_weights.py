@@ -127,6 +127,26 @@ def test_special_values_stay(xr, rng):
     assert np.isfinite(np.delete(got, [3, 5, 7], 1)).all()
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("length", [64, 1000, 1024])
+@pytest.mark.parametrize("dtype", ["f8e4m3", "f8e5m2"])
+def test_few_rows_have_the_range_of_many(xr, rng, dtype, length):
+    """Rows from bf16's smallest to its largest numbers, and one with both."""
+    stored = rng.integers(0, 0x70, (2 * COLUMNS, length)).astype(np.uint8)
+    stored[COLUMNS:, ::2] = 0  # the small numbers of the last row are the sum
+    weights = xr.from_numpy(stored, dtype).transpose()
+    powers = np.array([-133, -126, -100, -80, -70, -30, 0, 60, 86, 100])
+    a = rng.uniform(1, 2, (len(powers) + 2, length))
+    a[:-2] *= np.exp2(powers.astype(float))[:, None]
+    a[-1, ::2] *= 2.0**60
+    a[-1, 1::2] *= 2.0**-60
+    a = xr.from_numpy(a.astype(np.float32), "bf16")
+    expected = a.numpy().astype(float) @ fp8_values(stored, dtype).T
+    got = xr.dnn.matmul(a, weights, dtype="f32").numpy()
+    tiny = np.finfo(np.float32).smallest_subnormal * length
+    np.testing.assert_allclose(got, expected.astype(np.float32), rtol=1e-4, atol=tiny)
+
+
 def test_only_weights_have_offsets(xr, rng):
     a = xr.from_numpy(rng.standard_normal((2, 64)).astype(np.float32))
     offset = xr.dnn.Quantization(offset=xr.from_numpy(np.float32(1)))

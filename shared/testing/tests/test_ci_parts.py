@@ -80,6 +80,19 @@ def test_a_failure_is_shown_and_the_others_go_on(start):
     assert "\n5 passed\n" in out
 
 
+def test_the_reasons_of_failures_are_at_the_end(start):
+    lines = [*map(str, range(300)), "FAILED test_a.py::test_b - ValueError", *map(str, range(300))]
+    named = {"wrong": f"print(*{lines}, sep='\\n'); raise SystemExit(1)"}
+    unnamed = {"silent": "print('x' * 50); raise SystemExit(1)"}
+    out, _ = start({"first": ""}, named, unnamed, {"last": "print(*range(999))"}).communicate(
+        timeout=60
+    )
+    reasons = out.partition("=== FAILED: ")[2].partition("=== time of each part")[0]
+    assert "\nFAILED test_a.py::test_b - ValueError\n" in reasons
+    assert "x" * 50 in reasons
+    assert len(reasons.splitlines()) < 10
+
+
 def test_nothing_runs_without_the_first_stage(start):
     process = start({"first": "raise SystemExit(1)"}, {"second": "print('ran')"})
     out, _ = process.communicate(timeout=60)

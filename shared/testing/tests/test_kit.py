@@ -212,6 +212,20 @@ def test_a_test_of_the_cpu_device_runs_there_only(tmp_path, monkeypatch, type, c
     assert done.stdout.splitlines()[-1].startswith(says), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("values", "option", "code"), [("0", "-q", 0), ("0", "--sample=9", 0), ("1", "-kof_none", 5)]
+)
+def test_a_suite_passes_of_which_the_device_can_run_nothing(
+    tmp_path, monkeypatch, values, option, code
+):
+    (tmp_path / "xpu_runtime.py").write_text(RUNTIME.format(type="cpu", count=1))
+    (tmp_path / "test_it.py").write_text(OF_THE_CPU_DEVICE.partition("def test_of_any")[0])
+    monkeypatch.setenv("XPU_TEST_VALUES", values)
+    command = [sys.executable, "-m", "pytest", option, "-p", "no:cacheprovider", "test_it.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == code, done.stdout.decode()
+
+
 TUNED_AND_PLAIN = """
 import pytest
 

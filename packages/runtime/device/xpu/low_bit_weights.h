@@ -19,10 +19,14 @@ XPU_FN void unpack_weights(f4e2m1x2 stored, float* low, float* high) {
   *high = e2m1_value(stored.bits >> 4);
 }
 
+// 2^n; n is an exponent of normal numbers.
+XPU_FN float power_of_two(int n) { return bits_as<float>((u32)(n + 127) << 23); }
+
 // How matmul_skinny reads words of 32 bits that hold numbers of B. The words pass prepare<EXACT>() first. Then
 // number<EXACT>(word, j) returns number j, plus kBase, divided by unit<EXACT>() and by factor<EXACT>(j): the other factor of
-// a product is multiplied by the latter beforehand, where it costs nothing. nan_bits() is not 0 if the word has a NaN that
-// number() does not return as NaN.
+// a product is multiplied by the latter beforehand, where it costs nothing. If the unit is so far from 1 that products would
+// leave f32's range, has_row_units<EXACT>(): then the other factors are multiplied by a power of two, too. nan_bits() is not 0
+// if the word has a NaN that number() does not return as NaN.
 template <class B> struct WeightWord;
 
 // Number j stays where it is in the word, and so comes out 2^(BITS * j) times as large. The last one is shifted: in its
@@ -31,6 +35,7 @@ template <int BITS> struct IntegerWord {
   static constexpr int kNumbers = 32 / BITS;
   static constexpr float kBase = 0;
   template <bool EXACT> XPU_FN static float unit() { return 1; }
+  template <bool EXACT> static constexpr bool has_row_units() { return false; }
   template <bool EXACT> XPU_FN static float factor(int j) { return j == kNumbers - 1 ? 1.0f : 1.0f / (float)(1u << BITS * j); }
   template <bool EXACT> XPU_FN static u32 prepare(u32 word) { return word; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
@@ -67,6 +72,7 @@ struct FloatWord {
   static constexpr int kNumbers = 4;
   static constexpr float kBase = 0;
   template <bool EXACT> XPU_FN static float unit() { return 1; }
+  template <bool EXACT> static constexpr bool has_row_units() { return false; }
   template <bool EXACT> XPU_FN static float factor(int) { return 1; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
   XPU_FN static float lane_code() { return 0; }
@@ -92,8 +98,8 @@ template <> struct WeightWord<f8e5m2> : FloatWord {
 // The bits of e4m3, moved, are an fp16 that is 256 times smaller, or an f32 that is 2^120 times smaller; both are numbers
 // where e4m3 has NaN. A subnormal e4m3 becomes a subnormal f32, which some devices treat as zero.
 template <> struct WeightWord<f8e4m3> : FloatWord {
-  template <bool EXACT> XPU_FN static float unit() { return EXACT ? 256.0f : 0x1p80f; }
-  template <bool EXACT> XPU_FN static float factor(int) { return EXACT ? 1.0f : 0x1p40f; }
+  template <bool EXACT> XPU_FN static float unit() { return EXACT ? 256.0f : 0x1p120f; }
+  template <bool EXACT> static constexpr bool has_row_units() { return !EXACT; }
   template <bool EXACT> XPU_FN static auto prepare(u32 word) {
     if constexpr (EXACT)
       return HalfPairs{(word & 0x00800080u) << 8 | (word & 0x007f007fu) << 7, (word & 0x80008000u) | (word & 0x7f007f00u) >> 1};

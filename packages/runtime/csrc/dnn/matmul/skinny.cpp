@@ -97,12 +97,13 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   epilogue.quantize(p.c, p.scale_c, p.zero_c);
   // The sums of a block of rows and columns stay in registers.
   std::int64_t rows = std::min<std::int64_t>(p.m(), 4), columns = 4;
+  bool is_exact = size_of(p.a.dtype) > 2 || device_info(device).is_gpu;
   std::string source =
       epilogue.source() + w.defines() +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
            steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_EXACT ",
-           size_of(p.a.dtype) > 2 || device_info(device).is_gpu, "\n#define XPU_DENSE ",
+           is_exact, "\n#define XPU_DENSE ",
            w.groups >= lanes && w.has_dense_scales(), "\n#define XPU_HAS_TAIL ", steps.has_tail,
            "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
            scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
@@ -114,7 +115,10 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   bool has_shift = p.zero_b.tensor || p.offset_b.tensor || has_base;
   auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts);
   auto count = p.m() * steps.count() * lanes;
-  int ordered = plan.add_scratch(static_cast<std::size_t>(count * blocks) * sizeof(float));
+  // As the kernel's kHasRowUnits.
+  bool has_row_units = steps.words && !is_exact && p.b.dtype == DType::f8e4m3;
+  auto floats = count * blocks + has_row_units * p.m();
+  int ordered = plan.add_scratch(static_cast<std::size_t>(floats) * sizeof(float));
   constexpr std::int64_t group = 256;
   KernelArguments ordering;
   std::int64_t of_a[] = {count, p.k(), steps.count(), p.a.strides[0], p.a.strides[1], 1, 0, 0};
@@ -130,7 +134,8 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       .bytes(of_a, sizeof of_a);
   plan.add(
       std::make_unique<KernelStep>(build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
-                                   NdRange::linear((count + group - 1) / group, group), std::move(ordering)));
+                                   NdRange::linear(has_row_units ? p.m() : (count + group - 1) / group, group),
+                                   std::move(ordering)));
 
   auto bytes_read = steps.words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
   auto far = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, far);
