@@ -18,12 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 class Package:
     """A folder that becomes a wheel.
 
-    ``needs`` names the wheels it is compiled against: it is rebuilt when they change.
+    ``needs`` names the wheels it is made with: it is rebuilt when they change, or only when their
+    ``headers`` change if ``needs_headers`` is true.
     """
 
     folder: str
     wheel: str
     needs: tuple[str, ...] = ()
+    needs_headers: bool = False
+    headers: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -46,12 +49,16 @@ class Package:
 
 
 PACKAGES = (
-    Package("packages/runtime", "xpu-runtime"),
+    Package(
+        "packages/runtime",
+        "xpu-runtime",
+        headers=("include", "cmake", "src/xpu_runtime/codegen/elements.*"),
+    ),
     Package("packages/cpu-images", "xpu-cpu-images", needs=("xpu-runtime",)),
-    Package("packages/torch-xpu", "torch-xpu", needs=("xpu-runtime",)),
+    Package("packages/torch-xpu", "torch-xpu", needs=("xpu-runtime",), needs_headers=True),
     Package("packages/inductor-xpu", "inductor-xpu"),
     Package("packages/ao-xpu", "ao-xpu"),
-    Package("packages/xla-xpu", "xla-xpu", needs=("xpu-runtime",)),
+    Package("packages/xla-xpu", "xla-xpu", needs=("xpu-runtime",), needs_headers=True),
     Package("packages/xpu-sdk", "xpu-sdk"),
 )
 

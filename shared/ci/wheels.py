@@ -46,15 +46,24 @@ def source_files(folder: Path) -> Iterable[Path]:
 
 
 def source_key(package: Package, interpreter: Interpreter) -> str:
-    """Return a digest of the package's sources and of the packages that it is compiled against."""
+    """Return a digest of the package's sources and of what it is compiled against."""
     digest = hashlib.sha256(f"{interpreter.version}{sysconfig.get_platform()}".encode())
-    for folder in (package.path, ROOT / "shared" / "cmake"):
-        for path in source_files(folder):
-            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    _add_files(digest, [package.path, ROOT / "shared" / "cmake"])
     for needed in PACKAGES:
-        if needed.wheel in package.needs:
+        if needed.wheel not in package.needs:
+            continue
+        if package.needs_headers:
+            headers = [path for name in needed.headers for path in sorted(needed.path.glob(name))]
+            _add_files(digest, headers)
+        else:
             digest.update(source_key(needed, interpreter).encode())
     return digest.hexdigest()
+
+
+def _add_files(digest: hashlib._Hash, paths: Iterable[Path]) -> None:
+    for given in paths:
+        for path in source_files(given) if given.is_dir() else [given]:
+            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
 
 
 def build_wheels(

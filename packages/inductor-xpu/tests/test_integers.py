@@ -37,6 +37,8 @@ OF_POSITIONS = {
     "a size to the fourth power": lambda x: torch.full((3,), x.shape[0] ** 3, device=x.device),
     "a float of a size to the fourth power": lambda x: x.float() * x.shape[0] ** 3,
     "a bound of a clamp": lambda x: (positions(x) * FAR).clamp(-FAR, 2**40),
+    "quotients by negative numbers": lambda x: positions(x) // -3 // -5 + x,
+    "a remainder with its dividend's sign": lambda x: torch.fmod(positions(x) - 70_000, 7) + x,
     "a mask of a multiple": lambda x: positions(x).masked_fill(positions(x) * 65537 > FAR, -1),
 }
 
@@ -52,6 +54,7 @@ OF_INDICES = {
     "a quotient of a multiple": lambda x, t: t[positions(x) * 40503 // 135_010_000],
     "a square": lambda x, t: t[(positions(x) * positions(x)) % 30],
     "a minimum": lambda x, t: t[(positions(x) * 40503).clamp(max=29)],
+    "a remainder with its dividend's sign": lambda x, t: t[torch.fmod(positions(x) - 75_000, 15)],
     "a negative remainder": lambda x, t: t[(positions(x) * 40503) % 30 - 30],
 }
 

@@ -94,6 +94,25 @@ def has_f32_reciprocal(divisor: Any) -> bool:
     return divisor == 0 or 2.0**-126 <= abs(1 / divisor) < 2.0**128 or math.isinf(abs(divisor))
 
 
+def _index_of(is_right: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """Make an operation of index expressions one only where ``is_right`` of the operands; else it is computed."""
+
+    def replace(stock: Any) -> Any:
+        import sympy
+        from torch._inductor.virtualized import V
+
+        @functools.wraps(stock)
+        def operation(x: Any, y: Any) -> Any:
+            is_of_xpu = "xpu" in getattr(V.graph, "device_types", ())
+            if is_of_xpu and not is_right(sympy.sympify(x.expr), sympy.sympify(y.expr)):
+                return NotImplemented
+            return stock(x, y)
+
+        return staticmethod(operation)
+
+    return replace
+
+
 def _splits(stock: Any) -> Any:
     from torch._inductor.runtime.hints import ReductionHint
 
@@ -297,6 +316,18 @@ PATCHES = (
         "Reduction.num_splits",
         "splits no reduction of as many results as fill a GPU's threads, although too few for its units",
         _splits,
+    ),
+    Patch(
+        "torch._inductor.index_propagation",
+        "SymPyOps.mod",
+        "gives fmod of negative positions the sign of the divisor",
+        _index_of(lambda x, y: x.is_nonnegative and y.is_positive),
+    ),
+    Patch(
+        "torch._inductor.index_propagation",
+        "SymPyOps.floordiv",
+        "makes x // a // b into x // (a * b), which is wrong for a negative b",
+        _index_of(lambda x, y: y.is_positive),
     ),
     Patch(
         "torch._inductor.lowering",
