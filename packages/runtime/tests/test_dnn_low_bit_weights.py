@@ -128,7 +128,7 @@ def test_special_values_stay(xr, rng):
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("length", [64, 1000, 1024])
+@pytest.mark.parametrize("length", [64, 1000, 1023, 1024])
 @pytest.mark.parametrize("dtype", ["f8e4m3", "f8e5m2"])
 def test_few_rows_have_the_range_of_many(xr, rng, dtype, length):
     """Rows from bf16's smallest to its largest numbers, and one with both."""

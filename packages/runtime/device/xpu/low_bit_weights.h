@@ -34,7 +34,7 @@ template <class B> struct WeightWord;
 template <int BITS> struct IntegerWord {
   static constexpr int kNumbers = 32 / BITS;
   static constexpr float kBase = 0;
-  template <bool EXACT> XPU_FN static float unit() { return 1; }
+  template <bool EXACT> static constexpr float unit() { return 1; }
   template <bool EXACT> static constexpr bool has_row_units() { return false; }
   template <bool EXACT> XPU_FN static float factor(int j) { return j == kNumbers - 1 ? 1.0f : 1.0f / (float)(1u << BITS * j); }
   template <bool EXACT> XPU_FN static u32 prepare(u32 word) { return word; }
@@ -71,7 +71,7 @@ struct HalfPairs {
 struct FloatWord {
   static constexpr int kNumbers = 4;
   static constexpr float kBase = 0;
-  template <bool EXACT> XPU_FN static float unit() { return 1; }
+  template <bool EXACT> static constexpr float unit() { return 1; }
   template <bool EXACT> static constexpr bool has_row_units() { return false; }
   template <bool EXACT> XPU_FN static float factor(int) { return 1; }
   XPU_FN static u32 nan_bits(u32) { return 0; }
@@ -98,7 +98,7 @@ template <> struct WeightWord<f8e5m2> : FloatWord {
 // The bits of e4m3, moved, are an fp16 that is 256 times smaller, or an f32 that is 2^120 times smaller; both are numbers
 // where e4m3 has NaN. A subnormal e4m3 becomes a subnormal f32, which some devices treat as zero.
 template <> struct WeightWord<f8e4m3> : FloatWord {
-  template <bool EXACT> XPU_FN static float unit() { return EXACT ? 256.0f : 0x1p120f; }
+  template <bool EXACT> static constexpr float unit() { return EXACT ? 256.0f : 0x1p120f; }
   template <bool EXACT> static constexpr bool has_row_units() { return !EXACT; }
   template <bool EXACT> XPU_FN static auto prepare(u32 word) {
     if constexpr (EXACT)
