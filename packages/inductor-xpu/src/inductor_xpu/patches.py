@@ -95,7 +95,7 @@ def has_f32_reciprocal(divisor: Any) -> bool:
 
 
 def _index_of(is_right: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
-    """Make an operation of index expressions one only where ``is_right`` of the operands; else it is computed."""
+    """Keep an operation within index expressions only where ``is_right`` of its operands; else compute it."""
 
     def replace(stock: Any) -> Any:
         import sympy

@@ -102,10 +102,9 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       epilogue.source() + w.defines() +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
-           steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_EXACT ",
-           is_exact, "\n#define XPU_DENSE ",
-           w.groups >= lanes && w.has_dense_scales(), "\n#define XPU_HAS_TAIL ", steps.has_tail,
-           "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
+           steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_EXACT ", is_exact,
+           "\n#define XPU_DENSE ", w.groups >= lanes && w.has_dense_scales(), "\n#define XPU_HAS_TAIL ",
+           steps.has_tail, "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
            scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
            epilogue.reads_result(), "\n") +
       kernel_source("matmul_skinny.sycl");
@@ -132,10 +131,9 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       .operand(scales_a ? p.scale_a.operand : ordered)
       .operand(ordered)
       .bytes(of_a, sizeof of_a);
-  plan.add(
-      std::make_unique<KernelStep>(build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
-                                   NdRange::linear(has_row_units ? p.m() : (count + group - 1) / group, group),
-                                   std::move(ordering)));
+  plan.add(std::make_unique<KernelStep>(
+      build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
+      NdRange::linear(has_row_units ? p.m() : (count + group - 1) / group, group), std::move(ordering)));
 
   auto bytes_read = steps.words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
   auto far = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, far);
