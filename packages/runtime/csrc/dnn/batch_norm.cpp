@@ -13,7 +13,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char name[] = "batch_norm";
+const char batch_norm_name[] = "batch_norm";
 
 struct BatchNormProblem {
   const Tensor &x, &y, &mean, &variance;
@@ -91,18 +91,18 @@ std::string by_kernel(const BatchNormProblem& p, Plan& plan) {
   auto groups = std::min<std::size_t>((p.x.numel() + group - 1) / group, 4096);
   plan.add(std::make_unique<KernelStep>(build_kernel(device, source, "normalize"),
                                         NdRange::linear(groups, group), std::move(arguments)));
-  return name;
+  return batch_norm_name;
 }
 
 void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
            const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance) {
   expect<UsageError>(x.ndim >= 2, "batch_norm: x is ", x, ", expected N C ...");
   auto channels = x.shape[1];
-  require_shape_of(name, "y", y, x);
-  require_shape(name, "weight", weight, {channels});
-  require_shape(name, "bias", bias, {channels});
-  require_shape(name, "mean", mean, {channels}, DType::f32);
-  require_shape(name, "variance", variance, {channels}, DType::f32);
+  require_shape_of(batch_norm_name, "y", y, x);
+  require_shape(batch_norm_name, "weight", weight, {channels});
+  require_shape(batch_norm_name, "bias", bias, {channels});
+  require_shape(batch_norm_name, "mean", mean, {channels}, DType::f32);
+  require_shape(batch_norm_name, "variance", variance, {channels}, DType::f32);
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ void batch_norm(Stream stream, const Tensor& x, const Tensor& y, const std::opti
                 const std::optional<Tensor>& bias, const Tensor& mean, const Tensor& variance, float epsilon,
                 bool training) {
   check(x, y, weight, bias, mean, variance);
-  BatchNormProblem p{x, y, mean, variance, epsilon, training, {name, stream.device()}, {}, {}, {}};
+  BatchNormProblem p{x, y, mean, variance, epsilon, training, {batch_norm_name, stream.device()}, {}, {}, {}};
   for (auto* t : {&x, &y, &mean, &variance}) p.problem.add(*t);
   p.problem.real(epsilon);
   p.problem.number(training);

@@ -11,7 +11,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char name[] = "layer_norm";
+const char layer_norm_name[] = "layer_norm";
 
 struct LayerNormProblem {
   const Tensor &x, &y;
@@ -88,9 +88,9 @@ std::string by_kernel(const LayerNormProblem& p, Plan& plan) {
     if (e.tensor) arguments.operand(e.operand);
   arguments.bytes(shape.data(), shape.size() * sizeof shape[0]);
   auto rows = static_cast<std::size_t>(p.x.numel() / p.x.shape[n - 1]);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, name),
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, layer_norm_name),
                                         NdRange::linear(rows, row_group(device)), std::move(arguments)));
-  return name;
+  return layer_norm_name;
 }
 
 void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight,
@@ -99,11 +99,11 @@ void check(const Tensor& x, const Tensor& y, const std::optional<Tensor>& weight
   expect<UsageError>(x.ndim >= 1, "layer_norm: x is ", x, ", expected one or more dimensions");
   auto outer = static_cast<std::size_t>(x.ndim - 1);
   auto length = x.shape[outer];
-  require_shape_of(name, "y", y, x);
-  require_shape(name, "weight", weight, {length});
-  require_shape(name, "bias", bias, {length});
-  require_shape(name, "mean", mean, Sizes(x.shape, outer), DType::f32);
-  require_shape(name, "variance", variance, Sizes(x.shape, outer), DType::f32);
+  require_shape_of(layer_norm_name, "y", y, x);
+  require_shape(layer_norm_name, "weight", weight, {length});
+  require_shape(layer_norm_name, "bias", bias, {length});
+  require_shape(layer_norm_name, "mean", mean, Sizes(x.shape, outer), DType::f32);
+  require_shape(layer_norm_name, "variance", variance, Sizes(x.shape, outer), DType::f32);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ void layer_norm(Stream stream, const Tensor& x, const Tensor& y, const std::opti
                 const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
                 const std::optional<Tensor>& variance, float epsilon) {
   check(x, y, weight, bias, mean, variance);
-  LayerNormProblem p{x, y, epsilon, {name, stream.device()}, {}, {}, {}, {}, {}};
+  LayerNormProblem p{x, y, epsilon, {layer_norm_name, stream.device()}, {}, {}, {}, {}, {}};
   p.problem.add(x);
   p.problem.add(y);
   p.problem.real(epsilon);

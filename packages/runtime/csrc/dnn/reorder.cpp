@@ -11,7 +11,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char name[] = "reorder";
+const char reorder_name[] = "reorder";
 
 struct ReorderProblem {
   const Tensor &src, &dst;
@@ -21,10 +21,10 @@ struct ReorderProblem {
 
   ReorderProblem(int device, const Tensor& src_, const Tensor& dst_, const Quantization& of_src,
                  const Quantization& of_dst)
-      : src(src_), dst(dst_), problem(name, device) {
-    require_shape_of(name, "dst", dst, src);
-    require_fits(name, "src", of_src, src);
-    require_fits(name, "dst", of_dst, dst);
+      : src(src_), dst(dst_), problem(reorder_name, device) {
+    require_shape_of(reorder_name, "dst", dst, src);
+    require_fits(reorder_name, "src", of_src, src);
+    require_fits(reorder_name, "dst", of_dst, dst);
     expect<UsageError>(!of_dst.offset, "reorder: only src can have an offset");
     problem.add(src);
     problem.add(dst);

@@ -8,7 +8,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char name[] = "softmax";
+const char softmax_name[] = "softmax";
 
 struct SoftmaxProblem {
   const Tensor &x, &y;
@@ -33,18 +33,18 @@ std::string by_kernel(const SoftmaxProblem& p, Plan& plan) {
   auto rows = static_cast<std::size_t>(p.x.numel() / p.x.shape[p.axis]);
   KernelArguments arguments;
   arguments.operand(0).operand(1).bytes(shape.data(), shape.size() * sizeof shape[0]);
-  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, name),
+  plan.add(std::make_unique<KernelStep>(build_kernel(device, source, softmax_name),
                                         NdRange::linear(rows, row_group(device)), std::move(arguments)));
-  return name;
+  return softmax_name;
 }
 
 }  // namespace
 
 // oneDNN's softmax is no candidate: it turns some elements of a row with a NaN into numbers.
 void softmax(Stream stream, const Tensor& x, const Tensor& y, int axis, bool log) {
-  require_shape_of(name, "y", y, x);
+  require_shape_of(softmax_name, "y", y, x);
   expect<UsageError>(axis >= -x.ndim && axis < x.ndim, "softmax: axis ", axis, " is not one of ", x);
-  SoftmaxProblem p{x, y, axis < 0 ? axis + x.ndim : axis, log, {name, stream.device()}};
+  SoftmaxProblem p{x, y, axis < 0 ? axis + x.ndim : axis, log, {softmax_name, stream.device()}};
   p.problem.add(x);
   p.problem.add(y);
   p.problem.number(p.axis * 2 + log);

@@ -43,7 +43,7 @@ Tensor weights_matrix(const ConvProblem& p, bool transposed) {
   return m;
 }
 
-void check_problem(const ConvProblem& p) {
+void check_pointwise(const ConvProblem& p) {
   int device = p.problem.device();
   reject_unless(unsupported_reason(device).empty(), unsupported_reason(device));
   reject_unless(!device_info(device).is_gpu, "1x1 convolutions are matrix products only on a CPU");
@@ -58,7 +58,7 @@ void check_problem(const ConvProblem& p) {
 }  // namespace
 
 std::string conv_pointwise(const ConvProblem& p, Plan& plan) {
-  check_problem(p);
+  check_pointwise(p);
   int device = p.problem.device();
   auto x = as_matrices(p.x, "the source"), y = as_matrices(p.y, "the result");
   reject_unless(x.shape[2] >= min_columns, "images of ", x.shape[2], " elements are reordered faster");

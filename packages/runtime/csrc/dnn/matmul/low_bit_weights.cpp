@@ -16,12 +16,6 @@ bool has_sixteen_bits(DType t) {
   return t == DType::bf16 || t == DType::f16;
 }
 
-Tensor transposed(Tensor t) {
-  std::swap(t.shape[0], t.shape[1]);
-  std::swap(t.strides[0], t.strides[1]);
-  return t;
-}
-
 }  // namespace
 
 bool is_packed(DType dtype) {

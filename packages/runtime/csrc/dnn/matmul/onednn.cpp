@@ -18,12 +18,6 @@
 namespace xpu::dnn {
 namespace {
 
-Tensor transposed(Tensor t) {
-  std::swap(t.shape[t.ndim - 2], t.shape[t.ndim - 1]);
-  std::swap(t.strides[t.ndim - 2], t.strides[t.ndim - 1]);
-  return t;
-}
-
 bool column_major(const Tensor& t) {
   return t.strides[t.ndim - 2] == 1 && t.shape[t.ndim - 2] != 1 && t.shape[t.ndim - 1] != 1 &&
          t.strides[t.ndim - 1] != 1;
