@@ -2,8 +2,8 @@
 #include <xpu/copy.h>
 #include <xpu/device.h>
 #include <xpu/error.h>
+#include <xpu/launch.h>
 #include <xpu/memory.h>
-#include <xpu/module.h>
 #include <xpu/stream.h>
 
 #include <cstdio>

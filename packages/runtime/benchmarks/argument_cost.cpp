@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "xpu/launch.h"
 #include "xpu/memory.h"
-#include "xpu/module.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include "xpu/device.h"
 #include "xpu/graph.h"
+#include "xpu/launch.h"
 #include "xpu/memory.h"
-#include "xpu/module.h"
 
 namespace {
 

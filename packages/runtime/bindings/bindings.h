@@ -25,6 +25,7 @@ void bind_generator(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_trace(py::module_& m);
+void bind_ready_kernels(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_kernels_factorize(py::module_& m);
 void bind_kernels_fft(py::module_& m);

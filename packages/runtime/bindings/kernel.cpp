@@ -3,11 +3,12 @@
 #include <pybind11/stl.h>
 
 #include "address.h"
+#include "byte_strings.h"
 #include "launcher.h"
 #include "xpu/build_time.h"
+#include "xpu/enqueue.h"
 #include "xpu/error.h"
 #include "xpu/fault.h"
-#include "xpu/launch.h"
 
 namespace xpu::bindings {
 namespace {
@@ -29,15 +30,6 @@ void add(ManyArgs& list, py::handle value, const Kernel& kernel, std::size_t ind
         ", expected a tensor, an array, a numpy scalar (np.int64(3), np.float32(2)) or bytes for a "
         "struct");
   }
-}
-
-py::bytes to_bytes(const std::vector<std::uint8_t>& data) {
-  return {reinterpret_cast<const char*>(data.data()), data.size()};
-}
-
-std::vector<std::uint8_t> to_vector(const py::bytes& data) {
-  std::string_view text = data;
-  return {text.begin(), text.end()};
 }
 
 py::dict resources_of(const OwnedKernel& kernel) {
@@ -99,47 +91,6 @@ void bind_kernel(py::module_& m) {
         return to_bytes(spirv);
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
-  m.def(
-      "ready_spirv",
-      [](int device) {
-        py::list modules;
-        for (auto& spirv : ready_spirv(device)) modules.append(to_bytes(spirv));
-        return modules;
-      },
-      py::arg("device"));
-  m.def("ready_image_count", &ready_image_count, py::arg("device"), Unlocked());
-  m.def(
-      "build_ready_kernel",
-      [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size,
-         int cpu_vector_bytes) {
-        ReadyKernel built;
-        {
-          py::gil_scoped_release unlocked;
-          built = build_ready_kernel(device, source, options, sub_group_size, cpu_vector_bytes);
-        }
-        return py::make_tuple(to_bytes(built.key), to_bytes(built.spirv));
-      },
-      py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"),
-      py::arg("cpu_vector_bytes"), "Return the key and the SPIR-V of a kernel that ships with the library.");
-  m.def(
-      "build_ready_image",
-      [](int device, py::bytes spirv) {
-        auto module = to_vector(spirv);
-        std::vector<std::uint8_t> image;
-        {
-          py::gil_scoped_release unlocked;
-          image = build_ready_image(device, module);
-        }
-        return to_bytes(image);
-      },
-      py::arg("device"), py::arg("spirv"), "Return the native image of SPIR-V, to ship.");
-  m.def(
-      "ready_image_key",
-      [](int device, py::bytes spirv, int vector_bytes) {
-        return to_bytes(ready_image_key(device, to_vector(spirv), vector_bytes));
-      },
-      py::arg("device"), py::arg("spirv"), py::arg("vector_bytes"),
-      "Return the key of an image for CPUs whose vector registers have so many bytes.");
   m.def(
       "kernel_from_spirv",
       [](int device, py::bytes spirv, const std::string& name) {

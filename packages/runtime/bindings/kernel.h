@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::bindings {
 

@@ -9,6 +9,7 @@ PYBIND11_MODULE(_C, m) {
   bind_stream(m);
   bind_event(m);
   bind_kernel(m);
+  bind_ready_kernels(m);
   bind_address(m);
   bind_launcher(m);
   bind_copy(m);

@@ -4,8 +4,8 @@
 #include <sycl/sycl.hpp>
 
 #include "peer_copy.h"
+#include "xpu/enqueue.h"
 #include "xpu/error.h"
-#include "xpu/launch.h"
 
 namespace xpu {
 namespace {

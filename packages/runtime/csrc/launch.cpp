@@ -1,128 +1,147 @@
+// Arguments and ranges are checked, because drivers do not.
 #include "xpu/launch.h"
 
-#include "env.h"
-#include "graph/capture.h"
-#include "graph/instantiation.h"
-#include "graph/start_barrier.h"
-#include "interrupt.h"
-#include "memory/strict/strict.h"
-#include "startup.h"
-#include "stream_state.h"
-#include "sycl_error.h"
-#include "trace/recorder.h"
+#include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
+#include <sycl/sycl.hpp>
+
+#include "modules.h"
+#include "xpu/device.h"
+#include "xpu/enqueue.h"
 #include "xpu/error.h"
 
 namespace xpu {
 namespace {
 
-thread_local int dry_runs = 0;
-
-// On a queue without profiling, the times of work are those of barriers around it on the profiling queue. The
-// caller holds `enqueue_mutex`.
-void submit_traced(Stream stream, const WorkInfo& info, EnqueueFunction function) {
-  auto& state = *stream.state();
-  auto& queue = state.queue().sycl;
-  trace::TimingEvents events;
-  auto timed_after = [&](const sycl::event& event) {
-    return profiling_queue(state).ext_oneapi_submit_barrier({event});
+template <int dims>
+void submit_range(sycl::queue& queue, sycl::event* event, const KernelState& kernel, const NdRange& range,
+                  const ArgumentList& args) {
+  namespace ext = sycl::ext::oneapi::experimental;
+  sycl::range<dims> global, local;
+  for (int i = 0; i < dims; ++i) {
+    global[i] = range.global[i];
+    local[i] = range.local[i];
+  }
+  auto fill = [&](sycl::handler& handler) {
+    for (std::size_t i = 0; i < args.count; ++i) {
+      auto& item = args.items[i];
+      if (item.pointer) {
+        void* pointer;
+        std::memcpy(&pointer, args.data(i), sizeof pointer);
+        handler.set_arg(static_cast<int>(i), pointer);
+      } else {
+        handler.set_arg(static_cast<int>(i), ext::raw_kernel_arg(args.data(i), item.size));
+      }
+    }
+    handler.parallel_for(sycl::nd_range<dims>(global, local), kernel.kernel);
   };
-  auto begin = trace::now();
-  if (!state.is_profiling()) events.previous = timed_after(completion_of_work(state));
-  sycl::event event;
-  function(queue, &event);
-  auto end = trace::now();
-  events.work = state.is_profiling() ? event : timed_after(event);
-  trace::record_work(stream, info, begin, end, std::move(events));
+  if (event)
+    *event = ext::submit_with_event(queue, fill);
+  else
+    ext::submit(queue, fill);
 }
 
-void submit_now(Stream stream, const WorkInfo& info, EnqueueFunction function) {
-  if (!trace::active()) [[likely]]
-    return function(stream.state()->queue().sycl, nullptr);
-  submit_traced(stream, info, function);
-}
+// A launch that a graph replays. On a native queue, with a kernel object of its own that keeps its arguments.
+struct OwnedLaunch {
+  std::shared_ptr<Module> module;
+  KernelState* kernel;
+  NdRange range;
+  ManyArgs args;
+  std::shared_ptr<direct::Kernel> direct;
+  void operator()(sycl::queue& queue, sycl::event* event) const;
+};
 
-// Returns false if a graph captured the work: it does not run now, so there is nothing to wait for or to
-// time. Work may go to the native queue, if there is one; SYCL does not know of it then.
-bool submit_in_order(Stream stream, const WorkInfo& info, EnqueueFunction function) {
-  auto& state = *stream.state();
-  std::lock_guard enqueue_lock(state.enqueue_mutex);
-  auto& queue = state.queue();
-  if (state.capture) [[unlikely]] {
-    if (!state.capture->add(info, function)) function(queue.sycl, nullptr);
-    return false;
+struct Launch {
+  KernelState* kernel;
+  const NdRange& range;
+  const ArgumentList& args;
+  void operator()(sycl::queue& queue, sycl::event* event) const {
+    auto* submission = kernel->direct && !event ? direct::Submission::current() : nullptr;
+    if (submission && kernel->direct->enqueue(*submission, range, args)) return;
+    switch (range.dims) {
+      case 1:
+        return submit_range<1>(queue, event, *kernel, range, args);
+      case 2:
+        return submit_range<2>(queue, event, *kernel, range, args);
+      default:
+        return submit_range<3>(queue, event, *kernel, range, args);
+    }
   }
-  startup::require_running();  // under the lock, which shutdown takes before it drains the stream
-  graph::SubmissionLock no_instantiation;
-  if (!may_bypass_sycl(state)) {
-    submit_now(stream, info, function);
-    return true;
+  OwnedLaunch clone() const {
+    auto direct = kernel->direct ? std::make_shared<direct::Kernel>(kernel->kernel) : nullptr;
+    if (direct && !direct->set(args)) direct = nullptr;
+    return {kernel->module.lock(), kernel, range, ManyArgs(args), std::move(direct)};
   }
-  direct::Submission submission(queue.native);
-  submit_now(stream, info, function);
-  state.last_work = std::move(submission.event);
-  return true;
+};
+
+void OwnedLaunch::operator()(sycl::queue& queue, sycl::event* event) const {
+  auto* submission = direct && !event ? direct::Submission::current() : nullptr;
+  if (submission && direct->enqueue(*submission, range)) return;
+  Launch{kernel, range, args}(queue, event);
 }
 
-// In strict mode the work also completes here: the device may use memory only while the guard is alive.
-bool submit_strict(Stream stream, const WorkInfo& info, EnqueueFunction function) {
-  strict::AccessGuard guard;
-  strict::set_kernel_name(info.name);
-  bool submitted = submit_in_order(stream, info, function);
-  if (submitted) finish(*stream.state());
-  return submitted;
+[[noreturn]] void throw_wrong_argument(const KernelState& kernel, std::size_t index,
+                                       const ArgumentItem& got) {
+  auto& wanted = kernel.parameters[index];
+  auto name = [](std::size_t size, bool pointer) {
+    return pointer ? std::string("an address") : join(size, size == 1 ? " byte" : " bytes");
+  };
+  fail<UsageError>("kernel \"", kernel.name, "\": argument ", index, ": got ", name(got.size, got.pointer),
+                   ", expected ", name(wanted.size, wanted.pointer));
 }
 
-// With XPU_LAUNCH_BLOCKING the call that launched a kernel throws its failure.
-bool launches_block() {
-  static const bool block = env::flag("XPU_LAUNCH_BLOCKING");
-  return block;
+// The driver does not check the arguments' types.
+void check_arguments(const KernelState& kernel, const ArgumentList& args) {
+  expect<UsageError>(args.count == kernel.arguments, "kernel \"", kernel.name, "\": got ", args.count,
+                     " arguments, expected ", kernel.arguments);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    auto& wanted = kernel.parameters[i];
+    auto& got = args.items[i];
+    if (wanted.size != 0 && (got.size != wanted.size || got.pointer != wanted.pointer)) [[unlikely]]
+      throw_wrong_argument(kernel, i, got);
+  }
+}
+
+void check(const KernelState& kernel, const NdRange& range, const ArgumentList& args, Stream stream) {
+  expect<UsageError>(kernel.device == stream.device(), "kernel \"", kernel.name, "\" was built for device ",
+                     kernel.device, " and cannot run on a stream of device ", stream.device());
+  check_arguments(kernel, args);
+  expect<UsageError>(range.dims >= 1 && range.dims <= 3, "kernel \"", kernel.name, "\": got ", range.dims,
+                     " dimensions, expected 1 to 3");
+  std::size_t group = 1;
+  for (int i = 0; i < range.dims; ++i) {
+    expect<UsageError>(range.local[i] > 0 && range.global[i] % range.local[i] == 0, "kernel \"", kernel.name,
+                       "\": global size ", range.global[i], " is not a multiple of group size ",
+                       range.local[i], " in dimension ", i);
+    auto groups = range.global[i] / range.local[i], max_groups = kernel.max_work_groups[3 - range.dims + i];
+    if (groups > max_groups) [[unlikely]]
+      fail<OutOfResources>("kernel \"", kernel.name, "\": ", groups, " work-groups in dimension ", i,
+                           " are over the limit of ", max_groups, " of ", device_info(kernel.device).name,
+                           "; fold them into the last dimension, or loop");
+    group *= range.local[i];
+  }
+  if (group > kernel.max_work_group_size) [[unlikely]]
+    fail<OutOfResources>("kernel \"", kernel.name, "\": a group of ", group,
+                         " work-items is over the limit of ", kernel.max_work_group_size,
+                         " for this kernel on ", device_info(kernel.device).name);
+}
+
+bool empty(const NdRange& range) {
+  for (int i = 0; i < range.dims; ++i)
+    if (range.global[i] == 0) return true;
+  return false;
 }
 
 }  // namespace
 
-// A host far ahead takes a core from the CPU device, and the driver's lists of pending work grow. While it
-// waits, its core joins the computation.
-//
-// Threads that may delay the main thread's signals wait much later: PyTorch's thread of a backward pass
-// enqueues all of it, and the main thread waits with the next forward pass.
-void count_and_throttle(StreamState& stream) {
-  constexpr std::uint64_t max_pending = 1200, max_pending_with_delay = 12'000;
-  auto enqueued = stream.enqueued.fetch_add(1, std::memory_order_relaxed) + 1;
-  auto pending = enqueued - stream.completed.load(std::memory_order_relaxed);
-  if (!stream.on_cpu || pending <= max_pending || current_start_barrier()) return;
-  if (interrupt::may_delay_signals() && pending <= max_pending_with_delay) return;
-  interrupt::throttle(stream);
+void require_parameters(const Kernel& kernel, const ArgumentList& args) {
+  check_arguments(*kernel.state(), args);
 }
 
-void mark_completed(StreamState& stream, std::uint64_t count) {
-  auto known = stream.completed.load(std::memory_order_relaxed);
-  while (known < count && !stream.completed.compare_exchange_weak(known, count, std::memory_order_relaxed))
-    ;
-}
-
-void enqueue(Stream stream, const WorkInfo& info, EnqueueFunction function) {
-  startup::require_usable();
-  if (dry_runs) [[unlikely]]
-    return;
-  interrupt::note_enqueued();
-  try {
-    bool submitted =
-        strict::enabled() ? submit_strict(stream, info, function) : submit_in_order(stream, info, function);
-    if (!submitted) return;
-    count_and_throttle(*stream.state());
-    if (launches_block()) [[unlikely]]
-      stream.synchronize();
-  } catch (const sycl::exception& e) {
-    throw_translated(e, info.name);
-  }
-}
-
-DryRunGuard::DryRunGuard() {
-  ++dry_runs;
-}
-
-DryRunGuard::~DryRunGuard() {
-  --dry_runs;
+void launch(Stream stream, const Kernel& kernel, const NdRange& range, const ArgumentList& args,
+            std::size_t bytes) {
+  if (empty(range)) return;
+  check(*kernel.state(), range, args, stream);
+  enqueue(stream, {WorkKind::kernel, kernel.state()->name, bytes}, Launch{kernel.state(), range, args});
 }
 
 }  // namespace xpu

@@ -7,8 +7,8 @@
 #include "xpu/device.h"
 #include "xpu/event.h"
 #include "xpu/host_memory.h"
+#include "xpu/launch.h"
 #include "xpu/memory.h"
-#include "xpu/module.h"
 
 namespace xpu {
 namespace {

@@ -59,7 +59,7 @@ def test_a_cache_that_others_may_write(xpu_sdk, cache_home):
     ids=["some fit", "none fits", "none"],
 )
 def test_images_of_kernels(monkeypatch, images, installed, state, words):
-    monkeypatch.setattr(xr, "ready_image_count", lambda _: images)
+    monkeypatch.setattr(xr.ready_kernels, "image_count", lambda _: images)
     monkeypatch.setattr(system_info, "version", lambda _: installed)
     (found,) = kernel_images.check()
     assert found.state == state

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "direct/submission.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::direct {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dnn/plan.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::dnn {
 

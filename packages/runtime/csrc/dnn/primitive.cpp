@@ -8,8 +8,8 @@
 #include "dnn/candidates.h"
 #include "dnn/engine.h"
 #include "dnn/host_task.h"
+#include "xpu/enqueue.h"
 #include "xpu/error.h"
-#include "xpu/launch.h"
 
 namespace xpu::dnn {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/random_state.h"
-#include "xpu/launch.h"
+#include "xpu/enqueue.h"
 #include "xpu/memory.h"
 
 namespace xpu {

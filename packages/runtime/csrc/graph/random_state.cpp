@@ -7,8 +7,8 @@
 #include "kernels/kernel_table.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"
+#include "xpu/launch.h"
 #include "xpu/memory.h"
-#include "xpu/module.h"
 
 namespace xpu {
 namespace {

@@ -11,7 +11,7 @@
 #include "kernels/geometry.h"
 #include "xpu/error.h"
 #include "xpu/kernels/scalar.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::kernels {
 

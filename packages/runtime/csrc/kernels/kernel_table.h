@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "xpu/error.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::kernels {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::kernels {
 

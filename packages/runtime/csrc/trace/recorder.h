@@ -5,7 +5,7 @@
 #include <string_view>
 #include <sycl/sycl.hpp>
 
-#include "xpu/launch.h"
+#include "xpu/enqueue.h"
 #include "xpu/trace.h"
 
 namespace xpu::trace {

@@ -1,98 +1,31 @@
-// All device work goes through enqueue(): it applies capture, traces and strict memory.
+// Launches of kernels: how many work-items run with which arguments.
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <string_view>
-#include <type_traits>
 
 #include "xpu/abi.h"
+#include "xpu/arguments.h"
+#include "xpu/module.h"
 #include "xpu/stream.h"
-#include "xpu/sycl_fwd.h"
 
 namespace xpu {
 
-enum class WorkKind { kernel, copy, fill, dnn, graph, marker };
-
-/// The name of a submission in traces and error messages, and the bytes that it moves.
-struct WorkInfo {
-  WorkKind kind;
-  std::string_view name;
-  std::size_t bytes = 0;
+/// Number of work-items in all and in a group, slowest dimension first, as in SYCL.
+struct NdRange {
+  int dims = 1;
+  std::size_t global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
+  static NdRange linear(std::size_t groups, std::size_t group) {
+    return {1, {groups * group, 1, 1}, {group, 1, 1}};
+  }
 };
 
-/// Reference to a callable, without allocation; must not outlive it. The callable is copied only if a graph
-/// captures it: by its member `clone()` if it has one, otherwise by its copy constructor.
-class EnqueueFunction {
- public:
-  template <class F>
-  static constexpr bool other = !std::is_same_v<std::decay_t<F>, EnqueueFunction>;
+/// Throws UsageError unless the kernel's parameters are of these sizes, as far as its image tells them.
+XPU_API void require_parameters(const Kernel& kernel, const ArgumentList& args);
 
-  template <class F, class = std::enable_if_t<other<F>>>
-  EnqueueFunction(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(&f))),
-        table_(&table_of<std::remove_reference_t<F>>) {}
-  void operator()(sycl::queue& queue, sycl::event* event) const { table_->call(object_, queue, event); }
-
-  class Owned;
-  /// Returns a copy of the callable, for a graph.
-  Owned clone() const;
-
- private:
-  struct Table {
-    void (*call)(void*, sycl::queue&, sycl::event*);
-    Owned (*clone)(void*);
-  };
-  template <class F>
-  static Owned clone_of(void* object);
-  template <class F>
-  static constexpr Table table_of{
-      [](void* o, sycl::queue& q, sycl::event* e) { (*static_cast<F*>(o))(q, e); },
-      [](void* o) { return clone_of<F>(o); },
-  };
-
-  void* object_;
-  const Table* table_;
-};
-
-class EnqueueFunction::Owned {
- public:
-  template <class F>
-  explicit Owned(F* copy) : object_(copy, [](void* o) { delete static_cast<F*>(o); }), function_(*copy) {}
-  const EnqueueFunction& view() const { return function_; }
-
- private:
-  std::unique_ptr<void, void (*)(void*)> object_;
-  EnqueueFunction function_;
-};
-
-template <class F>
-EnqueueFunction::Owned EnqueueFunction::clone_of(void* object) {
-  F& f = *static_cast<F*>(object);
-  if constexpr (requires { f.clone(); })
-    return Owned(new auto(f.clone()));
-  else
-    return Owned(new std::decay_t<F>(f));
-}
-
-inline EnqueueFunction::Owned EnqueueFunction::clone() const {
-  return table_->clone(object_);
-}
-
-/// Calls `function(queue, event)`, which submits work to the queue; if `event` is not null it must store the
-/// work's event there. If a graph captures the stream, the function is kept instead. It must not call
-/// enqueue() itself. Thread-safe. Does not wait for the work, but blocks while too much is pending on a CPU
-/// stream. SYCL's exceptions become the runtime's; throws DeviceError in a forked child and after shutdown.
-XPU_API void enqueue(Stream stream, const WorkInfo& info, EnqueueFunction function);
-
-/// While the guard is alive, enqueue() on its thread only selects and builds kernels. Device memory is not
-/// touched. Guards nest; destroy one on the thread that made it.
-class XPU_API DryRunGuard {
- public:
-  DryRunGuard();
-  ~DryRunGuard();
-  DryRunGuard(const DryRunGuard&) = delete;
-  DryRunGuard& operator=(const DryRunGuard&) = delete;
-};
+/// Enqueues the kernel; see enqueue(). `bytes` is what it moves, for traces. Throws UsageError for wrong
+/// arguments or a stream of another device, and OutOfResources for more work-items in a group or more groups
+/// than the device allows. An empty range does nothing.
+XPU_API void launch(Stream stream, const Kernel& kernel, const NdRange& range, const ArgumentList& args,
+                    std::size_t bytes = 0);
 
 }  // namespace xpu

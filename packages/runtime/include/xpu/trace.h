@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "xpu/abi.h"
-#include "xpu/launch.h"
+#include "xpu/enqueue.h"
 
 namespace xpu::trace {
 

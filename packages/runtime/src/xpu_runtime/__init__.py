@@ -34,8 +34,6 @@ _HOME = {
     "Module": "kernel",
     "compile": "kernel",
     "from_spirv": "kernel",
-    "ready_image_count": "kernel",
-    "ready_spirv": "kernel",
     "dry_run": "kernel",
     "launch": "kernel",
     "prestart_build_helpers": "kernel",
@@ -66,13 +64,25 @@ _MODULES = (
     "kernels",
     "memory",
     "process",
+    "ready_kernels",
     "trace",
 )
 
 __all__ = [*_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from . import cache, cache_archive, dnn, env, errors, kernels, memory, process, trace
+    from . import (
+        cache,
+        cache_archive,
+        dnn,
+        env,
+        errors,
+        kernels,
+        memory,
+        process,
+        ready_kernels,
+        trace,
+    )
     from ._device import (
         Device,
         current_device,
@@ -112,8 +122,6 @@ if TYPE_CHECKING:
         from_spirv,
         launch,
         prestart_build_helpers,
-        ready_image_count,
-        ready_spirv,
     )
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed

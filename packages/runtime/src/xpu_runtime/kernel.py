@@ -80,16 +80,6 @@ def from_spirv(spirv: bytes, name: str, device: int | None = None) -> Kernel:
     return C.kernel_from_spirv(C.current_device() if device is None else device, spirv, name)
 
 
-def ready_spirv(device: int | None = None) -> list[bytes]:
-    """Return the SPIR-V of all kernels that ship for a device: building it fills the cache for programs."""
-    return C.ready_spirv(C.current_device() if device is None else device)
-
-
-def ready_image_count(device: int | None = None) -> int:
-    """Return how many of them have a native image, in xpu-cpu-images, which this process loads unbuilt."""
-    return C.ready_image_count(C.current_device() if device is None else device)
-
-
 def launch(
     kernel: Kernel,
     global_size: int | Sequence[int],

@@ -1,5 +1,5 @@
 // How long kernels live: as somebody holds them, as a graph does, or as the process.
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 #include <string>
 #include <thread>

@@ -1,7 +1,7 @@
 // A kernel that takes as long as one wants, to hold a stream busy.
 #pragma once
 
-#include "xpu/module.h"
+#include "xpu/launch.h"
 #include "xpu/stream.h"
 
 /// Keeps `stream` busy for about `milliseconds`, then writes `value` to `out`.

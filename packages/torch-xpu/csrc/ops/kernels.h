@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "xpu/module.h"
+#include "xpu/launch.h"
 #include "xpu/tensor.h"
 
 namespace torch_xpu {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "xpu/kernels/reduce.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace torch_xpu {
 

@@ -7,8 +7,8 @@
 
 #include "exec/memory.h"
 #include "xpu/copy.h"
+#include "xpu/enqueue.h"
 #include "xpu/interrupt.h"
-#include "xpu/launch.h"
 #include "xpu/memory.h"
 
 namespace xla_xpu {

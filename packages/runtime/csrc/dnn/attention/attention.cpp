@@ -7,6 +7,7 @@
 #include "dnn/attention/few_queries.h"
 #include "dnn/attention/steps.h"
 #include "dnn/math_type.h"
+#include "dnn/transposed.h"
 #include "xpu/dnn/matmul.h"
 
 namespace xpu::dnn {

@@ -6,6 +6,7 @@
 #include "dnn/kernel_step.h"
 #include "dnn/math_type.h"
 #include "dnn/operand_checks.h"
+#include "dnn/transposed.h"
 #include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/kernel_table.h"

@@ -94,12 +94,6 @@ Tensor narrow(Tensor t, int dimension, std::int64_t start, std::int64_t size) {
   return t;
 }
 
-Tensor transposed(Tensor t) {
-  std::swap(t.shape[t.ndim - 2], t.shape[t.ndim - 1]);
-  std::swap(t.strides[t.ndim - 2], t.strides[t.ndim - 1]);
-  return t;
-}
-
 kernels::ScratchBuffer temporary(Stream stream, std::int64_t elements, DType type) {
   return {stream, static_cast<std::size_t>(elements) * size_of(type)};
 }

@@ -16,8 +16,6 @@ Tensor broadcast_mask(const Tensor& mask, const Tensor& q, std::int64_t keys, st
 
 /// Returns the view of `size` elements along `dimension` from `start`.
 Tensor narrow(Tensor t, int dimension, std::int64_t start, std::int64_t size);
-/// Returns the view with the last two dimensions exchanged.
-Tensor transposed(Tensor t);
 
 kernels::ScratchBuffer temporary(Stream stream, std::int64_t elements, DType type);
 

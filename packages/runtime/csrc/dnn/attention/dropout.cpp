@@ -7,7 +7,7 @@
 #include "immortal.h"
 #include "kernels/kernel_table.h"
 #include "xpu/error.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xpu::dnn {
 namespace {

@@ -3,8 +3,8 @@
 #include <sycl/sycl.hpp>
 
 #include "dnn/host_task.h"
+#include "xpu/enqueue.h"
 #include "xpu/error.h"
-#include "xpu/launch.h"
 
 namespace xpu::dnn {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "compile/embedded.h"
 #include "dnn/candidates.h"
+#include "dnn/transposed.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {

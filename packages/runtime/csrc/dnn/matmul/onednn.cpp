@@ -12,6 +12,7 @@
 #include "dnn/matmul/low_bit_weights.h"
 #include "dnn/matmul/problem.h"
 #include "dnn/reorder_step.h"
+#include "dnn/transposed.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 

@@ -1,7 +1,6 @@
 #include "dnn/matmul/problem.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
@@ -61,12 +60,6 @@ void fold_batches(Tensor& a, Tensor& b, Tensor& c) {
 }
 
 }  // namespace
-
-Tensor transposed(Tensor t) {
-  std::swap(t.shape[t.ndim - 2], t.shape[t.ndim - 1]);
-  std::swap(t.strides[t.ndim - 2], t.strides[t.ndim - 1]);
-  return t;
-}
 
 MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, const Tensor& c_,
                              const MatmulOptions& o)

@@ -28,9 +28,6 @@ struct MatmulProblem {
   }
 };
 
-/// Returns a view with the last two dimensions swapped.
-Tensor transposed(Tensor t);
-
 /// Returns the epilogue of the call: with `operand_scales` the scales of a and b, then bias, post-ops and the
 /// result's quantisation.
 Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);

@@ -18,7 +18,7 @@
 #include "ops/kernels.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace torch_xpu {
 namespace {

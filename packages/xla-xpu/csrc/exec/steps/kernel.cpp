@@ -5,7 +5,7 @@
 
 #include "exec/steps.h"
 #include "xpu/device.h"
-#include "xpu/module.h"
+#include "xpu/launch.h"
 
 namespace xla_xpu {
 namespace {

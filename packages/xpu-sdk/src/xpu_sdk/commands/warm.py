@@ -58,7 +58,7 @@ def _build(xr: Any, device: Any) -> None:
     from rich.markup import escape
     from rich.progress import Progress
 
-    modules = xr.ready_spirv(device.index)
+    modules = xr.ready_kernels.spirv(device.index)
     if not modules:
         printing.console.print(f"No kernels ship for {device.name}: run xpu-sdk warm PROGRAM")
         return

@@ -23,7 +23,8 @@ def check() -> Iterator[Finding]:
         return
     if device is None or device.backend != "opencl" or os.environ.get("XPU_READY_IMAGES") == "0":
         return
-    modules, images = len(xr.ready_spirv(device.index)), xr.ready_image_count(device.index)
+    modules = len(xr.ready_kernels.spirv(device.index))
+    images = xr.ready_kernels.image_count(device.index)
     if modules == 0:  # the generic mode takes none
         return
     if images:
