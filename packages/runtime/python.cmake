@@ -3,10 +3,7 @@ set(PYBIND11_FINDPYTHON ON)
 find_package(pybind11 CONFIG REQUIRED)
 
 file(GLOB binding_sources CONFIGURE_DEPENDS bindings/*.cpp)
-# NO_EXTRAS and -O1: what the bindings do themselves is little, and optimizing them takes a minute.
-pybind11_add_module(_C NO_EXTRAS ${binding_sources})
-target_precompile_headers(_C PRIVATE <pybind11/pybind11.h> <pybind11/stl.h>)
-target_compile_options(_C PRIVATE -O1)
+pybind11_add_module(_C ${binding_sources})
 target_include_directories(_C PRIVATE csrc)
 target_link_libraries(_C PRIVATE xpu_runtime)
 set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN/lib")

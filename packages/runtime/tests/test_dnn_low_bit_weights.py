@@ -128,6 +128,22 @@ def test_special_values_stay(xr, rng):
 
 
 @pytest.mark.values
+def test_special_values_of_a_row_stay_in_it(xr, rng):
+    """Of a row with an infinity, a NaN, or zeros alone, beside usual rows; also rows of other strides."""
+    stored = rng.integers(0x08, 0x70, (COLUMNS, 256)).astype(np.uint8)  # no zeros
+    weights = xr.from_numpy(stored, "f8e4m3").transpose()
+    a = rng.uniform(1, 2, (256, 5)).astype(np.float32)
+    a[3, 1], a[200, 2], a[:, 3] = np.inf, np.nan, 0
+    a = xr.from_numpy(a, "bf16")
+    got = xr.dnn.matmul(a.transpose(), weights, dtype="f32").numpy()
+    assert np.all(got[1] == np.inf)
+    assert np.all(np.isnan(got[2]))
+    assert np.all(got[3] == 0)
+    expected = a.numpy()[:, [0, 4]].T.astype(float) @ fp8_values(stored, "f8e4m3").T
+    np.testing.assert_allclose(got[[0, 4]], expected, rtol=1e-4)
+
+
+@pytest.mark.values
 @pytest.mark.parametrize("length", [64, 1000, 1023, 1024])
 @pytest.mark.parametrize("dtype", ["f8e4m3", "f8e5m2"])
 def test_few_rows_have_the_range_of_many(xr, rng, dtype, length):

@@ -19,14 +19,14 @@ XPU_FN void unpack_weights(f4e2m1x2 stored, float* low, float* high) {
   *high = e2m1_value(stored.bits >> 4);
 }
 
-// 2^n; n is an exponent of normal numbers.
+// Returns 2^n, for n from -126 to 127.
 XPU_FN float power_of_two(int n) { return bits_as<float>((u32)(n + 127) << 23); }
 
 // How matmul_skinny reads words of 32 bits that hold numbers of B. The words pass prepare<EXACT>() first. Then
 // number<EXACT>(word, j) returns number j, plus kBase, divided by unit<EXACT>() and by factor<EXACT>(j): the other factor of
-// a product is multiplied by the latter beforehand, where it costs nothing. If the unit is so far from 1 that products would
-// leave f32's range, has_row_units<EXACT>(): then the other factors are multiplied by a power of two, too. nan_bits() is not 0
-// if the word has a NaN that number() does not return as NaN.
+// a product is multiplied by the latter beforehand, where it costs nothing. Where has_row_units<EXACT>() is true, numbers are
+// so small that products could leave f32's range: the kernel then multiplies each row of the other factors by a power of two.
+// nan_bits() is not 0 if the word has a NaN that number() does not return as NaN.
 template <class B> struct WeightWord;
 
 // Number j stays where it is in the word, and so comes out 2^(BITS * j) times as large. The last one is shifted: in its
