@@ -20,7 +20,7 @@ from ci.environments import Environment, preparation_lock
 from ci.interpreters import newest_interpreter
 from ci.packages import PACKAGES, ROOT, SHARED_PACKAGES
 from ci.suites import chosen_suites, run_suite, run_suites
-from ci.wheels import DIST, build_wheels
+from ci.wheels import DIST, Kernels, build_wheels
 
 nox.needs_version = ">=2024.10.9"
 nox.options.default_venv_backend = "virtualenv"
@@ -45,7 +45,7 @@ def device_environment(session: nox.Session) -> Environment:
 @nox.session(default=False)
 def demo(session: nox.Session) -> None:
     """Install all packages as a user would and run `xpu-sdk demo`."""
-    wheels = build_wheels(session, PACKAGES)
+    wheels = build_wheels(session, PACKAGES, kernels=Kernels.SPIRV)
     session.install("--quiet", "--find-links", str(DIST), *map(str, wheels))
     session.install("--quiet", "--force-reinstall", "--no-deps", *map(str, wheels))
     session.run("xpu-sdk", "demo", *session.posargs)
@@ -246,7 +246,8 @@ def docs(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def wheels(session: nox.Session) -> None:
     """Build wheels whose sources changed into dist/; -- --release: with all kernels that ship."""
-    for wheel in build_wheels(session, release="--release" in session.posargs):
+    kernels = Kernels.RELEASE if "--release" in session.posargs else Kernels.IMAGES
+    for wheel in build_wheels(session, kernels=kernels):
         megabytes = wheel.stat().st_size / 1e6
         session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
         if megabytes > 8:

@@ -60,11 +60,16 @@ class FromSource(SphinxDirective):
 
 
 class EnvironmentVariables(FromSource):
+    """Those for users or, with the argument ``developers``, those for developers of the packages."""
+
     source = VARIABLES
+    optional_arguments = 1
 
     def markdown(self) -> list[str]:
         rows = [
-            (code(v.name), cell(v.type), code(v.default), cell(v.meaning)) for v in env.registry()
+            (code(v.name), cell(v.type), code(v.default), cell(v.meaning))
+            for v in env.registry()
+            if v.for_developers == bool(self.arguments)
         ]
         return table(("variable", "type", "default", "meaning"), rows)
 

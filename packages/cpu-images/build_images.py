@@ -33,6 +33,13 @@ def images_file() -> Path:
     return home / "xpu-sdk" / f"images-{hashlib.sha256(kernels).hexdigest()[:16]}.ready"
 
 
+def write_none(file: Path) -> None:
+    """Write a file without images."""
+    command = "import pathlib, sys; from xpu_runtime import pack_file; "
+    command += "pack_file.write(pathlib.Path(sys.argv[1]), [])"
+    subprocess.run([sys.executable, "-c", command, str(file)], check=True)
+
+
 def build(file: Path) -> None:
     """Write the images for all targets. What the file has is kept, so that only what it lacks is built."""
     for vector_bytes, target in TARGETS.items():
@@ -44,10 +51,17 @@ class BuildImages(BuildHookInterface):  # type: ignore[type-arg]
     """Adds the images to the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build them, and mark the wheel as one for this machine's platform."""
+        """Build them, and mark the wheel as one for this machine's platform.
+
+        ``CPU_IMAGES=0`` makes a wheel without images, for builds that would not save their time.
+        """
         file = images_file()
         file.parent.mkdir(parents=True, exist_ok=True)
-        build(file)
+        if os.environ.get("CPU_IMAGES") == "0":
+            file = file.with_name("no_images.ready")
+            write_none(file)
+        else:
+            build(file)
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"py3-none-{platform}"
         build_data["force_include"][str(file)] = "xpu_cpu_images/images.ready"

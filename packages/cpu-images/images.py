@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import xpu_runtime as xr
-from xpu_runtime import _pack_file
-from xpu_runtime._native import C
+from xpu_runtime import pack_file
 
 
 def end_of_intermediate_code(image: bytes) -> int:
@@ -28,32 +27,32 @@ def end_of_intermediate_code(image: bytes) -> int:
     return offset + size
 
 
-def known_images(file: Path) -> list[_pack_file.Item]:
+def known_images(file: Path) -> list[pack_file.Item]:
     """Return the images of a file; none if it is missing or damaged."""
     try:
-        return _pack_file.read(file)
+        return pack_file.read(file)
     except (FileNotFoundError, ValueError, struct.error):
         return []
 
 
 def main(vector_bytes: int, file: Path) -> None:
     """Build the image of each module for CPUs whose vector registers have so many bytes."""
-    ready = _pack_file.read(Path(xr.__file__).with_name("kernels.ready"))
+    ready = pack_file.read(Path(xr.__file__).with_name("kernels.ready"))
     modules = [item.content for item in ready if item.devices & vector_bytes]
     known = known_images(file)
     images = {item.key: item for item in known}
 
-    def build(spirv: bytes) -> _pack_file.Item:
-        key = C.ready_image_key(0, spirv, vector_bytes)
+    def build(spirv: bytes) -> pack_file.Item:
+        key = xr.ready_kernels.image_key(spirv, vector_bytes)
         if key in images:
             return images[key]
-        image = C.build_ready_image(0, spirv)
-        return _pack_file.Item(key, image, vector_bytes, end_of_intermediate_code(image))
+        image = xr.ready_kernels.build_image(spirv)
+        return pack_file.Item(key, image, vector_bytes, end_of_intermediate_code(image))
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         built = list(pool.map(build, modules))
     whole = file.with_suffix(".new")
-    _pack_file.write(whole, [item for item in known if item.devices != vector_bytes] + built)
+    pack_file.write(whole, [item for item in known if item.devices != vector_bytes] + built)
     whole.replace(file)
 
 

@@ -18,7 +18,7 @@ add_custom_command(
   COMMAND "${CMAKE_COMMAND}" -E copy_directory "${CMAKE_CURRENT_SOURCE_DIR}/src/xpu_runtime" "${stage}/xpu_runtime"
   COMMAND "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:_C>" "${stage}/xpu_runtime"
   COMMAND "${Python_EXECUTABLE}" "${ready_script}" "${stage}" "${CMAKE_CURRENT_BINARY_DIR}" "${XPU_READY_PROGRAMS}"
-  DEPENDS _C xpu_runtime "${ready_script}" ready_kernels/kernels.json src/xpu_runtime/_pack_file.py VERBATIM)
+  DEPENDS _C xpu_runtime "${ready_script}" ready_kernels/kernels.json src/xpu_runtime/pack_file.py VERBATIM)
 add_custom_target(ready_kernels ALL DEPENDS ${ready})
 install(FILES ${ready} DESTINATION xpu_runtime)
 install(TARGETS _C LIBRARY DESTINATION xpu_runtime)

@@ -8,6 +8,7 @@ import os
 import shutil
 import sysconfig
 from collections.abc import Iterable
+from enum import IntEnum
 from pathlib import Path
 
 import nox
@@ -18,8 +19,24 @@ from .packages import PACKAGES, ROOT, SHARED_PACKAGES, Package
 
 DIST = OWN.dist
 
-# Wheels with kernels that are built ahead. A release has those of all sample programs, other builds a few.
-WITH_KERNELS = ("xpu-runtime", "xpu-cpu-images")
+
+
+class Kernels(IntEnum):
+    """Which kernels are built ahead. A wheel with more of them serves as well."""
+
+    #: SPIR-V of a few common calls: to build their images takes longer than they save a demo.
+    SPIRV = 0
+    #: Their images, too, so that the tests have some.
+    IMAGES = 1
+    #: SPIR-V and images of all sample programs.
+    RELEASE = 2
+
+
+# What each kind is for these wheels; the others have no kernels.
+WITH_KERNELS = {
+    "xpu-runtime": (Kernels.SPIRV, Kernels.SPIRV, Kernels.RELEASE),
+    "xpu-cpu-images": (Kernels.SPIRV, Kernels.IMAGES, Kernels.RELEASE),
+}
 
 # Folders of a package that are not in its wheel.
 NOT_IN_WHEEL = {
@@ -70,12 +87,9 @@ def build_wheels(
     session: nox.Session,
     packages: Iterable[Package] = PACKAGES + SHARED_PACKAGES,
     interpreter: Interpreter = OWN,
-    release: bool = False,
+    kernels: Kernels = Kernels.IMAGES,
 ) -> list[Path]:
-    """Return the wheels of ``packages``; build those that dist/ does not have.
-
-    Unless ``release`` is true, any set of kernels that are built ahead will do.
-    """
+    """Return the wheels of ``packages``; build those that dist/ does not have."""
     dist = interpreter.dist
     known_wheels = dist / "built.json"
     record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
@@ -84,18 +98,21 @@ def build_wheels(
         key = source_key(package, interpreter)
         known = record.get(package.wheel, {})
         wheel = dist / known.get("file", "missing")
-        lacks_kernels = release and package.wheel in WITH_KERNELS and not known.get("release")
+        wanted = WITH_KERNELS[package.wheel][kernels] if package.wheel in WITH_KERNELS else 0
+        lacks_kernels = known.get("kernels", 0) < wanted
         if known.get("key") != key or lacks_kernels or not wheel.is_file():
-            wheel = _build(session, package, interpreter, release)
+            wheel = _build(session, package, interpreter, kernels)
             # Building it may have built, and recorded, those that it needs.
             record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
-            record[package.wheel] = {"key": key, "file": wheel.name, "release": release}
+            record[package.wheel] = {"key": key, "file": wheel.name, "kernels": wanted}
             known_wheels.write_text(json.dumps(record, indent=1))
         wheels.append(wheel)
     return wheels
 
 
-def _build(session: nox.Session, package: Package, interpreter: Interpreter, release: bool) -> Path:
+def _build(
+    session: nox.Session, package: Package, interpreter: Interpreter, kernels: Kernels
+) -> Path:
     # An environment at a fixed path, not pip's temporary one, keeps the include paths the same, so that
     # the build folder and ccache stay valid.
     environment = Environment("wheels", interpreter)
@@ -103,7 +120,7 @@ def _build(session: nox.Session, package: Package, interpreter: Interpreter, rel
     requires = package.project["build-system"]["requires"]
     foreign = [line for line in requires if not line.startswith(package.needs)]
     environment.install(session, "pip", "wheel", *foreign)
-    environment.install_wheels(session, build_wheels(session, ours, interpreter, release))
+    environment.install_wheels(session, build_wheels(session, ours, interpreter, kernels))
     dist, build = interpreter.dist, interpreter.folder("build")
     fresh = build / "wheel" / package.wheel
     shutil.rmtree(fresh, ignore_errors=True)
@@ -112,10 +129,11 @@ def _build(session: nox.Session, package: Package, interpreter: Interpreter, rel
     if package.project["build-system"]["build-backend"].startswith("scikit_build_core"):
         command += ["--config-settings", f"build-dir={build / package.wheel}"]
     if package.wheel == "xpu-runtime":
-        programs = "all" if release else "common"
+        programs = "all" if kernels == Kernels.RELEASE else "common"
         command += ["--config-settings", f"cmake.define.XPU_READY_PROGRAMS={programs}"]
     session.log(f"building {package.wheel}")
-    environment.python(session, *command, str(package.path), env=compiler_environment())
+    variables = compiler_environment() | {"CPU_IMAGES": "0" if kernels == Kernels.SPIRV else "1"}
+    environment.python(session, *command, str(package.path), env=variables)
     (built,) = fresh.glob("*.whl")
     dist.mkdir(exist_ok=True)
     for old in dist.glob(f"{package.wheel.replace('-', '_')}-*.whl"):

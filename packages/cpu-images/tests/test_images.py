@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import xpu_runtime as xr
-from xpu_runtime import _pack_file
-from xpu_runtime._native import C
+from xpu_runtime import pack_file
 
 import xpu_cpu_images
 
@@ -42,13 +41,13 @@ print(count)
 
 @pytest.fixture(scope="module")
 def images():
-    return {item.key: item for item in _pack_file.read(IMAGES)}
+    return {item.key: item for item in pack_file.read(IMAGES)}
 
 
 @pytest.mark.parametrize("vector_bytes", [32, 64])
 def test_every_module_that_ships_has_an_image(images, vector_bytes):
-    modules = [i.content for i in _pack_file.read(MODULES) if i.devices & vector_bytes]
-    keys = {C.ready_image_key(0, module, vector_bytes) for module in modules}
+    modules = [i.content for i in pack_file.read(MODULES) if i.devices & vector_bytes]
+    keys = {xr.ready_kernels.image_key(module, vector_bytes) for module in modules}
     assert len(modules) > 30
     assert keys <= images.keys()
 
@@ -92,7 +91,7 @@ def of_another_kind(data):
 
 
 def with_other_code(data):
-    start = _pack_file.HEAD.size + _pack_file.ENTRY.size * int.from_bytes(data[8:16], "little")
+    start = pack_file.HEAD.size + pack_file.ENTRY.size * int.from_bytes(data[8:16], "little")
     return data[:start] + bytes(byte ^ 255 for byte in data[start:])
 
 
@@ -101,7 +100,7 @@ def of_another_driver(data):
     count = int.from_bytes(data[8:16], "little")
     data = bytearray(data)
     for index in range(count):
-        data[_pack_file.HEAD.size + _pack_file.ENTRY.size * index + 31] ^= 255
+        data[pack_file.HEAD.size + pack_file.ENTRY.size * index + 31] ^= 255
     return bytes(data)
 
 
@@ -118,7 +117,7 @@ def test_other_files_are_not_used(child, tmp_path, change, warnings):
 def test_what_the_driver_rejects_is_built(child, tmp_path, images):
     """As an image of AVX-512 is on a CPU without it."""
     changed = tmp_path / "changed"
-    _pack_file.write(changed, [i._replace(content=b"no image", split=0) for i in images.values()])
+    pack_file.write(changed, [i._replace(content=b"no image", split=0) for i in images.values()])
     count, messages = in_a_copy(child, tmp_path, changed.read_bytes())
     assert count > 0
     assert not messages

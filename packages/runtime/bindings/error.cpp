@@ -78,6 +78,7 @@ void bind_error(py::module_& m) {
                       "A kernel needs more of the device than there is; another configuration may run.");
   auto device = add<DeviceError>(m, "DeviceError", base, "The device or its driver failed.");
   add<KernelFault>(m, "KernelFault", device, "A check inside a kernel failed; found at the next wait.");
+  add<ShuttingDown>(m, "ShuttingDown", device, "The process ends, and its devices accept no more work.");
   add<OutOfMemory>(m, "OutOfMemory", bases(PyExc_MemoryError),
                    "Memory ran out after a retry with empty caches.");
   add<Unsupported>(m, "Unsupported", bases(PyExc_NotImplementedError),

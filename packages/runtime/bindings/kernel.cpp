@@ -92,6 +92,15 @@ void bind_kernel(py::module_& m) {
       },
       py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
   m.def(
+      "explain_kernel",
+      [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size) {
+        py::list answers;
+        for (auto& [wanted, store, found, answer] : explain_kernel(device, source, options, sub_group_size))
+          answers.append(py::make_tuple(wanted, store, found, answer));
+        return answers;
+      },
+      py::arg("device"), py::arg("source"), py::arg("options"), py::arg("sub_group_size"));
+  m.def(
       "kernel_from_spirv",
       [](int device, py::bytes spirv, const std::string& name) {
         auto module = to_vector(spirv);

@@ -17,6 +17,7 @@ void bind_ready_kernels(py::module_& m) {
       },
       py::arg("device"));
   m.def("ready_image_count", &ready_image_count, py::arg("device"), Unlocked());
+  m.def("use_images_that_ship", &use_images_that_ship, py::arg("wanted"));
   m.def(
       "build_ready_kernel",
       [](int device, const std::string& source, const std::vector<std::string>& options, int sub_group_size,

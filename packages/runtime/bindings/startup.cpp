@@ -8,7 +8,7 @@
 
 #include "bindings.h"
 #include "compile/cpu_features.h"
-#include "compile/disk_cache.h"
+#include "compile/stores/disk_cache.h"
 #include "xpu/cache.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -85,7 +85,7 @@ void refuse_thread() {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     park_if_finalizing();
   }
-  fail<DeviceError>("the process is shutting down, so its devices accept no more work of this thread");
+  fail<ShuttingDown>("the process is shutting down, so its devices accept no more work of this thread");
 }
 
 // True if another thread of Python's uses a device and may return to the interpreter.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compile/build_service.h"
-#include "compile/ready_kernels.h"
+#include "compile/compilers/build_service.h"
+#include "compile/stores/ready_image.h"
 #include "env.h"
 #include "immortal.h"
 #include "shutdown.h"
@@ -74,7 +74,7 @@ std::vector<sycl::device> cpus(const std::vector<sycl::device>& all) {
 
 std::vector<std::unique_ptr<DeviceEntry>> find() {
   startup::prepare();
-  bool has_images = ready_kernels::has_images();
+  bool has_images = has_ready_images();
   // As early as possible, so that the helper finds its devices meanwhile.
   if (!has_images) build_service::prestart_if_cache_empty();
   auto all = all_devices();

@@ -15,8 +15,8 @@ struct Releases {
   std::vector<std::function<void()>> all;
 };
 Releases& releases() {
-  static auto* instance = new Releases;
-  return *instance;
+  static auto& instance = leaked<Releases>();
+  return instance;
 }
 
 bool is_release_enabled() {

@@ -11,6 +11,13 @@ namespace xpu {
 /// Thread-safe.
 void on_release(std::function<void()> release);
 
+/// Makes a T that is never destroyed, also not with XPU_RELEASE_AT_EXIT=1: threads that nothing ends, as
+/// those that build ahead, use it until the process is gone. Use as `static T& name = leaked<T>(...)`.
+template <class T, class... Arguments>
+T& leaked(Arguments&&... arguments) {
+  return *new T{std::forward<Arguments>(arguments)...};
+}
+
 /// Makes a T that is never destroyed; use as `static T& name = immortal<T>(...)`.
 template <class T, class... Arguments>
 T& immortal(Arguments&&... arguments) {

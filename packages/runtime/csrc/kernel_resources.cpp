@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sycl/sycl.hpp>
 
-#include "modules.h"
+#include "module_table.h"
 #include "stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"

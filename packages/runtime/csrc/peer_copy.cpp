@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "xpu/copy.h"
 #include "xpu/device.h"
 #include "xpu/event.h"

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "env.h"
+#include "immortal.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
 #include "stream_state.h"
@@ -43,8 +44,8 @@ struct ShutdownState {
   std::atomic<bool> failed{false};
 };
 ShutdownState& shutdown_state() {
-  static auto* state = new ShutdownState;
-  return *state;
+  static auto& state = leaked<ShutdownState>();
+  return state;
 }
 
 void print_message(const std::string& text) noexcept {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "immortal.h"
 #include "startup.h"
 #include "xpu/process.h"
 
@@ -20,10 +21,9 @@ struct Registry {
   std::mutex mutex;
   std::vector<Thread*> threads;
 };
-// Never destroyed: threads end after static objects are destroyed.
 Registry& registry() {
-  static auto* instance = new Registry;
-  return *instance;
+  static auto& instance = leaked<Registry>();
+  return instance;
 }
 
 /// The time of the system's last tick, a few milliseconds old. Costs a tenth of the exact time.

@@ -1,11 +1,11 @@
 // Builds kernels for the process that started it, which sends requests to its standard input and reads from
-// its standard output which process serves and how that exited; see csrc/compile/build_service.h.
+// its standard output which process serves and how that exited; see csrc/compile/compilers/build_service.h.
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "compile/build_service.h"
+#include "compile/compilers/build_service.h"
 
 int main(int count, char**) {
   // Readable once the program has ended. Old kernels have none: its socket then tells the end, unless a child

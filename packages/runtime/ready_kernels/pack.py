@@ -4,7 +4,7 @@ Run by the build: ``pack.py PACKAGE_PARENT FOLDER PROGRAMS``, with the package j
 PACKAGE_PARENT. It writes kernels.ready, the SPIR-V, and programs.ready, the keys of what each case of a
 program wants, in that order. PROGRAMS are names of sample programs with commas, or "all", as for a release.
 `nox -s ready-kernels` makes the list by running the programs.
-csrc/compile/pack_file.cpp reads the files.
+csrc/compile/stores/pack_file.cpp reads the files.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ def main(package_parent: str, folder: str, programs: str) -> None:
     os.environ["XPU_CACHE_DIR"] = str(Path(home) / "xpu-sdk" / "build")
     sys.path.insert(0, package_parent)
     import xpu_runtime as xr
-    from xpu_runtime import _pack_file
-    from xpu_runtime._native import C
+    from xpu_runtime import pack_file
 
     content = json.loads(LIST.read_text())
     kernels = content["kernels"]
@@ -60,8 +59,8 @@ def main(package_parent: str, folder: str, programs: str) -> None:
         kernel = kernels[wanted.kernel]
         source = kernel["source"]
         try:
-            return C.build_ready_kernel(
-                0, source, kernel["options"], kernel["sub_group_size"], wanted.vector_bytes
+            return xr.ready_kernels.build(
+                source, kernel["options"], kernel["sub_group_size"], wanted.vector_bytes
             )
         except (xr.CompileError, xr.UsageError) as error:
             return f"{error}\n{source}"
@@ -74,18 +73,18 @@ def main(package_parent: str, folder: str, programs: str) -> None:
     stale = [result for result in results.values() if isinstance(result, str)]
     ready = {each: result for each, result in results.items() if not isinstance(result, str)}
 
-    modules: dict[bytes, _pack_file.Item] = {}
+    modules: dict[bytes, pack_file.Item] = {}
     for each, (key, spirv) in ready.items():
         known = modules[key].devices if key in modules else 0
-        devices = known | (each.vector_bytes or _pack_file.GPU)
-        modules[key] = _pack_file.Item(key, spirv, devices)
-    _pack_file.write(Path(folder) / "kernels.ready", modules.values())
+        devices = known | (each.vector_bytes or pack_file.GPU)
+        modules[key] = pack_file.Item(key, spirv, devices)
+    pack_file.write(Path(folder) / "kernels.ready", modules.values())
     cases = []
     for case, vector, order in orders(content, programs):
         keys = b"".join(ready[each][0] for each in order if each in ready)
         name = sha256(f"{case} {vector}".encode()).digest()
-        cases.append(_pack_file.Item(name, keys, vector or _pack_file.GPU))
-    _pack_file.write(Path(folder) / "programs.ready", cases)
+        cases.append(pack_file.Item(name, keys, vector or pack_file.GPU))
+    pack_file.write(Path(folder) / "programs.ready", cases)
 
     print(f"{len({each.kernel for each in ready})} kernels are ready, in {len(ready)} builds")
     if stale:

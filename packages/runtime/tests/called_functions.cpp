@@ -1,5 +1,5 @@
 // called_functions() as words of one text.
-#include "compile/called_functions.cpp"
+#include "compile/source/called_functions.cpp"
 
 extern "C" const char* list_called(const char* flat) {
   static std::string list;

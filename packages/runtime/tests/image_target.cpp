@@ -1,5 +1,5 @@
 // name_loadable_target() over the bytes of a caller.
-#include "compile/image_target.cpp"
+#include "compile/program/image_target.cpp"
 
 extern "C" void name_target(char* data, std::size_t size) {
   xpu::Bytes bytes(data, data + size);

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from xpu_runtime import _pack_file
+from xpu_runtime import pack_file
 from xpu_runtime._native import C
 
 pytestmark = pytest.mark.driver_binaries
@@ -19,7 +19,7 @@ xr.synchronize()
 if {check}: assert (x.numpy() == 3).all()
 print("libsycl-jit" in open("/proc/self/maps").read())
 """
-HEAD, ENTRY = _pack_file.HEAD.size, _pack_file.ENTRY.size
+HEAD, ENTRY = pack_file.HEAD.size, pack_file.ENTRY.size
 
 
 def compiles(child, cache, dtype, check=False, **env):

@@ -1,4 +1,4 @@
-"""What programs want: they run with XPU_RECORD_KERNELS, and the list of what ships is compared with it."""
+"""What programs want: they run with ``XPU_DUMP_KERNELS=list:FILE``, and the list of what ships is compared with it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Kernel(NamedTuple):
 
 
 def records(data: bytes) -> Iterator[Kernel]:
-    """Yield the kernel of each record, as csrc/compile/record.cpp writes them."""
+    """Yield the kernel of each record, as csrc/compile/dump.cpp writes them."""
     for record in data.split(b"\0\0")[:-1]:
         size, source, *options = record.decode().split("\0")
         yield Kernel(int(size), source, tuple(options))

@@ -27,7 +27,7 @@ def cases(program: Path) -> dict[str, Callable[[], None]]:
 
 def recorded(case: Callable[[], None], record: Path) -> None:
     """Run a case; what it wants goes to the record."""
-    os.environ["XPU_RECORD_KERNELS"] = str(record)
+    os.environ["XPU_DUMP_KERNELS"] = f"list:{record}"
     case()
 
 

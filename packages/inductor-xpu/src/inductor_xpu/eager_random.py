@@ -43,10 +43,10 @@ _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 @torch.library.impl(_LIBRARY, "random_states", "CompositeExplicitAutograd")
 def _draw_states(count: int, device: torch.device) -> torch.Tensor:
-    from torch_xpu import _device
+    from torch_xpu import compiled_code
 
     index = torch.xpu.current_device() if device.index is None else device.index
-    return _device.random_states(index, count)
+    return compiled_code.random_states(index, count)
 
 
 @torch.library.impl(_LIBRARY, "random_states", "Meta")

@@ -14,8 +14,8 @@ import torch._C._dynamo.guards
 import xpu_runtime as xr
 from torch._inductor.async_compile import get_compile_threads
 from torch._inductor.codecache import LambdaFuture
-from torch_xpu import _device
-from xpu_runtime._native import C
+from torch_xpu import compiled_code
+from xpu_runtime import faults as kernel_faults
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
@@ -37,7 +37,9 @@ _WAITING = 8
 MAX_LAUNCHES = 1024
 
 # The module of a compiled graph looks it up after it has imported this one.
-empty_strided = torch._C._dynamo.guards._empty_strided_xpu = _device.empty_strided
+empty_strided = torch._C._dynamo.guards._empty_strided_xpu = (
+    compiled_code.empty_strided
+)
 
 
 def int_bits(value: float) -> int:
@@ -110,7 +112,8 @@ def load_kernel(
 
 def load_faults(device: int, faults: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
     """Return the arguments of a kernel's checks: the device's record, and a code for each fault."""
-    return (C.fault_record(device), *(C.fault_code(op, text) for op, text in faults))
+    codes = (kernel_faults.code(op, text) for op, text in faults)
+    return (kernel_faults.record(device), *codes)
 
 
 def _build(name: str, device: int, source: str) -> Any:

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <set>
 
+#include "immortal.h"
 #include "interrupt.h"
 #include "thread_registry.h"
 
@@ -15,15 +16,14 @@ struct Claims {
   std::condition_variable released;
   std::set<std::string> keys;
 };
-// Never destroyed: threads that build ahead may outlive static objects.
 Claims& claims() {
-  static auto* instance = new Claims;
-  return *instance;
+  static auto& instance = leaked<Claims>();
+  return instance;
 }
 
 }  // namespace
 
-Claim::Claim(std::string native_key) : key_(std::move(native_key)) {
+Claim::Claim(std::string key) : key_(std::move(key)) {
   auto& [mutex, released, keys] = claims();
   thread_registry::BlockingScope blocking;
   std::unique_lock lock(mutex);
@@ -36,11 +36,11 @@ Claim::Claim(std::string native_key) : key_(std::move(native_key)) {
   }
 }
 
-std::unique_ptr<Claim> Claim::attempt(std::string native_key) {
+std::unique_ptr<Claim> Claim::attempt(std::string key) {
   auto& all = claims();
   std::lock_guard lock(all.mutex);
-  if (!all.keys.insert(native_key).second) return nullptr;
-  return std::unique_ptr<Claim>(new Claim(std::move(native_key), Granted{}));
+  if (!all.keys.insert(key).second) return nullptr;
+  return std::unique_ptr<Claim>(new Claim(std::move(key), Granted{}));
 }
 
 Claim::~Claim() {

@@ -6,13 +6,13 @@
 
 namespace xpu {
 
-/// The right to build the program with a key of the native cache, until it is destroyed. Thread-safe.
+/// The right to build what has Key::id, until it is destroyed. Thread-safe.
 class Claim {
  public:
   /// Waits while another thread has it; a signal may end the wait (see OperationScope).
-  explicit Claim(std::string native_key);
+  explicit Claim(std::string key);
   /// Returns null if another thread has it.
-  static std::unique_ptr<Claim> attempt(std::string native_key);
+  static std::unique_ptr<Claim> attempt(std::string key);
   ~Claim();
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
@@ -22,7 +22,7 @@ class Claim {
 
  private:
   struct Granted {};
-  Claim(std::string native_key, Granted) : key_(std::move(native_key)) {}
+  Claim(std::string key, Granted) : key_(std::move(key)) {}
 
   std::string key_;
   bool waited_ = false;

@@ -1,6 +1,7 @@
 #include "compile/cpu_features.h"
 
 #include "compile/sha256.h"
+#include "immortal.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -66,14 +67,13 @@ int machine_vector_bytes() {
 }
 
 const std::string& cpu_feature_digits() {
-  // Never destroyed: threads that build ahead outlive static objects.
 #ifdef __x86_64__
-  static auto* digits =
-      new std::string(cpu_features::digits_of(cpu_features::this_cpuid, cpu_features::this_saved()));
+  static auto& digits =
+      leaked<std::string>(cpu_features::digits_of(cpu_features::this_cpuid, cpu_features::this_saved()));
 #else
-  static auto* digits = new std::string("");
+  static auto& digits = leaked<std::string>();
 #endif
-  return *digits;
+  return digits;
 }
 
 }  // namespace xpu

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "compile/dump.h"
 #include "compile/sha256.h"
 #include "env.h"
 #include "xpu/cache.h"
@@ -50,11 +51,6 @@ std::string absolute_path(const std::string& path) {
   std::error_code removed;  // the working directory is, so a relative path leads nowhere
   auto absolute = std::filesystem::absolute(path, removed);
   return removed ? path : absolute.string();
-}
-
-const std::string& dump_folder() {
-  static auto* folder = new std::string(absolute_path(env::text("XPU_DUMP_KERNELS")));
-  return *folder;
 }
 
 std::string save_crash_source(std::string_view text, std::string_view suffix) {

@@ -1,4 +1,4 @@
-// Folders for temporary files, for dumps and for sources that a compiler crashed on.
+// Folders for temporary files and for sources that a compiler crashed on.
 #pragma once
 
 #include <string>
@@ -12,9 +12,6 @@ std::string temporary_folder();
 /// Returns the path that a relative one has now, so that it does not follow later changes of the working
 /// directory. Returns "" for "".
 std::string absolute_path(const std::string& path);
-
-/// The folder that XPU_DUMP_KERNELS names; empty if it names none. It stays the same.
-const std::string& dump_folder();
 
 /// Saves what a compiler crashed on, for a report. Returns the file's path, or "" if no folder is writable.
 std::string save_crash_source(std::string_view text, std::string_view suffix);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "compile/builder.h"
+#include "compile/build_input.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {

@@ -23,6 +23,14 @@ XPU_API std::optional<Bytes> cache_read(const std::string& key);
 /// read-only folder is one warning, not an error. Returns false if it was not stored.
 XPU_API bool cache_write(const std::string& key, const Bytes& payload);
 
+/// What a place where builds look for kernels answers.
+struct StoreAnswer {
+  std::string wanted;  ///< "SPIR-V", or what it becomes
+  std::string store;
+  bool found;
+  std::string answer;  ///< for people
+};
+
 /// The user's folder; empty if caching to disk is off or the folder cannot be trusted.
 XPU_API const std::string& cache_folder();
 /// Identifies the version of the kernel compiler; part of every key.

@@ -26,6 +26,10 @@ struct XPU_API OutOfResources : UsageError {
 struct XPU_API DeviceError : Error {
   using Error::Error;
 };
+/// The process is shutting down, and its devices accept no more work.
+struct XPU_API ShuttingDown : DeviceError {
+  using DeviceError::DeviceError;
+};
 /// A check inside a kernel failed, such as an index out of range. Thrown by the next wait.
 struct XPU_API KernelFault : DeviceError {
   using DeviceError::DeviceError;

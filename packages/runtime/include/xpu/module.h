@@ -1,4 +1,4 @@
-// Kernels from source: SYCL C++ compiled at run time, behind three caches.
+// Kernels from source: SYCL C++ compiled at run time, behind caches in memory and on disk.
 //
 // Builds are thread-safe and block until the kernel is built, which may take a second; see OperationScope.
 #pragma once
@@ -13,6 +13,7 @@
 
 #include "xpu/abi.h"
 #include "xpu/arguments.h"
+#include "xpu/cache.h"
 #include "xpu/stream.h"
 #include "xpu/sycl_fwd.h"
 
@@ -67,6 +68,11 @@ XPU_API SharedKernel build_shared_kernel(int device, std::string_view source, st
 XPU_API std::vector<std::uint8_t> build_spirv(int device, std::string_view source,
                                               const std::vector<std::string>& options = {},
                                               int sub_group_size = 0);
+/// Tells where a build of `source` would find it now, and why not elsewhere. `source` may also be the file
+/// that XPU_DUMP_KERNELS wrote of it.
+XPU_API std::vector<StoreAnswer> explain_kernel(int device, std::string_view source,
+                                                const std::vector<std::string>& options = {},
+                                                int sub_group_size = 0);
 /// Starts helper processes early, for threads that are about to build kernels. Does not wait for them.
 XPU_API void prestart_build_helpers(int device);
 /// Returns the `nd_range` kernel `name` of SPIR-V from another compiler.

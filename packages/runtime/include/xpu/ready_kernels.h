@@ -24,6 +24,8 @@ XPU_API ReadyKernel build_ready_kernel(int device, std::string_view source,
 XPU_API std::vector<std::vector<std::uint8_t>> ready_spirv(int device);
 /// How many of them have a native image in the package xpu-cpu-images that this process loads.
 XPU_API std::size_t ready_image_count(int device);
+/// Lets this process load such images, as it does at first, or build what they have anew. Thread-safe.
+XPU_API void use_images_that_ship(bool wanted);
 /// Returns the native image of SPIR-V that the driver makes in a helper process, to ship for other machines.
 XPU_API std::vector<std::uint8_t> build_ready_image(int device, const std::vector<std::uint8_t>& spirv);
 /// The key of an image that ships for CPUs whose vector registers have so many bytes.

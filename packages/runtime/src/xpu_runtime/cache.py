@@ -6,28 +6,32 @@ import builtins
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from ._native import C
 from .errors import UsageError
 
 MAGIC, _OLDER_MAGIC = b"XPUCACHE2\n", b"XPUCACHE1\n"
-_KERNELS = {"spv": "SPIR-V", "bin": "native"}
+_KERNELS = {"spv": "SPIR-V", "bin": "native", "mark": "kept by the driver"}
 # What adapters call the kinds of their entries.
 _KIND = re.compile(r"[a-z_]{1,16}")
 # The folder may hold files of the user's own: only these names are the cache's.
-_NAME = re.compile(rf"[0-9a-f]{{64}}\.(spv|bin|({_KIND.pattern})\.entry)")
+_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(_KERNELS)}|({_KIND.pattern})\.entry)")
 # Unfinished files of writers that were killed, and sources that a compiler crashed on.
 _LEFTOVER = re.compile(_NAME.pattern + r"\.\w{6}\.part|xpu-died-[0-9a-f]{16}\..*")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One cached file. `kind` is "SPIR-V", "native" for a driver's binary, or an adapter's own kind."""
+    """One cached file.
+
+    `kind` is "SPIR-V", "native" for a driver's binary, "kept by the driver" for the mark that it has one in
+    its own cache, or an adapter's own kind.
+    """
 
     path: Path
     size: int
@@ -77,6 +81,31 @@ def stats() -> dict[str, int]:
 def verify() -> builtins.list[Path]:
     """Return the damaged files; the runtime treats each as a miss."""
     return [entry.path for entry in list() if not _is_sound(entry.path)]
+
+
+class Answer(NamedTuple):
+    """What a place where builds look for a kernel answers about `wanted`: "SPIR-V", or what it becomes."""
+
+    wanted: str
+    store: str
+    found: bool
+    answer: str
+
+
+def explain(
+    source: str,
+    options: Sequence[str] = (),
+    sub_group_size: int = 0,
+    device: int | None = None,
+) -> builtins.list[Answer]:
+    """Return where a build of a kernel's source would find it now, and why not elsewhere.
+
+    The source may also be the text of a file that ``XPU_DUMP_KERNELS`` wrote. The first place that has what
+    is wanted serves; a kernel whose native code is nowhere is built at its next first use.
+    """
+    chosen = C.current_device() if device is None else device
+    answers = C.explain_kernel(chosen, source, [*options], sub_group_size)
+    return [Answer(*answer) for answer in answers]
 
 
 def read(key: str, kind: str) -> bytes | None:

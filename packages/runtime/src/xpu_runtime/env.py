@@ -16,6 +16,7 @@ class Variable:
     type: str
     default: str
     meaning: str
+    for_developers: bool = False  # only those of this repository set it
 
     @property
     def value(self) -> str | None:

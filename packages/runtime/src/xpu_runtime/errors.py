@@ -11,3 +11,4 @@ OutOfMemory = C.OutOfMemory
 Unsupported = C.Unsupported
 CompileError = C.CompileError
 InternalError = C.InternalError
+ShuttingDown = C.ShuttingDown

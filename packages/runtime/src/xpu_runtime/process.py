@@ -7,8 +7,7 @@ import threading
 from collections.abc import Callable
 
 from ._native import C
-
-_REFUSED = "the process is shutting down, so its devices accept no more work"
+from .errors import ShuttingDown
 
 #: Raised whenever a public C++ header changes incompatibly; adapters check it when they load.
 abi_version: int = C.abi_version
@@ -55,7 +54,7 @@ def _silence_refused_threads() -> None:
     report = threading.excepthook
 
     def excepthook(failure: threading.ExceptHookArgs) -> None:
-        if _REFUSED not in str(failure.exc_value):
+        if not isinstance(failure.exc_value, ShuttingDown):
             report(failure)
 
     threading.excepthook = excepthook

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/attention/block.h"
 #include "dnn/attention/dropout.h"
 #include "dnn/kernel_step.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/attention/block.h"
 #include "dnn/candidates.h"
 #include "dnn/epilogue/epilogue.h"

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/epilogue/epilogue.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/transposed.h"
 #include "xpu/device.h"

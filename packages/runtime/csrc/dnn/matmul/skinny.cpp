@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/math_type.h"
 #include "dnn/matmul/low_bit_weights.h"

@@ -1,4 +1,4 @@
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/matmul/problem.h"
 #include "xpu/device.h"

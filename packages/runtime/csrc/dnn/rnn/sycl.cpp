@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "dnn/candidates.h"
 #include "dnn/epilogue/epilogue_step.h"
 #include "dnn/rnn/problem.h"

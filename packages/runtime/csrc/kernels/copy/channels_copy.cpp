@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/geometry.h"
 #include "kernels/kernel_table.h"

@@ -1,6 +1,6 @@
 #include "kernels/copy/packed_copy.h"
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/elementwise/plan.h"
 #include "kernels/source_writer.h"
 

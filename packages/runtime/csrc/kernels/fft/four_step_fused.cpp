@@ -1,7 +1,7 @@
 // Both steps of lines of moderate length in one kernel of the CPU device: a core's caches hold a line.
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/fft/lines.h"
 #include "kernels/kernel_table.h"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/call.h"
 #include "kernels/contiguous_access.h"
 #include "kernels/dtype_text.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/call.h"
 #include "kernels/contiguous_access.h"
 #include "kernels/dtype_text.h"

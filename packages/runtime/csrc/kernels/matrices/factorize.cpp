@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"

@@ -1,4 +1,4 @@
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/reduce/plan.h"
 #include "kernels/source_writer.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/contiguous.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "kernels/sort/call.h"

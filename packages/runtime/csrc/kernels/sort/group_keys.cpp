@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/kernel_table.h"
 #include "kernels/tuning.h"
 #include "xpu/error.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "kernels/dtype_text.h"
 #include "kernels/tuning.h"
 #include "xpu/device.h"

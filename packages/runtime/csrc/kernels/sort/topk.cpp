@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compile/embedded.h"
+#include "compile/source/embedded.h"
 #include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/scratch_buffer.h"

@@ -1,31 +1,41 @@
-"""List, measure, verify or clear the kernel cache, or move it between machines."""
+"""List, measure, verify or clear the kernel cache, move it between machines, or explain a build."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 from .. import printing
 
-HELP = "list, measure, verify, clear, export or import the kernel cache"
+HELP = "list, measure, verify, clear, export or import the kernel cache, or explain where a kernel is"
 MOVES = ("export", "import")
-ACTIONS = ("list", "stats", "clear", "verify", *MOVES)
+WITH_FILE = (*MOVES, "explain")
+ACTIONS = ("list", "stats", "clear", "verify", *WITH_FILE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the action; without one the command prints the statistics."""
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="stats")
-    parser.add_argument("file", nargs="?", help="where export writes, or what import reads")
+    parser.add_argument(
+        "file",
+        nargs="?",
+        help="where export writes, what import reads, or the source of the kernel to explain",
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], help="explain: an option of the kernel's compiler"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the action; return 1 if it fails: the cache is off, ``verify`` finds a damaged file, ..."""
     from xpu_runtime import cache
 
-    if (options.action in MOVES) != (options.file is not None):
-        printing.console.print("export and import take a file, other actions none")
+    if (options.action in WITH_FILE) != (options.file is not None):
+        printing.console.print("export, import and explain take a file, other actions none")
         return 2
-
+    if options.action == "explain":
+        return _explain(cache, options.file, options.option)
     folder = cache.folder()
     if folder is None:
         printing.console.print("The kernel cache is off. Run: xpu-sdk doctor")
@@ -51,6 +61,23 @@ def _move(action: str, file: str) -> int:
     printing.console.print(f"{moved.files} files ({size}) {action}ed")
     # An archive has only sound files when it is made; a damaged file of the cache is one that is built again.
     return int(action == "import" and bool(moved.damaged))
+
+
+def _explain(cache, file: str, options: list[str]) -> int:  # type: ignore[no-untyped-def]
+    """Say what each store answers; return 1 if the kernel is built at its next first use."""
+    try:
+        source = Path(file).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        printing.console.print(f"cannot explain: {error}", soft_wrap=True)
+        return 1
+    answers = cache.explain(source, options)
+    rows = [(each.wanted, each.store, each.answer) for each in answers]
+    printing.print_table(file, ("wanted", "asked", "answer"), rows)
+    # The last kind that was asked for; SPIR-V alone must still be built.
+    last = [each for each in answers if each.wanted == answers[-1].wanted]
+    served = any(each.found for each in last) and last[0].wanted != "SPIR-V"
+    printing.console.print("A process loads it." if served else "A process builds it at its first use.")
+    return int(not served)
 
 
 def _list(cache, folder) -> int:  # type: ignore[no-untyped-def]

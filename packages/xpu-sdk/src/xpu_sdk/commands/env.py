@@ -1,4 +1,7 @@
-"""List the environment variables that the packages read: type, default, value and meaning."""
+"""List the environment variables that the packages read: type, default, value and meaning.
+
+Those for developers of the packages are listed if they are set.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,11 @@ def run(options: argparse.Namespace) -> int:
     """Print the variables, then warn of unknown ones. Always returns 0; touches no device."""
     from xpu_runtime import env
 
-    rows = [(v.name, v.type, v.default, v.value, v.meaning) for v in env.registry()]
+    rows = [
+        (v.name, v.type, v.default, v.value, v.meaning)
+        for v in env.registry()
+        if v.value or not v.for_developers
+    ]
     columns = ("name", "type", "default", "value", "meaning")
     if options.json:
         printing.print_json([dict(zip(columns, row, strict=True)) for row in rows])

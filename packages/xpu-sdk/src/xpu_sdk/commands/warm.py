@@ -22,8 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fill the cache; return 1 if nothing can be stored in it, else the program's exit code."""
-    # Images that ship are for many CPUs; these are for this one.
-    os.environ["XPU_READY_IMAGES"] = "0"
     from xpu_runtime import cache
 
     if not caches.can_store():
@@ -46,6 +44,7 @@ def _run_program(options: argparse.Namespace) -> int:
 def _build_all() -> int:
     import xpu_runtime as xr
 
+    xr.ready_kernels.use_images(False)  # they are for many CPUs, what is built here for this one
     for device in xr.devices():
         _build(xr, device)
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 
@@ -21,7 +20,7 @@ def check() -> Iterator[Finding]:
         device = next((device for device in xr.devices() if device.type == "cpu"), None)
     except xr.Error:  # the check of devices says more
         return
-    if device is None or device.backend != "opencl" or os.environ.get("XPU_READY_IMAGES") == "0":
+    if device is None or device.backend != "opencl":
         return
     modules = len(xr.ready_kernels.spirv(device.index))
     images = xr.ready_kernels.image_count(device.index)
@@ -32,7 +31,7 @@ def check() -> Iterator[Finding]:
         return
     installed = system_info.version(WHEEL)
     found = (
-        f"those of {WHEEL} {installed} are not for driver {device.driver_version} and this CPU"
+        f"{WHEEL} {installed} has none for driver {device.driver_version} and this CPU"
         if installed
         else f"{WHEEL} is not installed"
     )

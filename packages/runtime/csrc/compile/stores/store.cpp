@@ -1,0 +1,36 @@
+#include "compile/stores/store.h"
+
+#include "xpu/device.h"
+#include "xpu/process.h"
+
+namespace xpu {
+
+std::span<Store* const> stores_of(Key::Kind kind) {
+  static Store* const spirv[] = {&disk_store(), &ready_spirv_store()};
+  static Store* const native[] = {&disk_store(), &ready_image_store()};
+  return kind == Key::Kind::spirv ? spirv : native;
+}
+
+std::optional<Entry> find_stored(const Key& key, Store** answered) {
+  for (auto* store : stores_of(key.kind))
+    if (auto entry = store->find(key)) {
+      if (answered) *answered = store;
+      return entry;
+    }
+  return {};
+}
+
+bool store(const Key& key, const Entry& entry) {
+  bool kept = false;
+  for (auto* store : stores_of(key.kind)) kept = store->put(key, entry) || kept;
+  return kept;
+}
+
+std::optional<Entry> native_entry(int device, const Bytes& native) {
+  if (!native.empty()) return Entry{Entry::Kind::native, native};
+  if (!generic_backend() && device_info(device).backend == "level_zero")
+    return Entry{Entry::Kind::kept_by_driver, {}};
+  return {};
+}
+
+}  // namespace xpu
