@@ -130,7 +130,7 @@ def main() -> None:
         try:
             made = make()
         except (ImportError, RuntimeError, ValueError, AssertionError) as error:
-            print(f"{name:34}  refused: {str(error).splitlines()[0]}")
+            print(f"{name:34}  rejected: {str(error).splitlines()[0]}")
         else:
             print_row(name, made, held_out, options.words)
 

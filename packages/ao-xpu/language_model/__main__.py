@@ -17,15 +17,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import smollm2
 import torch
+from decoder import Decoder
+from llama import Llama, Sizes, state_of
 from measure import COUNT, megabytes, perplexity, windows, words_per_second
 from schemes import schemes
 from torchao.quantization import quantize_
 from transformers import AutoModelForCausalLM
-
-from ao_xpu import _smollm2
-from ao_xpu._decoder import Decoder
-from ao_xpu._llama import Llama, Sizes, state_of
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[2] / "docs"
@@ -37,7 +36,7 @@ Row = tuple[str, float, float | None, float | None, float]
 
 def stock_model() -> Any:
     """Return the model as transformers reads it from the file: expanded to bf16."""
-    path = _smollm2.file()
+    path = smollm2.file()
     model = AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=torch.bfloat16
     )
@@ -78,7 +77,7 @@ def stock_logits(model: Any) -> Any:
 
 def require_answer(tokenizer: Any, model: Llama) -> None:
     """Raise an error unless the model knows the answer."""
-    text, _ = _smollm2.Chat(model, tokenizer, 0).answer(QUESTION)
+    text = smollm2.answer(model, tokenizer, QUESTION)
     print(f"{QUESTION} {text}\n", flush=True)
     if ANSWER not in text:
         raise SystemExit(f"the answer is not {ANSWER}")
@@ -86,7 +85,7 @@ def require_answer(tokenizer: Any, model: Llama) -> None:
 
 def rows(options: argparse.Namespace, tokenizer: Any, texts: Any, prompt: Any) -> Iterator[Row]:
     """Yield the measurements of the file as it is, then of each scheme."""
-    packed = _smollm2.load_model()
+    packed = smollm2.load_model()
     require_answer(tokenizer, packed)
     speed = replayed_speed(packed, prompt)
     yield "the file's", perplexity(own_logits(packed), texts), megabytes(packed), None, speed
@@ -111,7 +110,7 @@ def peer_row(texts: list[list[int]], prompt: list[int]) -> Row:
     """Return the measurements of llama.cpp."""
     work = json.dumps({"prompt": prompt, "count": COUNT, "texts": texts})
     threads = str(len(os.sched_getaffinity(0)))
-    command = [sys.executable, str(HERE / "peer.py"), str(_smollm2.file()), "--threads", threads]
+    command = [sys.executable, str(HERE / "peer.py"), str(smollm2.file()), "--threads", threads]
     done = subprocess.run(command, input=work, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"llama.cpp failed:\n{done.stderr}")
@@ -134,13 +133,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="without transformers' generate")
     parser.add_argument("--no-peer", action="store_true", help="without llama.cpp")
     options = parser.parse_args()
-    if missing := _smollm2.missing_packages():
+    if missing := smollm2.missing_packages():
         raise SystemExit(f"not installed: {', '.join(missing)}")
     warnings.filterwarnings("ignore", "not quantized")
-    tokenizer = _smollm2.load_tokenizer()
+    tokenizer = smollm2.load_tokenizer()
     pages = "\n".join(page.read_text() for page in sorted(DOCS.glob("*.md")))
     texts = windows(tokenizer(pages, add_special_tokens=False)["input_ids"], options.texts)
-    prompt = _smollm2.prompt(tokenizer, "Tell me a long story about a fox.")
+    prompt = smollm2.prompt(tokenizer, "Tell me a long story about a fox.")
     print("| " + " | ".join(TITLES) + " |\n|" + "---|" * len(TITLES), flush=True)
     if not options.no_peer:
         print(line(peer_row(texts, prompt)), flush=True)

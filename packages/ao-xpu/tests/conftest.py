@@ -1,4 +1,4 @@
-"""No operator of these suites may run on the host unnoticed; the helpers beside the tests are importable."""
+"""Operators on the host are errors; tests import the helpers beside them, and the Llama of language_model."""
 
 import os
 import sys
@@ -9,7 +9,9 @@ from xpu_testing import values_checked
 from xpu_testing.torch_values import assert_same_shapes
 
 os.environ["XPU_FALLBACK"] = "error"
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+sys.path.append(str(HERE.parent / "language_model"))
 
 
 if not values_checked():

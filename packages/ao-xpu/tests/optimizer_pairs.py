@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8, _AdamW
 
-from ao_xpu import optimizers
+from ao_xpu.training import optimizers
 
 QUANTIZED = [Adam8bit, AdamW8bit, Adam4bit, AdamW4bit, AdamFp8, AdamWFp8]
 EVERY = [*QUANTIZED, _AdamW]

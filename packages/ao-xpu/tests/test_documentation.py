@@ -28,7 +28,7 @@ def test_python(page, tmp_path):
 def test_a_small_llama_is_quantized_every_way(tmp_path):
     """A model of a few steps is quantized like a trained one; its table has a row of numbers for each way."""
     out = run_example(EXAMPLE, "--seconds", "1", "--words", "2", cwd=tmp_path, timeout=400)
-    assert "refused" not in out
+    assert "rejected" not in out
     lines = [line for line in out.splitlines() if line.startswith(("bf16", "int", "fp8"))]
     table = {line[:34].strip(): [float(cell) for cell in line[34:].split()] for line in lines}
     assert len(table) == len(lines) == 18

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import ao_xpu
-from ao_xpu.gguf_blocks import FORMATS, from_blocks
-from ao_xpu.gguf_tensor import GgufTensor
+from ao_xpu.gguf.blocks import FORMATS, from_blocks
+from ao_xpu.gguf.tensor import GgufTensor
 
 # Bits of an element as it is stored here.
 BITS = {"Q4_0": 4.5, "Q4_1": 5, "Q8_0": 8.5, "Q4_K": 5, "Q6_K": 9}
@@ -122,7 +122,7 @@ def test_the_report_has_the_bytes(format):
     tensor, _ = weight(format, 64)
     model[0].weight = torch.nn.Parameter(tensor, requires_grad=False)
     (layer,) = ao_xpu.report(model)
-    assert (layer.kind, layer.product) == ("GgufTensor", "low_bit_linear")
+    assert (layer.kind, layer.operator) == ("GgufTensor", "low_bit_linear")
     assert abs(layer.bytes_after * 8 / tensor.numel() - BITS[format]) < 0.01
     assert layer.bytes_before == 2 * tensor.numel()
 

@@ -20,8 +20,8 @@ from torchao.quantization import (
 from torchao.quantization.quantize_.workflows import IntxChooseQParamsAlgorithm
 from xpu_testing import values_checked
 
-from ao_xpu import bit_products
-from ao_xpu.intx_packed import IntxPackedTensor, from_numbers, pack
+from ao_xpu.intx import packed_linear
+from ao_xpu.intx.packed_tensor import IntxPackedTensor, from_numbers, pack
 
 BITS = range(1, 8)
 BF16, F16, F32 = torch.bfloat16, torch.float16, torch.float32
@@ -128,7 +128,7 @@ def test_options_of_the_config(options):
 @pytest.mark.parametrize("bits", BITS)
 def test_rows_are_quantized_by_pieces(bits, monkeypatch):
     expected, _ = make_layer(bits)
-    monkeypatch.setattr("ao_xpu.intx.PIECE", 5 * COLUMNS)
+    monkeypatch.setattr("ao_xpu.intx.configs.PIECE", 5 * COLUMNS)
     got, _ = make_layer(bits)
     for name in IntxPackedTensor.tensor_data_names:
         assert torch.equal(getattr(got.weight, name), getattr(expected.weight, name))
@@ -140,7 +140,7 @@ def test_rows_are_expanded_by_pieces(bits, monkeypatch):
     layer, _ = make_layer(bits)
     x = activations(20, COLUMNS)
     expected, of_weight = layer(x), layer.weight.dequantize()
-    monkeypatch.setattr(bit_products, "MAX_EXPANDED", 7 * COLUMNS)
+    monkeypatch.setattr(packed_linear, "MAX_EXPANDED", 7 * COLUMNS)
     torch.testing.assert_close(layer(x), expected)
     assert torch.equal(layer.weight.dequantize(), of_weight)
 

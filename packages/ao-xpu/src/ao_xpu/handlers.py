@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -52,3 +53,10 @@ def scaled_sum(bias: Tensor, product: Tensor, kwargs: Any) -> Tensor:
 def adds_columns(bias: Tensor, kwargs: Any) -> bool:
     """Return whether `addmm` adds a number to each column, as the bias of a linear layer."""
     return bias.dim() == 1 and kwargs.get("alpha", 1) == kwargs.get("beta", 1) == 1
+
+
+def arguments_of(stock: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return the arguments of a call by name, with the defaults."""
+    call = inspect.signature(stock).bind(*args, **kwargs)
+    call.apply_defaults()
+    return call.arguments

@@ -1,4 +1,4 @@
-"""int8 on xpu: products of integers, weights under float activations, mixed-precision training."""
+"""Int8Tensor on xpu: products of integers, and weights under float activations."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ import torch
 from torch import Tensor
 from torch._dynamo import is_compiling
 
-from .handlers import Handler, arguments_of_linear, empty_product, scaled_input
-from .products import (
-    arguments_of,
-    dynamic_linear,
-    fits,
-    has_rows,
-    low_bit_linear,
-    quantizes_rows,
-)
+from .handlers import Handler, arguments_of, arguments_of_linear, empty_product, scaled_input
+from .operators.dynamic_linear import dynamic_linear, has_rows, quantizes_rows
+from .operators.low_bit_linear import fits, low_bit_linear
 
 
 def safe_int_mm(stock: Any) -> Any:
@@ -94,46 +88,3 @@ def _is_dynamic(input: Tensor, weight: Any) -> bool:
         and not how.reduce_range
         and quantizes_rows(input, weight.qdata, weight.scale, how.granularity)
     )
-
-
-def unpacked_linear(stock: Handler) -> Handler:
-    """Multiply by an IntxUnpackedToInt8Tensor as it is stored."""
-
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from torchao.quantization.quantize_.workflows.intx import intx_unpacked_to_int8_tensor
-
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        scale, zero_point = weight.scale, weight.zero_point
-        if weight.device.type != "xpu" or not fits(weight.qdata, scale, zero_point):
-            return stock(func, types, args, kwargs)
-        if input.numel() == 0:
-            return empty_product(input, weight, bias)
-        if weight.activation_quantization is not None:
-            if weight.activation_quantization != "int8_asym_per_token":
-                return stock(func, types, args, kwargs)
-            fake_quantize = (
-                intx_unpacked_to_int8_tensor._apply_int8_act_asym_per_token_quant_dequant
-            )
-            input = fake_quantize(input)
-        return low_bit_linear(input, weight.qdata, "int8", scale, zero_point, None, bias)
-
-    return handler
-
-
-def mixed_precision_linear(stock: Handler) -> Handler:
-    """Multiply quantized activations and weights in training, which torchao's table never finds."""
-
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from torchao.prototype.quantized_training import int8_mixed_precision
-
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if input.device.type != "xpu" or weight.device.type != "xpu":
-            return stock(func, types, args, kwargs)
-        if torch.is_autocast_enabled("xpu"):
-            dtype = torch.get_autocast_dtype("xpu")
-            input = input.to(dtype)
-            bias = bias if bias is None else bias.to(dtype)
-        function = int8_mixed_precision._Int8MixedPrecisionTrainingLinearFunction
-        return function.apply(input, weight, bias)
-
-    return handler

@@ -11,28 +11,18 @@ from types import ModuleType
 import torch
 import torch.nn.functional as F
 
-from . import (
-    block_scales,
-    configs,
-    distributed,
-    float8,
-    gptq,
-    int4,
-    int4_plain_int32,
-    int4_preshuffled,
-    int4_tile_packed,
-    int4_views,
-    int8,
-    intx,
-    layers,
-    mx,
-    mx_training,
-    nvfp4,
-    optimizers,
-    qat,
-    sparsity,
-)
-from .patching import ConfigHandler, Patch, TensorFunctions
+from . import distributed, float8, int8
+from .block_formats import block_scales, mx, nvfp4
+from .diagnostics import skipped_layers
+from .gptq import config as gptq_config
+from .gptq import weights as gptq_weights
+from .int4 import config as int4_config
+from .int4 import plain, plain_int32, plain_int32_views, preshuffled, tile_packed
+from .intx import configs as intx_configs
+from .intx import safetensors, uintx, unpacked_tensor
+from .patch_kinds import ConfigHandler, Patch, TensorFunctions
+from .sparsity import block_sparse, semi_sparse
+from .training import int8_mixed_precision, mx_casts, optimizers, qat
 
 _aten = torch.ops.aten
 _LINEAR = (F.linear, _aten.linear.default)
@@ -80,67 +70,65 @@ _CLASSES = {
 
 PATCHES: tuple[Patch, ...] = (
     # int4
-    Patch(_INT4, "Int4Tensor.from_hp", _NEEDS_MSLK, int4.from_hp),
-    Patch(_INT4, "Int4Tensor.dequantize", _NO_METHOD, int4.dequantize),
-    TensorFunctions(_INT4, "Int4Tensor", _NEEDS_MSLK, int4.linear, _LINEAR),
-    TensorFunctions(_INT4, "Int4Tensor", _NEEDS_MSLK, int4.bmm, (torch.bmm,)),
-    Patch(_PRESHUFFLED, "Int4PreshuffledTensor.from_hp", _NEEDS_MSLK, int4_preshuffled.from_hp),
+    Patch(_INT4, "Int4Tensor.from_hp", _NEEDS_MSLK, plain.from_hp),
+    Patch(_INT4, "Int4Tensor.dequantize", _NO_METHOD, plain.dequantize),
+    TensorFunctions(_INT4, "Int4Tensor", _NEEDS_MSLK, plain.linear, _LINEAR),
+    TensorFunctions(_INT4, "Int4Tensor", _NEEDS_MSLK, plain.bmm, (torch.bmm,)),
+    Patch(_PRESHUFFLED, "Int4PreshuffledTensor.from_hp", _NEEDS_MSLK, preshuffled.from_hp),
     TensorFunctions(
-        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, int4_preshuffled.linear, _LINEAR
+        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, preshuffled.linear, _LINEAR
     ),
     TensorFunctions(
-        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, int4_preshuffled.bmm, (torch.bmm,)
+        _PRESHUFFLED, "Int4PreshuffledTensor", _NEEDS_MSLK, preshuffled.bmm, (torch.bmm,)
     ),
     Patch(
         _PRESHUFFLED,
         "Int4PreshuffledTensor.from_int4_tensor",
         _NEEDS_MSLK,
-        int4_preshuffled.from_int4_tensor,
+        preshuffled.from_int4_tensor,
     ),
     Patch(
         _TILE_PACKED,
         "Int4TilePackedTo4dTensor.from_hp",
         "asks for a compute capability of CUDA, and packs the halves of a byte in CUDA's order",
-        int4_tile_packed.from_hp,
+        tile_packed.from_hp,
     ),
-    Patch(
-        _TILE_PACKED, "Int4TilePackedTo4dTensor.dequantize", _NO_METHOD, int4_tile_packed.dequantize
-    ),
+    Patch(_TILE_PACKED, "Int4TilePackedTo4dTensor.dequantize", _NO_METHOD, tile_packed.dequantize),
     TensorFunctions(
         _TILE_PACKED,
         "Int4TilePackedTo4dTensor",
         "pads activations, and has no gradient",
-        int4_tile_packed.linear,
+        tile_packed.linear,
         _LINEAR,
     ),
     TensorFunctions(
         _TILE_PACKED,
         "Int4TilePackedTo4dTensor",
         "wants the tiles of CUDA's layout",
-        int4_tile_packed.slice_,
+        tile_packed.slice_,
         (_aten.slice.Tensor,),
     ),
-    Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.from_hp", _COPIES, int4_plain_int32.from_hp),
-    Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.dequantize", _NO_METHOD, int4_plain_int32.dequantize),
+    Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.from_hp", _COPIES, plain_int32.from_hp),
+    Patch(_PLAIN_INT32, "Int4PlainInt32Tensor.dequantize", _NO_METHOD, plain_int32.dequantize),
     *(
         TensorFunctions(_PLAIN_INT32, "Int4PlainInt32Tensor", reason, replace, functions)
         for reason, replace, functions in (
-            ("takes no float zero points, no CPU, no gradient", int4_plain_int32.linear, _LINEAR),
-            (_NO_VIEWS, int4_plain_int32.mm, (_aten.mm.default, torch.matmul, torch.mm)),
-            (_NO_VIEWS, int4_plain_int32.addmm, (_aten.addmm.default, torch.addmm)),
-            (_NO_VIEWS, int4_views.slice_, (_aten.slice.Tensor,)),
-            (_NO_VIEWS, int4_views.split, (_aten.split.Tensor,)),
-            (_NO_VIEWS, int4_views.split_with_sizes, (_aten.split_with_sizes.default,)),
-            (_NO_VIEWS, int4_views.transpose, (_aten.t.default, _aten.transpose.int)),
-            (_NO_VIEWS, int4_views.select, (_aten.select.int,)),
-            (_NO_VIEWS, int4_views.cat, (_aten.cat.default,)),
+            ("takes no float zero points, no CPU, no gradient", plain_int32.linear, _LINEAR),
+            (_NO_VIEWS, plain_int32.mm, (_aten.mm.default, torch.matmul, torch.mm)),
+            (_NO_VIEWS, plain_int32.addmm, (_aten.addmm.default, torch.addmm)),
+            (_NO_VIEWS, plain_int32_views.slice_, (_aten.slice.Tensor,)),
+            (_NO_VIEWS, plain_int32_views.split, (_aten.split.Tensor,)),
+            (_NO_VIEWS, plain_int32_views.split_with_sizes, (_aten.split_with_sizes.default,)),
+            (_NO_VIEWS, plain_int32_views.transpose, (_aten.t.default, _aten.transpose.int)),
+            (_NO_VIEWS, plain_int32_views.select, (_aten.select.int,)),
+            (_NO_VIEWS, plain_int32_views.cat, (_aten.cat.default,)),
         )
     ),
     Patch(
         _QUANT_API,
         "_int4_weight_only_quantize_tensor",
         "allows HQQ with tile_packed_to_4d alone",
-        configs.int4_weight,
+        int4_config.int4_weight,
     ),
     # int8
     Patch("torchao.kernel.intmm", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
@@ -148,34 +136,36 @@ PATCHES: tuple[Patch, ...] = (
     Patch("torchao.quantization", "safe_int_mm", _HOST_PRODUCT, int8.safe_int_mm),
     Patch(_INT8, "Int8Tensor.from_hp", _COPIES, int8.from_hp),
     TensorFunctions(_INT8, "Int8Tensor", _EXPANDS, int8.linear, _LINEAR),
-    TensorFunctions(_INTX, "IntxUnpackedToInt8Tensor", _EXPANDS, int8.unpacked_linear, _LINEAR),
+    TensorFunctions(_INTX, "IntxUnpackedToInt8Tensor", _EXPANDS, unpacked_tensor.linear, _LINEAR),
     # weights of one to seven bits
-    Patch(_QUANT_API, "_intx_weight_only_quantize_tensor", _BYTE_PER_NUMBER, intx.weight_only),
+    Patch(
+        _QUANT_API, "_intx_weight_only_quantize_tensor", _BYTE_PER_NUMBER, intx_configs.weight_only
+    ),
     Patch(
         _QUANT_API,
         "_int8_dynamic_activation_intx_weight_quantize_tensor",
         _BYTE_PER_NUMBER,
-        intx.dynamic_activation,
+        intx_configs.dynamic_activation,
     ),
     Patch(
         _UINTX,
         "UIntxBitPackedTensor.from_hp",
         "needs gemlite, whose kernels are CUDA's",
-        intx.uintx_from_hp,
+        uintx.from_hp,
     ),
     Patch(
         _SAFETENSORS,
         "ALLOWED_CLASSES",
         _UNKNOWN_CLASS,
-        intx.safetensors_classes,
+        safetensors.classes,
     ),
-    Patch(_SAFETENSORS, "ALLOWED_TENSORS_SUBCLASSES", _UNKNOWN_CLASS, intx.safetensors_names),
+    Patch(_SAFETENSORS, "ALLOWED_TENSORS_SUBCLASSES", _UNKNOWN_CLASS, safetensors.names),
     # int8 in training
     TensorFunctions(
         _MIXED_PRECISION,
         "Int8MixedPrecisionTrainingLinearWeight",
         "registers its handler as an aten operator's, where it is never called",
-        int8.mixed_precision_linear,
+        int8_mixed_precision.linear,
         (F.linear,),
     ),
     # float8
@@ -213,26 +203,26 @@ PATCHES: tuple[Patch, ...] = (
         nvfp4.transform,
     ),
     # sparsity
-    Patch(_BLOCK_SPARSE, "blocksparse_addmm", "needs Triton", sparsity.block_product),
+    Patch(_BLOCK_SPARSE, "blocksparse_addmm", "needs Triton", block_sparse.block_product),
     TensorFunctions(
         _BLOCK_SPARSE,
         "BlockSparseTensor",
         "returns rows for activations of several dimensions",
-        sparsity.block_linear,
+        block_sparse.block_linear,
         (F.linear,),
     ),
     TensorFunctions(
         _BLOCK_SPARSE,
         "BlockSparseTensor",
         "the class has no copies",
-        sparsity.copy_blocks,
+        block_sparse.copy_blocks,
         (_aten.clone.default, _aten._to_copy.default),
     ),
     ConfigHandler(
         "torchao.sparsity.sparse_api",
         "SemiSparseWeightConfig",
         "PyTorch's format of two of four numbers is CUDA's",
-        sparsity.two_of_four,
+        semi_sparse.two_of_four,
     ),
     # training and calibration
     ConfigHandler(
@@ -253,26 +243,29 @@ PATCHES: tuple[Patch, ...] = (
         "simulates no symmetric activations",
         qat.symmetric_per_token,
     ),
-    Patch("torchao.prototype.gptq.api", "GPTQConfig.__post_init__", _NEEDS_MSLK, gptq.check_config),
+    Patch(
+        "torchao.prototype.gptq.api",
+        "GPTQConfig.__post_init__",
+        _NEEDS_MSLK,
+        gptq_config.check_config,
+    ),
     ConfigHandler(
         "torchao.prototype.gptq.api",
         "GPTQConfig",
         "other devices need mslk, which __post_init__ no longer says",
-        gptq.transform,
+        gptq_config.transform,
     ),
-    Patch("torchao.prototype.gptq.api", "gptq_quantize", "asserts CUDA", gptq.quantize),
-    Patch("torchao.prototype.gptq", "gptq_quantize", "asserts CUDA", gptq.quantize),
+    Patch("torchao.prototype.gptq.api", "gptq_quantize", "asserts CUDA", gptq_weights.quantize),
+    Patch("torchao.prototype.gptq", "gptq_quantize", "asserts CUDA", gptq_weights.quantize),
     *(
-        Patch(
-            f"{_MX_FORMATS}.{module}", "triton_to_mxfp8_dim0", "needs Triton", mx_training.cast_rows
-        )
+        Patch(f"{_MX_FORMATS}.{module}", "triton_to_mxfp8_dim0", "needs Triton", mx_casts.cast_rows)
         for module in ("kernels", "mx_tensor")
     ),
     Patch(
         f"{_MX_FORMATS}.kernels",
         "mxfp8_quantize_cuda",
         "needs CUDA's kernel",
-        mx_training.cast_columns,
+        mx_casts.cast_columns,
     ),
     Patch(
         "torchao.optim.adam",
@@ -299,7 +292,7 @@ PATCHES: tuple[Patch, ...] = (
         _QUANT_API,
         "_replace_with_custom_fn_if_matches_filter",
         "leaves out in silence the layers that a config does not take",
-        layers.name_skipped,
+        skipped_layers.name_skipped,
     ),
 )
 

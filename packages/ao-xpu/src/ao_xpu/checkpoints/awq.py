@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..int4 import pack_words
+from ..int4.packing import pack_words
 from .words import NUMBERS, plain_int32, require_words, require_zero_points, unpack_words
 
 

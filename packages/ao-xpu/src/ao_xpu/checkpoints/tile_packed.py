@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..int4 import pack
+from ..int4.packing import pack
 from .words import group_size, unpack_words
 
 TILE_ROWS, TILE_COLUMNS, THREADS = 8, 16, 32

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..int4 import pack_words
+from ..int4.packing import pack_words
 
 NUMBERS = 8  # in a word
 

@@ -2,7 +2,7 @@
 
 A package adds its act with an entry point in the group ``xpu_sdk.demo``: a callable that takes a
 :class:`Stage`. Acts run in the order of their names. With ``--llm`` a language model answers a question
-instead: an act of the group ``xpu_sdk.demo_llm``, which takes the question, too.
+instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .. import printing
 from ..output_files import why_unwritable
 
 HELP = "show the installed packages at work"
-GROUP, LLM_GROUP = "xpu_sdk.demo", "xpu_sdk.demo_llm"
+GROUP = "xpu_sdk.demo"
 QUESTION = "Name the capital of France."
 # Steps of a few milliseconds are repeated for so long, for a median that other programs disturb less.
 MIN_SECONDS = 0.5
@@ -148,9 +148,7 @@ def run(options: argparse.Namespace) -> int:
     with xr.trace.record(file):
         for name, act in acts(options.llm):
             play(stage, name, act)
-    if options.llm is not None and not stage.results:  # no act, or one that says what is missing
-        if not entry_points(group=LLM_GROUP):
-            stage.say("Not installed: ao-xpu. pip install xpu-sdk[ao]")
+    if not stage.results:  # the act has said what is not installed
         return 1
     report(stage)
     printing.console.print(
@@ -160,11 +158,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def acts(question: str | None) -> Iterator[tuple[str, Callable[[Stage], None]]]:
-    """Yield the acts in their order; with a question, those that answer it."""
-    entries = entry_points(group=GROUP if question is None else LLM_GROUP)
-    for entry in sorted(entries, key=lambda entry: entry.name):
-        act = entry.load()
-        yield entry.name, act if question is None else partial(act, question=question)
+    """Yield the acts in their order, or the one that answers a question."""
+    if question is not None:
+        from .. import demo_llm
+
+        yield "language model", partial(demo_llm.answer, question=question)
+        return
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        yield entry.name, entry.load()
 
 
 def report(stage: Stage) -> None:

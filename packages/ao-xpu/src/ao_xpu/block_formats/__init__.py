@@ -1,0 +1,1 @@
+"""MX and NVFP4: numbers in blocks that share a scale."""

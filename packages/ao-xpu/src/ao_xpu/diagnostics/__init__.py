@@ -1,0 +1,1 @@
+"""What users ask: which layers are quantized, which are not and why, which configs work."""

@@ -1,0 +1,1 @@
+"""Weights of one to seven bits a number, which lie dense."""

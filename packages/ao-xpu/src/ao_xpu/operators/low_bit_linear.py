@@ -1,0 +1,118 @@
+"""Linear layers of float activations and low-bit weights, which are read as they are stored.
+
+A weight ``[N, K]`` is stored as rows of bytes; an element is ``scale * (number - zero_point) + offset``. The
+parameters have the shape ``[N, K / group]``, ``[N, 1]``, ``[1, 1]`` or ``[]``, with any strides.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+# The formats of types of PyTorch. "int4" and "uint4" have two numbers a byte.
+FLOAT_FORMATS = {
+    torch.float8_e4m3fn: "e4m3",
+    torch.float8_e5m2: "e5m2",
+    torch.float4_e2m1fn_x2: "e2m1",
+}
+_BYTE_TYPES = {
+    "e4m3": torch.float8_e4m3fn,
+    "e5m2": torch.float8_e5m2,
+    "int8": torch.int8,
+    "uint8": torch.uint8,
+}
+
+
+def low_bit_linear(
+    input: Tensor,
+    weight: Tensor,
+    format: str,
+    scale: Tensor | None = None,
+    zero_point: Tensor | None = None,
+    offset: Tensor | None = None,
+    bias: Tensor | None = None,
+    factor: Tensor | None = None,
+) -> Tensor:
+    """Return the product of ``input`` [..., K] by the weight, times ``factor``, plus ``bias``.
+
+    The result has the type of ``input``, or under autocast its type. Under transforms of torch.func (`grad`,
+    `vmap`) the weight is expanded first.
+    """
+    if torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64:
+        input = input.to(torch.get_autocast_dtype(input.device.type))
+    if bias is not None:
+        bias = bias.to(input.dtype)
+    if input.device.type == "xpu" and not _is_transformed():
+        product = torch.ops.torch_xpu.low_bit_linear
+        parameters = (scale, zero_point, offset, bias, factor)
+        return product(input, weight.contiguous(), format, *parameters)
+    elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
+    if factor is not None:
+        product = torch.nn.functional.linear(input, elements) * factor.to(input.dtype)
+        return product if bias is None else product + bias
+    return torch.nn.functional.linear(input, elements, bias)
+
+
+def _is_transformed() -> bool:
+    """Return whether a transform of torch.func runs: it takes no function of autograd that C++ defines."""
+    is_compiling = torch.compiler.is_compiling()
+    return not is_compiling and torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def dequantize_low_bit(
+    weight: Tensor,
+    format: str,
+    scale: Tensor | None = None,
+    zero_point: Tensor | None = None,
+    offset: Tensor | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """Return the elements of the weight in ``dtype``; they are computed in f32."""
+    if weight.device.type == "xpu":
+        dequantize = torch.ops.torch_xpu.dequantize_low_bit
+        return dequantize(weight.contiguous(), format, scale, zero_point, offset, dtype)
+    numbers = _numbers(weight, format)
+    parameters = [p for p in (scale, zero_point, offset) if p is not None]
+    blocks = max((p.shape[1] for p in parameters if p.dim() == 2), default=1)
+    grouped = numbers.unflatten(1, (blocks, numbers.shape[1] // blocks))
+    if zero_point is not None:
+        grouped = grouped - _of_blocks(zero_point)
+    if scale is not None:
+        grouped = grouped * _of_blocks(scale)
+    if offset is not None:
+        grouped = grouped + _of_blocks(offset)
+    return grouped.flatten(1).to(dtype)
+
+
+def fits(weight: Tensor, *parameters: Tensor | None) -> bool:
+    """Return whether the weight is a matrix whose parameters belong to rows, groups or all elements."""
+    if weight.dim() != 2:
+        return False
+    rows, columns = weight.shape
+    return all(
+        parameter is None
+        or parameter.dim() == 0
+        or (
+            parameter.dim() == 2
+            and (parameter.numel() == 1 or parameter.shape[0] == rows)
+            and parameter.shape[1] > 0
+            and columns % parameter.shape[1] == 0
+        )
+        for parameter in parameters
+    )
+
+
+def _of_blocks(parameter: Tensor) -> Tensor:
+    """Return a parameter in f32, to be broadcast to elements [N, blocks, K / blocks]."""
+    return parameter.float().unsqueeze(-1)
+
+
+def _numbers(weight: Tensor, format: str) -> Tensor:
+    """Return the stored numbers [N, K] in f32, before scales and zero points."""
+    if format in _BYTE_TYPES:
+        return weight.view(_BYTE_TYPES[format]).float()
+    if format == "int4" or format == "uint4":
+        data = weight.contiguous().view(torch.uint8)
+        halves = torch.stack((data & 15, data >> 4), -1).flatten(-2).float()
+        return halves if format == "uint4" else halves.add(8).remainder(16).sub(8)
+    raise ValueError(f"unknown format {format}")

@@ -1,0 +1,1 @@
+"""Sparse weights: blocks of zeros are left out, or two of four numbers."""

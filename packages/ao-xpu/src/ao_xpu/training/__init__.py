@@ -1,0 +1,1 @@
+"""Training: simulated quantization (QAT), casts of mxfp8, products of int8, low-bit optimizers."""
