@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -50,15 +49,5 @@ def run_suite(
 ) -> None:
     """Run pytest on the tests of a folder."""
     command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}"]
-    command += ["--durations=12", *_choice(arguments), *arguments, str(folder)]
+    command += ["--durations=12", *arguments, str(folder)]
     environment.python(session, *command, env=dict(variables or {}))
-
-
-def _choice(arguments: Sequence[str]) -> list[str]:
-    """Return the option that lets the commit choose the tests within a budget: the same ones at any time."""
-    options = {argument.partition("=")[0] for argument in arguments}
-    if "--budget" not in options or "--choice" in options:
-        return []
-    git = ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
-    return [f"--choice={commit}"] if commit else []

@@ -1,7 +1,6 @@
 """The test kit itself: each helper must fail on the fault that it is meant to find."""
 
 import contextlib
-import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -14,10 +13,8 @@ from xpu_testing import (
     assert_repeatable,
     each_failing_allocation,
     plugin,
-    processes,
     run_child,
 )
-from xpu_testing.plugin import choose_sample
 
 
 def test_canary_returns_the_output():
@@ -126,45 +123,6 @@ def test_double_precision_is_seen_in_a_tests_parameters(parameters, asks):
     assert plugin.asks_for_fp64(item(callspec=SimpleNamespace(params=parameters))) is asks
     assert plugin.asks_for_fp64(item(marker="fp64"))
     assert not plugin.asks_for_fp64(item())
-
-
-class Named:
-    def __init__(self, nodeid):
-        self.nodeid = nodeid
-
-
-def test_a_sample_does_not_change_with_new_tests():
-    items = [Named(f"test_{n}.py::test[{n}]") for n in range(400)]
-    quarter = choose_sample(items, 4)
-    assert 60 < len(quarter) < 140
-    assert choose_sample(items[1:], 4) == quarter - {items[0]}
-    assert choose_sample(items, 1) == set(items)
-    assert len(choose_sample(items[:3], 1000)) == 1
-    assert choose_sample([], 4) == set()
-
-
-SLOW_SUITE = """
-import time
-import pytest
-
-@pytest.mark.parametrize("n", range(100))
-def test_of_{name}(n):
-    time.sleep(0.05)
-"""
-
-
-@pytest.mark.parametrize(("seconds", "fits"), [(2, False), (60, True)])
-def test_a_budget_leaves_out_what_does_not_fit_evenly_over_the_files(tmp_path, seconds, fits):
-    for name in ("first", "last"):
-        (tmp_path / f"test_{name}.py").write_text(SLOW_SUITE.format(name=name))
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", str(tmp_path)]
-    done = processes.run([*command, "--budget", str(seconds)], 120)
-    assert done.returncode == 0
-    ran = [done.stdout.count(f"test_of_{name}") for name in ("first", "last")]
-    left_out = int((re.search(r"(\d+) tests left out", done.stdout) or [0, 0])[1])
-    assert sum(ran) + left_out == 200
-    assert (left_out == 0) is fits
-    assert 2 * min(ran) > max(ran) > 5
 
 
 RUNTIME = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from . import validation
 from .budget import Budget
 from .canary import Canary
 from .child import run_child
+from .choice import choose_sample, head_commit
 from .limits import DEFAULT_SECONDS, TimeLimits
 from .values import disable_value_comparisons, values_checked
 
@@ -28,6 +28,8 @@ MARKERS = {
 }
 GENERIC_LACKS = {"onednn", "driver_binaries"}
 NONE_CAN_RUN = pytest.StashKey[bool]()
+CHOICE = pytest.StashKey[str]()
+LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,13 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="run one test of N, and on a virtual GPU all tests of f64",
+        help="run one test of N, chosen by --choice, and on a virtual GPU all tests of f64",
     )
     parser.addoption(
         "--choice",
         default="",
         metavar="TEXT",
-        help="any text: another one makes --budget choose other tests",
+        help="what chooses the tests of --sample and --budget, instead of the commit",
     )
     parser.addoption(
         "--test-timeout",
@@ -83,15 +85,17 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.pluginmanager.register(TimeLimits(config), "xpu_testing_limits")
+    config.stash[CHOICE] = choice = config.getoption("--choice") or head_commit(config.rootpath)
     if seconds := config.getoption("--budget"):
-        budget = Budget(seconds, config.getoption("--choice"))
-        config.pluginmanager.register(budget, "xpu_testing_budget")
+        config.pluginmanager.register(Budget(seconds, choice), "xpu_testing_budget")
 
 
-def pytest_report_header(config: pytest.Config) -> list[str]:
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
     """Print what chose the tests, so that the same ones can be run again."""
-    choice = config.getoption("--choice")
-    return [f"tests chosen by --choice={choice}"] if choice else []
+    if config.getoption("--sample") == 1 and not config.getoption("--budget"):
+        return []
+    left_out = f"{config.stash.get(LEFT_OUT, 0)} left out"
+    return [f"tests chosen by --choice={config.stash[CHOICE]}: {len(items)}, {left_out}"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -113,8 +117,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         deselected |= doubles
     candidates = [item for item in items if item not in deselected]
     config.stash[NONE_CAN_RUN] = bool(items) and not candidates
-    sample = choose_sample(candidates, config.getoption("--sample"))
-    deselected |= {x for x in candidates if x not in sample and not is_only_for_this_gpu(x)}
+    sample = choose_sample(candidates, config.getoption("--sample"), config.stash[CHOICE])
+    left_out = {x for x in candidates if x not in sample and not is_only_for_this_gpu(x)}
+    config.stash[LEFT_OUT] = len(left_out)
+    deselected |= left_out
     if deselected:
         config.hook.pytest_deselected(items=list(deselected))
         items[:] = [item for item in items if item not in deselected]
@@ -124,13 +130,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Let a suite pass of which the GPU check or device can run no test. Other empty runs fail, as ever."""
     if session.config.stash.get(NONE_CAN_RUN, False):
         session.exitstatus = pytest.ExitCode.OK
-
-
-def choose_sample(items: list[pytest.Item], n: int) -> set[pytest.Item]:
-    """Return one item of n, at least one, chosen by name: a new test does not change the choice of others."""
-    hashes = {item: crc32(item.nodeid.encode()) for item in items}
-    sample = {item for item in items if hashes[item] % n == 0}
-    return sample or set(sorted(items, key=hashes.__getitem__)[:1])
 
 
 def needs_tuned_mode(item: pytest.Item) -> bool:
@@ -208,8 +207,8 @@ def device(xr) -> Iterator[object]:  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random numbers that depend on the test's name only."""
-    return np.random.default_rng(list(request.node.nodeid.encode()))
+    """Random numbers that depend on the test's name only, not on its file."""
+    return np.random.default_rng(list(request.node.name.encode()))
 
 
 @pytest.fixture
