@@ -20,7 +20,6 @@ from .packages import PACKAGES, ROOT, SHARED_PACKAGES, Package
 DIST = OWN.dist
 
 
-
 class Kernels(IntEnum):
     """Which kernels are built ahead. A wheel with more of them serves as well."""
 

@@ -1,4 +1,4 @@
-"""What programs want: they run with ``XPU_DUMP_KERNELS=list:FILE``, and the list of what ships is compared with it."""
+"""What programs want, by ``XPU_DUMP_KERNELS=list:FILE``; the list of what ships is compared with it."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-KERNEL = """
+SOURCE = "#include <xpu/core.h>\nXPU_KERNEL(1) k(xpu::global<int> x) { x[0] = 1; }"
+KERNEL = f"""
 import xpu_runtime as xr
-xr.compile("#include <xpu/core.h>\\nXPU_KERNEL(1) k(xpu::global<int> x) { x[0] = 1; }").kernel("k")
+xr.compile({SOURCE!r}).kernel("k")
 """
 
 
@@ -33,6 +34,31 @@ def test_verify_names_a_damaged_file(xpu_sdk, filled):
 def test_clear(xpu_sdk, filled):
     assert "files removed" in xpu_sdk("cache", "clear").stdout
     assert not list(filled.iterdir())
+
+
+@pytest.mark.driver_binaries
+def test_explain_says_who_has_a_kernel_and_who_has_not(xpu_sdk, tmp_path, filled):
+    (tmp_path / "kernel.sycl").write_text(SOURCE)
+    done = xpu_sdk("cache", "explain", "kernel.sycl")
+    assert done.returncode == 0, done.stdout
+    assert "disk cache" in done.stdout
+    assert "A process loads it." in done.stdout
+    # With other options it is another kernel.
+    other = xpu_sdk("cache", "explain", "kernel.sycl", "--option=-DOTHER")
+    assert other.returncode == 1
+    assert "A process builds it" in other.stdout
+    for file in filled.glob("*.bin"):
+        file.unlink()
+    assert xpu_sdk("cache", "explain", "kernel.sycl").returncode == 1
+
+
+def test_explain_rejects_what_is_no_source(xpu_sdk, tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    for name in ("missing.sycl", "binary"):
+        done = xpu_sdk("cache", "explain", name)
+        assert done.returncode == 1
+        assert "cannot explain" in done.stdout
+    assert xpu_sdk("cache", "explain").returncode == 2
 
 
 def test_a_cache_that_is_off(xpu_sdk):

@@ -37,9 +37,7 @@ _WAITING = 8
 MAX_LAUNCHES = 1024
 
 # The module of a compiled graph looks it up after it has imported this one.
-empty_strided = torch._C._dynamo.guards._empty_strided_xpu = (
-    compiled_code.empty_strided
-)
+empty_strided = torch._C._dynamo.guards._empty_strided_xpu = compiled_code.empty_strided
 
 
 def int_bits(value: float) -> int:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from .. import printing
 
-HELP = "list, measure, verify, clear, export or import the kernel cache, or explain where a kernel is"
+HELP = (
+    "list, measure, verify, clear, export or import the kernel cache, or explain where a kernel is"
+)
 MOVES = ("export", "import")
 WITH_FILE = (*MOVES, "explain")
 ACTIONS = ("list", "stats", "clear", "verify", *WITH_FILE)
@@ -76,7 +78,9 @@ def _explain(cache, file: str, options: list[str]) -> int:  # type: ignore[no-un
     # The last kind that was asked for; SPIR-V alone must still be built.
     last = [each for each in answers if each.wanted == answers[-1].wanted]
     served = any(each.found for each in last) and last[0].wanted != "SPIR-V"
-    printing.console.print("A process loads it." if served else "A process builds it at its first use.")
+    printing.console.print(
+        "A process loads it." if served else "A process builds it at its first use."
+    )
     return int(not served)
 
 
