@@ -20,7 +20,7 @@ template <class To> XPU_FN To load_as(global<const u4x2> p, i64 i) {
   return to<To>(i & 1 ? uint4_high(b) : uint4_low(b));
 }
 
-// A float that becomes an integer is rounded to nearest even and saturates, as quantisation asks.
+// A float that becomes an integer is rounded to nearest even and saturates, as quantization asks.
 template <class T, class From> XPU_FN T stored(From x) {
   if constexpr (is_float<From> && !is_float<T> && !is_bool<T>) return to_sat<T>(__spirv_ocl_rint(x));
   else return to<T>(x);
