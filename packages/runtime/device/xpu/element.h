@@ -26,7 +26,7 @@ template <class T, class From> XPU_FN T stored(From x) {
   else return to<T>(x);
 }
 
-// `share` neighbours along a dimension use one element of the operand; a stride of 0 broadcasts.
+// `share` neighbors along a dimension use one element of the operand; a stride of 0 broadcasts.
 template <int N> struct Broadcast {
   i64 stride[N], share[N];
   XPU_FN i64 at(const Array<i64, N>& index) const {
