@@ -2,7 +2,7 @@
 
     python augment_in_jax.py [--steps 30] [--device xpu]
 
-Of the bytes of a batch JAX makes normalised planes, with random numbers of its own; the tensor that the
+Of the bytes of a batch JAX makes normalized planes, with random numbers of its own; the tensor that the
 network reads is the memory that JAX wrote.
 """
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from xpu_testing import fuzzing
 
-from inductor_xpu.fusions import chains, convolutions, operators, products, steps
+from inductor_xpu.fusions import chains, convolutions, gemm, operators, steps
 
 sys.path.append(str(Path(__file__).parents[1] / "fuzz" / "fusions"))
 from fused_case import FusedCase
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.values, pytest.mark.filterwarnings("ignore")]
 
 def steps_in_reverse():
     stock = operators.steps_as_arguments
-    return mock.patch.object(products, "steps_as_arguments", lambda given: stock(given[::-1]))
+    return mock.patch.object(gemm, "steps_as_arguments", lambda given: stock(given[::-1]))
 
 
 def changed_factor():
@@ -29,7 +29,7 @@ def changed_factor():
     def arguments(given):
         return operators.steps_as_arguments([changed(step) for step in given])
 
-    return mock.patch.object(products, "steps_as_arguments", arguments)
+    return mock.patch.object(gemm, "steps_as_arguments", arguments)
 
 
 def differences_commute():
@@ -37,11 +37,11 @@ def differences_commute():
 
 
 def operand_as_it_is():
-    return mock.patch.object(products, "_with_reshaped_operand", lambda chain, step: step)
+    return mock.patch.object(gemm, "_with_reshaped_operand", lambda chain, step: step)
 
 
 def bias_is_lost():
-    return mock.patch.dict(products._PRODUCTS, {torch.ops.aten.addmm.default: (1, 2, None)})
+    return mock.patch.dict(gemm._GEMMS, {torch.ops.aten.addmm.default: (1, 2, None)})
 
 
 def activation(name, *changed):

@@ -1,4 +1,4 @@
-"""Compiled code and processes: forks, interrupts, ends with work queued, caches of several processes."""
+"""Compiled code and processes: forks, interrupts, ends with pending work, caches of several processes."""
 
 import pytest
 from xpu_testing import run_child

@@ -57,7 +57,7 @@ Bench& bench() {
   return *one;
 }
 
-// Waits for what is queued before and after, so that only the host's part of `work` is counted.
+// Waits for what is enqueued before and after, so that only the host's part of `work` is counted.
 template <class F>
 double host_time(F work) {
   auto& at = bench();

@@ -84,9 +84,9 @@ double time_of(Bench& at, int calls, bool host, F work) {
   at.wait();
   double begin = seconds();
   for (int i = 0; i < calls; ++i) work();
-  double queued = seconds();
+  double enqueued = seconds();
   at.wait();
-  return ((host ? queued : seconds()) - begin) / calls;
+  return ((host ? enqueued : seconds()) - begin) / calls;
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ def main(package_parent: str, folder: str, programs: str) -> None:
             return f"{error}\n{source}"
 
     wanted = {each for *_, order in orders(content, programs) for each in order}
-    # Sorted by source, neighbours resemble each other.
+    # Sorted by source, neighbors resemble each other.
     builds = sorted(wanted, key=lambda each: (kernels[each.kernel]["source"], each))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = dict(zip(builds, pool.map(build, builds), strict=True))

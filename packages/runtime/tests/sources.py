@@ -17,7 +17,7 @@ XPU_KERNEL(1) chain(xpu::global<unsigned> x, unsigned k) {
 }
 """
 
-# Long enough that work queued behind it is still waiting when the host looks.
+# Long enough that work enqueued behind it is still waiting when the host looks.
 SLOW = """
 #include <xpu/core.h>
 XPU_KERNEL(1) slow(xpu::global<float> y, long rounds) {

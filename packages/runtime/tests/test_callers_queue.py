@@ -27,7 +27,7 @@ def extension():
 
 
 class Sequence:
-    """A stream with one number, and what the number must be when all queued so far has run."""
+    """A stream with one number, and what the number must be when all work enqueued so far has completed."""
 
     def __init__(self, xr, extension, stream, seed):
         self.xr, self.extension, self.stream = xr, extension, stream

@@ -1,4 +1,4 @@
-"""Layer and batch normalisation, softmax and reorders, by every candidate against numpy in float64."""
+"""Layer and batch normalization, softmax and reorders, by every candidate against numpy in float64."""
 
 import numpy as np
 import pytest

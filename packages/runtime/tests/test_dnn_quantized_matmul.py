@@ -1,4 +1,4 @@
-"""Quantised matmul: int8, int4 and fp8 operands with scales and zero points."""
+"""Quantized matmul: int8, int4 and fp8 operands with scales and zero points."""
 
 import numpy as np
 import pytest
@@ -139,7 +139,7 @@ def test_dynamic_int8(xr, rng, candidate, rows, zero, out):
 
 @pytest.mark.parametrize("dtype", ["i8", "u8"])
 def test_static_int8(xr, rng, candidate, dtype):
-    """Everything quantised, as in a quantised model: bias, relu, and the result stored as int8."""
+    """Everything quantized, as in a quantized model: bias, relu, and the result stored as int8."""
     numpy = {"i8": np.int8, "u8": np.uint8}[dtype]
     a = rng.integers(0, 256, (M, K)).astype(np.uint8)
     w = rng.integers(-128, 128, (K, N)).astype(np.int8)

@@ -85,7 +85,7 @@ def test_matrix_products_keep_their_place(xr):
     assert np.all(a.numpy() == 0.5 * 64.0**8)
 
 
-# After 1,200 launches the host waits for the device; while it queues a part of a list, the device waits.
+# After 1,200 launches the host waits for the device; while it enqueues a part of a list, the device waits.
 @pytest.mark.parametrize("launches", [31, 33, 1300])
 @pytest.mark.parametrize("mode", ["native", "list"])
 def test_more_launches_than_the_host_runs_ahead(xr, monkeypatch, mode, launches):

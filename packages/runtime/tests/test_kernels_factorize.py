@@ -1,4 +1,4 @@
-"""Triangular systems, Cholesky and LU factorisations beside numpy: layouts, batches, blocks, failures."""
+"""Triangular systems, Cholesky and LU factorizations beside numpy: layouts, batches, blocks, failures."""
 
 import numpy as np
 import pytest

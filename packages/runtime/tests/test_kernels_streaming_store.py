@@ -11,7 +11,7 @@ LARGE = 16 << 20  # output bytes from which streaming stores are used
 
 
 def counted(count):
-    """Numbers that differ from their neighbours, and are exact in every dtype."""
+    """Numbers that differ from their neighbors, and are exact in every dtype."""
     return (np.arange(count) % 113).astype(np.float32)
 
 

@@ -213,7 +213,7 @@ def test_a_host_that_waits_while_another_queues(xr):
 @pytest.mark.cpu_device
 @pytest.mark.values
 def test_hosts_that_wait_at_once(xr):
-    """Of one stream, in its midst and for its end, while another goes on queueing."""
+    """Of one stream, in its midst and for its end, while another goes on enqueuing."""
     kernel = xr.compile(sources.SLOW).kernel("slow")
     x, streams = xr.zeros(64), [xr.Stream(), xr.Stream()]
     xr.synchronize()

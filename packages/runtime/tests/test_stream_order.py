@@ -30,7 +30,7 @@ XPU_KERNEL(1) take(xpu::global<float> x, xpu::global<const float> other) {
 
 
 class Lane:
-    """A stream with an array, and what the array must hold when all queued so far has run."""
+    """A stream with an array, and what the array must hold when all work enqueued so far has completed."""
 
     def __init__(self, xr, rng, turn):
         self.xr, self.stream = xr, xr.Stream()

@@ -16,7 +16,7 @@ RUNTIME = Path(__file__).parents[2] / "runtime" / "benchmarks"
 
 
 def _each(work: Callable[[], object]) -> float:
-    """Seconds the host needs for one of the operations that ``work`` queues."""
+    """Seconds the host needs for one of the operations that ``work`` enqueues."""
     import torch
 
     torch.xpu.synchronize()
@@ -64,7 +64,7 @@ def replay() -> Pair:
     )
 
 
-def queued() -> Pair:
+def enqueued() -> Pair:
     """A hundred operators behind one that takes long: the host must not wait for it."""
     work = _adds()
     import torch
@@ -92,5 +92,5 @@ def queued() -> Pair:
 
 def cases() -> Iterator[Case]:
     yield Case("host: add of 64", small_add, "bare submit + 2.5 us", "<= 1.0")
-    yield Case("host: add of 64 replayed", replay, "queued", "<= 0.55")
-    yield Case("host: 100 adds behind a product", queued, "the product", "<= 0.5")
+    yield Case("host: add of 64 replayed", replay, "enqueued", "<= 0.55")
+    yield Case("host: 100 adds behind a product", enqueued, "the product", "<= 0.5")

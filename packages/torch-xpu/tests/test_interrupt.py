@@ -34,7 +34,7 @@ WAITING = """
 """
 
 WAITS = {
-    "queueing": "work(4 * some)",
+    "enqueuing": "work(4 * some)",
     "device": "work(1100); torch.xpu.synchronize(); work(4 * some)",
     "stream": "work(1100); torch.xpu.current_stream().synchronize(); work(4 * some)",
 }
@@ -43,7 +43,7 @@ WAITS = {
 @pytest.mark.values
 @pytest.mark.parametrize("wait", WAITS)
 def test_is_heard_soon(wait):
-    if wait == "queueing" and xpu_runtime.generic_backend():
+    if wait == "enqueuing" and xpu_runtime.generic_backend():
         pytest.skip("such devices take no cores from the host, which then never waits to enqueue")
     out = run_child(WAITING.format(wait=WAITS[wait])).check().out
     assert out.startswith("interrupted"), out

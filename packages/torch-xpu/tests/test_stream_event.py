@@ -53,7 +53,7 @@ def test_priorities():
 
 @pytest.mark.values
 def test_events_order_streams():
-    """What another stream copies is written by work that is still queued when it is asked to."""
+    """What another stream copies is written by work that is still pending when it is asked to."""
     side = torch.xpu.Stream()
     source = torch.zeros(N, N, device="xpu")
     queue_products(torch.ones(N, N, device="xpu"), 1)

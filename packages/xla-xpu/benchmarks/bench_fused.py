@@ -118,12 +118,12 @@ def causal_softmax(scores: Any) -> Any:
     return jax.nn.softmax(jnp.where(allowed, scores * 0.125, -jnp.inf))
 
 
-def normalise_images(images: Any, mean: Any, spread: Any) -> Any:
+def normalize_images(images: Any, mean: Any, spread: Any) -> Any:
     """Bytes with channels last to floats with channels first."""
     return ((images.astype("float32") / 255 - mean) / spread).transpose(0, 3, 1, 2)
 
 
-def quantise(x: Any) -> tuple:
+def quantize(x: Any) -> tuple:
     """Rows as eight bits with a scale, and what they stand for."""
     scale = abs(x).max(1, keepdims=True) / 127
     bits = jnp.clip(jnp.round(x / scale), -127, 127).astype("int8")
@@ -201,7 +201,7 @@ PATTERNS = (
     ),
     Pattern(
         "images of bytes 2M",
-        normalise_images,
+        normalize_images,
         lambda i: (i.integers(256, 16, 224, 224, 3, dtype="uint8"), *_normal((3,), (3,))(i)),
     ),
     Pattern(
@@ -209,7 +209,7 @@ PATTERNS = (
         lambda a, b: jnp.sqrt(((a[:, None] - b[None]) ** 2).sum(-1)),
         _normal((1024, 16), (1024, 16)),
     ),
-    Pattern("quantise and back 16M", quantise, SQUARE),
+    Pattern("quantize and back 16M", quantize, SQUARE),
 )
 
 

@@ -28,7 +28,7 @@ def _product(size: int, platform: str = "xpu") -> Callable[[], Any]:
 
 
 def dispatch() -> Pair:
-    """Calls that are queued; what ends a sample is one more, as each comes after those before."""
+    """Calls that are enqueued; what ends a sample is one more, as each comes after those before."""
     ours, peer = map(_adding, ("xpu", "cpu"))
     return Pair(
         ours=ours,
@@ -48,7 +48,7 @@ def answer() -> Pair:
     )
 
 
-def queued() -> Pair:
+def enqueued() -> Pair:
     """Calls behind a product that takes long: the host must not wait for it."""
     add, multiply = _adding("xpu"), _product(4096)
 
@@ -70,7 +70,7 @@ def queued() -> Pair:
 
 
 def products() -> Pair:
-    """Products that are queued, and the last one waited for: the cores must not lack a hand meanwhile."""
+    """Products that are enqueued, and the last one waited for: the cores must not lack a hand meanwhile."""
     ours, peer = (_product(768, platform) for platform in ("xpu", "cpu"))
 
     def twenty(call: Callable[[], Any]) -> Any:
@@ -103,7 +103,7 @@ def _transformer(platform: str) -> tuple:
     return jax.jit(transformer.step(), donate_argnums=0).lower(*inputs).compile(), inputs
 
 
-def _analysed(platform: str) -> float:
+def _analyzed(platform: str) -> float:
     """Bytes that a step takes at once by the compiler's word."""
     step, _ = _transformer(platform)
     of = step.memory_analysis()
@@ -125,7 +125,7 @@ def _measured() -> float:
 
 
 def memory(ours: Callable[[], float]) -> Pair:
-    return Pair(ours=ours, peer=lambda: _analysed("cpu"), self_timed=True, inner=1)
+    return Pair(ours=ours, peer=lambda: _analyzed("cpu"), self_timed=True, inner=1)
 
 
 def cases() -> Iterator[Case]:
@@ -133,11 +133,11 @@ def cases() -> Iterator[Case]:
     yield Case(name, dispatch, PEER, "<= 4.0")
     yield Case(f"{name}, in microseconds", dispatch, PEER, "<= 25 us")
     yield Case(f"{name}, waited for", answer, PEER)
-    yield Case("host: 1,000 calls behind a product", queued, "the product", "<= 0.5")
-    yield Case("host: 20 products queued", products, PEER, ">= 1.0")
+    yield Case("host: 1,000 calls behind a product", enqueued, "the product", "<= 0.5")
+    yield Case("host: 20 products enqueued", products, PEER, ">= 1.0")
     yield Case("host: torch to jax to torch, 1 GB", crossing, bar="<= 50 us")
     name, peer = "memory: transformer step", "XLA CPU's analysis"
-    for how, ours in (("by analysis", lambda: _analysed("xpu")), ("measured", _measured)):
+    for how, ours in (("by analysis", lambda: _analyzed("xpu")), ("measured", _measured)):
 
         def setup(ours: Callable[[], float] = ours) -> Pair:
             return memory(ours)

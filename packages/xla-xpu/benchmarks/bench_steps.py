@@ -40,7 +40,7 @@ def convolve(x: Any, kernel: Any) -> Any:
 
 
 def batch_norm(weights: dict, x: Any) -> tuple:
-    """Normalised with the batch's mean and variance, which are given too."""
+    """Normalized with the batch's mean and variance, which are given too."""
     mean, square = x.mean((0, 1, 2)), (x**2).mean((0, 1, 2))
     variance = square - mean**2
     scaled = (x - mean) * (jax.lax.rsqrt(variance + 1e-5) * weights["scale"])

@@ -44,8 +44,8 @@ def start(inputs: Inputs) -> tuple[dict, Any]:
 
 
 def layer_norm(weights: dict, x: Any) -> Any:
-    centred = x - x.mean(-1, keepdims=True)
-    scaled = centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    centered = x - x.mean(-1, keepdims=True)
+    scaled = centered * jax.lax.rsqrt((centered**2).mean(-1, keepdims=True) + 1e-5)
     return scaled * weights["scale"] + weights["bias"]
 
 

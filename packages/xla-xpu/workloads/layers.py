@@ -23,8 +23,8 @@ def convolved(x, w, **options):
 
 
 def layer_norm(x, scale, shift):
-    centred = x - x.mean(-1, keepdims=True)
-    return centred * lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * scale + shift
+    centered = x - x.mean(-1, keepdims=True)
+    return centered * lax.rsqrt((centered**2).mean(-1, keepdims=True) + 1e-5) * scale + shift
 
 
 def pooled(x, kind):

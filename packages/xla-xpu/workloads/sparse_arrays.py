@@ -66,7 +66,7 @@ WORKLOADS = {
         np.array([4, 1, 3, 2], np.float32),
         VECTOR[:3],
     ),
-    "neighbours by hand": program(
+    "neighbors by hand": program(
         lambda x, d: jax.vmap(lambda c: jnp.zeros(9).at[PLACES[:, 0]].add(d * c[PLACES[:, 1]]))(x),
         MATRIX.T.copy(),
         DATA,

@@ -1,4 +1,4 @@
-"""optax: a few steps of training with each kind of optimiser, and its losses."""
+"""optax: a few steps of training with each kind of optimizer, and its losses."""
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,7 @@ def loss(parameters, x, y):
 
 
 def trained(optimizer, steps=6):
-    """Steps in a loop of the device; the optimiser may ask for the loss itself."""
+    """Steps in a loop of the device; the optimizer may ask for the loss itself."""
 
     def train(parameters, x, y):
         def value(parameters):

@@ -1,4 +1,4 @@
-"""Programs that queue work and do not wait for it: by framework and kind of work, each a ``step()``."""
+"""Programs that enqueue work and do not wait for it: by framework and kind of work, each a ``step()``."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ ENDINGS = {
 }
 
 
-# Queues products for about so many seconds, however long the device takes for one.
+# Enqueues products for about so many seconds, however long the device takes for one.
 LOADS = {
     "torch": """
         load = torch.randn(2500, 2500, device="xpu")
@@ -134,7 +134,7 @@ for _ in range(int({seconds} / (time.monotonic() - begin))):
 def program(frameworks: str, work: str, ending: str, seconds: float = 0) -> tuple[str, int]:
     """The text, and the status it must end with. Frameworks: "torch", "jax" or "both".
 
-    About so many seconds of products are queued when it ends. The last that it prints is when that was.
+    About so many seconds of products are pending when it ends. The last that it prints is when that was.
     """
     names = ("torch", "jax") if frameworks == "both" else (frameworks,)
     text = "".join({"torch": TORCH, "jax": JAX}[name] for name in names)

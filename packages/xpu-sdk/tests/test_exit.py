@@ -12,12 +12,17 @@ ENDINGS = list(exit_programs.ENDINGS)
 IS_STRICT = os.environ.get("XPU_STRICT_MEMORY") == "1"
 needs_pending_work = pytest.mark.skipif(IS_STRICT, reason="strict mode waits for every launch")
 
-# Seconds of products that are queued as the program ends.
-QUEUED = (0, 0.1, 0.2 if IS_STRICT else 50)
+# Seconds of products that are pending as the program ends.
+PENDING_SECONDS = (0, 0.1, 0.2 if IS_STRICT else 50)
 
 # Every framework with every kind of work, and each of the two with every ending and every number of seconds.
 ENDED = [
-    (frameworks, work, ENDINGS[(first + second + half) % len(ENDINGS)], QUEUED[(second + half) % 3])
+    (
+        frameworks,
+        work,
+        ENDINGS[(first + second + half) % len(ENDINGS)],
+        PENDING_SECONDS[(second + half) % 3],
+    )
     for first, frameworks in enumerate(("torch", "jax", "both"))
     for second, work in enumerate(WORKS)
     for half in (0, len(ENDINGS) // 2)
@@ -33,7 +38,7 @@ def test_status(child, frameworks, work, ending, seconds):
             break
     waited = time.monotonic() - float(done.out.split()[-1])
     assert done.exit_code == status, done.err
-    assert "queued when the process ended failed" not in done.err
+    assert "pending when the process ended failed" not in done.err
     assert waited < 5 + SLACK
 
 
@@ -176,7 +181,7 @@ def test_functions_of_atexit_that_take_long(child):
 
 @pytest.mark.values
 def test_a_forked_child_waits_for_none_of_its_parents_threads(child):
-    """Which queued work a moment ago, and are not there."""
+    """Which enqueued work a moment ago, and are not there."""
     seconds = child(
         """
         import os, sys, time, torch

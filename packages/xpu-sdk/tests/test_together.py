@@ -32,7 +32,7 @@ def test_an_array_becomes_a_tensor(dtype):
 
 
 def test_work_is_in_order_without_a_wait():
-    """Each reads what the other has only queued."""
+    """Each reads what the other has only enqueued."""
     tensor = torch.zeros(1 << 20, device="xpu")
     for _ in range(20):
         array = jax.dlpack.from_dlpack(tensor) + 1

@@ -68,7 +68,7 @@ def difference(got: torch.Tensor, eager: torch.Tensor, finer: torch.Tensor) -> s
     if not got.is_floating_point():
         return "" if torch.equal(got, eager) else f"has {int((got != eager).sum())} other numbers"
     a, b, c = got.double(), eager.double(), finer.double()
-    # Errors of neighbours count: a sum has those of all its summands.
+    # Errors of neighbors count: a sum has those of all its summands.
     scale = torch.nan_to_num(c.abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
     if scale == 0:
         scale = torch.tensor(1.0)  # a variance of equal numbers: its error is their mean's

@@ -71,7 +71,7 @@ def wanted_parts(columns: int, rows: int, target: Target) -> int:
 
 
 def _is_along_columns(reduction: Reduction) -> bool:
-    """Return True if neighbouring elements of most inputs belong to different results."""
+    """Return True if neighboring elements of most inputs belong to different results."""
     layout = FlexibleLayout(reduction.get_device(), reduction.get_dtype(), reduction.get_size())
     reads = ComputedBuffer(name=None, layout=layout, data=reduction).get_read_writes().reads
     (_, folded), sizes = dependencies.index_vars_squeeze(

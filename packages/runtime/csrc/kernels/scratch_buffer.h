@@ -9,8 +9,8 @@
 
 namespace xpu::kernels {
 
-/// May be destroyed as soon as the kernels are queued: the destructor does not block, and the pool gives the
-/// memory only to later work on the same stream.
+/// May be destroyed as soon as the kernels are enqueued: the destructor does not block, and the pool gives
+/// the memory only to later work on the same stream.
 class ScratchBuffer {
  public:
   ScratchBuffer() = default;

@@ -19,8 +19,8 @@ struct Block {
   char* ptr = nullptr;
   std::size_t size = 0, requested = 0;
   Segment* segment = nullptr;
-  Block *prev = nullptr, *next = nullptr;          ///< neighbours in the segment
-  Block *bin_prev = nullptr, *bin_next = nullptr;  ///< neighbours in a bin, while free
+  Block *prev = nullptr, *next = nullptr;          ///< neighbors in the segment
+  Block *bin_prev = nullptr, *bin_next = nullptr;  ///< neighbors in a bin, while free
   BlockState state = BlockState::free;
   Owner owner = 0;
   std::uint32_t pending_uses = 0;  ///< events that have not completed, while pending

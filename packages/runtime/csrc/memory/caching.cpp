@@ -214,22 +214,22 @@ void CachingResource::free(Block* block) noexcept {
     return_upstream(unused);
 }
 
-void CachingResource::merge(Block* block, Block* neighbour) {
-  if (!neighbour || neighbour->state != BlockState::free) return;
+void CachingResource::merge(Block* block, Block* neighbor) {
+  if (!neighbor || neighbor->state != BlockState::free) return;
   const bool small = block->segment->small;
-  block->segment->bins().remove(neighbour);
+  block->segment->bins().remove(neighbor);
   decrease(stats_.inactive_split, small, 1);
-  decrease(stats_.inactive_split_bytes, small, neighbour->size);
-  if (neighbour == block->prev) {
-    block->ptr = neighbour->ptr;
-    block->prev = neighbour->prev;
+  decrease(stats_.inactive_split_bytes, small, neighbor->size);
+  if (neighbor == block->prev) {
+    block->ptr = neighbor->ptr;
+    block->prev = neighbor->prev;
     (block->prev ? block->prev->next : block->segment->first) = block;
   } else {
-    block->next = neighbour->next;
+    block->next = neighbor->next;
     if (block->next) block->next->prev = block;
   }
-  block->size += neighbour->size;
-  blocks_.give(neighbour);
+  block->size += neighbor->size;
+  blocks_.give(neighbor);
 }
 
 Segment* CachingResource::give_back(Block* block) {

@@ -93,7 +93,7 @@ class XPU_API CachingResource final : public Resource {
   Block* grow(std::size_t bytes, std::size_t size, Stream stream, PoolId pool, Owner owner);
   [[noreturn]] void fail_allocation(std::size_t bytes, Stream stream, Owner owner, const std::string& reason);
   Segment* give_back(Block* block);
-  void merge(Block* block, Block* neighbour);
+  void merge(Block* block, Block* neighbor);
 
   // caching_events.cpp: blocks that other streams still use
   void record_uses(Block* block, std::vector<Stream> uses) noexcept;

@@ -5,7 +5,7 @@
 namespace xpu::memory {
 namespace {
 
-// A trivial type: every allocation reads it, and an initialisation check would cost time.
+// A trivial type: every allocation reads it, and an initialization check would cost time.
 struct OpenPool {
   int device;
   PoolId pool;

@@ -72,16 +72,16 @@ template <class T> XPU_FN T y_wave(T x, Amplitudes<T> a, bool order1) {
 template <class T> XPU_FN T from_zero(T x, T high, T low) { return ((x - high) - low) * (x + high); }
 
 // x^2 from [0, 49] to [-1, 1], where polynomials of this degree do not cancel.
-XPU_FN float centred(float x) { return __spirv_ocl_fma(x * x, 2.0f / 49.0f, -1.0f); }
-XPU_FN double centred(double x) { return __spirv_ocl_fma(x * x, 2.0 / 49.0, -1.0); }
+XPU_FN float centered(float x) { return __spirv_ocl_fma(x * x, 2.0f / 49.0f, -1.0f); }
+XPU_FN double centered(double x) { return __spirv_ocl_fma(x * x, 2.0 / 49.0, -1.0); }
 
 XPU_FN float j0_near(float x) {
   float zeros = from_zero(x, 2.40482545f, 1.08705905e-7f) * from_zero(x, 5.52007818f, -7.19341483e-8f);
-  return zeros * poly(centred(x), 0.0017350089f, -0.00227215514f, 0.00121629774f, -0.000367661996f,
+  return zeros * poly(centered(x), 0.0017350089f, -0.00227215514f, 0.00121629774f, -0.000367661996f,
       7.23603225e-05f, -1.00711613e-05f, 1.04749006e-06f, -8.51774686e-08f, 5.30965849e-09f);
 }
 XPU_FN float j1_near(float x) {
-  return x * from_zero(x, 3.83170605f, -7.68505932e-8f) * poly(centred(x), -0.00661612675f,
+  return x * from_zero(x, 3.83170605f, -7.68505932e-8f) * poly(centered(x), -0.00661612675f,
       0.013250879f, -0.00954541191f, 0.00362571818f, -0.000859145075f, 0.000139822703f,
       -1.66405189e-05f, 1.51472182e-06f, -1.09368557e-07f, 5.96703131e-09f);
 }
@@ -94,7 +94,7 @@ XPU_FN double j0_near(double x) {
       7.5296263953173541e-18};
   double zeros = from_zero(x, 2.404825557695773, -1.176691651530894e-16) * from_zero(x,
       5.520078110286311, 8.088597146146722e-17);
-  return zeros * chebyshev(centred(x), kSeries);
+  return zeros * chebyshev(centered(x), kSeries);
 }
 XPU_FN double j1_near(double x) {
   constexpr double kSeries[] = {
@@ -104,7 +104,7 @@ XPU_FN double j1_near(double x) {
       -5.9971088141598247e-13, 1.2156486419722814e-14, -2.1033421661562607e-16,
       3.1432611778469218e-18};
   double zero = from_zero(x, 3.8317059702075125, -1.5269184090088067e-16);
-  return x * zero * chebyshev(centred(x), kSeries);
+  return x * zero * chebyshev(centered(x), kSeries);
 }
 
 XPU_MATH1(
@@ -116,12 +116,12 @@ XPU_MATH1(
     return r * __spirv_ocl_copysign((T)1, x);)
 
 XPU_FN float y0_near(float x) {
-  return poly(centred(x), -0.103228875f, -1.15620279f, 0.640951991f, 0.711399674f, -0.71062535f,
+  return poly(centered(x), -0.103228875f, -1.15620279f, 0.640951991f, 0.711399674f, -0.71062535f,
       0.273325056f, -0.0617856495f, 0.00944482628f, -0.00105285842f, 9.07553767e-05f,
       -6.12228405e-06f) + 0.636619772f * __spirv_ocl_log(x) * j0_near(x);
 }
 XPU_FN float y1_near(float x) {
-  return x * poly(centred(x), 0.125407025f, -0.156344905f, -0.127613232f, 0.209936187f, -0.105233788f,
+  return x * poly(centered(x), 0.125407025f, -0.156344905f, -0.127613232f, 0.209936187f, -0.105233788f,
       0.0290531591f, -0.00523222191f, 0.000670594454f, -6.46522822e-05f, 4.90739194e-06f,
       -2.90453983e-07f) + 0.636619772f * __spirv_ocl_log(x) * j1_near(x) - 0.636619772f / x;
 }
@@ -132,7 +132,7 @@ XPU_FN double y0_near(double x) {
       -8.3450320280777613e-06, 3.5451321019917224e-07, -1.1950113304130804e-08,
       3.2787686842080853e-10, -7.4717706952424051e-12, 1.4376675223922353e-13,
       -2.3678916652330204e-15, 3.3772579401881362e-17};
-  return chebyshev(centred(x), kSeries) + 0.63661977236758134 * __spirv_ocl_log(x) * j0_near(x);
+  return chebyshev(centered(x), kSeries) + 0.63661977236758134 * __spirv_ocl_log(x) * j0_near(x);
 }
 XPU_FN double y1_near(double x) {
   constexpr double kSeries[] = {
@@ -141,7 +141,7 @@ XPU_FN double y1_near(double x) {
       -5.1077933799640112e-07, 1.9181068164066262e-08, -5.8009326661382501e-10,
       1.4444910454038402e-11, -3.0150635659701848e-13, 5.3538962333407111e-15,
       -8.1892546018778714e-17};
-  return x * chebyshev(centred(x), kSeries) + 0.63661977236758134 * __spirv_ocl_log(x) * j1_near(x) -
+  return x * chebyshev(centered(x), kSeries) + 0.63661977236758134 * __spirv_ocl_log(x) * j1_near(x) -
       0.63661977236758134 / x;
 }
 

@@ -20,13 +20,13 @@ template <class To> XPU_FN To load_as(global<const u4x2> p, i64 i) {
   return to<To>(i & 1 ? uint4_high(b) : uint4_low(b));
 }
 
-// A float that becomes an integer is rounded to nearest even and saturates, as quantisation asks.
+// A float that becomes an integer is rounded to nearest even and saturates, as quantization asks.
 template <class T, class From> XPU_FN T stored(From x) {
   if constexpr (is_float<From> && !is_float<T> && !is_bool<T>) return to_sat<T>(__spirv_ocl_rint(x));
   else return to<T>(x);
 }
 
-// `share` neighbours along a dimension use one element of the operand; a stride of 0 broadcasts.
+// `share` neighbors along a dimension use one element of the operand; a stride of 0 broadcasts.
 template <int N> struct Broadcast {
   i64 stride[N], share[N];
   XPU_FN i64 at(const Array<i64, N>& index) const {

@@ -14,7 +14,7 @@ XPU_MATH1(log, return __spirv_ocl_log(x);)
 XPU_MATH1(log2, return __spirv_ocl_log2(x);)
 XPU_MATH1(log10, return __spirv_ocl_log10(x);)
 
-// The builtin is not vectorised on the CPU device. 1 + x = 2^k (1 + m) with m in [-1/4, 1/2], and m is
+// The builtin is not vectorized on the CPU device. 1 + x = 2^k (1 + m) with m in [-1/4, 1/2], and m is
 // exact because x is scaled by 2^-k rather than rounded to 1 + x first.
 XPU_FN float log1p(float x) {
   bool big = x > 0x1p64f;  // where the 1 no longer counts and 2^-k would underflow

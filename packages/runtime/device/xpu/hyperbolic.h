@@ -10,7 +10,7 @@ XPU_MATH1(cosh, return __spirv_ocl_cosh(x);)
 XPU_MATH1(tanh, return __spirv_ocl_tanh(x);)
 XPU_MATH1(asinh, return __spirv_ocl_asinh(x);)
 
-// Written with log1p because the builtins are not vectorised. Beyond 2^28 x and sqrt(x^2 - 1) agree.
+// Written with log1p because the builtins are not vectorized. Beyond 2^28 x and sqrt(x^2 - 1) agree.
 XPU_MATH1(
     acosh, T t = x - (T)1; T far = __spirv_ocl_log(x) + (T)0.6931471805599453;
     T near = log1p(t + __spirv_ocl_sqrt(t * ((T)2 + t)));

@@ -1,4 +1,4 @@
-// The regularised incomplete gamma functions: igamma(a, x) = P, igammac(a, x) = Q = 1 - P.
+// The regularized incomplete gamma functions: igamma(a, x) = P, igammac(a, x) = Q = 1 - P.
 //
 // P by its series where x is below a + 1, Q by its continued fraction above; for large a, where both
 // would take ever more steps, the uniform expansion around x = a. The factor x^a e^-x / Gamma(a + 1)

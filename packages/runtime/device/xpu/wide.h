@@ -1,5 +1,5 @@
-// Several neighbouring elements in one access of up to 16 bytes, a word, to which the address must be aligned.
-// Places are counted in words: a CPU's vectoriser sees neighbours in words only.
+// Several neighboring elements in one access of up to 16 bytes, a word, to which the address must be aligned.
+// Places are counted in words: a CPU's vectorizer sees neighbors in words only.
 #ifndef XPU_DEVICE_WIDE_H
 #define XPU_DEVICE_WIDE_H
 #include <xpu/core.h>

@@ -169,7 +169,7 @@ def _host(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def empty(shape: Sequence[int] | int, dtype: str = "f32", stream: Stream | None = None) -> Array:
-    """Return an array with uninitialised elements."""
+    """Return an array with uninitialized elements."""
     if dtype not in _NUMPY:
         raise UsageError(f"dtype: got {dtype!r}, expected one of {', '.join(_NUMPY)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)

@@ -26,7 +26,7 @@ class Item(NamedTuple):
 
 
 def write(path: Path, items: Iterable[Item]) -> None:
-    """Write contents in the order of `items`: a wheel is smaller if neighbours resemble each other."""
+    """Write contents in the order of `items`: a wheel is smaller if neighbors resemble each other."""
     items = list(items)
     at = HEAD.size + ENTRY.size * len(items)
     bodies: list[bytes] = []

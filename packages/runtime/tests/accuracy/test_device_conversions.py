@@ -40,7 +40,7 @@ def assert_same(got, expected, where):
 
 
 def boundaries(dtype):
-    """All finite values of a narrow type, the middles between neighbours, and the next f32 of each."""
+    """All finite values of a narrow type, the middles between neighbors, and the next f32 of each."""
     values = np.sort(as_type(every_bit_pattern(dtype), "f32"))
     values = values[np.isfinite(values)]
     middle = values[:-1] / 2 + values[1:] / 2
@@ -166,7 +166,7 @@ def test_int4(xr):
 @pytest.mark.values
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 def test_nextafter(xr, dtype):
-    """The neighbour in the type itself, in both directions from every kind of value."""
+    """The neighbor in the type itself, in both directions from every kind of value."""
     x = sample("f32", 1 << 16) if dtype == "f32" else every_bit_pattern(dtype)
     kernels = Kernels(xr, ["math"], {"next": ("xpu::nextafter(x, y)", 2, dtype)}, dtype)
     for towards in (np.inf, -np.inf, 0.0, np.nan):

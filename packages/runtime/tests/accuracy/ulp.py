@@ -12,7 +12,7 @@ FORMATS = {
 
 
 def spacing(values: np.ndarray, dtype: str) -> np.ndarray:
-    """Distance between neighbours of the format at these magnitudes."""
+    """Distance between neighbors of the format at these magnitudes."""
     precision, smallest, _ = FORMATS[dtype]
     exponent = np.frexp(np.where(np.isfinite(values) & (values != 0), values, 1e-300))[1]
     return np.ldexp(1.0, np.maximum(exponent - 1, smallest) - precision + 1)

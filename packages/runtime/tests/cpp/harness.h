@@ -12,7 +12,7 @@ struct Failure : std::runtime_error {
 };
 
 using Body = void (*)();
-/// Adds a test at static initialisation.
+/// Adds a test at static initialization.
 struct Register {
   Register(const char* name, Body body);
 };

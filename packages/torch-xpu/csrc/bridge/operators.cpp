@@ -43,7 +43,7 @@ TORCH_LIBRARY(torch_xpu, m) {
   m.def("dynamic_linear(Tensor input, Tensor weight, Tensor scale, Tensor? bias) -> Tensor", tags);
   // torchao's step of Adam. The moments, means and squares of the gradients and for amsgrad the largest of
   // the squares, are floats without scales; float8_e4m3fn; or places in the two tables of 256 or 16 floats,
-  // those of 16 two a byte, the first in the high half. A scale is that of a block of neighbours. `step` and
+  // those of 16 two a byte, the first in the high half. A scale is that of a block of neighbors. `step` and
   // `lr` have one element and are read when the work runs, or on the host if they are there.
   m.def(
       "low_bit_adam_(Tensor(a!) self, Tensor grad, Tensor(b!)[] codes, Tensor(c!)[] scales, Tensor[] tables, "

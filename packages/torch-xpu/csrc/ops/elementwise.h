@@ -10,7 +10,7 @@
 
 namespace torch_xpu {
 
-/// Queues `outputs = kernel(inputs, scalars)`. Outputs are allocated and of one shape, to which inputs
+/// Enqueues `outputs = kernel(inputs, scalars)`. Outputs are allocated and of one shape, to which inputs
 /// broadcast. `compute` is as in the runtime.
 void elementwise(const xpu::kernels::Elementwise& kernel, std::initializer_list<at::Tensor> outputs,
                  at::ArrayRef<at::Tensor> inputs, at::ArrayRef<at::Scalar> scalars = {},

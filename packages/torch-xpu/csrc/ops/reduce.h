@@ -11,7 +11,7 @@
 
 namespace torch_xpu {
 
-/// Queues the reduction of `inputs` over `dims`, or over all dimensions. Outputs are allocated, with the
+/// Enqueues the reduction of `inputs` over `dims`, or over all dimensions. Outputs are allocated, with the
 /// reduced dimensions left out or of size 1. `compute` is as in the runtime.
 void reduce(const xpu::kernels::Reduction& reduction, std::initializer_list<at::Tensor> outputs,
             std::initializer_list<at::Tensor> inputs, at::OptionalIntArrayRef dims,

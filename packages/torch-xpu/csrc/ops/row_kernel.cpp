@@ -229,7 +229,7 @@ void RowKernel::operator()(at::ArrayRef<Tensor> outputs, at::ArrayRef<Tensor> ro
   auto group = group_size(xpu::device_info(device), variant.lanes ? shape.inner : shape.length);
   auto blocks = variant.lanes ? (shape.inner + group - 1) / group : shape.inner;
   shape.units = x.size(0) * blocks;
-  // Enough groups for any device; each computes neighbouring rows.
+  // Enough groups for any device; each computes neighboring rows.
   constexpr std::int64_t max_groups = 4096;
   shape.chunk = (shape.units + max_groups - 1) / max_groups;
   auto groups = static_cast<std::size_t>((shape.units + shape.chunk - 1) / shape.chunk);

@@ -1,4 +1,4 @@
-// Kernels that read rows of a tensor in several passes: softmax, normalisations and their derivatives. A row
+// Kernels that read rows of a tensor in several passes: softmax, normalizations and their derivatives. A row
 // is the elements along one dimension; the device's cache holds it from one pass to the next.
 #pragma once
 

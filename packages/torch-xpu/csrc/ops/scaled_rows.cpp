@@ -29,7 +29,7 @@ bool has_shape(const Tensor& scale, std::int64_t rows, std::int64_t columns) {
 }
 
 // Scales of eight bits as bytes of [rows, blocks]. Swizzled ones lie in tiles of 128 by 4, in which rows that
-// are 32 apart are neighbours.
+// are 32 apart are neighbors.
 Tensor bytes_of_scales(const ScaledRows& x) {
   auto rows = x.count(), columns = blocks(x.length(), x.block());
   auto bytes = x.scale.view(at::kByte);

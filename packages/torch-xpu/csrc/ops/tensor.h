@@ -11,7 +11,7 @@
 
 namespace torch_xpu {
 
-/// The runtime's dtype, or none for the types only PyTorch has (quantised ones, say).
+/// The runtime's dtype, or none for the types only PyTorch has (quantized ones, say).
 std::optional<xpu::DType> dtype_if_known(at::ScalarType type);
 /// Throws, naming the type, where dtype_if_known() has none.
 xpu::DType dtype_of(at::ScalarType type);

@@ -185,7 +185,7 @@ def prelu(g: Generator) -> Arguments:
     return [g.tensor(shape, dtype), g.tensor([g.pick(1, channels)], dtype, "normal")], {}
 
 
-def quantised(g: Generator) -> Arguments:
+def quantized(g: Generator) -> Arguments:
     return [
         one(g, FLOATS[:1]),
         g.pick(0.1, 0.5),
@@ -287,7 +287,7 @@ OPERATORS = [
     ),
     *lines("F.prelu", prelu),
     *lines("F.rrelu", with_number([0.1, 0.2], [0.3, 0.4])),
-    *lines("fake_quantize_per_tensor_affine", quantised),
+    *lines("fake_quantize_per_tensor_affine", quantized),
     *lines("add sub subtract", alpha, **promises),
     *lines("rsub", alpha, strides=True),
     *lines("mul multiply true_divide", binary_of(ALL), **promises),

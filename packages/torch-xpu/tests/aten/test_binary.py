@@ -52,7 +52,7 @@ OTHERS = [
     torch.float16, torch.bfloat16, torch.float32, torch.float64,
 ]  # fmt: skip
 RELATIONS = ["eq", "ne", "lt", "le", "gt", "ge"]
-# What f16 and bf16 round, or not; pairs of neighbours in the integers and in either type.
+# What f16 and bf16 round, or not; pairs of neighbors in the integers and in either type.
 NUMBERS = [0.0, 1.0, -3.0, 255.0, 256.0, 257.0, 258.0, 2047.0, 2048.0, 2049.0, 2050.0, 2051.0, 65504.0,
            65519.0, 65520.0, 1e5, -2049.0, 1.0009765625, 1.00048828125, 1.001, 3e-8, -1e-7]  # fmt: skip
 

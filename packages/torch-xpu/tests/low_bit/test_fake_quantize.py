@@ -1,4 +1,4 @@
-"""Quantisation imitated for training: values, masks and gradients beside the CPU."""
+"""Quantization imitated for training: values, masks and gradients beside the CPU."""
 
 import pytest
 import torch

@@ -30,7 +30,7 @@ def operand(rows, length, scale_type, seed=0):
 
 
 def swizzled(scales):
-    """Return scales in tiles of 128 by 4, in which rows that are 32 apart are neighbours, with padding."""
+    """Return scales in tiles of 128 by 4, in which rows that are 32 apart are neighbors, with padding."""
     rows, columns = scales.shape
     bytes = scales.view(torch.uint8)
     padded = F.pad(bytes, (0, -columns % 4, 0, -rows % 128))

@@ -1,4 +1,4 @@
-"""Products of quantised matrices: int8, int4 and float8 operands beside float64 ones."""
+"""Products of quantized matrices: int8, int4 and float8 operands beside float64 ones."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Views, resizing, serialisation and exchange of storages."""
+"""Views, resizing, serialization and exchange of storages."""
 
 import copy
 import io

@@ -39,7 +39,7 @@ struct Call {
 struct Executable {
   std::string name, fingerprint;
   std::string serialized;  ///< argument of load(); empty if the program calls functions of this process
-  std::string text;        ///< StableHLO after optimisation, PJRT's format "mlir"
+  std::string text;        ///< StableHLO after optimization, PJRT's format "mlir"
   std::vector<Value> parameters, outputs;
   std::vector<int> donated;                         ///< parameters whose memory the caller gives up
   std::vector<std::pair<int, int>> output_aliases;  ///< {output, parameter whose memory it uses}

@@ -100,7 +100,7 @@ void Program::prepare(int device) const {
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   auto threads = std::min<std::size_t>(std::thread::hardware_concurrency(), steps.size());
-  // Each thread starts at another step: neighbours share modules, which only one thread can build.
+  // Each thread starts at another step: neighbors share modules, which only one thread can build.
   auto work = [&](std::size_t thread) {
     // Ctrl-C may end the wait for the compiler: nothing is enqueued here, so nothing stays half done.
     xpu::OperationScope operation(&failed);

@@ -188,7 +188,7 @@ ONE_KERNEL = {
     "a chain": (lambda x: jnp.tanh(jnp.sin(x) * 2 + x.T), (64, 64)),
     "three results": (lambda x: adam(x, x * 2, x * x, x - 1), (64, 64)),
     "softmax": (lambda x: jax.nn.softmax(x * 3), (64, 200)),
-    "normalisation": (lambda x: jax.nn.standardize(x) * 2 + 1, (64, 200)),
+    "normalization": (lambda x: jax.nn.standardize(x) * 2 + 1, (64, 200)),
     "an integrator": (
         lambda x: lax.fori_loop(0, 100, lambda i, y: y + 0.01 * jnp.cos(y) * i, x),
         (64, 64),

@@ -38,7 +38,7 @@ LOOPS = {
         lambda y: lax.while_loop(lambda c: c < 3, lambda c: c * 1.7 + 0.1, y)
     )(x + 0.1),
     "a series decides": lambda x: lax.igamma(x + 1, x * 3),
-    "neighbours": lambda x: lax.fori_loop(0, 6, lambda i, a: jnp.roll(a, 1) * 0.5 + i, x),
+    "neighbors": lambda x: lax.fori_loop(0, 6, lambda i, a: jnp.roll(a, 1) * 0.5 + i, x),
     "a short dimension": lambda x: lax.fori_loop(
         0, 6, lambda i, a: jnp.roll(a, 1, 0) * a[0] * 0.1 + i, x.reshape(5, 10)
     ),

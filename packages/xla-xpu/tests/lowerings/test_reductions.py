@@ -47,8 +47,8 @@ def test_a_reducer_of_ones_own_with_an_unknown_start():
 
 
 def standardized(x):
-    centred = x - x.mean(-1, keepdims=True)
-    return centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
+    centered = x - x.mean(-1, keepdims=True)
+    return centered * lax.rsqrt((centered * centered).mean(-1, keepdims=True) + 1e-5)
 
 
 ROWS = {

@@ -29,7 +29,7 @@ class Model(nn.Module):
 
 @jax.jit
 def smooth(x):
-    """Mix each row with its neighbours."""
+    """Mix each row with its neighbors."""
     return jax.lax.fori_loop(
         0, 5, lambda _, x: (x + jnp.roll(x, 1, 0) + jnp.roll(x, -1, 0)) / 3, jnp.tanh(x)
     )

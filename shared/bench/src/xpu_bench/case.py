@@ -12,7 +12,7 @@ class Pair:
     """Our callable and the peer's, made by a case's setup.
 
     ``sync`` ends every sample of ours, ``peer_sync`` every sample of the peer; they count as part of
-    the time unless ``time_sync`` is false (for host costs of queued work). ``inner`` calls make a
+    the time unless ``time_sync`` is false (for host costs of enqueued work). ``inner`` calls make a
     sample; None lets the harness choose. With ``self_timed`` the callables return the seconds they
     took. ``close`` releases what setup made.
     """

@@ -1,7 +1,7 @@
 """Columns in the order of activations: GPTQ with `desc_act`, compressed-tensors with `actorder`.
 
 Such a layer says for each of its columns which group has its scale. Sorted by group, the columns are groups
-of neighbours again, and activations are permuted in the same way.
+of neighbors again, and activations are permuted in the same way.
 """
 
 from __future__ import annotations

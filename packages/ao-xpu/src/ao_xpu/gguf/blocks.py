@@ -89,7 +89,7 @@ def _floats(data: Tensor) -> tuple[Tensor, ...]:
 
 
 def _pack(data: Tensor, half: int) -> Tensor:
-    """Reorder bytes whose halves are ``half`` elements apart to bytes of neighbours [N, K / 2]."""
+    """Reorder bytes whose halves are ``half`` elements apart to bytes of neighbors [N, K / 2]."""
     data = data.unflatten(-1, (-1, half))
     return pack(torch.cat((data & 15, data >> 4), -1).flatten(1))
 

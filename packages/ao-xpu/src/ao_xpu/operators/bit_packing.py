@@ -1,7 +1,7 @@
 """Numbers of one to seven bits that lie dense: eight are as many bytes as each has bits.
 
 The order of the bits is in torch-xpu's csrc/aten/linear_algebra/unpack_bits.cpp, but numbers of four bits are
-two neighbours a byte, the first in the low half, as products read them.
+two neighbors a byte, the first in the low half, as products read them.
 """
 
 from __future__ import annotations

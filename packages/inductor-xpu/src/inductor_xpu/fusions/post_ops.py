@@ -10,7 +10,7 @@ from torch._inductor.custom_graph_pass import CustomGraphModulePass
 from .. import settings
 from .chains import value_of
 from .convolutions import fuse_convolution, is_convolution
-from .products import fuse_product, is_product
+from .gemm import fuse_gemm, is_gemm
 
 
 class PostOpFusion(CustomGraphModulePass):
@@ -25,8 +25,8 @@ class PostOpFusion(CustomGraphModulePass):
             value = node.meta.get("val")
             if not isinstance(value, torch.Tensor) or value.device.type != "xpu":
                 continue
-            if is_product(node):
-                changed |= _takes_all_steps(node) and fuse_product(node)
+            if is_gemm(node):
+                changed |= _takes_all_steps(node) and fuse_gemm(node)
             elif is_convolution(node):
                 changed |= fuse_convolution(node, _takes_all_steps(node))
         if changed:

@@ -205,7 +205,7 @@ struct ConvPass {
 
   // The transposed convolution with its bias and post-ops, for which backward primitives have no place.
   std::string deconvolve() {
-    reject_unless(p.forward && !p.is_quantized(), "oneDNN has no quantised transposed convolution");
+    reject_unless(p.forward && !p.is_quantized(), "oneDNN has no quantized transposed convolution");
     auto attributes = attributes_of(p);
     Arguments arguments;
     add_post_ops(attributes, arguments, p.options.post_ops, p.extras, p.x);
@@ -303,7 +303,7 @@ std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan, Layouts layouts
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   check_problem(p);
-  reject_unless(p.sum == ConvSum::y || !p.is_quantized(), "oneDNN has no quantised transposed convolution");
+  reject_unless(p.sum == ConvSum::y || !p.is_quantized(), "oneDNN has no quantized transposed convolution");
   int device = p.problem.device();
   auto& result = p.result();
   bool integers = !is_float(p.x.dtype) && !is_float(p.w.dtype) && !p.is_quantized();

@@ -1,5 +1,5 @@
-// Writes kernel source for the steps around a sum: dequantise operands, add the bias, apply post-ops,
-// quantise the result. A step is a function of the element's coordinates; its tensors are parameters.
+// Writes kernel source for the steps around a sum: dequantize operands, add the bias, apply post-ops,
+// quantize the result. A step is a function of the element's coordinates; its tensors are parameters.
 #pragma once
 
 #include <array>

@@ -29,7 +29,7 @@ struct MatmulProblem {
 };
 
 /// Returns the epilogue of the call: with `operand_scales` the scales of a and b, then bias, post-ops and the
-/// result's quantisation.
+/// result's quantization.
 Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_scales);
 
 /// Multiplies a few rows by weights of eight or four bits, without a copy of the weights in another type.

@@ -73,7 +73,7 @@ bool has_rows_of_lines(const Plan& plan) {
 }
 
 // If the fastest dimension is short, makes the longest one the rows. Their elements are then gathered, and
-// neighbours in the short dimension come from the same cache lines.
+// neighbors in the short dimension come from the same cache lines.
 void lengthen_rows(Geometry& g, std::int64_t short_row) {
   if (g.size[0] >= short_row) return;
   if (*std::max_element(g.size.begin(), g.size.begin() + g.dims) >= 2 * short_row) g.put_longest_first();

@@ -18,7 +18,7 @@ struct Variant {
   Path path = Path::linear;
   bool wide_index = false;  ///< 64-bit offsets
   std::uint8_t dims = 1;    ///< of the kernel, at least those of the geometry; 0 if exceeds_kernel_dims()
-  std::uint8_t vector = 1;  ///< neighbouring elements that a lane loads at once
+  std::uint8_t vector = 1;  ///< neighboring elements that a lane loads at once
   bool streaming = false;   ///< results are written with streaming stores
   std::uint32_t kinds = 0;  ///< rows: two bits an operand, its stride along the row: 0, 1, or 2 for any other
   std::uint8_t outputs = 0, operands = 0;

@@ -1,5 +1,5 @@
 // Long lines: a transform of n1 * n2 elements is n2 transforms of every n2-th element, a multiplication by
-// roots of unity, and n1 transforms of neighbours.
+// roots of unity, and n1 transforms of neighbors.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ std::int64_t first_factor(std::int64_t n, std::int64_t max_factor) {
   return 1;
 }
 
-// Lines that are taken together should be neighbours, of which a GPU's local memory should hold a few.
+// Lines that are taken together should be neighbors, of which a GPU's local memory should hold a few.
 std::int64_t max_step(const FftLines& t) {
   auto max_length = fft_max_length(t.stream.device(), t.dtype);
   return tuning(t.stream.device()).sub_groups > 1 ? std::max<std::int64_t>(max_length / 4, 64) : max_length;

@@ -15,7 +15,7 @@ enum class FftStep : std::uint8_t {
   mirror
 };
 
-/// The lines of one side of `transform`, `n` elements each, and lines of `dense` neighbouring elements at
+/// The lines of one side of `transform`, `n` elements each, and lines of `dense` neighboring elements at
 /// `memory`: the other side's, or for chirps one after another.
 struct FftSide {
   const FftLines& transform;

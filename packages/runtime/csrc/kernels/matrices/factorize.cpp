@@ -17,7 +17,7 @@ namespace {
 
 using dnn::MatmulOptions;
 
-// Columns factorised, or unknowns solved for, before a product brings the rest up to date.
+// Columns factorized, or unknowns solved for, before a product brings the rest up to date.
 constexpr std::int64_t lu_width = 32, cholesky_width = 32, solve_width = 64;
 
 // As in kernels/factorize.sycl.

@@ -13,7 +13,7 @@ namespace {
 // Dimensions shorter than this leave too many lanes idle.
 constexpr std::int64_t short_dimension = 32;
 // Accumulators of a lane: along the elements of a result (as in kernels/reduce.sycl), and the minimum of
-// neighbouring results.
+// neighboring results.
 constexpr std::int64_t inner_unroll = 4, outer_unroll = 4;
 // Expressions longer than this are not unrolled further than outer_unroll.
 constexpr std::size_t long_text = 400;
@@ -136,7 +136,7 @@ void tile_inner(ReducePlan& plan, const Tuning& t) {
   c.result_tiles = ceil_div(c.results, c.per_tile);
 }
 
-/// Neighbouring vectors of results that a lane computes at once.
+/// Neighboring vectors of results that a lane computes at once.
 ///
 /// A CPU core prefetches contiguous memory only, so there it is as many as registers can hold. A GPU has
 /// other sub-groups to run while one waits.

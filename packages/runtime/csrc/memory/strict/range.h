@@ -2,7 +2,7 @@
 //
 // Layout of an allocation: [slack][bytes][fill to 64][guard page]. Slack and fill hold a canary. Guards and
 // freed pages are mapped from an empty file, so that touching them is SIGBUS even when they are open:
-// neighbours are then opened and closed together, guards and all.
+// neighbors are then opened and closed together, guards and all.
 #pragma once
 
 #include <atomic>

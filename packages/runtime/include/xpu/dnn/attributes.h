@@ -1,4 +1,4 @@
-// Attributes of a dnn operation: steps applied to its result, and quantised operands.
+// Attributes of a dnn operation: steps applied to its result, and quantized operands.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ struct MatmulOptions {
 
 /// c = post_ops(a @ b + bias). Two or more dimensions, batch dimensions broadcast, any strides.
 /// Floats of one kind (c may be wider), u8/i8 into i32 or a float, other integers into their own type, and
-/// quantised operands: u8, i8, fp8, and u4, i4 or f4 for b. Offsets are b's.
+/// quantized operands: u8, i8, fp8, and u4, i4 or f4 for b. Offsets are b's.
 XPU_API void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c,
                     const MatmulOptions& options = {});
 

@@ -6,7 +6,7 @@
 
 namespace xpu::dnn {
 
-/// Copies between layouts and types, and quantises or dequantises.
+/// Copies between layouts and types, and quantizes or dequantizes.
 XPU_API void reorder(Stream stream, const Tensor& src, const Tensor& dst,
                      const Quantization& src_quantization = {}, const Quantization& dst_quantization = {});
 

@@ -88,7 +88,7 @@ XPU_API void embedding_backward(Stream stream, const Tensor& grad_weight, const 
 
 /// Advanced indexing: `indices` has a tensor for each leading dimension of `x`; one without memory and
 /// dimensions takes the whole dimension. They broadcast together; negative indices count from the end. If
-/// they are neighbours, their dimensions replace those of the first, otherwise they come first.
+/// they are neighbors, their dimensions replace those of the first, otherwise they come first.
 XPU_API void index(Stream stream, const Tensor& out, const Tensor& x, std::span<const Tensor> indices,
                    IndexOptions options = {});
 /// Combines x[indices] with `values`, which broadcast.

@@ -1,4 +1,4 @@
-"""Replace loads of bytes by loads of words where the bytes of neighbouring lanes are not contiguous.
+"""Replace loads of bytes by loads of words where the bytes of neighboring lanes are not contiguous.
 
 CPUs have an instruction that gathers words, and none that gathers bytes.
 """

@@ -26,7 +26,7 @@ class Loops:
 
 
 def join(shape: Sequence[Size], positions: Iterable[Affine], boundary: int = 0) -> Loops:
-    """Join neighbouring dimensions that every position can iterate over as one.
+    """Join neighboring dimensions that every position can iterate over as one.
 
     Dimensions before ``boundary`` are not joined with later ones. Dimensions with symbols are joined if that
     is right for all values.

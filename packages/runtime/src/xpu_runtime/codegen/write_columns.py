@@ -23,7 +23,7 @@ _WORDS = {"i64": 2, "u64": 2, "double": 2, "Complex<float>": 2, "Complex<double>
 
 
 def write_columns(program: LoopProgram, target: Target) -> KernelBody:
-    """Write blocks of neighbouring columns; the outermost folded size is an argument."""
+    """Write blocks of neighboring columns; the outermost folded size is an argument."""
     positions = positions_of(s for section in program.sections for s in _statements(section))
     loops = join(program.shape, positions, program.parallel_dims)
     index = index_type(program)

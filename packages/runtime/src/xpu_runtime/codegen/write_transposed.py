@@ -1,6 +1,6 @@
 """Write a pointwise kernel that reads arrays across their rows: blocks of them go through local memory.
 
-Only CPUs get it. Neighbouring lanes read neighbouring elements, and a cache line that is read is used whole.
+Only CPUs get it. Neighboring lanes read neighboring elements, and a cache line that is read is used whole.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Normalisations, softmax and reorders."""
+"""Normalizations, softmax and reorders."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def reorder(
     dst_quantization: Quantization | None = None,
     stream: Stream | None = None,
 ) -> Array:
-    """Copy into another layout or type, dequantising and quantising on the way."""
+    """Copy into another layout or type, dequantizing and quantizing on the way."""
     C.reorder(stream or current_stream(src.device), src, dst, src_quantization, dst_quantization)
     return dst

@@ -49,7 +49,7 @@ class Elementwise:
         compute: str | None = None,
         stream: Stream | None = None,
     ) -> None:
-        """Queues the operation. Inputs broadcast to the outputs' shape; any strides and dtypes.
+        """Enqueue the operation. Inputs broadcast to the outputs' shape; any strides and dtypes.
 
         ``compute`` is the dtype that arithmetic is done in; by default what the inputs promote to.
         """
@@ -117,7 +117,7 @@ class Reduction:
         compute: str | None = None,
         stream: Stream | None = None,
     ) -> None:
-        """Queues the reduction over ``dims`` (None: all of them).
+        """Enqueue the reduction over ``dims`` (None: all of them).
 
         The outputs' shape is that of the first input with the reduced dimensions left out or 1.
         """

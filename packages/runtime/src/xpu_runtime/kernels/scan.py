@@ -40,7 +40,7 @@ class Scan:
         reverse: bool = False,
         stream: Stream | None = None,
     ) -> None:
-        """Queues the scan of ``x``, converted to the dtype of ``out``."""
+        """Enqueue the scan of ``x``, converted to the dtype of ``out``."""
         self._scan(stream or current_stream(out.device), out, x, dim, exclusive, reverse)
 
 

@@ -72,6 +72,6 @@ class ComparisonSort:
         *,
         stream: Stream | None = None,
     ) -> None:
-        """Queues the sort; elements of which neither goes before the other stay in their order."""
+        """Enqueue the sort; elements of which neither goes before the other stay in their order."""
         stream = stream or current_stream(*(x.device for x in operands[:1]))
         self._sort(stream, outs, operands, dim)

@@ -1,4 +1,4 @@
-// LU factorisations, and what follows from them: solutions, inverses and determinants.
+// LU factorizations, and what follows from them: solutions, inverses and determinants.
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/ops/_linalg_check_errors.h>
 #include <ATen/ops/_linalg_det_meta.h>

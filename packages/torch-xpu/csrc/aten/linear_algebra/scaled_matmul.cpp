@@ -63,7 +63,7 @@ Tensor& run(const ScaledRows& a, const ScaledRows& b, const OptionalTensor& bias
 }
 
 // Finds out what the scales' shapes say.
-void recognise(ScaledRows& a, ScaledRows& b) {
+void recognize(ScaledRows& a, ScaledRows& b) {
   auto as_given = b.scale;
   for (auto& pair : scaling_pairs) {
     bool bytes = pair[1] == ScalingType::BlockWise1x32 || pair[1] == ScalingType::BlockWise1x16;
@@ -98,7 +98,7 @@ Tensor& scaled_mm_out(const Tensor& a, const Tensor& b, const Tensor& scale_a, c
   TORCH_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
               a.size(1), " and ", b.size(0), "x", b.size(1), ")");
   ScaledRows left{a, scale_a}, right{b.t(), scale_b};
-  recognise(left, right);
+  recognize(left, right);
   TORCH_CHECK(
       !given(scale_result) || (scale_result->numel() == 1 && scale_result->scalar_type() == at::kFloat),
       "scale_result must be a float scalar");

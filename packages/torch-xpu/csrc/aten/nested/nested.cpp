@@ -44,11 +44,11 @@ const std::set<std::string>& not_as_on_the_cpu() {
   return names;
 }
 
-/// The buffer as rows of the normalised shape, which all tensors end in.
+/// The buffer as rows of the normalized shape, which all tensors end in.
 Tensor rows_of(const Tensor& x, IntArrayRef normalized) {
   auto outer_dims = x.dim() - static_cast<std::int64_t>(normalized.size());
   TORCH_CHECK(!normalized.empty() && outer_dims >= 1, "native_layer_norm: ", normalized.size(),
-              " normalised dimensions of nested tensors with ", x.dim() - 1);
+              " normalized dimensions of nested tensors with ", x.dim() - 1);
   for (std::int64_t d = outer_dims; d < x.dim(); ++d)
     TORCH_CHECK(get_nested_tensor_impl(x)->opt_size(d) == normalized[d - outer_dims],
                 "native_layer_norm: expected nested tensors of size ", normalized[d - outer_dims],

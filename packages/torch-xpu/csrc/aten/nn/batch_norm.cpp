@@ -1,4 +1,4 @@
-// Batch normalisation: over all dimensions but the second.
+// Batch normalization: over all dimensions but the second.
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

@@ -1,4 +1,4 @@
-// Quantisation that is only imitated, for training: floats rounded to the numbers a quantised type could
+// Quantization that is only imitated, for training: floats rounded to the numbers a quantized type could
 // hold.
 #include <ATen/ops/_fake_quantize_learnable_per_channel_affine_native.h>
 #include <ATen/ops/_fake_quantize_learnable_per_tensor_affine_native.h>

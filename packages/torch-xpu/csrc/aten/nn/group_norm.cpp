@@ -1,4 +1,4 @@
-// Group normalisation, and weights as a direction and a length.
+// Group normalization, and weights as a direction and a length.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/norm_except_dim.h>

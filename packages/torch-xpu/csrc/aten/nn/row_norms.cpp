@@ -1,4 +1,4 @@
-// Layer and RMS normalisation: over the last dimensions of the input, which make a row.
+// Layer and RMS normalization: over the last dimensions of the input, which make a row.
 #include <ATen/AccumulateType.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

@@ -10,7 +10,7 @@ struct Axis {
   std::int64_t size, stride;
 };
 
-// Joins neighbouring axes that are contiguous with each other, and drops axes of one element.
+// Joins neighboring axes that are contiguous with each other, and drops axes of one element.
 std::vector<Axis> merge_axes(std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < dims.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace xla_xpu {
 
 // In both functions `item` is the size of an element in bytes (1, 2, 4, 8 or 16) and `strides` has the
-// distance in bytes between neighbours along each of `dims`.
+// distance in bytes between neighbors along each of `dims`.
 
 /// Returns true if an array with these strides is row-major without gaps.
 bool is_contiguous(std::size_t item, std::span<const std::int64_t> dims,

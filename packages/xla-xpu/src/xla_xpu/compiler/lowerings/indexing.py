@@ -254,7 +254,7 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
 def _with_whole_windows(
     out: View, updates: View, numbers: dict[str, Any]
 ) -> tuple[View, View, dict[str, Any]]:
-    """Join neighbouring dimensions of contiguous arrays that windows have completely, for the runtime."""
+    """Join neighboring dimensions of contiguous arrays that windows have completely, for the runtime."""
     excluded = {*numbers["inserted_window_dims"], *numbers["input_batching_dims"]}
     window_dims = [dim for dim in range(len(out.shape)) if dim not in excluded]
     window = dict(zip(window_dims, numbers["update_window_dims"], strict=True))

@@ -69,7 +69,7 @@ def lu(lowerer: Lowerer, node: Node) -> None:
 def _changed(lowerer: Lowerer, result: Value, source: Value) -> Iterator[View | None]:
     """Yield the result, which holds a copy of the source, as one batch; None if it is empty.
 
-    Floats too narrow for factorisations are f32 meanwhile.
+    Floats too narrow for factorizations are f32 meanwhile.
     """
     view = lowerer.materialize(source)
     out = lowerer.result(result)

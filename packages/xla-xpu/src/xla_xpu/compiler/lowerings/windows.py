@@ -24,7 +24,7 @@ from .window_loops import Window, add_loops, walk, windows_of
 
 # Larger windows are reduced dimension by dimension, if the order does not matter, ...
 _MANY = 32
-# ... and larger ones of one dimension by scans that neighbouring windows share.
+# ... and larger ones of one dimension by scans that neighboring windows share.
 _LONG = 64
 
 

@@ -14,7 +14,7 @@ from .steps import Step
 
 aten = torch.ops.aten
 # The positions of the operands and the bias.
-_PRODUCTS: dict[Any, tuple[int, int, int | None]] = {
+_GEMMS: dict[Any, tuple[int, int, int | None]] = {
     aten.mm.default: (0, 1, None),
     aten.bmm.default: (0, 1, None),
     aten.addmm.default: (1, 2, 0),
@@ -22,17 +22,17 @@ _PRODUCTS: dict[Any, tuple[int, int, int | None]] = {
 }
 
 
-def is_product(node: Node) -> bool:
+def is_gemm(node: Node) -> bool:
     """Return True for a product that steps can follow: one without factors."""
-    return node.target in _PRODUCTS and not node.kwargs and value_of(node).dtype in FUSIBLE_DTYPES
+    return node.target in _GEMMS and not node.kwargs and value_of(node).dtype in FUSIBLE_DTYPES
 
 
-def fuse_product(node: Node) -> bool:
+def fuse_gemm(node: Node) -> bool:
     """Replace a product and the steps after it, if a pass over memory is saved."""
     *_, chain = chains(node, views=value_of(node).dim() == 2)
     if not chain.is_worthwhile():
         return False
-    first, second, bias = _PRODUCTS[node.target]
+    first, second, bias = _GEMMS[node.target]
     graph = node.graph
     with graph.inserting_before(chain.end):
         steps = tuple(_with_reshaped_operand(chain, step) for step in chain.steps)
