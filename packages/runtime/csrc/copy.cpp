@@ -3,7 +3,7 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
-#include "peer_copy.h"
+#include "devices/peer_copy.h"
 #include "xpu/enqueue.h"
 #include "xpu/error.h"
 

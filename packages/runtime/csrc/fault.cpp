@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "device_table.h"
-#include "env.h"
-#include "immortal.h"
-#include "stream_state.h"
-#include "sycl_error.h"
+#include "devices/device_table.h"
+#include "devices/sycl_error.h"
+#include "process/env.h"
+#include "process/immortal.h"
+#include "streams/stream_state.h"
 
 namespace xpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <mutex>
 
 #include "graph/capture.h"
-#include "immortal.h"
-#include "stream_state.h"
+#include "process/immortal.h"
+#include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

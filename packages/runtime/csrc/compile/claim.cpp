@@ -4,9 +4,9 @@
 #include <mutex>
 #include <set>
 
-#include "immortal.h"
-#include "interrupt.h"
-#include "thread_registry.h"
+#include "process/immortal.h"
+#include "process/interrupt.h"
+#include "process/thread_registry.h"
 
 namespace xpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "compile/cpu_features.h"
 
 #include "compile/sha256.h"
-#include "immortal.h"
+#include "process/immortal.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "compile/folders.h"
-#include "env.h"
-#include "immortal.h"
+#include "process/env.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

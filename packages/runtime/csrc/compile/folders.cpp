@@ -10,7 +10,7 @@
 
 #include "compile/dump.h"
 #include "compile/sha256.h"
-#include "env.h"
+#include "process/env.h"
 #include "xpu/cache.h"
 
 namespace xpu {

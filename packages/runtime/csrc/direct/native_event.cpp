@@ -7,7 +7,7 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
-#include "opencl.h"
+#include "devices/opencl.h"
 
 namespace xpu::direct {
 namespace {

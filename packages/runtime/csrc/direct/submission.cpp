@@ -3,7 +3,7 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
-#include "opencl.h"
+#include "devices/opencl.h"
 #include "xpu/device.h"
 
 namespace xpu::direct {

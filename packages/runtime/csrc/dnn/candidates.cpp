@@ -6,8 +6,8 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "env.h"
-#include "immortal.h"
+#include "process/env.h"
+#include "process/immortal.h"
 #include "xpu/dnn.h"
 #include "xpu/trace.h"
 

@@ -8,8 +8,8 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
-#include "immortal.h"
-#include "shutdown.h"
+#include "process/immortal.h"
+#include "process/shutdown.h"
 #include "xpu/device.h"
 #include "xpu/dnn/plans.h"
 #include "xpu/error.h"

@@ -5,9 +5,9 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
+#include "devices/opencl.h"
 #include "graph/start_barrier.h"
-#include "opencl.h"
-#include "stream_state.h"
+#include "streams/stream_state.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {

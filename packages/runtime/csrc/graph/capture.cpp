@@ -4,8 +4,8 @@
 #include <atomic>
 #include <sycl/sycl.hpp>
 
-#include "stream_state.h"
-#include "sycl_error.h"
+#include "devices/sycl_error.h"
+#include "streams/stream_state.h"
 #include "xpu/error.h"
 
 namespace xpu {

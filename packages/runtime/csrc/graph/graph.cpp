@@ -6,15 +6,15 @@
 #include <sycl/ext/oneapi/experimental/graph.hpp>
 #include <sycl/sycl.hpp>
 
-#include "env.h"
+#include "devices/sycl_error.h"
 #include "graph/capture.h"
 #include "graph/instantiation.h"
 #include "graph/start_barrier.h"
-#include "immortal.h"
 #include "memory/strict/strict.h"
-#include "startup.h"
-#include "stream_state.h"
-#include "sycl_error.h"
+#include "process/env.h"
+#include "process/immortal.h"
+#include "process/startup.h"
+#include "streams/stream_state.h"
 #include "trace/recorder.h"
 #include "xpu/device.h"
 #include "xpu/error.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/kernel_table.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"
 #include "xpu/launch.h"

@@ -3,8 +3,8 @@
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
 
-#include "opencl.h"
-#include "stream_state.h"
+#include "devices/opencl.h"
+#include "streams/stream_state.h"
 
 namespace xpu {
 namespace {

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 
 namespace xpu::kernels {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "memory/counting.h"
 #include "memory/thread_pools.h"
-#include "stream_state.h"
+#include "streams/stream_state.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 

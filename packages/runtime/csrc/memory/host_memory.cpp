@@ -3,10 +3,10 @@
 
 #include <sycl/sycl.hpp>
 
-#include "immortal.h"
 #include "memory/caching.h"
 #include "memory/usm_source.h"
-#include "startup.h"
+#include "process/immortal.h"
+#include "process/startup.h"
 #include "xpu/device.h"
 
 namespace xpu::host_memory {

@@ -5,8 +5,8 @@
 
 #include "memory/pool.h"
 #include "memory/thread_pools.h"
-#include "startup.h"
-#include "stream_state.h"
+#include "process/startup.h"
+#include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

@@ -3,7 +3,7 @@
 #include <sycl/sycl.hpp>
 
 #include "memory/strict/strict.h"
-#include "stream_state.h"
+#include "streams/stream_state.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 

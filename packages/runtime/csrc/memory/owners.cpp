@@ -4,7 +4,7 @@
 #include <deque>
 #include <mutex>
 
-#include "immortal.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 
 namespace xpu::memory {

@@ -4,13 +4,13 @@
 #include <sstream>
 #include <vector>
 
-#include "env.h"
-#include "immortal.h"
 #include "memory/strict/source.h"
 #include "memory/strict/strict.h"
 #include "memory/units.h"
 #include "memory/usm_source.h"
-#include "stream_state.h"
+#include "process/env.h"
+#include "process/immortal.h"
+#include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <sycl/sycl.hpp>
 
+#include "devices/sycl_error.h"
 #include "memory/noexcept_wait.h"
 #include "memory/units.h"
-#include "sycl_error.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

@@ -9,12 +9,12 @@
 #include <mutex>
 #include <sycl/backend/opencl.hpp>
 
-#include "immortal.h"
+#include "devices/opencl.h"
+#include "devices/sycl_error.h"
 #include "memory/strict/strict.h"
-#include "opencl.h"
-#include "startup.h"
-#include "stream_state.h"
-#include "sycl_error.h"
+#include "process/immortal.h"
+#include "process/startup.h"
+#include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"

@@ -15,7 +15,9 @@ pytestmark = [pytest.mark.cpu_device, pytest.mark.driver_binaries]
 PROGRAMS = str(Path(__file__).parent / "programs")
 BEGIN = "import os, time\nfrom wanted_kernels import *\n"
 # Kernels that are dumped are other ones, which do not ship.
-VARIABLES = {"XPU_READY_IMAGES": "0", "XPU_DUMP_KERNELS": "", "PYTHONPATH": PROGRAMS}
+VARIABLES = {"XPU_DUMP_KERNELS": "", "PYTHONPATH": PROGRAMS}
+# One helper for the kernels that the program waits for.
+NOTHING_AHEAD = {"XPU_BUILD_PROCESSES": "1"}
 
 
 @pytest.fixture
@@ -30,29 +32,29 @@ def run(child, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("max_", "min_", "bound"),
-    [("256", 8, 200), ("3", 1, 8), ("0", 0, 2)],
-    ids=["many", "few", "none"],
+    ("processes", "min_", "max_"), [("2", 8, 200), ("1", 0, 0)], ids=["some", "none"]
 )
-def test_what_follows_is_built_within_the_bound(run, max_, min_, bound):
-    out = run("want(0); own = built(); print(own, wait_until_idle() - own)", XPU_BUILD_AHEAD=max_)
+def test_what_follows_is_built_if_there_are_helpers(run, processes, min_, max_):
+    out = run(
+        "want(0); own = built(); print(own, wait_until_idle() - own)", XPU_BUILD_PROCESSES=processes
+    )
     own, ahead = map(int, out.split())
     assert own >= 1
-    assert min_ <= ahead <= bound
+    assert min_ <= ahead <= max_
 
 
 def test_later_processes_find_it(run, tmp_path):
     all_of_them = "before = built()\nfor n in range(len(WORKS)): want(n)\nprint(built() - before)"
-    needed = int(run(all_of_them, XPU_BUILD_AHEAD="0", XPU_CACHE_DIR=str(tmp_path / "other")))
+    needed = int(run(all_of_them, **NOTHING_AHEAD, XPU_CACHE_DIR=str(tmp_path / "other")))
     first = int(
         run(
             all_of_them.replace("len(WORKS)", "6"),
-            XPU_BUILD_AHEAD="0",
+            **NOTHING_AHEAD,
             XPU_CACHE_DIR=str(tmp_path / "first"),
         )
     )
     run("for n in range(6): want(n)\nwait_until_idle()")
-    assert int(run(all_of_them, XPU_BUILD_AHEAD="0")) <= needed - first - 3
+    assert int(run(all_of_them, **NOTHING_AHEAD)) <= needed - first - 3
 
 
 def test_nothing_is_built_where_everything_is_there(run):
@@ -127,7 +129,7 @@ for device in (0, 1):
         for n in range(3): want(n)
 print(built() - before)
 """
-    variables = {"XPU_CPU_DEVICES": "2", "XPU_BUILD_AHEAD": "0"}
+    variables = NOTHING_AHEAD | {"XPU_CPU_DEVICES": "2"}
     assert int(run(code, **variables)) > 0
     assert int(run(code, **variables)) == 0
 

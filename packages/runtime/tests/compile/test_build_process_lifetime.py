@@ -32,7 +32,7 @@ def cache(tmp_path):
 @pytest.fixture
 def variables(cache):
     path = {"PYTHONPATH": f"{FOLDER / 'programs'}:{FOLDER}"}
-    return path | {"XPU_CACHE_DIR": cache, "XPU_BUILD_PROCESSES": "1", "XPU_BUILD_AHEAD": "0"}
+    return path | {"XPU_CACHE_DIR": cache, "XPU_BUILD_PROCESSES": "1"}
 
 
 @pytest.fixture

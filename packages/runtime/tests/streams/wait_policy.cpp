@@ -1,5 +1,5 @@
 // Waits for a simulated device, on a simulated host.
-#include "wait_policy.h"
+#include "streams/wait_policy.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <ATen/ops/cat_meta.h>
 
 #include "device/errors.h"
-#include "ops/minifloat.h"
+#include "ops/elementwise/minifloat.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/copy.h"

@@ -5,8 +5,8 @@
 #include <torch/library.h>
 
 #include "ops/arguments.h"
-#include "ops/convolution.h"
-#include "ops/gemm.h"
+#include "ops/dnn/convolution.h"
+#include "ops/dnn/gemm.h"
 
 namespace torch_xpu {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/pointwise.h"
+#include "ops/elementwise/pointwise.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/reduce.h"
 

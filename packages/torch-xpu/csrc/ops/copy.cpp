@@ -6,7 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 
 #include "device/errors.h"
-#include "ops/minifloat.h"
+#include "ops/elementwise/minifloat.h"
 #include "ops/tensor.h"
 #include "xpu/copy.h"
 #include "xpu/host_memory.h"

@@ -3,7 +3,7 @@
 #include <ATen/native/LinearAlgebraUtils.h>
 
 #include "device/errors.h"
-#include "ops/gemm.h"
+#include "ops/dnn/gemm.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/factorize.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "device/errors.h"
-#include "ops/minifloat.h"
+#include "ops/elementwise/minifloat.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {

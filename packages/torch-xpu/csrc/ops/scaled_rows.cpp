@@ -5,9 +5,9 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/elementwise.h"
-#include "ops/gemm.h"
-#include "ops/minifloat.h"
+#include "ops/dnn/gemm.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/minifloat.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/reorder.h"
 

@@ -16,8 +16,8 @@
 #include "compile/compilers/compiler.h"
 #include "compile/stores/disk_cache.h"
 #include "compile/stores/store.h"
-#include "immortal.h"
-#include "thread_registry.h"
+#include "process/immortal.h"
+#include "process/thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "compile/stores/ready_spirv.h"
-#include "immortal.h"
+#include "process/immortal.h"
 
 namespace xpu {
 

@@ -1,6 +1,6 @@
 #include "compile/compilers/build_service.h"
 #include "compile/compilers/compiler.h"
-#include "immortal.h"
+#include "process/immortal.h"
 
 namespace xpu {
 namespace {

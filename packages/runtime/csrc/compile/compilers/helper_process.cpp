@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "interrupt.h"
-#include "thread_registry.h"
+#include "process/interrupt.h"
+#include "process/thread_registry.h"
 #include "xpu/cache.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

@@ -1,7 +1,7 @@
 #include "compile/compilers/compiler.h"
 #include "compile/compilers/time_limit.h"
-#include "immortal.h"
-#include "shutdown.h"
+#include "process/immortal.h"
+#include "process/shutdown.h"
 
 namespace xpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "compile/folders.h"
-#include "env.h"
+#include "process/env.h"
 #include "xpu/error.h"
 
 namespace xpu {

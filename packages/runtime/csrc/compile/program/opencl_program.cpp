@@ -4,7 +4,7 @@
 #include <sycl/backend/opencl.hpp>
 #include <vector>
 
-#include "opencl.h"
+#include "devices/opencl.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

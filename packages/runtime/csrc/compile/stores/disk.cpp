@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "compile/stores/store.h"
-#include "immortal.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 
 namespace xpu {

@@ -15,8 +15,8 @@
 #include "compile/stores/cache_file.h"
 #include "compile/stores/disk_cache.h"
 #include "compile/stores/eviction.h"
-#include "env.h"
-#include "immortal.h"
+#include "process/env.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 

@@ -5,7 +5,7 @@
 #include "compile/cpu_features.h"
 #include "compile/stores/pack_file.h"
 #include "compile/stores/store.h"
-#include "immortal.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/process.h"

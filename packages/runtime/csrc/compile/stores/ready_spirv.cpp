@@ -2,7 +2,7 @@
 
 #include "compile/build_input.h"
 #include "compile/stores/store.h"
-#include "immortal.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 
 namespace xpu {

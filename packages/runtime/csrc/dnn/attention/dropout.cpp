@@ -4,8 +4,8 @@
 
 #include "compile/source/embedded.h"
 #include "dnn/kernel_step.h"
-#include "immortal.h"
 #include "kernels/kernel_table.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 #include "xpu/launch.h"
 

@@ -9,7 +9,7 @@
 #include "dnn/candidates.h"
 #include "dnn/epilogue/epilogue.h"
 #include "dnn/register_lanes.h"
-#include "work_groups.h"
+#include "launch/work_groups.h"
 #include "xpu/device.h"
 
 namespace xpu::dnn {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/geometry.h"
 #include "kernels/kernel_table.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 
 namespace xpu::kernels {

@@ -1,11 +1,11 @@
 #include "xpu/kernels/copy.h"
 
-#include "immortal.h"
 #include "kernels/copy/channels_copy.h"
 #include "kernels/copy/packed_copy.h"
 #include "kernels/dtype_text.h"
 #include "kernels/geometry.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 #include "xpu/kernels/elementwise.h"

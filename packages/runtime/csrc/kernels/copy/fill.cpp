@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "immortal.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 #include "xpu/kernels/elementwise.h"

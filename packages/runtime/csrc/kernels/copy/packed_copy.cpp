@@ -1,9 +1,9 @@
 #include "kernels/copy/packed_copy.h"
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
+#include "process/immortal.h"
 #include "xpu/copy.h"
 #include "xpu/error.h"
 

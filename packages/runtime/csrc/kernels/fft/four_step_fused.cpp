@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/fft/lines.h"
 #include "kernels/kernel_table.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

@@ -5,11 +5,11 @@
 #include <cstdlib>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

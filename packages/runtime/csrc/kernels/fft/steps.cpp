@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 
 namespace xpu::kernels {

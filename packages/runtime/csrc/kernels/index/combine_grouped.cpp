@@ -2,12 +2,12 @@
 #include <bit>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/call.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/combine.h"
 #include "kernels/sort/group_keys.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 
 namespace xpu::kernels {
 namespace {

@@ -1,5 +1,5 @@
 #include "kernels/index/indexed.h"
-#include "immortal.h"
+#include "process/immortal.h"
 
 #include <algorithm>
 #include <cstdlib>

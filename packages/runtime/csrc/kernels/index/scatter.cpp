@@ -1,9 +1,9 @@
 // Writing through indices.
-#include "immortal.h"
 #include "kernels/index/access.h"
 #include "kernels/index/combine.h"
 #include "kernels/require.h"
 #include "kernels/scratch_buffer.h"
+#include "process/immortal.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/kernel_table.h"
 #include "kernels/matrices/matrices.h"
 #include "kernels/require.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/fault.h"

@@ -1,8 +1,8 @@
-#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/matrices/matrices.h"
 #include "kernels/require.h"
 #include "kernels/scratch_buffer.h"
+#include "process/immortal.h"
 #include "xpu/kernels/elementwise.h"
 
 namespace xpu::kernels {

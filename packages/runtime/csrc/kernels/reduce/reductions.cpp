@@ -1,7 +1,7 @@
 // The list of the reductions everybody needs.
 #include <map>
 
-#include "immortal.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 #include "xpu/kernels/reduce.h"
 

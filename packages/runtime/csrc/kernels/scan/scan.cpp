@@ -1,9 +1,9 @@
 #include "xpu/kernels/scan.h"
 
-#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/require.h"
 #include "kernels/scan/line_scan.h"
+#include "process/immortal.h"
 
 namespace xpu::kernels {
 namespace {

@@ -1,5 +1,5 @@
 #include "kernels/sort/group_keys.h"
-#include "immortal.h"
+#include "process/immortal.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/sort/rows.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 
 namespace xpu::kernels {

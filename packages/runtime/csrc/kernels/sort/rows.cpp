@@ -1,5 +1,5 @@
 #include "kernels/sort/rows.h"
-#include "immortal.h"
+#include "process/immortal.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/access.h"
 #include "kernels/kernel_table.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/copy.h"
 #include "xpu/fault.h"
 #include "xpu/kernels/copy.h"

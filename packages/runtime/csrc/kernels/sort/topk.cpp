@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
-#include "immortal.h"
 #include "kernels/dtype_text.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/sort/call.h"
 #include "kernels/tuning.h"
+#include "process/immortal.h"
 #include "xpu/error.h"
 #include "xpu/kernels/sort.h"
 

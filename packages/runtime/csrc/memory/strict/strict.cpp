@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "env.h"
 #include "memory/strict/range.h"
 #include "memory/strict/work.h"
+#include "process/env.h"
 
 namespace xpu::strict {
 

@@ -14,8 +14,8 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/elementwise/minifloat.h"
 #include "ops/indexing.h"
-#include "ops/minifloat.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {

@@ -12,9 +12,9 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "device/errors.h"
+#include "ops/elementwise/minifloat.h"
+#include "ops/elementwise/scalar_fits.h"
 #include "ops/indexing.h"
-#include "ops/minifloat.h"
-#include "ops/scalar_fits.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {

@@ -6,8 +6,8 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/minifloat.h"
-#include "ops/scalar_fits.h"
+#include "ops/elementwise/minifloat.h"
+#include "ops/elementwise/scalar_fits.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/elementwise.h"
 #include "xpu/kernels/fill.h"

@@ -6,8 +6,8 @@
 #include <ATen/ops/scatter_reduce_meta.h>
 
 #include "device/errors.h"
+#include "ops/elementwise/scalar_fits.h"
 #include "ops/indexing.h"
-#include "ops/scalar_fits.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/minifloat.h"
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/minifloat.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 namespace {

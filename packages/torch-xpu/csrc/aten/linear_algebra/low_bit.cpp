@@ -11,7 +11,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/gemm.h"
+#include "ops/dnn/gemm.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/reorder.h"
 

@@ -11,7 +11,7 @@
 #include <ATen/ops/relu.h>
 
 #include "device/errors.h"
-#include "ops/gemm.h"
+#include "ops/dnn/gemm.h"
 #include "ops/structured.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/reduce.h"

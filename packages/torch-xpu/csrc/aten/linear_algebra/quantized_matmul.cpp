@@ -8,7 +8,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/gemm.h"
+#include "ops/dnn/gemm.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {

@@ -18,7 +18,7 @@
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/attention.h"
+#include "ops/dnn/attention.h"
 #include "ops/random.h"
 #include "ops/tensor.h"
 #include "xpu/dnn/attention.h"

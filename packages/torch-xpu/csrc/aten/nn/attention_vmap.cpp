@@ -8,7 +8,7 @@
 #include <torch/library.h>
 
 #include "ops/arguments.h"
-#include "ops/attention.h"
+#include "ops/dnn/attention.h"
 
 namespace torch_xpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ops/arguments.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/reduce.h"
 #include "ops/structured.h"
 

@@ -1,6 +1,6 @@
 // Convolutions of any number of dimensions, plain and transposed. at::convolution() checks the shapes, and
 // makes four real convolutions of a complex one.
-#include "ops/convolution.h"
+#include "ops/dnn/convolution.h"
 
 #include <ATen/ops/empty.h>
 #include <torch/library.h>

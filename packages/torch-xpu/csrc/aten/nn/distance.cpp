@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/reduce.h"
 #include "ops/structured.h"
 

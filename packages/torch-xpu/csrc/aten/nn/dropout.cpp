@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "ops/arguments.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/random.h"
 
 namespace torch_xpu {

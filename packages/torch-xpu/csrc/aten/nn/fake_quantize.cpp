@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "ops/arguments.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 namespace torch_xpu {
 namespace {

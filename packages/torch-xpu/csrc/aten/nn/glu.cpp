@@ -5,8 +5,8 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/glu_meta.h>
 
-#include "ops/elementwise.h"
-#include "ops/pointwise.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/pointwise.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {

@@ -6,7 +6,7 @@
 #include <torch/library.h>
 
 #include "ops/arguments.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/reduce.h"
 
 namespace torch_xpu {

@@ -9,8 +9,8 @@
 #include <ATen/ops/smooth_l1_loss_meta.h>
 
 #include "ops/assertion.h"
-#include "ops/elementwise.h"
-#include "ops/pointwise.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/pointwise.h"
 #include "ops/reduce.h"
 #include "ops/structured.h"
 

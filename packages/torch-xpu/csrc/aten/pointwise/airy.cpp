@@ -1,7 +1,7 @@
 // The Airy function Ai.
 #include <ATen/ops/special_airy_ai_meta.h>
 
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 namespace {

@@ -25,7 +25,7 @@
 #include <ATen/ops/sub_meta.h>
 #include <ATen/ops/xlogy_meta.h>
 
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 namespace {

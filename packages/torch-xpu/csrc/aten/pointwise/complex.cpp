@@ -3,7 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 #include "ops/structured.h"
 
 namespace torch_xpu {

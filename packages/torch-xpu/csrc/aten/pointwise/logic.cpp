@@ -16,8 +16,8 @@
 
 #include <array>
 
-#include "ops/minifloat.h"
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/minifloat.h"
+#include "ops/elementwise/pointwise_table.h"
 #include "xpu/error.h"
 
 namespace torch_xpu {

@@ -4,7 +4,7 @@
 #include <ATen/ops/pow_meta.h>
 #include <ATen/ops/scalar_tensor.h>
 
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <limits>
 
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 namespace {

@@ -32,7 +32,7 @@
 #include <ATen/ops/special_spherical_bessel_j0_meta.h>
 #include <ATen/ops/special_xlog1py_meta.h>
 #include <ATen/ops/special_zeta_meta.h>
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 namespace {

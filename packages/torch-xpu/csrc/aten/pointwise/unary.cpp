@@ -41,7 +41,7 @@
 #include <ATen/ops/tanh_meta.h>
 #include <ATen/ops/trunc_meta.h>
 
-#include "ops/pointwise_table.h"
+#include "ops/elementwise/pointwise_table.h"
 
 namespace torch_xpu {
 

@@ -14,7 +14,7 @@
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/assertion.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/random.h"
 #include "ops/tensor.h"
 #include "xpu/kernels/sort.h"

@@ -1,4 +1,4 @@
-#include "ops/gemm.h"
+#include "ops/dnn/gemm.h"
 
 #include <ATen/Context.h>
 #include <ATen/ops/empty.h>

@@ -4,7 +4,7 @@
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/sycl.hpp>
 
-#include "module_table.h"
+#include "modules/module_table.h"
 #include "xpu/device.h"
 #include "xpu/enqueue.h"
 #include "xpu/error.h"

@@ -2,16 +2,16 @@
 
 #include <optional>
 
+#include "devices/sycl_error.h"
 #include "drain_thread.h"
 #include "graph/capture.h"
 #include "graph/start_barrier.h"
-#include "interrupt.h"
 #include "memory/strict/strict.h"
+#include "process/interrupt.h"
+#include "process/startup.h"
+#include "process/thread_registry.h"
 #include "sleep_until.h"
-#include "startup.h"
 #include "stream_state.h"
-#include "sycl_error.h"
-#include "thread_registry.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

@@ -7,7 +7,7 @@
 #include "compile/stores/ready_image.h"
 #include "compile/stores/ready_spirv.h"
 #include "compile/stores/store.h"
-#include "startup.h"
+#include "process/startup.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/process.h"

@@ -1,4 +1,4 @@
-#include "ops/pointwise.h"
+#include "ops/elementwise/pointwise.h"
 
 #include <ATen/ops/empty.h>
 
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/errors.h"
-#include "ops/minifloat.h"
-#include "ops/scalar_fits.h"
+#include "ops/elementwise/minifloat.h"
+#include "ops/elementwise/scalar_fits.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {

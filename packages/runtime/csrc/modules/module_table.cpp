@@ -1,11 +1,11 @@
 #include "module_table.h"
 
-#include "immortal.h"
-#include "interrupt.h"
-#include "sleep_until.h"
-#include "startup.h"
-#include "thread_registry.h"
-#include "work_groups.h"
+#include "launch/work_groups.h"
+#include "process/immortal.h"
+#include "process/interrupt.h"
+#include "process/startup.h"
+#include "process/thread_registry.h"
+#include "streams/sleep_until.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-#include "opencl.h"
+#include "devices/opencl.h"
 
 namespace xpu {
 namespace {

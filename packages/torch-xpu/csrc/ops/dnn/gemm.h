@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "ops/post_ops.h"
+#include "ops/dnn/post_ops.h"
 #include "xpu/dnn/matmul.h"
 
 namespace torch_xpu {

@@ -5,8 +5,8 @@
 #include <sycl/sycl.hpp>
 #include <vector>
 
-#include "env.h"
-#include "immortal.h"
+#include "process/env.h"
+#include "process/immortal.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

@@ -2,8 +2,8 @@
 
 #include <deque>
 
-#include "immortal.h"
-#include "startup.h"
+#include "process/immortal.h"
+#include "process/startup.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/trace.h"

@@ -4,10 +4,10 @@
 
 #include <atomic>
 
-#include "drain_thread.h"
 #include "graph/start_barrier.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
+#include "streams/drain_thread.h"
 #include "thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/event.h"

@@ -9,7 +9,7 @@
 #include "compile/explain.h"
 #include "compile/sha256.h"
 #include "module_table.h"
-#include "startup.h"
+#include "process/startup.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

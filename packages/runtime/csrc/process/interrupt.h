@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "stream_state.h"
+#include "streams/stream_state.h"
 
 namespace xpu::interrupt {
 

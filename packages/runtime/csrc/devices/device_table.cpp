@@ -5,10 +5,10 @@
 
 #include "compile/compilers/build_service.h"
 #include "compile/stores/ready_image.h"
-#include "env.h"
-#include "immortal.h"
-#include "shutdown.h"
-#include "startup.h"
+#include "process/env.h"
+#include "process/immortal.h"
+#include "process/shutdown.h"
+#include "process/startup.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 

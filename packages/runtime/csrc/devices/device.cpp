@@ -6,9 +6,9 @@
 #include <sycl/sycl.hpp>
 
 #include "device_table.h"
-#include "env.h"
-#include "startup.h"
-#include "stream_state.h"
+#include "process/env.h"
+#include "process/startup.h"
+#include "streams/stream_state.h"
 #include "xpu/error.h"
 #include "xpu/interrupt.h"
 #include "xpu/memory.h"

@@ -1,7 +1,7 @@
 // Lines that register a pointwise operator with one expression.
 #pragma once
 
-#include "ops/pointwise.h"
+#include "ops/elementwise/pointwise.h"
 #include "ops/structured.h"
 
 /// A structured operator whose overload has no name: POINTWISE(exp, {.real = {"xpu::exp(a)"}, .headers =

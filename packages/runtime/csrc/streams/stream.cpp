@@ -2,15 +2,15 @@
 
 #include <mutex>
 
-#include "device_table.h"
+#include "devices/device_table.h"
+#include "devices/sycl_error.h"
 #include "drain_thread.h"
 #include "graph/capture.h"
-#include "interrupt.h"
 #include "memory/strict/strict.h"
-#include "startup.h"
+#include "process/interrupt.h"
+#include "process/startup.h"
+#include "process/thread_registry.h"
 #include "stream_state.h"
-#include "sycl_error.h"
-#include "thread_registry.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/event.h"

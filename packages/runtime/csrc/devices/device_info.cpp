@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "device_table.h"
-#include "env.h"
+#include "process/env.h"
 
 namespace xpu {
 namespace {

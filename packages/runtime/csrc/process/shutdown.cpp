@@ -20,7 +20,7 @@
 #include "immortal.h"
 #include "memory/strict/strict.h"
 #include "startup.h"
-#include "stream_state.h"
+#include "streams/stream_state.h"
 #include "thread_registry.h"
 #include "xpu/device.h"
 #include "xpu/error.h"

@@ -3,7 +3,7 @@
 #include <sycl/sycl.hpp>
 
 #include "module_table.h"
-#include "stream_state.h"
+#include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/log.h"

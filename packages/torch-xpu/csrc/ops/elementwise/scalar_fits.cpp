@@ -1,4 +1,4 @@
-#include "ops/scalar_fits.h"
+#include "ops/elementwise/scalar_fits.h"
 
 namespace torch_xpu {
 

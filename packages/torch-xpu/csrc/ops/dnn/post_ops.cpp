@@ -1,4 +1,4 @@
-#include "ops/post_ops.h"
+#include "ops/dnn/post_ops.h"
 
 #include "ops/tensor.h"
 

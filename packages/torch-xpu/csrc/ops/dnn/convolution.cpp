@@ -1,10 +1,10 @@
-#include "ops/convolution.h"
+#include "ops/dnn/convolution.h"
 
 #include <ATen/native/ConvUtils.h>
 
 #include "device/errors.h"
 #include "ops/arguments.h"
-#include "ops/gemm.h"
+#include "ops/dnn/gemm.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {

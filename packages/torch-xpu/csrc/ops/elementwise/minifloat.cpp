@@ -1,8 +1,8 @@
-#include "ops/minifloat.h"
+#include "ops/elementwise/minifloat.h"
 
 #include <ATen/ops/empty_like.h>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/tensor.h"
 
 namespace torch_xpu {
