@@ -26,10 +26,14 @@ def preparation_lock() -> Iterator[None]:
 
 
 class Environment:
-    """A virtualenv under .nox/ that pip fills, with a record of what is installed."""
+    """A virtualenv under .nox/ that pip fills, with a record of what is installed.
 
-    def __init__(self, name: str, interpreter: Interpreter = OWN) -> None:
+    ``compile`` is False if little of the Python in it will run: pip then compiles none ahead.
+    """
+
+    def __init__(self, name: str, interpreter: Interpreter = OWN, compile: bool = True) -> None:
         self._interpreter = interpreter
+        self._pip = ("-m", "pip", "install", "--quiet", *(() if compile else ("--no-compile",)))
         self.path = interpreter.folder(name)
         self.bin = self.path / "bin"
         self._record = self.path / "installed.json"
@@ -65,7 +69,7 @@ class Environment:
         wanted = sorted(set(requirements))
         key = hashlib.sha256(repr(wanted).encode()).hexdigest()[:16]
         if wanted and key not in self._installed():
-            self.python(session, "-m", "pip", "install", "--quiet", *wanted)
+            self.python(session, *self._pip, *wanted)
             self._record_installed(**{key: " ".join(wanted)})
 
     def install_wheels(
@@ -77,7 +81,7 @@ class Environment:
         digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
         changed = [wheel for wheel in wheels if installed.get(wheel.name) != digests[wheel.name]]
         dist = str(self._interpreter.dist)
-        pip = ("-m", "pip", "install", "--quiet", "--find-links", dist)
+        pip = (*self._pip, "--find-links", dist)
         if changed:
             self.python(session, *pip, *map(str, changed), *requirements)
             self.python(session, *pip, "--force-reinstall", "--no-deps", *map(str, changed))

@@ -114,7 +114,7 @@ def _build(
 ) -> Path:
     # An environment at a fixed path, not pip's temporary one, keeps the include paths the same, so that
     # the build folder and ccache stay valid.
-    environment = Environment("wheels", interpreter)
+    environment = Environment("wheels", interpreter, compile=False)
     ours = [needed for needed in PACKAGES if needed.wheel in package.needs]
     requires = package.project["build-system"]["requires"]
     foreign = [line for line in requires if not line.startswith(package.needs)]
