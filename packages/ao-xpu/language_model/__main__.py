@@ -19,8 +19,8 @@ from typing import Any
 
 import smollm2
 import torch
+from cached_llama import Llama, Sizes, state_of
 from decoder import Decoder
-from llama import Llama, Sizes, state_of
 from measure import COUNT, megabytes, perplexity, windows, words_per_second
 from schemes import schemes
 from torchao.quantization import quantize_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from llama import Llama
+from cached_llama import Llama
 from torch import Tensor
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from cached_llama import Llama, Sizes, state_of
 from decoder import Decoder
-from llama import Llama, Sizes, state_of
 
 import ao_xpu
 

@@ -3,9 +3,9 @@
 import sys
 import warnings
 
+import cached_llama
 import gguf_files
 import gguf_reference
-import llama
 import numpy as np
 import pytest
 import torch
@@ -71,9 +71,9 @@ def test_models_compute_what_transformers_reads_from_the_file(has_head, tmp_path
     got = model(words[None].xpu()).logits[0]
     torch.testing.assert_close(got.cpu(), expected, rtol=1e-4, atol=1e-4)
 
-    sizes = llama.Sizes(WORDS, WIDTH, HEADS, KV_HEADS, HIDDEN, DEPTH, 16, 10000.0)
-    ours = llama.Llama(sizes).to("xpu").requires_grad_(False)
-    ours.load_state_dict(llama.state_of(state, DEPTH), assign=True)
+    sizes = cached_llama.Sizes(WORDS, WIDTH, HEADS, KV_HEADS, HIDDEN, DEPTH, 16, 10000.0)
+    ours = cached_llama.Llama(sizes).to("xpu").requires_grad_(False)
+    ours.load_state_dict(cached_llama.state_of(state, DEPTH), assign=True)
     places = torch.arange(len(words), device="xpu")
     parts = [ours(words[part].xpu(), places[part]) for part in (slice(5), slice(5, 6), slice(6, 8))]
     torch.testing.assert_close(torch.cat(parts).cpu(), expected, rtol=1e-4, atol=1e-4)

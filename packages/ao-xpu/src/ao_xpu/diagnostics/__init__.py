@@ -1,1 +1,1 @@
-"""What users ask: which layers are quantized, which are not and why, which configs work."""
+"""The report of a model's layers, strict mode, and trials of configs."""
