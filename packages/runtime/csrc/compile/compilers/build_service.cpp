@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -10,6 +9,7 @@
 #include "compile/compilers/helper_process.h"
 #include "compile/compilers/time_limit.h"
 #include "compile/folders.h"
+#include "compile/stores/disk_cache.h"
 #include "process/env.h"
 #include "process/immortal.h"
 #include "process/interrupt.h"
@@ -158,14 +158,6 @@ std::optional<BuildResponse> build_in(Helpers& helpers, const BuildInput& input)
   return {};
 }
 
-bool is_cache_empty() {
-  if (cache_folder().empty()) return true;
-  std::error_code failed;
-  for (auto& item : std::filesystem::directory_iterator(cache_folder(), failed))
-    if (item.path().extension() == ".bin") return false;
-  return true;
-}
-
 }  // namespace
 
 std::optional<BuildResponse> build(const BuildInput& input, Priority priority) {
@@ -183,7 +175,7 @@ void prestart(std::size_t count) {
 }
 
 void prestart_if_cache_empty() {
-  if (is_cache_empty()) prestart(1);
+  if (!has_stored_programs()) prestart(1);
 }
 
 }  // namespace xpu::build_service

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "compile/stores/disk_cache.h"
 #include "compile/stores/store.h"
 #include "process/immortal.h"
 #include "xpu/error.h"
@@ -54,6 +55,16 @@ class DiskStore : public Store {
 };
 
 }  // namespace
+
+bool has_stored_programs() {
+  if (cache_folder().empty()) return false;
+  std::error_code failed;
+  for (auto& item : std::filesystem::directory_iterator(cache_folder(), failed)) {
+    auto suffix = item.path().extension();
+    if (suffix == native_suffix || suffix == mark_suffix) return true;
+  }
+  return false;
+}
 
 Store& disk_store() {
   static auto& store = leaked<DiskStore>();
