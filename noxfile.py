@@ -1,4 +1,7 @@
-"""The tasks of this repository. `nox -l` lists them; `nox -s NAME -- ARGUMENTS` runs one."""
+"""The tasks of this repository, by group: the five of `first` are what a newcomer needs.
+
+`nox -s NAME -- ARGUMENTS` runs one.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def device_environment(session: nox.Session) -> Environment:
     return environment
 
 
-@nox.session(default=False)
+@nox.session(default=False, tags=["first"])
 def demo(session: nox.Session) -> None:
     """Install all packages as a user would and run `xpu-sdk demo`."""
     wheels = build_wheels(session, PACKAGES)
@@ -51,7 +54,7 @@ def demo(session: nox.Session) -> None:
     session.run("xpu-sdk", "demo", *session.posargs)
 
 
-@nox.session(venv_backend="none")
+@nox.session(venv_backend="none", tags=["first"])
 def tests(session: nox.Session) -> None:
     """Run every package's test suite on this machine's devices. Arguments go to pytest."""
     # Sessions of other suites may run beside this one.
@@ -60,13 +63,50 @@ def tests(session: nox.Session) -> None:
     run_suites(session, device_environment(session), variables=variables)
 
 
-@nox.session(venv_backend="none", default=False)
+@nox.session(default=False, tags=["first"])
+def lint(session: nox.Session) -> None:
+    """Check format, style, spelling, types and names; `-- --fix` mends format and style."""
+    tools = ["ruff", "mypy", "codespell", "clang-format==14.0.6"]
+    session.install("--quiet", *tools, "numpy", "pytest", "rich", "nox")
+    fix = "--fix" in session.posargs
+    session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
+    session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
+    session.run("codespell", *session.run("git", "ls-files", external=True, silent=True).split())
+    session.run("python", str(ROOT / "shared" / "ci" / "check_names.py"))
+    for package in PACKAGES + SHARED_PACKAGES:
+        session.run("mypy", str(package.path / "src"))
+    sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()
+    if sources:
+        session.run("clang-format", *(["-i"] if fix else ["--dry-run", "--Werror"]), *sources)
+
+
+@nox.session(venv_backend="none", default=False, tags=["first"])
+def docs(session: nox.Session) -> None:
+    """Build the documentation into docs/_build. A warning is an error."""
+    environment = Environment("docs")
+    tools = ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
+    with preparation_lock():
+        environment.install_wheels(session, build_wheels(session, PACKAGES), tools)
+    environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
+
+
+@nox.session(venv_backend="none", default=False, tags=["first"])
+def wheels(session: nox.Session) -> None:
+    """Build wheels whose sources changed into dist/; -- --release: with all kernels that ship."""
+    for wheel in build_wheels(session, release="--release" in session.posargs):
+        megabytes = wheel.stat().st_size / 1e6
+        session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
+        if megabytes > 8:
+            session.error("the wheel is too large: let fewer kernels ship")
+
+
+@nox.session(venv_backend="none", default=False, tags=["gpu-checks"])
 def strict(session: nox.Session) -> None:
     """Run the suites with device memory that host code cannot access, as on a GPU."""
     run_suites(session, device_environment(session), variables=gpu_checks.STRICT)
 
 
-@nox.session(name="virtual-gpu", venv_backend="none", default=False)
+@nox.session(name="virtual-gpu", venv_backend="none", default=False, tags=["gpu-checks"])
 def virtual_gpu(session: nox.Session) -> None:
     """Run the suites on Intel's GPU driver without a GPU (dg2, pvc). Values are not compared."""
     gpu_checks.require_gpu_driver(session)
@@ -76,26 +116,81 @@ def virtual_gpu(session: nox.Session) -> None:
         run_suites(session, environment, variables | offline_compile_check.dump_variables(product))
 
 
-@nox.session(name="offline-compile", venv_backend="none", default=False)
+@nox.session(name="offline-compile", venv_backend="none", default=False, tags=["gpu-checks"])
 def offline_compile(session: nox.Session) -> None:
     """Build every kernel for real Intel GPUs (dg2, pvc) and report SIMD width, spills and fp64."""
     gpu_checks.require_gpu_driver(session)
     offline_compile_check.run(session, device_environment(session))
 
 
-@nox.session(venv_backend="none", default=False)
+@nox.session(venv_backend="none", default=False, tags=["gpu-checks"])
 def generic(session: nox.Session) -> None:
     """Run the suites as on another vendor's SYCL backend: no oneDNN, sub-group size 32."""
     run_suites(session, device_environment(session), variables=gpu_checks.GENERIC)
 
 
-@nox.session(name="cuda-wheel", venv_backend="none", default=False)
-def cuda_wheel(session: nox.Session) -> None:
-    """Test torch-xpu in PyTorch's wheel for CUDA without an NVIDIA driver. 5 GB; not in CI."""
-    cuda_wheel_check.run(session)
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def sanitize(session: nox.Session) -> None:
+    """Run C++ tests under ASan+UBSan and TSan, and the suites under UR validation, or the named ones."""
+    chosen = session.posargs or [*sanitizers.CHECKS, "validation"]
+    for checks in sanitizers.CHECKS:
+        if checks in chosen:
+            sanitizers.run(session, checks)
+    if "validation" in chosen:
+        validation.run(session, device_environment(session))
 
 
-@nox.session(name="jax-current", venv_backend="none", default=False)
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def fuzz(session: nox.Session) -> None:
+    """Run random programs against a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
+    fuzzers = {path.parent.name: path.parent for path in ROOT.glob("packages/*/fuzz/*/__main__.py")}
+    if not session.posargs or session.posargs[0] not in fuzzers:
+        session.error(f"nox -s fuzz needs the name of a fuzzer: {', '.join(sorted(fuzzers))}")
+    name, *options = session.posargs
+    device_environment(session).python(session, str(fuzzers[name]), *options)
+
+
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def upstream(session: nox.Session) -> None:
+    """Run PyTorch's own tests of Inductor, or torchao's: nox -s upstream -- inductor|ao FOLDER. Not in CI."""
+    paths = ROOT.glob("packages/*/upstream/__main__.py")
+    tools = {path.parents[1].name.removesuffix("-xpu"): path.parent for path in paths}
+    if not session.posargs or session.posargs[0] not in tools:
+        session.error(f"nox -s upstream needs the name of tests: {', '.join(sorted(tools))}")
+    name, *options = session.posargs
+    device_environment(session).python(session, str(tools[name]), *options)
+
+
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def workloads(session: nox.Session) -> None:
+    """Run JAX programs, also with flax, diffrax, numpyro and others. Not in CI."""
+    environment = Environment("workloads")
+    (package,) = (package for package in PACKAGES if package.wheel == "xla-xpu")
+    groups = package.group("test") + package.group("workloads")
+    environment.install_wheels(session, build_wheels(session), groups)
+    run_suite(session, environment, package.path / "workloads", session.posargs)
+
+
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def everyday(session: nox.Session) -> None:
+    """Run programs as users write them, also with transformers, peft, accelerate and flax. Not in CI."""
+    environment = Environment("everyday")
+    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
+    groups = package.group("test") + package.group("everyday")
+    environment.install_wheels(session, build_wheels(session), groups)
+    run_suite(session, environment, package.path / "everyday", session.posargs)
+
+
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def soak(session: nox.Session) -> None:
+    """Watch memory over thousands of steps; test arrays of more than 2**31 elements. Not in CI."""
+    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
+    # Twice -v names each test as it begins.
+    arguments = ["-s", "-vv", *session.posargs]
+    run_suite(session, device_environment(session), package.path / "soak", arguments)
+
+
+@nox.session(name="jax-current", venv_backend="none", default=False, tags=["more-tests"])
 def jax_current(session: nox.Session) -> None:
     """Run xla-xpu's suite under the newest Python of this machine, with the newest JAX for it."""
     interpreter = newest_interpreter()
@@ -114,36 +209,13 @@ def jax_current(session: nox.Session) -> None:
     run_suite(session, environment, package.path / "tests", session.posargs)
 
 
-@nox.session(venv_backend="none", default=False)
-def workloads(session: nox.Session) -> None:
-    """Run JAX programs, also with flax, diffrax, numpyro and others. Not in CI."""
-    environment = Environment("workloads")
-    (package,) = (package for package in PACKAGES if package.wheel == "xla-xpu")
-    groups = package.group("test") + package.group("workloads")
-    environment.install_wheels(session, build_wheels(session), groups)
-    run_suite(session, environment, package.path / "workloads", session.posargs)
+@nox.session(name="cuda-wheel", venv_backend="none", default=False, tags=["more-tests"])
+def cuda_wheel(session: nox.Session) -> None:
+    """Test torch-xpu in PyTorch's wheel for CUDA without an NVIDIA driver. 5 GB; not in CI."""
+    cuda_wheel_check.run(session)
 
 
-@nox.session(venv_backend="none", default=False)
-def everyday(session: nox.Session) -> None:
-    """Run programs as users write them, also with transformers, peft, accelerate and flax. Not in CI."""
-    environment = Environment("everyday")
-    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
-    groups = package.group("test") + package.group("everyday")
-    environment.install_wheels(session, build_wheels(session), groups)
-    run_suite(session, environment, package.path / "everyday", session.posargs)
-
-
-@nox.session(venv_backend="none", default=False)
-def soak(session: nox.Session) -> None:
-    """Watch memory over thousands of steps; test arrays of more than 2**31 elements. Not in CI."""
-    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
-    # Twice -v names each test as it begins.
-    arguments = ["-s", "-vv", *session.posargs]
-    run_suite(session, device_environment(session), package.path / "soak", arguments)
-
-
-@nox.session(venv_backend="none", default=False)
+@nox.session(venv_backend="none", default=False, tags=["measure"])
 def bench(session: nox.Session) -> None:
     """Compare our speed with a named peer in one run: nox -s bench -- AREA [--json FILE]."""
     environment = Environment("bench")
@@ -152,7 +224,7 @@ def bench(session: nox.Session) -> None:
     environment.python(session, "-m", "xpu_bench", "--root", str(ROOT), *session.posargs)
 
 
-@nox.session(venv_backend="none", default=False)
+@nox.session(venv_backend="none", default=False, tags=["measure"])
 def accuracy(session: nox.Session) -> None:
     """Compare compiled models with eager ones and float64; write docs/accuracy.md. Not in CI."""
     environment = Environment("accuracy")
@@ -161,7 +233,7 @@ def accuracy(session: nox.Session) -> None:
     environment.python(session, str(package.path / "accuracy"), *session.posargs)
 
 
-@nox.session(name="language-model", venv_backend="none", default=False)
+@nox.session(name="language-model", venv_backend="none", default=False, tags=["measure"])
 def language_model(session: nox.Session) -> None:
     """Quantize SmolLM2 in every way, beside llama.cpp with the same file. Not in CI."""
     environment = Environment("language-model")
@@ -174,86 +246,7 @@ def language_model(session: nox.Session) -> None:
     environment.python(session, str(package.path / "language_model"), *session.posargs)
 
 
-@nox.session(name="ready-kernels", venv_backend="none", default=False)
-def ready_kernels(session: nox.Session) -> None:
-    """Write the list of kernels whose SPIR-V ships with the runtime, from what programs want. Not in CI."""
-    gpu_checks.require_gpu_driver(session)
-    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
-    device_environment(session).python(
-        session, str(package.path / "ready_kernels"), *session.posargs
-    )
-
-
-@nox.session(venv_backend="none", default=False)
-def fuzz(session: nox.Session) -> None:
-    """Run random programs against a reference: nox -s fuzz -- NAME [--cases N] [--seed S] [--case K]."""
-    fuzzers = {path.parent.name: path.parent for path in ROOT.glob("packages/*/fuzz/*/__main__.py")}
-    if not session.posargs or session.posargs[0] not in fuzzers:
-        session.error(f"nox -s fuzz needs the name of a fuzzer: {', '.join(sorted(fuzzers))}")
-    name, *options = session.posargs
-    device_environment(session).python(session, str(fuzzers[name]), *options)
-
-
-@nox.session(venv_backend="none", default=False)
-def upstream(session: nox.Session) -> None:
-    """Run PyTorch's own tests of Inductor, or torchao's: nox -s upstream -- inductor|ao FOLDER. Not in CI."""
-    paths = ROOT.glob("packages/*/upstream/__main__.py")
-    tools = {path.parents[1].name.removesuffix("-xpu"): path.parent for path in paths}
-    if not session.posargs or session.posargs[0] not in tools:
-        session.error(f"nox -s upstream needs the name of tests: {', '.join(sorted(tools))}")
-    name, *options = session.posargs
-    device_environment(session).python(session, str(tools[name]), *options)
-
-
-@nox.session(venv_backend="none", default=False)
-def sanitize(session: nox.Session) -> None:
-    """Run C++ tests under ASan+UBSan and TSan, and the suites under UR validation, or the named ones."""
-    chosen = session.posargs or [*sanitizers.CHECKS, "validation"]
-    for checks in sanitizers.CHECKS:
-        if checks in chosen:
-            sanitizers.run(session, checks)
-    if "validation" in chosen:
-        validation.run(session, device_environment(session))
-
-
-@nox.session(default=False)
-def lint(session: nox.Session) -> None:
-    """Check format, style, spelling, types and names; `-- --fix` mends format and style."""
-    tools = ["ruff", "mypy", "codespell", "clang-format==14.0.6"]
-    session.install("--quiet", *tools, "numpy", "pytest", "rich", "nox")
-    fix = "--fix" in session.posargs
-    session.run("ruff", "format", *([] if fix else ["--check"]), *PYTHON_CODE)
-    session.run("ruff", "check", *(["--fix"] if fix else []), *PYTHON_CODE)
-    session.run("codespell", *session.run("git", "ls-files", external=True, silent=True).split())
-    session.run("python", str(ROOT / "shared" / "ci" / "check_names.py"))
-    for package in PACKAGES + SHARED_PACKAGES:
-        session.run("mypy", str(package.path / "src"))
-    sources = session.run("git", "ls-files", "*.cpp", "*.h", external=True, silent=True).split()
-    if sources:
-        session.run("clang-format", *(["-i"] if fix else ["--dry-run", "--Werror"]), *sources)
-
-
-@nox.session(venv_backend="none", default=False)
-def docs(session: nox.Session) -> None:
-    """Build the documentation into docs/_build. A warning is an error."""
-    environment = Environment("docs")
-    tools = ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
-    with preparation_lock():
-        environment.install_wheels(session, build_wheels(session, PACKAGES), tools)
-    environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
-
-
-@nox.session(venv_backend="none", default=False)
-def wheels(session: nox.Session) -> None:
-    """Build wheels whose sources changed into dist/; -- --release: with all kernels that ship."""
-    for wheel in build_wheels(session, release="--release" in session.posargs):
-        megabytes = wheel.stat().st_size / 1e6
-        session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
-        if megabytes > 8:
-            session.error("the wheel is too large: let fewer kernels ship")
-
-
-@nox.session(venv_backend="none", default=False)
+@nox.session(venv_backend="none", default=False, tags=["build"])
 def rebuild(session: nox.Session) -> None:
     """Build the named packages, not those that need them, and install them for the suites."""
     known = {package.area: package for package in PACKAGES + SHARED_PACKAGES}
@@ -266,7 +259,7 @@ def rebuild(session: nox.Session) -> None:
         Environment("device").install_wheels(session, build_wheels(session, packages))
 
 
-@nox.session(venv_backend="none", default=False)
+@nox.session(venv_backend="none", default=False, tags=["build"])
 def install(session: nox.Session) -> None:
     """Install xpu-sdk with each of its extras into an empty environment, and run its doctor."""
     build_wheels(session, PACKAGES)
@@ -287,3 +280,13 @@ def install(session: nox.Session) -> None:
                 session, "-m", "xpu_sdk", "doctor", env={**os.environ, "XDG_CACHE_HOME": home}
             )
         shutil.rmtree(environment.path)
+
+
+@nox.session(name="ready-kernels", venv_backend="none", default=False, tags=["build"])
+def ready_kernels(session: nox.Session) -> None:
+    """Write the list of kernels whose SPIR-V ships with the runtime, from what programs want. Not in CI."""
+    gpu_checks.require_gpu_driver(session)
+    (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
+    device_environment(session).python(
+        session, str(package.path / "ready_kernels"), *session.posargs
+    )
