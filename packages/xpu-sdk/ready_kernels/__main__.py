@@ -21,7 +21,7 @@ def devices() -> dict[str, dict[str, str]]:
 
 
 def say_coverage() -> None:
-    """Print how many kernels of models outside the zoo ship for the CPU."""
+    """Print how many kernels of models outside the sample programs ship for the CPU."""
     found = union(wanted(HERE / "unseen_models.py", "cpu", {}))
     ships = len(Listing.load().kernels("cpu").intersection(found))
     print(f"{ships} of {len(found)} kernels ship ({ships / len(found):.0%})")
@@ -33,7 +33,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=PROGRAMS, help="programs to run")
     parser.add_argument("--device", choices=devices(), help="the device to run them on")
     parser.add_argument(
-        "--coverage", action="store_true", help="say what ships of models outside the zoo instead"
+        "--coverage",
+        action="store_true",
+        help="say what ships of models outside the sample programs",
     )
     options = parser.parse_args()
     if options.coverage:

@@ -1,4 +1,4 @@
-"""Twenty models that are in no program of the zoo, to measure what part of their kernels ships."""
+"""Twenty models that no sample program has, to measure what part of their kernels ships."""
 
 from __future__ import annotations
 

@@ -46,10 +46,8 @@ def test_readme_names_the_versions_that_the_packages_ask_for():
         assert rows["Python"] == f"{package['requires-python'].removeprefix('>=')} and later"
 
 
-def test_readme_is_short_and_its_links_lead_somewhere():
-    text = README.read_text()
-    assert len(text.splitlines()) <= 120
-    links = re.findall(r"\]\(([^)#]+)", text)
+def test_the_readmes_links_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)", README.read_text())
     assert len(links) > 5
     assert [link for link in links if not (ROOT / link).exists()] == []
 

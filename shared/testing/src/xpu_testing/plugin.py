@@ -207,8 +207,8 @@ def device(xr) -> Iterator[object]:  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random numbers that depend on the test's name only."""
-    return np.random.default_rng(list(request.node.nodeid.encode()))
+    """Random numbers that depend on the test's name only, not on its file."""
+    return np.random.default_rng(list(request.node.name.encode()))
 
 
 @pytest.fixture
