@@ -22,8 +22,8 @@ RUNTIME = ROOT / "packages" / "runtime"
 VARIABLES = RUNTIME / "src" / "xpu_runtime" / "env.toml"
 FUNCTIONS = RUNTIME / "src" / "xpu_runtime" / "codegen" / "functions.toml"
 BENCHMARKS = ROOT / "docs" / "benchmarks.json"
-OPERATORS = ROOT / "packages" / "torch-xpu" / "tests" / "operators.json"
-PRIMITIVES = ROOT / "packages" / "xla-xpu" / "tests" / "primitives.json"
+OPERATORS = ROOT / "packages" / "torch-xpu" / "tests" / "aten" / "operators.json"
+PRIMITIVES = ROOT / "packages" / "xla-xpu" / "tests" / "lowerings" / "primitives.json"
 
 
 def code(text: object) -> str:

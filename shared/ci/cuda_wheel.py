@@ -10,15 +10,15 @@ from .wheels import build_wheels
 
 # Suites that use the wheel's own devices, accelerator and autograd; operators are the same on both wheels.
 SUITES = (
-    "cuda_wheel",
-    "import",
-    "device",
-    "storage",
-    "memory",
-    "autocast",
-    "graph",
-    "optimizers",
-    "transforms",
+    "test_cuda_wheel.py",
+    "test_import.py",
+    "test_device.py",
+    "memory/test_storage.py",
+    "memory/test_memory.py",
+    "training/test_autocast.py",
+    "test_graph.py",
+    "training/test_optimizers.py",
+    "aten/test_transforms.py",
 )
 
 
@@ -32,6 +32,6 @@ def run(session: nox.Session) -> None:
         environment.install(session, torch.replace("==", "==="))
         environment.install_wheels(session, build_wheels(session), adapter.group("test"))
     environment.python(session, "-c", "import torch; assert torch.version.cuda, torch.__version__")
-    files = (str(adapter.path / "tests" / f"test_{name}.py") for name in SUITES)
+    files = (str(adapter.path / "tests" / name) for name in SUITES)
     settings = ("-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}")
     environment.python(session, "-m", "pytest", *settings, *session.posargs, *files)

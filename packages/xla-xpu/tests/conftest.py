@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 os.environ["JAX_PLATFORMS"] = "xpu,cpu"
-sys.path.insert(0, str(Path(__file__).parent))  # what the tests share
+# What the tests share.
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("", "lowerings", "spmd")]
 
 
 @pytest.fixture(scope="session")
