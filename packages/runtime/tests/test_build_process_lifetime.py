@@ -15,33 +15,13 @@ pytestmark = pytest.mark.cpu_device
 # `--repeat 25` makes 200 of them.
 COMPILES = 8
 
-PROGRAM = """
-import ctypes, os, signal, sys, threading, time
-sys.path.insert(0, TESTS)
-from helper_processes import helper_processes, watchers, zombies_of
+FOLDER = Path(__file__).parent
+BEGIN = """
+import ctypes, os, signal, time
 import xpu_runtime as xr
-
-CACHE = os.environ["XPU_CACHE_DIR"]
-
-def build(text="", options=()):
-    unique = f"#include <xpu/core.h>\\n// {text}{time.time()}\\n"
-    source = unique + "XPU_KERNEL(1) k(xpu::global<int> x) { x[0] = 1; }"
-    return xr.compile(source, options).kernel("k")
-
-def wait_until(is_true, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
-
-# Builds while the compiler hangs: whoever builds is stopped as soon as it is asked.
-def build_without_end():
-    build()
-    (helper,) = helper_processes(CACHE)
-    os.kill(helper, signal.SIGSTOP)
-    print(helper, flush=True)
-    return build()
-""".replace("TESTS", repr(str(Path(__file__).parent)))
+from hanging_build import *
+from helper_processes import helper_processes, watchers, zombies_of
+"""
 
 
 @pytest.fixture
@@ -51,27 +31,28 @@ def cache(tmp_path):
 
 @pytest.fixture
 def variables(cache):
-    return {"XPU_CACHE_DIR": cache, "XPU_BUILD_PROCESSES": "1", "XPU_BUILD_AHEAD": "0"}
+    path = {"PYTHONPATH": f"{FOLDER / 'programs'}:{FOLDER}"}
+    return path | {"XPU_CACHE_DIR": cache, "XPU_BUILD_PROCESSES": "1", "XPU_BUILD_AHEAD": "0"}
 
 
 @pytest.fixture
 def run(child, variables):
-    """Runs PROGRAM and more of it; returns what it printed."""
+    """Runs code with `hanging_build`; returns what it printed."""
 
     def run(code, **more):
-        return child(PROGRAM + code, env=variables | more).check().out
+        return child(BEGIN + code, env=variables | more).check().out
 
     return run
 
 
 @pytest.fixture
 def start(variables):
-    """Starts PROGRAM and more of it; kills it at the end."""
+    """Starts code with `hanging_build`; kills it at the end."""
     started = []
 
     def start(code):
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM + code],
+            [sys.executable, "-c", BEGIN + code],
             env=os.environ | variables,
             stdout=subprocess.PIPE,
             text=True,

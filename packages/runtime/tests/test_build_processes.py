@@ -8,35 +8,23 @@ from helper_processes import helper_processes
 
 pytestmark = pytest.mark.cpu_device
 
-# Kernels that three threads want: number k computes k.
-PROGRAM = """
-    import concurrent.futures, logging, os, signal, sys
-    sys.path.insert(0, TESTS)
-    from helper_processes import helper_processes
+FOLDER = Path(__file__).parent
+BEGIN = """
+    import logging, os, signal, time
+    import slow_build
     import xpu_runtime as xr
-
-    def value(k):
-        y = xr.zeros(1)
-        source = f"#include <xpu/core.h>\\nXPU_KERNEL(1) one(xpu::global<float> y) {{ y[0] = {k}.0f; }}"
-        xr.launch(xr.compile(source).kernel("one"), 1, 1, [y])
-        return float(y.numpy()[0])
-
-    def values(first, last):
-        with concurrent.futures.ThreadPoolExecutor(3) as pool:
-            return list(pool.map(value, range(first, last)))
-
-    def helpers():
-        return helper_processes(os.environ["XPU_CACHE_DIR"])
-""".replace("TESTS", repr(str(Path(__file__).parent)))
+    from numbered_kernels import *
+"""
 
 
 @pytest.fixture
 def run(child, tmp_path):
-    """Runs PROGRAM and more of it; returns what it printed."""
+    """Runs code with `numbered_kernels`; returns what it printed."""
 
     def run(code: str, **variables: str) -> str:
         env = {"XPU_CACHE_DIR": str(tmp_path / "kernels"), "XPU_BUILD_PROCESSES": "2"} | variables
-        return child(PROGRAM + code, env=env).check().out
+        env["PYTHONPATH"] = f"{FOLDER / 'programs'}:{FOLDER}"
+        return child(BEGIN + code, env=env).check().out
 
     return run
 
@@ -146,42 +134,12 @@ def test_it_is_no_child_of_ours(run):
     """)
 
 
-# A kernel that takes seconds to build, and one who kills whoever builds it, as often as is said.
-SLOW = """
-    import threading, time
-    # The reading of the source takes seconds, what it becomes none.
-    waste = '''#include <xpu/core.h>
-    template <int K> constexpr int waste() {
-      int s = K;
-      for (int i = 0; i < 100000; ++i) s = s * 7 % 31;
-      return s;
-    }
-    '''
-    body = "".join(f"constexpr int c{k} = waste<{k}>(); y[{k}] = c{k};" for k in range(32))
-    slow = f"{waste}// {time.time()}\\nXPU_KERNEL(1) slow(xpu::global<float> y) {{ {body} }}"
-    killed = []
-
-    def kill(times, seconds):
-        while len(killed) < times:
-            time.sleep(seconds)
-            for process in set(helpers()) - set(killed):
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
-
-    def build_under_fire(times, seconds=0.5):
-        value(0)
-        threading.Thread(target=kill, args=(times, seconds), daemon=True).start()
-        return xr.compile(slow).kernel("slow")
-"""
-
-
 @pytest.mark.parametrize("cache", ["1G", "0"])
 def test_a_helper_killed_during_a_build_is_replaced_once(run, tmp_path, cache):
     run(
-        SLOW
-        + """
-    assert build_under_fire(1).name == "slow"
-    assert len(killed) == 1
+        """
+    assert slow_build.build_under_fire(1).name == "slow"
+    assert len(slow_build.killed) == 1
     """,
         XPU_CACHE_SIZE=cache,
         XPU_BUILD_PROCESSES="1",
@@ -191,10 +149,9 @@ def test_a_helper_killed_during_a_build_is_replaced_once(run, tmp_path, cache):
 @pytest.mark.parametrize("cache", ["1G", "0"])
 def test_two_crashes_are_an_error_that_names_the_signal_and_the_source(run, tmp_path, cache):
     out = run(
-        SLOW
-        + """
+        """
     try:
-        build_under_fire(2)
+        slow_build.build_under_fire(2)
     except xr.CompileError as error:
         print(error)
     values(1, 4)
@@ -213,15 +170,14 @@ def test_two_crashes_are_an_error_that_names_the_signal_and_the_source(run, tmp_
 @pytest.mark.parametrize("helpers", ["1", "0"])
 def test_a_build_over_its_time_limit_is_an_error_that_names_the_source(run, tmp_path, helpers):
     out = run(
-        SLOW
-        + """
+        """
     from xpu_runtime._native import C
 
     assert value(0) == 0
     C.set_build_time_limit(100)
     begin = time.monotonic()
     try:
-        xr.compile(slow).kernel("slow")
+        slow_build.build()
     except xr.CompileError as error:
         print(error)
     assert time.monotonic() - begin < 10
@@ -240,15 +196,14 @@ def test_a_build_over_its_time_limit_is_an_error_that_names_the_source(run, tmp_
 
 def test_a_helper_over_its_time_limit_ends(run):
     run(
-        SLOW
-        + """
+        """
     from xpu_runtime._native import C
 
     value(0)
     (helper,) = helpers()
     C.set_build_time_limit(500)
     try:
-        xr.compile(slow).kernel("slow")
+        slow_build.build()
     except xr.CompileError:
         deadline = time.monotonic() + 5
         while helper in helpers():

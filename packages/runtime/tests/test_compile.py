@@ -4,6 +4,7 @@ import ctypes
 import struct
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,10 @@ import sources
 from private_library import private_library
 
 pytestmark = pytest.mark.usefixtures("device")
+
+
+def program(name):
+    return (Path(__file__).parent / "programs" / f"{name}.sycl").read_text()
 
 
 @pytest.mark.values
@@ -58,17 +63,9 @@ def test_word_at(xr, rng, size):
 
 @pytest.mark.values
 def test_struct_arguments_go_by_value(xr):
-    source = """
-    #include <xpu/core.h>
-    struct Pair { long n; float scale; int pad; };
-    XPU_KERNEL(1) scale(Pair p, xpu::global<float> y) {
-      if (xpu::global_id() < p.n) y[xpu::global_id()] *= p.scale;
-    }
-    """
-    source = "\n".join(line.strip() for line in source.splitlines())
     y = xr.from_numpy(np.ones(64, np.float32))
     struct = np.array([(32, 3.0, 0)], dtype=[("n", "i8"), ("scale", "f4"), ("pad", "i4")]).tobytes()
-    xr.launch(xr.compile(source).kernel("scale"), 64, 64, [struct, y])
+    xr.launch(xr.compile(program("struct_argument")).kernel("scale"), 64, 64, [struct, y])
     np.testing.assert_array_equal(y.numpy(), [3.0] * 32 + [1.0] * 32)
 
 
@@ -82,15 +79,6 @@ def test_compile_error_has_the_line_of_the_users_source(xr):
         xr.compile(source).kernel("k")
 
 
-MISSING = """
-#include <xpu/core.h>
-extern "C" __attribute__((sycl_device)) float no_such_function(float);
-extern "C" __attribute__((sycl_device)) float nor_this(float);
-float twice(float x) { return 2 * x; }  // and cosh(x)
-XPU_KERNEL(1) calls(xpu::global<float> y) { y[0] = twice(no_such_function(y[0])) + nor_this(y[0]); }
-"""
-
-
 @pytest.mark.cpu_device
 @pytest.mark.parametrize("generic", ["0", "1"])
 def test_a_missing_function_is_an_error_that_lists_what_is_called(child, generic):
@@ -98,7 +86,7 @@ def test_a_missing_function_is_an_error_that_lists_what_is_called(child, generic
         f"""
         import xpu_runtime as xr
         try:
-            xr.compile({MISSING!r}).kernel("calls")
+            xr.compile({program("missing_functions")!r}).kernel("calls")
         except (xr.CompileError, xr.OutOfResources) as error:
             message = str(error)
             assert "library may lack a function" in message, message
@@ -110,25 +98,10 @@ def test_a_missing_function_is_an_error_that_lists_what_is_called(child, generic
     ).check()
 
 
-NAMES = r"""#define XPU_SUB_GROUP 16
-#line 1 "kernel"
-#line 1 "xpu/core.h"
-float other(float x) { return sin(x); }
-#line 3 "kernel"
-#define TWICE(x) foo(x)
-float helper(float x) { return x * tanh (x); } // cos(x)
-/* sqrt(3) */
-XPU_KERNEL(1) k(xpu::global<float> y, long n) { XPU_TELL_SIGNATURE(k)
-  if (n) y[0] = helper(erf(y[0])) + -xpu :: exp(y[0]); else y.set(lgamma(2.f)); float z(pow(1.f, 2.f));
-  print("cosh(2)", '(', sizeof(int)); return erf(2);
-}
-"""
-
-
 def test_called_functions_are_those_of_the_source_alone():
     library = private_library("called_functions.cpp", "compile/called_functions.cpp")
     library.list_called.restype = ctypes.c_char_p
-    assert library.list_called(NAMES.encode()).decode().split() == [
+    assert library.list_called(program("called_functions").encode()).decode().split() == [
         "tanh", "erf", "xpu::exp", "lgamma", "pow", "print",
     ]  # fmt: skip
 
@@ -212,19 +185,8 @@ def test_nul_in_source_for_spirv_is_refused(xr):
         xr.compile(sources.SAXPY + "\0").spirv()
 
 
-MANY = """
-#include <xpu/core.h>
-struct Packed { xpu::i8 kind; double scale; } __attribute__((packed));
-struct Padded { xpu::i8 kind; float scale[3]; xpu::i16 end; };
-XPU_KERNEL(1) many(bool flag, xpu::i8 a, xpu::u16 b, xpu::half c, float d, double e, xpu::global<float> y,
-                   Packed f, Padded g, xpu::Array<long, 3> h) {
-  y[0] = flag + a + b + (float)c + d + (float)e + (float)f.scale + f.kind + g.scale[2] + g.end + h[2];
-}
-"""
-
-
 def test_arguments_of_another_width_are_refused(xr):
-    kernel = xr.compile(MANY).kernel("many")
+    kernel = xr.compile(program("many_arguments")).kernel("many")
     y = xr.zeros(1)
     right = [
         *(np.bool_(True), np.int8(2), np.uint16(3), np.float16(4), np.float32(5), np.float64(6)),
@@ -266,23 +228,11 @@ def test_a_forked_child_may_drop_kernels(child):
         """).check()
 
 
-WRAPPING = """
-#include <xpu/core.h>
-XPU_KERNEL(1) wrap(xpu::global<const int> x, xpu::global<int> y, xpu::global<long> wide) {
-  y[0] = x[0] + 1 < x[0];
-  y[1] = -x[1] < 0;
-  y[2] = x[0] * 2 / 2 == x[0];
-  wide[0] = (long)(x[0] + x[0]);
-  for (int i = 0; i < 2; ++i) wide[1 + i] = x[0] + i;
-}
-"""
-
-
 @pytest.mark.values
 def test_signed_integers_wrap(xr):
     x = xr.from_numpy(np.array([2**31 - 1, -(2**31)], np.int32))
     y, wide = xr.zeros(3, "i32"), xr.zeros(3, "i64")
-    xr.launch(xr.compile(WRAPPING).kernel("wrap"), 1, 1, [x, y, wide])
+    xr.launch(xr.compile(program("wrapping_integers")).kernel("wrap"), 1, 1, [x, y, wide])
     assert y.numpy().tolist() == [1, 1, 0]
     assert wide.numpy().tolist() == [-2, 2**31 - 1, -(2**31)]
 
@@ -297,34 +247,9 @@ def test_too_few_and_too_many_arguments_are_refused(xr):
     xr.launch(kernel, 64, 64, right)
 
 
-PARAMETERS = """
-#include <xpu/core.h>
-#define MORE , float a, xpu::Array<long, 2> b
-// XPU_KERNEL(1) commented(int a) {}
-#define OTHER(NAME) XPU_KERNEL(1) NAME(int a)
-XPU_KERNEL(1) declared(xpu::global<float> y);
-XPU_KERNEL( 1 ) none() {}
-XPU_KERNEL(1) many(xpu::global<float> y,
-#if 0
-                   int left_out, int left_out_too,
-#else
-                   int taken,  // and not (these, two)
-#endif
-                   xpu::Array<int, 3> list MORE)
-{
-  y[0] = taken;
-}
-#ifdef XPU_NOT_DEFINED
-XPU_KERNEL(1) absent(int a) {}
-#else
-XPU_KERNEL(1) absent(int a, int b) { char text[] = "XPU_KERNEL(1) text(int a) {"; (void)text; }
-#endif
-"""
-
-
 def test_parameters_are_those_that_the_compiler_sees(xr):
     """Also on backends that have the parameters from the source only, not from the built kernel."""
-    module = xr.compile(PARAMETERS)
+    module = xr.compile(program("parameters"))
     y, two = xr.zeros(1), [np.int32(1), np.int32(2)]
     xr.launch(module.kernel("none"), 1, 1, [])
     xr.launch(module.kernel("absent"), 1, 1, two)

@@ -1,12 +1,13 @@
-"""Run code in a child process, for code that may end its process or needs a fresh one."""
+"""Run a program in a child process, for code that may end its process or needs a fresh one."""
 
 from __future__ import annotations
 
 import os
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import processes, validation
 
@@ -28,15 +29,16 @@ class ChildResult:
 
 
 def run_child(
-    code: str,
+    program: str | Path,
     env: Mapping[str, str | None] | None = None,
     timeout: float = 120,
     cwd: str | os.PathLike[str] | None = None,
+    arguments: Sequence[str] = (),
 ) -> ChildResult:
-    """Run Python ``code`` in a fresh interpreter; ``env`` adds variables, or takes them away with None.
+    """Run Python code, or the file of a path, in a fresh interpreter.
 
-    The child and all that it starts are killed after ``timeout`` seconds, and the child when its
-    caller dies.
+    ``env`` adds variables, or takes them away with None. The child and all that it starts are killed
+    after ``timeout`` seconds, and the child when its caller dies.
     """
     variables = dict(os.environ)
     for name, value in (env or {}).items():
@@ -45,6 +47,6 @@ def run_child(
         else:
             variables[name] = value
     variables |= validation.variables(variables)
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    done = processes.run(command, timeout, env=variables, cwd=cwd)
+    source = ["-c", textwrap.dedent(program)] if isinstance(program, str) else [str(program)]
+    done = processes.run([sys.executable, *source, *arguments], timeout, env=variables, cwd=cwd)
     return ChildResult(done.returncode, done.stdout, done.stderr)

@@ -27,7 +27,4 @@ def printed(code: str) -> list[str]:
 
 def run_example(script: Path, *options: str, cwd: Path, timeout: float = 120) -> str:
     """Run an example with these options and return what it prints."""
-    program = f"import runpy, sys; sys.argv = {[str(script), *options]!r}; "
-    program += f"sys.path.insert(0, {str(script.parent)!r}); "
-    program += f"runpy.run_path({str(script)!r}, run_name='__main__')"
-    return run_child(program, timeout=timeout, cwd=cwd).check().out
+    return run_child(script, timeout=timeout, cwd=cwd, arguments=options).check().out
