@@ -1,56 +1,11 @@
 """DTensor and FSDP of quantized weights: rejected by name, or right where torchao itself has them."""
 
+from pathlib import Path
+
 import pytest
 from xpu_testing import run_child
 
-PROGRAM = """
-import warnings
-import torch
-import torch.distributed as dist
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
-from torchao.quantization import *
-
-warnings.simplefilter("ignore")
-dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-mesh = init_device_mesh("xpu", (1,))
-int4 = lambda format: Int4WeightOnlyConfig(group_size=64, int4_packing_format=format)
-configs = [int4(f) for f in ("plain", "plain_int32", "preshuffled", "tile_packed_to_4d")]
-configs += [Int8WeightOnlyConfig(), Int8DynamicActivationInt8WeightConfig()]
-configs += [Float8WeightOnlyConfig(), IntxWeightOnlyConfig(torch.int4, PerGroup(64))]
-configs += [IntxWeightOnlyConfig(torch.int8, PerGroup(64))]
-
-def layer(config):
-    torch.manual_seed(0)
-    result = torch.nn.Linear(256, 128, False, "xpu", torch.bfloat16).requires_grad_(False)
-    quantize_(result, config)
-    return result
-
-def refused(name, call):
-    try:
-        call()
-    except NotImplementedError as error:
-        print(name in str(error) and "do not distribute it" in str(error))
-    else:
-        print("no error")
-
-for config in configs:
-    name = type(layer(config).weight).__name__
-    for placement in (Shard(0), Shard(1), Replicate()):
-        refused(name, lambda: distribute_tensor(layer(config).weight, mesh, [placement]))
-    refused(name, lambda: fully_shard(torch.nn.Sequential(layer(config)), mesh=mesh))
-    if name != "Float8Tensor":
-        refused(name, lambda: DTensor.from_local(layer(config).weight, mesh, [Shard(0)]))
-
-linear = layer(Float8WeightOnlyConfig())
-x = torch.randn(4, 256, device="xpu", dtype=torch.bfloat16)
-expected = linear(x)
-linear.weight = torch.nn.Parameter(DTensor.from_local(linear.weight, mesh, [Shard(0)]), False)
-got = linear(DTensor.from_local(x, mesh, [Replicate()])).full_tensor()
-torch.testing.assert_close(got, expected, atol=0.02, rtol=0.02)
-dist.destroy_process_group()
-"""
+PROGRAM = Path(__file__).parent / "programs" / "distributed_weights.py"
 
 
 @pytest.mark.values

@@ -1,10 +1,14 @@
 """Operators without a kernel: forbidden, or run on the host, counted and named."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from xpu_testing import assert_close, run_child
 
 import torch_xpu
+
+PROGRAMS = Path(__file__).parent / "programs"
 
 MATRIX = torch.tensor([[4.0, 1.0], [1.0, 3.0]])
 
@@ -61,32 +65,7 @@ def test_operands_on_several_devices_are_refused():
 
 @pytest.mark.values
 def test_collectives_are_refused():
-    run_child("""
-        import pytest, torch, torch_xpu
-        import torch.distributed as dist
-
-        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        x = torch.ones(4, device="xpu")
-        y = torch.zeros(4, device="xpu")
-        with torch_xpu.using_fallback("allow"):
-            for collective in (
-                lambda: dist.all_reduce(x),
-                lambda: dist.broadcast(x, 0),
-                lambda: dist.all_gather_into_tensor(y, x),
-                lambda: dist.reduce_scatter_tensor(y, x),
-                lambda: dist.all_gather([y], x),
-                lambda: dist.all_to_all_single(y, x),
-                lambda: dist.group.WORLD.send([x], 0, 0),
-                lambda: dist.group.WORLD.recv([x], 0, 0),
-            ):
-                with pytest.raises(NotImplementedError, match='c10d::.*the backend "gloo"'):
-                    collective()
-        assert y.tolist() == [0] * 4
-        host = torch.ones(4)
-        dist.all_reduce(host)
-        assert host.tolist() == [1] * 4
-        dist.destroy_process_group()
-    """).check()
+    run_child(PROGRAMS / "refused_collectives.py").check()
 
 
 @pytest.mark.values

@@ -1,5 +1,7 @@
 """XPUGraph and MemPool: recorded work, its memory, and what others may do meanwhile."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from xpu_testing import assert_close
@@ -204,36 +206,7 @@ def test_the_generic_graph():
     assert_close(y.cpu().numpy(), torch.full((1000,), 3.0).numpy())
 
 
-DROPPED = """
-    import torch
-
-    def work(x):
-        for _ in range(8):
-            x = torch.tanh(x @ x)
-        return x
-
-    x = torch.randn(300, 300, device="xpu")
-    expected = work(x)
-    for i in range(12):
-        graph = torch.xpu.XPUGraph()
-        with torch.xpu.graph(graph):
-            y = work(x)
-        side = torch.xpu.Stream() if i % 2 else torch.xpu.current_stream()
-        with torch.xpu.stream(side):
-            for _ in range(3):
-                graph.replay()
-            result = y.clone()
-        if i % 3 == 0:
-            graph.reset()
-        del graph, y
-        if i % 4:
-            torch.xpu.empty_cache()
-        with torch.xpu.stream(torch.xpu.Stream()):
-            other = [torch.full_like(x, float("nan")) for _ in range(12)]
-        more = [torch.full_like(x, float("nan")) for _ in range(12)]
-        torch.xpu.synchronize()
-        assert torch.equal(result, expected), i
-"""
+DROPPED = Path(__file__).parent / "programs" / "dropped_graphs.py"
 
 
 @pytest.mark.values

@@ -1,11 +1,14 @@
 """Device memory and pinned host memory under PyTorch."""
 
 import gc
+from pathlib import Path
 
 import pytest
 import torch
 import xpu_runtime
 from xpu_testing import assert_close, run_child
+
+PROGRAMS = Path(__file__).parent / "programs"
 
 MB = 1 << 20
 
@@ -93,105 +96,15 @@ def test_snapshot_lists_the_block():
 
 
 def test_work_continues_after_out_of_memory():
-    child = run_child(
-        """
-import torch
-_, total = torch.xpu.mem_get_info()
-torch.xpu.set_per_process_memory_fraction(64 * 2**20 / total)
-assert abs(torch.xpu.get_per_process_memory_fraction() * total - 64 * 2**20) < 2
-blocks = []
-try:
-    for _ in range(1000):
-        blocks.append(torch.empty(2**20, dtype=torch.uint8, device="xpu"))
-except torch.OutOfMemoryError as error:
-    assert "torch" in str(error), error
-    # Libraries that retry with a smaller batch recognize the error by this text, type and single argument.
-    assert str(error).startswith("XPU out of memory. Tried to allocate 1.00 MiB."), error
-    assert isinstance(error, RuntimeError) and len(error.args) == 1
-    assert len(blocks) > 20
-else:
-    raise SystemExit("no error")
-blocks.clear()
-torch.ones(2**20, device="xpu")
-torch.xpu.set_per_process_memory_fraction(1.0)
-torch.empty(128 * 2**20, dtype=torch.uint8, device="xpu")
-"""
-    )
-    child.check()
+    run_child(PROGRAMS / "out_of_memory.py").check()
 
 
 def test_training_continues_after_out_of_memory_in_a_backward_pass():
-    child = run_child(
-        """
-import torch
-_, total = torch.xpu.mem_get_info()
-torch.xpu.set_per_process_memory_fraction(200 * 2**20 / total)
-net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(3)]).to("xpu")
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-
-class Greedy(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.clone()
-    @staticmethod
-    def backward(ctx, grad):
-        torch.empty(2**30, dtype=torch.uint8, device="xpu")
-        return grad
-
-def step(last=lambda x: x):
-    optimizer.zero_grad()
-    loss = last(net(torch.ones(64, 256, device="xpu"))).square().mean()
-    loss.backward()
-    optimizer.step()
-    return loss.detach()
-
-losses = [step()]
-held = torch.xpu.memory_allocated()
-for _ in range(3):
-    try:
-        step(Greedy.apply)
-    except torch.OutOfMemoryError as error:
-        assert "1.00 GiB" in str(error), error
-    else:
-        raise SystemExit("no error")
-    losses.append(step())
-assert torch.xpu.memory_stats()["num_ooms"] == 3
-assert torch.xpu.memory_allocated() <= held + 4096
-print([loss.item() for loss in losses])
-"""
-    )
-    child.check()
+    run_child(PROGRAMS / "out_of_memory_in_backward.py").check()
 
 
 def test_memory_does_not_grow_over_steps_of_varied_shapes():
-    child = run_child(
-        """
-import random, torch
-random.seed(3)
-net = torch.nn.Sequential(
-    torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(),
-    torch.nn.Linear(128, 10)).to("xpu")
-optimizer = torch.optim.SGD(net.parameters(), lr=0.001)
-sizes = [(random.randint(1, 16), random.randint(8, 40)) for _ in range(20)]
-
-def step(batch, side):
-    optimizer.zero_grad()
-    net(torch.zeros(batch, 3, side, side, device="xpu")).sum().backward()
-    optimizer.step()
-
-for size in sizes:
-    step(*size)
-torch.xpu.synchronize()
-allocated, reserved = torch.xpu.memory_allocated(), torch.xpu.memory_reserved()
-for i in range(1000):
-    step(*random.choice(sizes))
-torch.xpu.synchronize()
-assert torch.xpu.memory_allocated() <= allocated, (allocated, torch.xpu.memory_allocated())
-assert torch.xpu.memory_reserved() <= reserved + 20 * 2**20, (reserved, torch.xpu.memory_reserved())
-print(allocated, reserved, torch.xpu.memory_reserved())
-"""
-    )
-    child.check()
+    run_child(PROGRAMS / "varied_shapes.py").check()
 
 
 def test_pinned():

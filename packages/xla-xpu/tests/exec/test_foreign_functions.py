@@ -1,5 +1,7 @@
 """``jax.ffi``: functions registered for xpu, which run on the host, and what their calls say in programs."""
 
+from pathlib import Path
+
 import jax
 import numpy as np
 import pytest
@@ -139,41 +141,8 @@ def test_calls_with_effects_are_made_though_nobody_reads_their_results(xpu):
 @pytest.mark.cpu_device
 def test_several_devices(child):
     """Inside a shard_map of a device's own part; elsewhere of parts where the call says what it repeats."""
-    code = """
-    import jax, numpy as np
-    from jax._src import core, dispatch
-    from jax._src.interpreters import mlir
-    from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-    from jaxlib.cpu import _lapack
-    _lapack.initialize()
-    function = _lapack.registrations()["lapack_spotrf_ffi"]
-    jax.ffi.register_ffi_target("test_cholesky", function, platform="xpu")
-    mesh = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,))
-    rows = NamedSharding(mesh, P("d"))
-    numbers = np.arange(1, 9, dtype="float32")[:, None, None] ** 2
-    x = jax.device_put(numbers * np.eye(2, dtype="float32"), rows)
-
-    def factor(x):
-        results = (x, jax.ShapeDtypeStruct(x.shape[:-2], np.int32))
-        return jax.ffi.ffi_call("test_cholesky", results)(x, uplo=np.uint8(ord("L")))[0]
-
-    batched = core.Primitive("batched")
-    batched.def_abstract_eval(lambda x: x)
-    attributes = {"num_batch_dims": "1"}
-    def rule(ctx, x):
-        inner = ctx.replace(avals_out=[*ctx.avals_out, core.ShapedArray((8,), np.int32)])
-        call = jax.ffi.ffi_lowering("test_cholesky", extra_attributes={
-            "mhlo.frontend_attributes": mlir.ir_attribute(attributes)})
-        return call(inner, x, uplo=np.uint8(ord("L")))[:1]
-    mlir.register_lowering(batched, rule)
-
-    mapped = jax.shard_map(factor, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
-    for program, gathers in ((mapped, False), (batched.bind, False), (factor, True)):
-        made = jax.jit(program, out_shardings=rows).lower(x).compile()
-        np.testing.assert_allclose(made(x), np.sqrt(x), rtol=1e-6)
-        assert ("all-gather" in made.as_text()) == gathers, made.as_text()
-    """
-    child(code, env={"XPU_CPU_DEVICES": "4"}).check()
+    program = Path(__file__).parent / "programs" / "sharded_foreign_function.py"
+    child(program, env={"XPU_CPU_DEVICES": "4"}).check()
 
 
 @pytest.mark.values

@@ -1,5 +1,7 @@
 """Programs for many devices, run by one."""
 
+from pathlib import Path
+
 import jax
 import numpy as np
 import pytest
@@ -66,52 +68,7 @@ def test_begun_here_and_waited_for_there(child):
     if not hasattr(parallel, "psum_start"):
         pytest.skip("this JAX has none")
     child(
-        """
-        import jax, numpy as np
-        from jax import lax
-        from jax._src.lax import parallel
-        from jax.sharding import NamedSharding, PartitionSpec as P
-        mesh = jax.make_mesh((4,), ("d",))
-        x = np.arange(64, dtype=np.float32).reshape(16, 4)
-        x = jax.device_put(x, NamedSharding(mesh, P("d")))
-        around = [(i, (i + 1) % 4) for i in range(4)]
-        pairs = {
-            "psum": (parallel.psum_start, lax.psum, ()),
-            "all_gather": (parallel.all_gather_start, lax.all_gather, ()),
-            "psum_scatter": (parallel.psum_scatter_start, lax.psum_scatter, ()),
-            "all_to_all": (parallel.all_to_all_start, lax.all_to_all, (1, 0)),
-            "ppermute": (parallel.ppermute_start, lax.ppermute, (around,)),
-            "pbroadcast": (parallel.pbroadcast_start, lax.pbroadcast, (1,)),
-        }
-        options = {name: {"tiled": True} for name in ("psum_scatter", "all_to_all")}
-
-        def run(function):
-            spread = dict(mesh=mesh, in_specs=P("d"), out_specs=P("d"), check_vma=False)
-            return jax.jit(jax.shard_map(function, **spread))(x)
-
-        for name, (start, whole, arguments) in pairs.items():
-            named = options.get(name, {})
-
-            def apart(x):
-                future = start(x, "d", *arguments, **named)
-                between = jax.numpy.sin(x).sum()
-                y = future.done()
-                return y + between.astype(y.dtype)
-
-            def together(x):
-                y = whole(x, "d", *arguments, **named)
-                return y + jax.numpy.sin(x).sum().astype(y.dtype)
-
-            np.testing.assert_array_equal(run(apart), run(together), name)
-
-        def ring(around_it):
-            return run(lambda x: lax.fori_loop(0, 3, lambda i, x: around_it(x) * 2 + i, x))
-
-        np.testing.assert_array_equal(
-            ring(lambda x: parallel.ppermute_start(x, "d", around).done()),
-            ring(lambda x: lax.ppermute(x, "d", around)),
-        )
-        """,
+        Path(__file__).parent / "programs" / "async_collectives.py",
         env={"XPU_CPU_DEVICES": "4"},
     ).check()
 
