@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+HELPERS = ("", "accuracy", "codegen", "compile", "dnn", "kernels")
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in HELPERS]
 
 
 @functools.cache

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def private_library(interface: str, *parts: str) -> ctypes.CDLL:
-    """Return the library of the test file ``interface``, which includes ``parts`` of ``csrc``."""
+    """Return the library of ``interface``, a path below the tests, which includes ``parts`` of ``csrc``."""
     native_library = pytest.importorskip("xpu_bench").native_library
     content = b"".join((ROOT / "csrc" / part).read_bytes() for part in parts)
     includes = (f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 os.environ.setdefault("XPU_TEST_VALUES", "1")
 # The interpreter and how programs run are those of the suite's random programs.
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "codegen"))
 
 from random_case import make
 from xpu_testing import fuzzing

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from column_programs import COLUMN_CASES
 from loop_case import run, source_of
-from test_codegen_programs import check
+from test_programs import check
 
 from xpu_runtime.codegen import write as write_module
 from xpu_runtime.codegen import write_columns as columns_module

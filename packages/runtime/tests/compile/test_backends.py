@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCES = sorted([*ROOT.glob("device/xpu/*.h"), *ROOT.glob("kernels/*.sycl")])
 
 # Not in the library for NVPTX, or there only for 32 bits.

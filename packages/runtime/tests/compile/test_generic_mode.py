@@ -124,7 +124,7 @@ def test_images_name_targets_that_the_loader_knows(written, loadable):
         text = "".join(DIGITS_64[bits >> at & 63] for at in range(0, 8 * len(value), 6))
         return b"head" + TARGET + text.encode() + b"\narch=2|gAAAAAAAAAA\n\0\xff"
 
-    library = private_library("image_target.cpp", "compile/image_target.cpp")
+    library = private_library("compile/image_target.cpp", "compile/image_target.cpp")
     data = bytearray(image(written))
     buffer = (ctypes.c_char * len(data)).from_buffer(data)
     library.name_target(buffer, ctypes.c_size_t(len(data)))

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from dnn_reference import check, rounded
-from test_dnn_attention import reference
+from test_attention import reference
 
 pytestmark = pytest.mark.usefixtures("device")
 

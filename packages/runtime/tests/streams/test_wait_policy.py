@@ -25,7 +25,7 @@ class Wait(NamedTuple):
 @pytest.fixture
 def wait():
     """Wait for work of so many nanoseconds, by one policy."""
-    library = private_library("wait_policy.cpp", "wait_policy.h")
+    library = private_library("streams/wait_policy.cpp", "wait_policy.h")
     library.make_policy.restype = ctypes.c_void_p
     library.destroy_policy.argtypes = [ctypes.c_void_p]
     library.wait_for.argtypes = [
