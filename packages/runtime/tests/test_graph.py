@@ -1,9 +1,14 @@
 """Graphs: captured work replays, natively or as a list."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import sources
 from xpu_testing import assert_close
+
+TESTS = str(Path(__file__).parent)  # of the module `sources`
+PROGRAMS = Path(TESTS) / "programs"
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -191,84 +196,19 @@ def test_a_graph_destroyed_during_its_capture(xr, monkeypatch, mode):
     stream.synchronize()
 
 
-TWO_CAPTURES = """
-    import threading
-    import numpy as np
-    import xpu_runtime as xr
-    kernel = xr.compile({source!r}).kernel("chain")
-    x, stream = xr.from_numpy(np.arange(64, dtype=np.uint32)), xr.Stream()
-    xr.synchronize()
-    refusals, captured = [], []
-
-    def capture():
-        graph = xr.Graph()
-        try:
-            with graph.capture(stream):
-                for k in range(20):
-                    xr.launch(kernel, 64, 64, [x, np.uint32(k)], stream)
-            captured.append(graph)
-        except xr.UsageError as error:
-            refusals.append(str(error))
-
-    for _ in range(30):
-        threads = [threading.Thread(target=capture) for _ in range(4)]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
-    assert all("already being" in text for text in refusals), refusals
-    captured[-1].replay(stream)
-    stream.synchronize()
-    print(len(captured), len(refusals))
-"""
-
-
 @pytest.mark.values
 @pytest.mark.parametrize("generic", ["0", "1"])
 @pytest.mark.parametrize("mode", ["native", "list"])
 def test_threads_that_capture_one_stream_are_refused(child, mode, generic):
-    env = {"XPU_GRAPH": mode, "XPU_GENERIC_BACKEND": generic}
-    out = child(TWO_CAPTURES.format(source=sources.CHAIN), env=env, timeout=100).check().out.split()
+    env = {"XPU_GRAPH": mode, "XPU_GENERIC_BACKEND": generic, "PYTHONPATH": TESTS}
+    out = child(PROGRAMS / "two_captures.py", env=env, timeout=100).check().out.split()
     assert int(out[0]) + int(out[1]) == 120
     assert int(out[0]) >= 30
-
-
-MANY_GRAPHS = """
-    import threading
-    import numpy as np
-    import xpu_runtime as xr
-    kernel = xr.compile({source!r}).kernel("chain")
-    failures = []
-
-    def work(seed):
-        try:
-            stream = xr.Stream()
-            with xr.stream(stream):
-                for turn in range(15):
-                    x = xr.from_numpy(np.arange(64, dtype=np.uint32), stream=stream)
-                    graph = xr.Graph()
-                    with graph.capture(stream):
-                        for k in range(30):
-                            xr.launch(kernel, 64, 64, [x, np.uint32(seed * 1000 + k)], stream)
-                    graph.replay(stream)
-                    for k in range(30):
-                        xr.launch(kernel, 64, 64, [x, np.uint32(seed * 7 + k)], stream)
-                    expected = np.arange(64, dtype=np.uint32)
-                    for k in [seed * 1000 + k for k in range(30)] + [seed * 7 + k for k in range(30)]:
-                        expected = 3 * expected + np.uint32(k)
-                    assert (x.numpy(stream) == expected).all(), (seed, turn)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert not failures, failures
-    print(xr.generic_backend())
-"""
 
 
 @pytest.mark.values
 @pytest.mark.parametrize("generic", ["0", "1"])
 def test_threads_that_build_graphs_of_one_kernel(child, generic):
     """Each graph, and each launch beside, keeps its own arguments."""
-    code = MANY_GRAPHS.format(source=sources.CHAIN)
-    child(code, env={"XPU_GENERIC_BACKEND": generic}, timeout=100).check()
+    env = {"XPU_GENERIC_BACKEND": generic, "PYTHONPATH": TESTS}
+    child(PROGRAMS / "many_graphs.py", env=env, timeout=100).check()

@@ -1,10 +1,14 @@
 """One trace of everything, that Chrome's viewer can load."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sources
+
+TESTS = str(Path(__file__).parent)  # of the module `sources`
+PROGRAMS = Path(TESTS) / "programs"
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -127,82 +131,17 @@ def test_capturing_a_graph_while_tracing(xr):
     ]
 
 
-SWITCHED = """
-    import threading
-    import numpy as np
-    import xpu_runtime as xr
-    kernel = xr.compile({source!r}).kernel("chain")
-    steps, ended = 4000, threading.Event()
-    results = []
-
-    def queue():
-        stream = xr.Stream()
-        with xr.stream(stream):
-            x = xr.from_numpy(np.arange(64, dtype=np.uint32), stream=stream)
-            for k in range(steps):
-                xr.launch(kernel, 64, 64, [x, np.uint32(k)], stream)
-            results.append(x.numpy(stream))
-        ended.set()
-
-    thread = threading.Thread(target=queue)
-    thread.start()
-    times = 0
-    while not ended.is_set():
-        xr.trace.start()
-        xr.trace.stop()
-        times += 1
-    thread.join()
-    expected = np.arange(64, dtype=np.uint32)
-    for k in range(steps):
-        expected = 3 * expected + np.uint32(k)
-    assert times > 0 and (results[0] == expected).all(), times
-"""
-
-
 @pytest.mark.values
 def test_a_trace_is_switched_while_another_thread_queues(child):
-    child(SWITCHED.format(source=sources.CHAIN)).check()
-
-
-REPLAYED = """
-    import threading
-    import numpy as np
-    import xpu_runtime as xr
-    kernel = xr.compile({source!r}).kernel("chain")
-    x = xr.from_numpy(np.arange(64, dtype=np.uint32))
-    graph, stream, replays = xr.Graph(), xr.Stream(), 60
-    xr.synchronize()
-    with graph.capture(stream):
-        for k in range(100):
-            xr.launch(kernel, 64, 64, [x, np.uint32(k)], stream)
-    ended = threading.Event()
-
-    def replay():
-        for _ in range(replays):
-            graph.replay(stream)
-        ended.set()
-
-    thread = threading.Thread(target=replay)
-    thread.start()
-    times = 0
-    while not ended.is_set():
-        {act}
-        times += 1
-    thread.join()
-    expected = np.arange(64, dtype=np.uint32)
-    for k in list(range(100)) * replays:
-        expected = 3 * expected + np.uint32(k)
-    assert times > 0 and (x.numpy(stream) == expected).all(), times
-"""
+    child(PROGRAMS / "switched_trace.py", env={"PYTHONPATH": TESTS}).check()
 
 
 @pytest.mark.values
-@pytest.mark.parametrize(
-    "act", ["xr.trace.start(); xr.trace.stop()", "stream.queue_pointer", "stream.query()"]
-)
+@pytest.mark.parametrize("act", ["switch_trace", "get_queue", "query"])
 def test_a_list_of_launches_is_replayed_meanwhile(child, act):
     """The replay holds its stream back while it enqueues: who waits for the stream must not stop it."""
-    child(REPLAYED.format(source=sources.CHAIN, act=act), timeout=60).check()
+    env = {"PYTHONPATH": TESTS}
+    child(PROGRAMS / "replayed_list.py", env=env, timeout=60, arguments=[act]).check()
 
 
 @pytest.mark.values

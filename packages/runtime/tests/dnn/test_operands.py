@@ -106,39 +106,11 @@ def test_operands_of_other_types_are_refused(xr, call, key):
     refuses(xr, call, arrays | {key: operand(xr, call, key, stream, dtype="c64")})
 
 
-OTHER_DEVICE = """
-    import sys
-    sys.path.insert(0, {tests!r})
-    import xpu_runtime as xr
-    from dnn_calls import CALLS, operand, operands
-
-    here, there = xr.Stream(0), xr.Stream(1)
-    checked = 0
-    for call in CALLS:
-        arrays = operands(xr, call, here)
-        for key in call.operands:
-            given = arrays | {{key: operand(xr, call, key, there)}}
-            xr.synchronize(0)
-            xr.synchronize(1)
-            xr.trace.start()
-            try:
-                call.run(xr, here, given)
-                print(call.name, key, "is taken")
-            except xr.UsageError as error:
-                said = str(error)
-                wanted = key.removeprefix("grad_") if call.name == "rnn_backward" else key
-                if wanted.split("_")[-1] not in said or "device 1" not in said:
-                    print(call.name, key, "is refused with", said)
-            records = xr.trace.stop()
-            if [r for r in records if r.kind.name in ("kernel", "dnn")]:
-                print(call.name, key, "launches something")
-            checked += 1
-    print(checked)
-"""
+OTHER_DEVICE = Path(__file__).parent / "programs" / "operands_of_another_device.py"
 
 
 @pytest.mark.cpu_device
 def test_operands_of_another_device_are_refused_by_name(child):
-    code = OTHER_DEVICE.format(tests=str(Path(__file__).parent))
-    result = child(code, env={"XPU_CPU_DEVICES": "2"}).check()
+    variables = {"XPU_CPU_DEVICES": "2", "PYTHONPATH": str(Path(__file__).parent)}
+    result = child(OTHER_DEVICE, env=variables).check()
     assert result.out.splitlines() == [str(len(CASES))]
