@@ -60,6 +60,12 @@ def test_child_reports_exit_code_and_output():
         result.check()
 
 
+def test_child_runs_a_file_with_arguments(tmp_path):
+    (tmp_path / "program.py").write_text("import sys; print(sys.argv[1:], sys.path[0])")
+    result = run_child(tmp_path / "program.py", arguments=["a", "b"]).check()
+    assert result.out == f"['a', 'b'] {tmp_path}\n"
+
+
 def test_child_killed_by_a_signal_has_a_negative_code():
     assert run_child("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").exit_code == -11
 
