@@ -21,9 +21,9 @@ std::optional<Entry> find_stored(const Key& key, Store** answered) {
 }
 
 bool store(const Key& key, const Entry& entry) {
-  bool kept = false;
-  for (auto* store : stores_of(key.kind)) kept = store->put(key, entry) || kept;
-  return kept;
+  bool stored = false;
+  for (auto* store : stores_of(key.kind)) stored = store->put(key, entry) || stored;
+  return stored;
 }
 
 std::optional<Entry> native_entry(int device, const Bytes& native) {
