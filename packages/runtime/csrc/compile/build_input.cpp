@@ -2,7 +2,7 @@
 
 #include "compile/cpu_features.h"
 #include "compile/dump.h"
-#include "compile/program/program.h"
+#include "compile/program/backend.h"
 #include "compile/source/flatten.h"
 #include "compile/source/signature_probes.h"
 #include "xpu/device.h"

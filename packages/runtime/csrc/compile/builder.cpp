@@ -10,6 +10,7 @@
 #include "compile/explain.h"
 #include "compile/first_use.h"
 #include "compile/keys.h"
+#include "compile/program/backend.h"
 #include "compile/program/resource_limits.h"
 #include "compile/stores/store.h"
 #include "xpu/error.h"

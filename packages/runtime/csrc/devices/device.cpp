@@ -5,7 +5,7 @@
 #include <mutex>
 #include <sycl/sycl.hpp>
 
-#include "device_table.h"
+#include "devices/device_table.h"
 #include "process/env.h"
 #include "process/startup.h"
 #include "streams/stream_state.h"

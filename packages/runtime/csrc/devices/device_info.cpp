@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "device_table.h"
+#include "devices/device_table.h"
 #include "process/env.h"
 
 namespace xpu {

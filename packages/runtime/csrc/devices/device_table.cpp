@@ -1,4 +1,4 @@
-#include "device_table.h"
+#include "devices/device_table.h"
 
 #include <algorithm>
 #include <cstdlib>

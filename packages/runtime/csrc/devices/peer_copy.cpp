@@ -1,4 +1,4 @@
-#include "peer_copy.h"
+#include "devices/peer_copy.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sycl_error.h"
+#include "devices/sycl_error.h"
 
 namespace xpu {
 

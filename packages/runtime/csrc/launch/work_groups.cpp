@@ -1,4 +1,4 @@
-#include "work_groups.h"
+#include "launch/work_groups.h"
 
 #include <algorithm>
 #include <limits>

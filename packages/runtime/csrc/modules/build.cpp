@@ -2,13 +2,13 @@
 
 #include <sycl/sycl.hpp>
 
-#include "build_arguments.h"
 #include "compile/builder.h"
 #include "compile/compilers/build_service.h"
 #include "compile/dump.h"
 #include "compile/explain.h"
 #include "compile/sha256.h"
-#include "module_table.h"
+#include "modules/build_arguments.h"
+#include "modules/module_table.h"
 #include "process/startup.h"
 #include "xpu/device.h"
 #include "xpu/error.h"

@@ -1,4 +1,4 @@
-#include "build_arguments.h"
+#include "modules/build_arguments.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sycl/sycl.hpp>
 
-#include "module_table.h"
+#include "modules/module_table.h"
 #include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"

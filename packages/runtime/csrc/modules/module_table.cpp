@@ -1,5 +1,6 @@
-#include "module_table.h"
+#include "modules/module_table.h"
 
+#include "compile/program/backend.h"
 #include "launch/work_groups.h"
 #include "process/immortal.h"
 #include "process/interrupt.h"

@@ -1,12 +1,12 @@
 #include "xpu/ready_kernels.h"
 
-#include "build_arguments.h"
 #include "compile/builder.h"
 #include "compile/compilers/compiler.h"
 #include "compile/keys.h"
 #include "compile/stores/ready_image.h"
 #include "compile/stores/ready_spirv.h"
 #include "compile/stores/store.h"
+#include "modules/build_arguments.h"
 #include "process/startup.h"
 #include "xpu/device.h"
 #include "xpu/error.h"

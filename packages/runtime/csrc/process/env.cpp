@@ -1,4 +1,4 @@
-#include "env.h"
+#include "process/env.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,9 +1,9 @@
-#include "immortal.h"
+#include "process/immortal.h"
 
 #include <mutex>
 #include <vector>
 
-#include "env.h"
+#include "process/env.h"
 #include "xpu/process.h"
 
 namespace xpu {

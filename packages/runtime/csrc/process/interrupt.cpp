@@ -1,4 +1,4 @@
-#include "interrupt.h"
+#include "process/interrupt.h"
 
 #include <unistd.h>
 
@@ -6,9 +6,9 @@
 
 #include "graph/start_barrier.h"
 #include "memory/strict/strict.h"
-#include "startup.h"
+#include "process/startup.h"
+#include "process/thread_registry.h"
 #include "streams/drain_thread.h"
-#include "thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/event.h"
 #include "xpu/interrupt.h"

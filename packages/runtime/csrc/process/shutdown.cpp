@@ -1,4 +1,4 @@
-#include "shutdown.h"
+#include "process/shutdown.h"
 
 #include <link.h>
 #include <unistd.h>
@@ -16,12 +16,12 @@
 #include <thread>
 #include <vector>
 
-#include "env.h"
-#include "immortal.h"
 #include "memory/strict/strict.h"
-#include "startup.h"
+#include "process/env.h"
+#include "process/immortal.h"
+#include "process/startup.h"
+#include "process/thread_registry.h"
 #include "streams/stream_state.h"
-#include "thread_registry.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 #include "xpu/graph.h"

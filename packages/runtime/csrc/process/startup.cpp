@@ -1,4 +1,4 @@
-#include "startup.h"
+#include "process/startup.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "compile/folders.h"
-#include "env.h"
-#include "thread_registry.h"
+#include "process/env.h"
+#include "process/thread_registry.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 #include "xpu/process.h"

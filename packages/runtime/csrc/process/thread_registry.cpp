@@ -1,4 +1,4 @@
-#include "thread_registry.h"
+#include "process/thread_registry.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "immortal.h"
-#include "startup.h"
+#include "process/immortal.h"
+#include "process/startup.h"
 #include "xpu/process.h"
 
 namespace xpu {

@@ -1,4 +1,4 @@
-#include "drain_thread.h"
+#include "streams/drain_thread.h"
 
 #include <algorithm>
 #include <condition_variable>

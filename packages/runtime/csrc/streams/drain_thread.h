@@ -6,7 +6,7 @@
 // and this thread drains the queue meanwhile.
 #pragma once
 
-#include "stream_state.h"
+#include "streams/stream_state.h"
 
 namespace xpu {
 

@@ -3,15 +3,15 @@
 #include <optional>
 
 #include "devices/sycl_error.h"
-#include "drain_thread.h"
 #include "graph/capture.h"
 #include "graph/start_barrier.h"
 #include "memory/strict/strict.h"
 #include "process/interrupt.h"
 #include "process/startup.h"
 #include "process/thread_registry.h"
-#include "sleep_until.h"
-#include "stream_state.h"
+#include "streams/drain_thread.h"
+#include "streams/sleep_until.h"
+#include "streams/stream_state.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
 

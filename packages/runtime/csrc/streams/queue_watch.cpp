@@ -1,9 +1,9 @@
-#include "queue_watch.h"
+#include "streams/queue_watch.h"
 
 #include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <utility>
 
-#include "stream_state.h"
+#include "streams/stream_state.h"
 
 namespace xpu {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "direct/submission.h"
-#include "queue_watch.h"
-#include "wait_policy.h"
+#include "streams/queue_watch.h"
+#include "streams/wait_policy.h"
 #include "xpu/stream.h"
 
 namespace xpu {

@@ -1,4 +1,4 @@
-#include "stream_table.h"
+#include "streams/stream_table.h"
 
 #include <deque>
 

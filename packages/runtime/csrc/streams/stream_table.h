@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "stream_state.h"
+#include "streams/stream_state.h"
 
 namespace xpu {
 

@@ -8,7 +8,6 @@
 
 #include "compile/compilers/helper_process.h"
 #include "compile/compilers/time_limit.h"
-#include "compile/folders.h"
 #include "compile/stores/disk_cache.h"
 #include "process/env.h"
 #include "process/immortal.h"

@@ -1,5 +1,6 @@
 #include "compile/compilers/compiler.h"
 #include "compile/compilers/time_limit.h"
+#include "compile/program/backend.h"
 #include "process/immortal.h"
 #include "process/shutdown.h"
 

@@ -14,7 +14,7 @@
 
 #include "compile/compilers/build_service.h"
 #include "compile/compilers/messages.h"
-#include "compile/program/program.h"
+#include "compile/program/backend.h"
 #include "compile/source/math_library.h"
 #include "xpu/build_time.h"
 #include "xpu/device.h"

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "compile/folders.h"
+#include "compile/crash_source.h"
 #include "process/env.h"
 #include "xpu/error.h"
 

@@ -1,11 +1,8 @@
 // A built program of one device: from source, from SPIR-V, or from a native binary.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <sycl/sycl.hpp>
-#include <vector>
 
 #include "compile/program/spirv.h"
 #include "xpu/cache.h"
@@ -27,22 +24,5 @@ class Program {
 };
 
 using ProgramPtr = std::unique_ptr<Program>;
-
-struct CompiledSource {
-  ProgramPtr program;
-  Bytes spirv;  ///< empty on backends that do not use SPIR-V
-};
-/// Compiles `flat` with the wheel's SYCL compiler. Blocks. Throws CompileError with its log, and
-/// OutOfResources as require_resources() does.
-CompiledSource compile_source(int device, const std::string& flat, const std::vector<std::string>& options);
-ProgramPtr load_spirv(int device, const Bytes& spirv);
-/// Returns null if the backend has no binaries or the driver rejects this one.
-ProgramPtr load_native(int device, const Bytes& binary);
-/// False if images are not SPIR-V, and so do not tell kernels' parameters.
-bool takes_spirv(int device);
-/// Loads the source compiler early, which takes a while.
-void prepare_compiler();
-/// True if images are SPIR-V, which tells kernels' parameters.
-bool images_tell_signatures();
 
 }  // namespace xpu
