@@ -1,4 +1,4 @@
-"""Operations of floats and bools in NumPy, which compiles nothing. Other operations run on JAX's CPU backend."""
+"""Operations of floats and bools in NumPy, which compiles nothing."""
 
 from __future__ import annotations
 

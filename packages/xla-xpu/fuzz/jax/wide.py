@@ -17,10 +17,11 @@ from xpu_testing.noise import Noise, clipped
 # Operations that move or choose numbers round nothing.
 _EXACT = frozenset(
     """
-    abs argmax argmin broadcast_in_dim clamp concatenate copy copy_p cummax cummin dynamic_slice
+    abs argmax argmin broadcast_in_dim clamp concatenate copy cummax cummin dynamic_slice
     dynamic_update_slice expand_dims gather max min neg pad real imag reduce_max reduce_min
     reduce_window_max reshape rev scatter scatter-max scatter-min select_n sign slice sort split squeeze
-    stop_gradient top_k transpose iota floor ceil round optimization_barrier select_and_gather_add conj complex
+    stop_gradient top_k transpose iota floor ceil round optimization_barrier select_and_gather_add conj
+    complex
     """.split()  # noqa: SIM905
 )
 # Of the bits of a number, or one step of its dtype: they are applied to exact numbers only.
@@ -67,7 +68,7 @@ def _run(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], noise: A
 
 
 def _apply(equation: Any, given: list[Any], noise: Noise | None) -> list[Any]:
-    """Return the results of one operation, which its operands and its rounding make wrong if there is noise."""
+    """Return the results of one operation; with noise its operands and its results are off."""
     name, params = equation.primitive.name, equation.params
     if name in _CONTROL:
         return _CONTROL[name](params, given, noise)

@@ -106,22 +106,6 @@ def check(
         _mutations.check(results, given, judge)
 
 
-def notices_mutations(cases: Sequence[Case], dtypes: Sequence[str]) -> dict[str, list[bool]]:
-    """Run cases in this process. Return of each mutation and dtype, case by case, whether it was noticed."""
-    global _mutations
-    found: dict[str, list[bool]] = {}
-    _mutations = Mutations(mutation.KINDS, dtypes, Difference)
-    try:
-        for number, case in enumerate(cases):
-            _mutations.begin(case_random(1, number))
-            case.run()
-            for name, error in _mutations.noticed.items():
-                found.setdefault(name, []).append(error is not None)
-    finally:
-        _mutations = None
-    return found
-
-
 def case_random(seed: int, case: int) -> random.Random:
     """Return the random numbers of a case, which depend on its seed and number only."""
     return random.Random(f"{seed}:{case}")

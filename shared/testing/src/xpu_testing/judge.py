@@ -45,7 +45,8 @@ def wrong_elements(
             finite += kinds == _FINITE
             deviation += np.where(np.isfinite(each), np.abs(each - exact), 0.0) ** 2
             if exact.dtype.kind != "c":
-                low, high = np.fmin(low, each), np.fmax(high, each)
+                low = np.fmin(low, np.where(np.isfinite(each), each, np.inf))
+                high = np.fmax(high, np.where(np.isfinite(each), each, -np.inf))
         spread = np.sqrt(deviation / max(len(trials), 1))
         last = about.epsilon * np.maximum(np.abs(exact), around) + about.smallest
         allowed = SPREAD * spread + ulps * last + more
