@@ -17,4 +17,8 @@ def test_faults_in_results_of_expressions_are_noticed():
 
 
 def test_faults_in_results_of_loops_are_noticed():
-    assert noticed_faults(FUZZERS / "loops", range(8)).keys() == {"zeros int", "tail int", "element int"}
+    assert noticed_faults(FUZZERS / "loops", range(8)).keys() == {
+        "zeros int",
+        "tail int",
+        "element int",
+    }

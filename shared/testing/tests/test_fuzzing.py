@@ -82,7 +82,9 @@ def test_a_case_is_made_of_its_seed_and_number(whole_run, tmp_path):
 
 
 def test_a_known_difference_passes_where_its_whole_entry_fits(tmp_path):
-    entry = '[[known]]\nreason = "r"\nsubject = "diff.*"\ndtype = "program"\ndifference = "is not"\n'
+    entry = (
+        '[[known]]\nreason = "r"\nsubject = "diff.*"\ndtype = "program"\ndifference = "is not"\n'
+    )
     other = '[[known]]\nreason = "r"\nsubject = "dies"\ndtype = "program"\ndifference = "ended"\n'
     (tmp_path / "known.toml").write_text(entry + other)
     done, results = fuzz(tmp_path, "--cases", "24")

@@ -13,7 +13,9 @@ VALUES = np.linspace(1, 1000, 64)
 
 
 def wrong(got, exact, about=F32, trials=()):
-    return np.flatnonzero(wrong_elements(np.asarray(got), np.asarray(exact), trials, about)).tolist()
+    return np.flatnonzero(
+        wrong_elements(np.asarray(got), np.asarray(exact), trials, about)
+    ).tolist()
 
 
 def test_an_element_is_measured_at_itself_and_not_at_the_largest():
@@ -34,7 +36,14 @@ def test_a_sum_that_cancels_may_lose_the_last_digits_of_its_summands():
 
 @pytest.mark.parametrize(
     ("got", "exact"),
-    [(1.0, np.nan), (np.nan, 1.0), (np.inf, 1.0), (-np.inf, np.inf), (3.0, np.inf), (np.nan, np.inf)],
+    [
+        (1.0, np.nan),
+        (np.nan, 1.0),
+        (np.inf, 1.0),
+        (-np.inf, np.inf),
+        (3.0, np.inf),
+        (np.nan, np.inf),
+    ],
 )
 def test_nan_and_infinity_are_where_the_reference_has_them(got, exact):
     assert wrong([got], [exact]) == [0]

@@ -14,14 +14,14 @@ from numpy_rules import rule
 from xpu_testing.float_formats import FORMATS, format_of
 from xpu_testing.noise import Noise, clipped
 
-# Operations that move or choose numbers round nothing.
+# Operations that move, compare or choose numbers round nothing.
 _EXACT = frozenset(
     """
     abs argmax argmin broadcast_in_dim clamp concatenate copy cummax cummin dynamic_slice
     dynamic_update_slice expand_dims gather max min neg pad real imag reduce_max reduce_min
     reduce_window_max reshape rev scatter scatter-max scatter-min select_n sign slice sort split squeeze
     stop_gradient top_k transpose iota floor ceil round optimization_barrier select_and_gather_add conj
-    complex
+    complex eq ne lt le gt ge is_finite
     """.split()  # noqa: SIM905
 )
 # Of the bits of a number, or one step of its dtype: they are applied to exact numbers only.

@@ -56,7 +56,9 @@ class Noise:
         finite = np.isfinite(size)
         relative = about.step_error if error is None else error
         with np.errstate(all="ignore"):
-            off = np.where(finite, relative * np.maximum(size, around) + about.smallest, 0.0)
+            off = relative * np.maximum(size, around) + about.smallest
+        # A zero is exact, or what its operands' noise has moved: which of 0 and 0 is larger does not change.
+        off = np.where(finite & (off > about.smallest), off, 0.0)
         if values.dtype.kind == "c":
             return values + off * (self.signs(values.shape) + 1j * self.signs(values.shape))
         return values + off * self.signs(values.shape)
