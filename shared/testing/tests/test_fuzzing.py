@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from test_processes import wait_until
+from xpu_testing import fuzzing
 
 FUZZER = """
 import os, time
@@ -81,14 +82,85 @@ def test_a_case_is_made_of_its_seed_and_number(whole_run, tmp_path):
 
 
 def test_a_known_difference_passes_where_its_whole_entry_fits(tmp_path):
-    entry = '[[known]]\nreason = "r"\nsubject = "diff.*"\ndifference = "is not"\n'
-    other = '[[known]]\nreason = "r"\nsubject = "die"\n'
+    entry = (
+        '[[known]]\nreason = "r"\nsubject = "diff.*"\ndtype = "program"\ndifference = "is not"\n'
+    )
+    other = '[[known]]\nreason = "r"\nsubject = "dies"\ndtype = "program"\ndifference = "ended"\n'
     (tmp_path / "known.toml").write_text(entry + other)
     done, results = fuzz(tmp_path, "--cases", "24")
     differing = sum(result["subject"] == "differs" for result in results.values())
     assert f"{differing} differ for a known reason" in done.stdout
     assert "\ndies: " in done.stdout
     assert "\ndiffers: " not in done.stdout
+
+
+KNOWN = fuzzing.Known("r", "relu", "f32", "(nan|0.0), expected", program="special")
+CASE = {"subject": "relu", "program": "relu of f32, special"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "elements", "is_known"),
+    [
+        ({}, ["0.0, expected 1.0"], True),
+        ({}, ["0.0, expected 1.0", "2.0, expected 1.0"], False),
+        ({}, ["0.0, expected nan"], False),
+        ({"subject": "relu6"}, ["0.0, expected 1.0"], False),
+        ({"program": "relu of f16, special"}, ["0.0, expected 1.0"], False),
+        ({"program": "relu of f32"}, ["0.0, expected 1.0"], False),
+    ],
+)
+def test_a_known_difference_fits_in_operator_dtype_condition_and_each_element(
+    changed, elements, is_known
+):
+    assert KNOWN.explains(CASE | changed, elements) is is_known
+
+
+def test_a_known_difference_of_a_lost_nan_names_the_operand():
+    known = fuzzing.Known("r", "relu", "f32", "0.0, expected nan, of inf$")
+    assert known.explains(CASE, ["0.0, expected nan, of inf"])
+    assert not known.explains(CASE, ["0.0, expected nan, of 1.0"])
+
+
+def test_a_known_difference_without_a_dtype_is_refused():
+    with pytest.raises(ValueError, match="relu"):
+        fuzzing.Known("r", "relu", "", "0.0")
+
+
+FAULTY = """
+import numpy as np
+from xpu_testing import fuzzing
+
+class Case:
+    subject = "sum"
+
+    def __init__(self, random):
+        self.values = np.array([random.random() for _ in range(16)], np.float32)
+
+    def __str__(self):
+        return "f32"
+
+    def run(self):
+        def judge(results):
+            if JUDGES and not np.array_equal(results[0], self.values):
+                raise fuzzing.Difference("other numbers")
+
+        fuzzing.check([self.values], judge)
+        return fuzzing.PASSED
+
+fuzzing.main(Case)
+"""
+
+
+@pytest.mark.parametrize("judges", [True, False])
+def test_faults_in_results_are_counted(tmp_path, judges):
+    (tmp_path / "__main__.py").write_text(FAULTY.replace("JUDGES", str(judges)))
+    command = [sys.executable, str(tmp_path), "--cases", "5", "--mutate", "all", "--dtype", "f32"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    noticed = 5 if judges else 0
+    for kind in ("element", "tail", "zeros"):
+        assert f"{kind} f32: {noticed} of 5 noticed" in done.stdout
+    assert "nan f32" not in done.stdout
+    assert done.returncode == (0 if judges else 1)
 
 
 SLOW = """

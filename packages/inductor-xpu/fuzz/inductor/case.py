@@ -13,10 +13,8 @@ import torch
 
 sys.path.append(str(Path(__file__).parents[1] / "integers"))
 from program import Maker
-from xpu_testing.fuzzing import PASSED, REFUSED, Difference
-
-# Compiled code may round in other places than eager: so many times farther from the float64 result.
-FARTHER = 8
+from statements import references, require_right
+from xpu_testing.fuzzing import PASSED, REFUSED, Difference, check
 
 
 class Case:
@@ -36,23 +34,26 @@ class Case:
         return f"dynamic={self.dynamic}, n0, n1 = {hosts}\n{inputs}\n{self.program.source}"
 
     def run(self) -> str:
-        """Compare every result, and every input that the program updates."""
+        """Judge every result, and every input that the program updates."""
         program = self.program
         given = [x.make() for x in program.inputs]
         try:
             eager = self._run(program.function(), [x.to("xpu") for x in given])
         except RuntimeError:
             return REFUSED  # what the meta device allows and eager does not
-        finer = self._run(
-            program.function(torch.float64), [x.make(torch.float64) for x in program.inputs]
-        )
+        names = [*program.results, *(f"t{n}" for n in program.updated)]
+        scope: dict[str, Any] = {f"n{n}": number for n, number in enumerate(program.hosts)}
+        scope |= {f"t{n}": x.make(torch.float64) for n, x in enumerate(program.inputs)}
+        finer = references(program.statements, scope, names, program.inputs[0].seed)
         torch._dynamo.reset()
         compiled = torch.compile(program.function(), dynamic=self.dynamic)
         got = self._run(compiled, [x.to("xpu") for x in given])
-        names = [*program.results, *(f"input {n}" for n in program.updated)]
-        for name, *results in zip(names, got, eager, finer, strict=True):
-            if text := difference(*results):
-                raise Difference(f"{name} {text}")
+
+        def judge(results: list[torch.Tensor]) -> None:
+            for place, name in enumerate(names):
+                compare(name, results[place], eager[place], [each[place] for each in finer])
+
+        check(got, judge)
         return PASSED
 
     def _run(self, function: Callable[..., Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -61,22 +62,13 @@ class Case:
         return [x.cpu() for x in (*results, *(inputs[n] for n in self.program.updated))]
 
 
-def difference(got: torch.Tensor, eager: torch.Tensor, finer: torch.Tensor) -> str:
-    """Return how a compiled result differs from the eager one, given one of more digits; or ""."""
+def compare(name: str, got: torch.Tensor, eager: torch.Tensor, finer: list[torch.Tensor]) -> None:
+    """Raise Difference if a compiled result is wrong; integers must be those of the eager one."""
     if (got.dtype, got.shape) != (eager.dtype, eager.shape):
-        return f"is {got.dtype} {tuple(got.shape)}, expected {eager.dtype} {tuple(eager.shape)}"
-    if not got.is_floating_point():
-        return "" if torch.equal(got, eager) else f"has {int((got != eager).sum())} other numbers"
-    a, b, c = got.double(), eager.double(), finer.double()
-    # Errors of neighbors count: a sum has those of all its summands.
-    scale = torch.nan_to_num(c.abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
-    if scale == 0:
-        scale = torch.tensor(1.0)  # a variance of equal numbers: its error is their mean's
-    eps = max(torch.finfo(got.dtype).eps, torch.finfo(torch.float32).eps)
-    error = torch.nan_to_num((b - c).abs(), posinf=0.0).max() if c.numel() else torch.tensor(0.0)
-    allowed = FARTHER * torch.maximum(error, 16 * eps * scale)
-    bad = ~(((a - c).abs() <= allowed) | (a == b) | (a.isnan() & b.isnan()))
-    if not bad.any():
-        return ""
-    at = tuple(bad.nonzero()[0].tolist())
-    return f"has {int(bad.sum())} of {bad.numel()} wrong, at {at}: {a[at]}, eager {b[at]}, exact {c[at]}"
+        raise Difference(
+            f"{name} is {got.dtype} {tuple(got.shape)}, expected {eager.dtype} {tuple(eager.shape)}"
+        )
+    if got.is_floating_point():
+        require_right(name, got, finer)
+    elif not torch.equal(got, eager):
+        raise Difference(f"{name} has {int((got != eager).sum())} other numbers")

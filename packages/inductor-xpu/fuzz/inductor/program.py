@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 import torch.nn.functional as F
 from integer_lines import host_numbers, integer_line
+from statements import Statement
 
 STEPS = 40
 # Statements of integers far from zero behind the others.
@@ -68,13 +69,18 @@ CONVERSIONS = (
 
 @dataclass(frozen=True)
 class Input:
-    """An input: quarters of whole numbers, in memory with these strides and this offset."""
+    """An input: quarters of whole numbers, seldom a NaN, in memory with these strides and this offset."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int
     dtype: torch.dtype
     seed: int
+
+    @property
+    def has_nan(self) -> bool:
+        """Return True if its first element is not a number."""
+        return self.seed % 16 == 0
 
     def make(self, dtype: torch.dtype | None = None) -> torch.Tensor:
         """Return the input on the CPU."""
@@ -83,6 +89,8 @@ class Input:
             self.offset + 1 + sum((n - 1) * s for n, s in zip(self.size, self.stride, strict=True))
         )
         values = torch.randint(-8, 9, (max(count, 1),), generator=generator) / 4
+        if self.has_nan:
+            values[self.offset] = torch.nan
         whole = values.to(dtype or self.dtype)
         return whole.as_strided(self.size, self.stride, self.offset)
 
@@ -95,10 +103,15 @@ class Program:
     """
 
     inputs: list[Input]
-    lines: list[str] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
     updated: list[int] = field(default_factory=list)
     hosts: tuple[int, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The statements as Python source."""
+        return [statement.text for statement in self.statements]
 
     @property
     def source(self) -> str:
@@ -108,15 +121,10 @@ class Program:
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def program({names}):\n{body}\n    return ({', '.join(self.results)},)\n"
 
-    def function(self, dtype_of_floats: torch.dtype | None = None):
-        """Return the function; with a dtype, floats are converted to that one and no other."""
-        source = self.source
-        if dtype_of_floats is not None:
-            for name in ("bfloat16", "float16", "float32"):
-                source = source.replace(f"torch.{name})", f"{dtype_of_floats})")
-            source = source.replace(".float()", ".double()")
+    def function(self):
+        """Return the function."""
         scope: dict = {"torch": torch, "F": F}
-        exec(compile(source, "<program>", "exec"), scope)
+        exec(compile(self.source, "<program>", "exec"), scope)
         return scope["program"]
 
 
@@ -164,7 +172,7 @@ class Maker:
     def make(self) -> Program:
         """Return a program of STEPS statements."""
         for _ in range(20 * STEPS):
-            if len(self.program.lines) == STEPS:
+            if len(self.program.statements) == STEPS:
                 break
             self.step()
         floats = [name for name, value in self.values.items() if name[1:].isdigit()]
@@ -189,7 +197,8 @@ class Maker:
             same = all(a == b for a, b in zip(self.values[value].shape, wanted, strict=True))
             # A view of the input, which is written, must be copied.
             value += ".clone()" if same else f".mean({dims}, keepdim=True)"
-            self.program.lines.append(f"{part}.mul_(0.75).add_({value}, alpha=0.25)")
+            line = f"{part}.mul_(0.75).add_({value}, alpha=0.25)"
+            self.program.statements.append(Statement(line, given.dtype))
             self.program.updated.append(n)
 
     def add_integers(self) -> None:
@@ -203,7 +212,7 @@ class Maker:
         while added < INTEGER_STEPS:
             line = integer_line(self.draw, scope, x, added)
             if line:
-                program.lines.append(line)
+                program.statements.append(Statement(line))
                 program.results.append(line.split()[0])
                 added += 1
 
@@ -244,6 +253,8 @@ class Maker:
             index=index,
             mask=f"({draw.choice(sorted(self.exact))} > 0.25)",
         )
+        if kind is EXACT and any(given.has_nan for given in self.program.inputs):
+            text = text.replace(" * 4)", ".nan_to_num() * 4)")  # a NaN has no integer
         line = text if kind is MUTATIONS else f"{new} = {text}"
         scope = {"torch": torch, "F": F, **self.values}
         try:
@@ -253,7 +264,11 @@ class Maker:
         value = scope[new]
         if value.numel() > 1 << 20 or value.dim() > 5:
             return
-        self.program.lines.append(line)
+        rounds = kind not in (VIEWS, EXACT) and value.dtype != (
+            self.values[first].dtype if kind is CONVERSIONS else None
+        )
+        statement = Statement(line, value.dtype if rounds else None, kind is REDUCTIONS)
+        self.program.statements.append(statement)
         self.values[new] = value
         exact_views = kind is VIEWS and "stack" not in template and "cat" not in template
         if exact_views and first in self.exact:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from integer_lines import host_numbers, integer_line, run_exactly
-from xpu_testing.fuzzing import PASSED, Difference
+from xpu_testing.fuzzing import PASSED, Difference, check
 
 STEPS = 6
 SIZES = (7, 10, 64, 1000, 3000, 50_000, 100_000)
@@ -75,12 +75,16 @@ class IntegerCase:
             return  # the statements were chosen for the other order
         given = (torch.tensor(hosts),) if self.reads_tensor else hosts
         got = compiled(self.vector().to("xpu"), *given)
-        for name, result in zip(self.results, got, strict=True):
-            expected = scope[name]
-            if result.dtype != expected.dtype or not torch.equal(result.cpu(), expected):
-                wrong = (result.cpu() != expected).nonzero()
-                at = int(wrong[0]) if len(wrong) else 0
-                raise Difference(
-                    f"{where}{name} has {len(wrong)} of {self.size} wrong, at {at}: "
-                    f"{result[at].item()}, expected {expected[at].item()}"
-                )
+
+        def judge(results: list[torch.Tensor]) -> None:
+            for name, result in zip(self.results, results, strict=True):
+                expected = scope[name]
+                if result.dtype != expected.dtype or not torch.equal(result, expected):
+                    wrong = (result != expected).nonzero()
+                    at = int(wrong[0]) if len(wrong) else 0
+                    raise Difference(
+                        f"{where}{name} has {len(wrong)} of {self.size} wrong, at {at}: "
+                        f"{result[at].item()}, expected {expected[at].item()}"
+                    )
+
+        check([result.cpu() for result in got], judge)

@@ -303,7 +303,12 @@ def difference(
     ``more`` may have a program for ``run`` of the same meaning, and other arguments of it.
     """
     found = run(xr, more.pop("written", program), arrays, margin=margin, **more)
-    for number, (got, expected) in enumerate(zip(found, interpret(program, arrays), strict=True)):
+    return first_difference(found, interpret(program, arrays))
+
+
+def first_difference(results: list[np.ndarray], meanings: list[np.ndarray]) -> str:
+    """Return where the first array differs from its meaning, or ""."""
+    for number, (got, expected) in enumerate(zip(results, meanings, strict=True)):
         if not np.array_equal(got, expected):
             at = int(np.flatnonzero(got != expected)[0])
             return f"array {number} at {at}: {got.flat[at]}, expected {expected.flat[at]}"

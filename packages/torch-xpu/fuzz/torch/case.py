@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import random
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from compare import NARROW, differing
+from compare import Finer, Promise, difference, wrong_beside, wrong_beside_finer
 from generator import DIFFERENTIABLE, Generator, Storage, View
 from operator_line import Operator
+from rounding import RoundingErrors, add_noise
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 from values import elements
-from xpu_testing.fuzzing import PASSED, REFUSED, Difference
+from xpu_testing.float_formats import FloatFormat, format_of
+from xpu_testing.fuzzing import PASSED, REFUSED, Difference, announce, check
+from xpu_testing.noise import Noise, trials
 
-WIDE = {torch.complex64: torch.complex128} | dict.fromkeys(NARROW[:3], torch.float64)
+WIDE = {torch.complex64: torch.complex128} | dict.fromkeys(
+    (torch.float16, torch.bfloat16, torch.float32), torch.float64
+)
+MAX_STEPS = {torch.float16: 4.0, torch.bfloat16: 4.0}
+FLOATING = (*DIFFERENTIABLE, *WIDE)
+RESULTS = ("results", "outs", "gradients")
 # Decompositions of dense matrices that have no device algorithm: with fallback off they refuse.
 ON_THE_HOST = re.compile(
     r"aten::(_linalg_svd\.U|_linalg_eigh\.eigenvalues|linalg_eig|_linalg_eigvals|linalg_qr\.out|geqrf"
@@ -116,37 +125,39 @@ class Case:
         return list({id(leaf): leaf for leaf in leaves if isinstance(leaf, View)}.values())
 
     def run(self) -> str:
-        sys.stderr.write("on the CPU\n")
+        announce("reference")
         expected = self._observe("cpu")
-        sys.stderr.write("on xpu\n")
+        announce("xpu")
         got = self._observe("xpu")
+        announce("reference")
         if expected.error or got.error:
             return self._refusals(expected.error, got.error)
         self._layouts(expected, got)
-        finer = None
-        for name in ("results", "outs", "gradients", "storages"):
-            pairs = zip(getattr(expected, name), getattr(got, name), strict=True)
-            for i, (a, b) in enumerate(pairs):
-                where = f"{name}[{i}]"
-                text = self._compare(expected, a, b, None)
-                if text and isinstance(a, torch.Tensor) and a.dtype in NARROW:
-                    finer = finer or self._observe("cpu", wide=True)
-                    if not finer.error and len(getattr(finer, name)) > i:
-                        text = self._compare(expected, a, b, getattr(finer, name)[i])
-                if text:
-                    raise Difference(f"{where} {text}")
+        finer = functools.cache(self._finer)
+        for i, (a, b) in enumerate(zip(expected.storages, got.storages, strict=True)):
+            self._compare("storages", i, a, b, finer)
+        places = [(name, i) for name in RESULTS for i in range(len(getattr(expected, name)))]
+
+        def judge(results: list[Any]) -> None:
+            for (name, i), result in zip(places, results, strict=True):
+                self._compare(name, i, getattr(expected, name)[i], result, finer)
+
+        check([getattr(got, name)[i] for name, i in places], judge)
         return PASSED
 
     # One device
 
-    def _observe(self, device: str, wide: bool = False) -> Observed:
+    def _observe(
+        self, device: str, wide: bool = False, noise: Noise | None = None, mode: str = ""
+    ) -> Observed:
+        """Return what a device makes of the case; ``wide`` in double precision, with noise or without."""
         seen = Observed()
         torch.set_default_dtype(torch.float64 if wide else torch.float32)
         try:
-            self._call(device, wide, seen)
+            self._call(device, wide, seen, noise, mode or self._mode)
             if device == "xpu":
                 torch.xpu.synchronize()
-            for name in ("results", "outs", "gradients", "storages"):
+            for name in (*RESULTS, "storages"):
                 leaves = getattr(seen, name)
                 seen.layouts[name] = [_layout(leaf) for leaf in leaves]
                 setattr(seen, name, [_to_host(leaf) for leaf in leaves])
@@ -154,13 +165,39 @@ class Case:
             seen.error = error
         return seen
 
-    def _call(self, device: str, wide: bool, seen: Observed) -> None:
+    def _finer(self) -> list[Observed]:
+        """Return the case in double precision, without and with noise; nothing if that is refused."""
+        exact = self._observe("cpu", wide=True)
+        if exact.error:
+            return []
+        found = [self._observe("cpu", wide=True, noise=each) for each in trials(self._out_seed)]
+        for each in found:
+            if each.error:
+                raise each.error
+        return [exact, *found]
+
+    def _format(self) -> FloatFormat:
+        """Return the format with the fewest digits that the case computes in."""
+        dtypes = [view.dtype for view in self._views()] + [self._named.get("dtype")]
+        formats = [format_of(dtype) for dtype in dtypes if dtype in FLOATING]
+        return max(formats or [format_of(torch.float32)], key=lambda each: each.epsilon)
+
+    def _call(
+        self, device: str, wide: bool, seen: Observed, noise: Noise | None, mode: str
+    ) -> None:
+        about, gradients = self._format(), mode in ("g", "G")
+        # Which of equal numbers is the largest does not depend on rounding.
+        moves = noise and (self._operator.cancels or (gradients and not self._operator.exact))
+
         def widened(storage: Storage) -> torch.Tensor:
             whole = elements(storage)
-            return whole.to(WIDE.get(whole.dtype, whole.dtype)) if wide else whole
+            if wide:
+                whole = whole.to(WIDE.get(whole.dtype, whole.dtype))
+            if moves:
+                add_noise(whole, noise, about)
+            return whole
 
         seen.storages = [widened(storage).to(device) for storage in self._generator.storages]
-        gradients = self._mode in ("g", "G")
         tensors: dict[int, torch.Tensor] = {}
 
         def build(leaf: Any) -> Any:
@@ -179,22 +216,23 @@ class Case:
         def arguments() -> tuple[list[Any], dict[str, Any]]:
             return tree_map(build, (self._arguments, self._named), is_leaf=_is_view)
 
-        function = self._operator.inplace if self._mode == "i" else self._operator.function
+        function = self._operator.inplace if mode == "i" else self._operator.function
         positional, named = arguments()
-        if self._mode == "o":
+        if mode == "o":
             seen.outs = self._outs(device, wide, seen.storages)
             named["out"] = seen.outs[0] if len(seen.outs) == 1 else tuple(seen.outs)
-        result = function(*positional, **named)
+        errors = RoundingErrors(noise, about) if noise else contextlib.nullcontext()
+        with errors:
+            result = function(*positional, **named)
         seen.results = list(tree_flatten(result)[0])
         seen.aliases = [_alias(leaf, seen.storages) for leaf in seen.results]
         if gradients:
-            self._differentiate(seen, [t for t in tensors.values() if t.requires_grad])
+            with errors:
+                self._differentiate(seen, [t for t in tensors.values() if t.requires_grad])
 
     def _outs(self, device: str, wide: bool, storages: list[torch.Tensor]) -> list[torch.Tensor]:
         """What ``out`` is given: made to fit, or not to fit, what the CPU returns without it."""
-        plain = Case.__new__(Case)
-        plain.__dict__.update(self.__dict__, _mode="f")
-        found = plain._observe("cpu", wide)
+        found = self._observe("cpu", wide, mode="f")
         draw = Generator(random.Random(self._out_seed))
         outs = []
         for like in [leaf for leaf in found.results if isinstance(leaf, torch.Tensor)] or [
@@ -289,29 +327,52 @@ class Case:
         if expected.aliases != got.aliases:
             raise Difference(f"results are of storages {got.aliases}, expected {expected.aliases}")
 
-    def _compare(self, all_expected: Observed, a: Any, b: Any, finer: Any) -> str:
+    def _compare(
+        self, name: str, i: int, a: Any, b: Any, finer: Callable[[], list[Observed]]
+    ) -> None:
+        """Raise Difference unless ``b`` is right, where the CPU's result is ``a``."""
+        where = f"{name}[{i}]"
         if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
-            same = type(a) is type(b) and (a == b or (a != a and b != b))
-            return "" if same else f"{b!r}, expected {a!r}"
+            if type(a) is not type(b) or not (a == b or (a != a and b != b)):
+                raise Difference(f"{where} {b!r}, expected {a!r}")
+            return
         if a.numel() == 0:
-            return ""
+            return
+        promise = self._promise(a.dtype)
+        bad = wrong_beside(a, b, promise)
+        if bad.any() and a.dtype in FLOATING and not promise.exact and finer():
+            whole, *noisy = (getattr(each, name) for each in finer())
+            if len(whole) > i and whole[i].shape == a.shape:
+                beside = Finer(whole[i], [each[i] for each in noisy])
+                bad &= wrong_beside_finer(a, b, promise, beside)
+        if bad.any():
+            raise difference(where, bad, a, b, self._operands(a.shape))
+
+    def _promise(self, dtype: torch.dtype) -> Promise:
         op = self._operator
-        scale = op.around
-        if op.normwise or self._mode in ("g", "G"):
-            scale = max(
-                [scale, _largest(a)] + [_largest(x) for x in all_expected.storages if op.normwise]
-            )
-        steps = op.slack * (4 if self._mode in ("g", "G") else 1)
-        exact = op.exact and self._mode not in ("g", "G")
+        gradients = self._mode in ("g", "G")
+        steps = op.slack * (4 if gradients else 1)
+        # Results of 16 bits are computed in float32 and rounded at their end.
+        steps = min(steps, MAX_STEPS.get(dtype, steps))
         # A wider ``out`` has no more digits than what is put in.
         eps = 0.0
         if (self._mode == "o" and self._out_style == "dtype") or "dtype" in self._named:
-            used = [view.dtype for view in self._views()] + [self._named.get("dtype")]
-            used = [dtype if dtype in DIFFERENTIABLE else torch.float32 for dtype in used]
-            eps = max(torch.finfo(dtype).eps for dtype in used)
-        if a.dtype in (torch.float64, torch.complex128) and op.doubles:
+            eps = self._format().epsilon
+        if dtype in (torch.float64, torch.complex128) and op.doubles:
             eps = max(eps, op.doubles / steps)
-        return differing(a, b, steps, scale, exact, eps, finer)
+        return Promise(steps, op.around, op.exact and not gradients, eps)
+
+    def _operands(self, shape: torch.Size) -> list[torch.Tensor]:
+        """Return the tensors among the arguments, at the places of a result's elements."""
+        found = []
+        for view in self._views():
+            whole = elements(self._generator.storages[view.storage])
+            tensor = whole.as_strided(view.size, view.stride, view.offset)
+            try:
+                found.append(tensor.broadcast_to(shape))
+            except RuntimeError:
+                return []  # not an operator of elements
+        return found
 
 
 class _Text(str):
@@ -341,12 +402,6 @@ def _alias(leaf: Any, storages: Sequence[torch.Tensor]) -> int | None:
 
 def _to_host(leaf: Any) -> Any:
     return leaf.detach().to("cpu") if isinstance(leaf, torch.Tensor) else leaf
-
-
-def _largest(x: torch.Tensor) -> float:
-    if not x.numel() or not (x.is_floating_point() or x.is_complex()):
-        return 0.0
-    return torch.nan_to_num(x.detach().abs().double(), nan=0.0, posinf=0.0, neginf=0.0).max().item()
 
 
 def _kind(error: Exception) -> type:

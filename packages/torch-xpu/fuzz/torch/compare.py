@@ -1,71 +1,95 @@
-"""Whether two results agree."""
+"""Whether two results agree, beside a reference of more digits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 import torch
+from xpu_testing.float_formats import FloatFormat, format_of
+from xpu_testing.fuzzing import Difference
+from xpu_testing.judge import describe, element_texts, wrong_elements
 
-NARROW = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
+
+@dataclass(frozen=True)
+class Finer:
+    """One result in double precision, and with rounding errors in each step (``trials``)."""
+
+    exact: torch.Tensor
+    trials: Sequence[torch.Tensor]
 
 
-def differing(
-    expected: torch.Tensor,
-    got: torch.Tensor,
-    steps: float,
-    scale: float,
-    exact: bool,
-    eps: float = 0.0,
-    finer: torch.Tensor | None = None,
-) -> str:
-    """Return a description of the difference, or an empty string.
+@dataclass(frozen=True)
+class Promise:
+    """What a result promises: ``steps`` of the format at the element, or at ``around`` if that is larger."""
 
-    ``steps`` of the dtype, of size ``eps`` at least, are allowed at ``scale`` or at the element.
-    ``finer`` is the expected result of more digits: a result three times as far from it as the
-    reference is right too.
-    """
+    steps: float
+    around: float
+    exact: bool
+    eps: float = 0.0
+
+    def of_format(self, dtype: torch.dtype) -> FloatFormat:
+        """Return the dtype's format, with steps of ``eps`` if they are larger."""
+        about = format_of(dtype)
+        assert about is not None
+        eps = max(about.epsilon, self.eps)
+        return FloatFormat(about.name, eps, about.smallest, about.largest, about.step_error)
+
+
+def wrong_beside(expected: torch.Tensor, got: torch.Tensor, promise: Promise) -> np.ndarray:
+    """Return where a result is not that of the CPU, within the steps that are allowed."""
     dtype = expected.dtype
-    if exact or not (dtype.is_floating_point or dtype.is_complex):
+    if promise.exact or not (dtype.is_floating_point or dtype.is_complex):
         bad = _bits(expected) != _bits(got)
         if dtype.is_complex:
             bad = (bad & ~(_parts(expected).isnan() & _parts(got).isnan())).any(-1)
         elif dtype.is_floating_point:
             bad &= ~(expected.isnan() & got.isnan())
-        return _describe(bad, expected, got)
-    info = torch.finfo(dtype)
-    eps = max(eps, info.eps)
-    a, b = _parts(expected), _parts(got)
-    allowed = eps * steps * torch.clamp(_size(a, dtype), min=scale) + info.tiny
-    bad = ~(((a - b).abs() <= allowed) | (a == b) | (a.isnan() & b.isnan()))
-    bad &= ~_about_the_largest(a, b, info.max)
-    if finer is not None and finer.shape == expected.shape and bad.any():
-        c = _parts(finer)
-        off = 3 * torch.nan_to_num((a - c).abs(), nan=0.0, posinf=0.0)
-        if scale:
-            off = off.max().expand_as(off)
-        allowed = off + eps * steps * torch.clamp(_size(c, dtype), min=scale) + info.tiny
-        right = ((b - c).abs() <= allowed) | (b == c) | (b.isnan() & c.isnan())
-        bad &= ~(right | _about_the_largest(b, c, info.max))
-    if dtype.is_complex:
-        bad = bad.any(-1)
-    return _describe(bad, expected, got)
+        return bad.numpy()
+    about = promise.of_format(dtype)
+    return wrong_elements(wide(got), wide(expected), [], about, promise.steps, promise.around)
+
+
+def wrong_beside_finer(
+    expected: torch.Tensor, got: torch.Tensor, promise: Promise, finer: Finer
+) -> np.ndarray:
+    """Return where a result is wrong beside the finer one.
+
+    A result is right, too, that is three times as far from it as the CPU's.
+    """
+    about = promise.of_format(expected.dtype)
+    a, exact = wide(expected), wide(finer.exact)
+    with np.errstate(all="ignore"):
+        own = np.abs(a - exact)
+    own = 3 * np.where(np.isfinite(own), own, 0.0)
+    trials = [wide(each) for each in finer.trials]
+    return wrong_elements(wide(got), exact, trials, about, promise.steps, promise.around, own)
+
+
+def difference(
+    where: str,
+    bad: np.ndarray,
+    expected: torch.Tensor,
+    got: torch.Tensor,
+    operands: Sequence[torch.Tensor],
+) -> Difference:
+    """Return the difference, with each wrong element and the operands at its place."""
+    texts = element_texts(bad, got, expected)
+    for number, at in enumerate(map(tuple, np.argwhere(bad))):
+        if operands:
+            texts[number] += ", of " + ", ".join(repr(each[at].item()) for each in operands)
+    found = [f"{where}: {text}" for text in texts]
+    return Difference(f"{where}: {describe(bad, texts)}", found)
+
+
+def wide(x: torch.Tensor) -> np.ndarray:
+    """Return a tensor's elements in double precision."""
+    return x.resolve_conj().to(torch.complex128 if x.is_complex() else torch.float64).numpy()
 
 
 def _parts(x: torch.Tensor) -> torch.Tensor:
-    return (
-        torch.view_as_real(x.resolve_conj().to(torch.complex128)) if x.is_complex() else x.double()
-    )
-
-
-def _size(parts: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    size = torch.nan_to_num(parts.abs(), nan=0.0, posinf=0.0)
-    return (
-        size.amax(-1, keepdim=True).expand_as(parts) if dtype.is_complex and size.numel() else size
-    )
-
-
-def _about_the_largest(a: torch.Tensor, b: torch.Tensor, largest: float) -> torch.Tensor:
-    """One has gone over the largest number and the other is just below it."""
-    near = largest * 0.98
-    return (a.abs() >= near) & (b.abs() >= near) & (a.sign() == b.sign())
+    return torch.view_as_real(x.resolve_conj().to(torch.complex128))
 
 
 def _bits(x: torch.Tensor) -> torch.Tensor:
@@ -82,12 +106,3 @@ _INTEGER = {
     torch.float32: torch.int32,
     torch.float64: torch.int64,
 }
-
-
-def _describe(bad: torch.Tensor, expected: torch.Tensor, got: torch.Tensor) -> str:
-    if not bad.any():
-        return ""
-    at = bad.nonzero()[0].tolist()
-    where = at[: expected.dim()]
-    a, b = (x[tuple(where)].item() for x in (expected, got))
-    return f"{int(bad.sum())} of {bad.numel()} differ, first at {where}: {b!r}, expected {a!r}"

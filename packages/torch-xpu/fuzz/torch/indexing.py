@@ -221,7 +221,7 @@ def one_hot(g: Generator) -> Arguments:
     return [g.index(g.shape(0, 4, 60), n), g.pick(n, n + 3)], {}
 
 
-added = {"slack": 64, "normwise": True}
+added = {"slack": 64, "cancels": True}
 
 OPERATORS = [
     *lines("index_select", selection, exact=True),

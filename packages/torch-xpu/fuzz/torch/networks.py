@@ -244,7 +244,7 @@ def attention(g: Generator) -> Arguments:
     return given, named
 
 
-summed = {"slack": 64, "normwise": True}
+summed = {"slack": 64, "cancels": True}
 
 OPERATORS = [
     *(line for d in (1, 2, 3) for line in lines(f"F.conv{d}d", convolution(d), **summed)),
@@ -268,13 +268,13 @@ OPERATORS = [
     *(
         line
         for d in (1, 2, 3)
-        for line in lines(f"F.lp_pool{d}d", norm_pool(d), slack=256, normwise=True)
+        for line in lines(f"F.lp_pool{d}d", norm_pool(d), slack=256, cancels=True)
     ),
-    *lines("F.batch_norm", batch_norm, slack=128, normwise=True),
-    *lines("F.layer_norm", layer_norm, slack=128, normwise=True),
-    *lines("F.rms_norm", rms_norm, slack=128, normwise=True),
-    *lines("F.group_norm", group_norm, slack=128, normwise=True),
-    *lines("F.instance_norm", instance_norm, slack=128, normwise=True),
+    *lines("F.batch_norm", batch_norm, slack=128, cancels=True),
+    *lines("F.layer_norm", layer_norm, slack=128, cancels=True),
+    *lines("F.rms_norm", rms_norm, slack=128, cancels=True),
+    *lines("F.group_norm", group_norm, slack=128, cancels=True),
+    *lines("F.instance_norm", instance_norm, slack=128, cancels=True),
     *lines("F.local_response_norm", response_norm, **summed),
     *lines("F.l1_loss F.mse_loss F.soft_margin_loss", loss(), **summed),
     *lines("F.smooth_l1_loss", loss(beta=[0.0, 0.5, 2.0]), **summed),
@@ -319,8 +319,8 @@ OPERATORS = [
     *lines("F.cross_entropy", cross_entropy, **summed),
     *lines("F.multi_margin_loss", margins, **summed),
     *lines("F.interpolate", interpolate, **summed),
-    *lines("F.grid_sample", grid_sample, slack=256, normwise=True),
+    *lines("F.grid_sample", grid_sample, slack=256, cancels=True),
     *lines("F.affine_grid", affine_grid, **summed),
     *lines("F.unfold", windows, **summed),
-    *lines("F.scaled_dot_product_attention", attention, slack=64, normwise=True),
+    *lines("F.scaled_dot_product_attention", attention, slack=64, cancels=True),
 ]

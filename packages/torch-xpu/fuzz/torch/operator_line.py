@@ -25,16 +25,17 @@ FOLDERS = {
 class Operator:
     """``name`` is a function of torch, or of a folder as in ``special.erfcx``.
 
-    ``slack`` is how many steps of its dtype a result may be off, ``normwise`` measures them at the
-    largest number there instead of at the element, ``around`` at this size at least; ``exact`` results
-    are equal bit by bit. ``doubles`` is how far off the CPU's own f64 is, measured against more digits.
+    ``slack`` is how many steps of its dtype a result may be off, at the element or at ``around`` if that
+    is larger. ``cancels`` says that summands may cancel: a result may also be off by what the last digits
+    of its arguments change. ``exact`` results are equal bit by bit. ``doubles`` is how far off the CPU's
+    own f64 is, measured against more digits.
     ``strides`` says that PyTorch promises the strides of the results.
     """
 
     name: str
     arguments: Callable[[Generator], Arguments]
     slack: float = 16
-    normwise: bool = False
+    cancels: bool = False
     around: float = 0.0
     doubles: float = 0.0
     exact: bool = False

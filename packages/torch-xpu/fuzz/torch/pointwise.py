@@ -315,7 +315,7 @@ OPERATORS = [
     *lines("gcd lcm", binary_of(INTEGERS, 0), exact=True, **promises),
     *lines("ldexp xlogy special.xlog1py special.zeta", binary_of(REAL, 0.1), slack=64),
     *lines("igamma igammac", positive_pairs, slack=512),
-    *lines(POLYNOMIALS, polynomial, slack=256, normwise=True),
+    *lines(POLYNOMIALS, polynomial, slack=256, cancels=True),
     *lines("isclose", plus_options(binary_of(ALL, 0), equal_nan=[True], rtol=[0.0, 0.1])),
     *lines("allclose equal", binary_of(ALL, 0)),
     *lines(
@@ -339,9 +339,9 @@ OPERATORS = [
         exact=True,
     ),
     *lines("view_as_real imag Tensor.conj adjoint", lambda g: ([one(g, COMPLEX)], {}), exact=True),
-    *lines("addcmul", ternary_of(NUMBERS, "value"), normwise=True, **promises),
-    *lines("addcdiv", ternary_of(FLOATS + COMPLEX, "value"), normwise=True, **promises),
-    *lines("lerp", lerp, normwise=True, **promises),
+    *lines("addcmul", ternary_of(NUMBERS, "value"), cancels=True, **promises),
+    *lines("addcdiv", ternary_of(FLOATS + COMPLEX, "value"), cancels=True, **promises),
+    *lines("lerp", lerp, cancels=True, **promises),
     *lines("where", where, exact=True, strides=True),
     *lines("clamp clip", clamp, exact=True, **promises),
     *lines(

@@ -164,8 +164,8 @@ def shifted(g: Generator) -> Arguments:
     return [g.tensor(shape, g.pick(*NUMBERS))], {"dim": g.dims(len(shape))}
 
 
-summed = {"slack": 64, "normwise": True}
-solved = {"slack": 512, "normwise": True, "modes": "fg"}
+summed = {"slack": 64, "cancels": True}
+solved = {"slack": 512, "cancels": True, "modes": "fg"}
 reals = (torch.float32, torch.float64)
 any_fft = (*reals, *COMPLEX, torch.int64)
 
@@ -190,7 +190,7 @@ OPERATORS = [
     *lines("einsum", einsum, **summed),
     *lines("tensordot", tensordot, **summed),
     *lines("linalg.cross", cross, **summed),
-    *lines("cdist", distances, slack=256, normwise=True),
+    *lines("cdist", distances, slack=256, cancels=True),
     *lines(
         "F.pdist",
         lambda g: ([g.tensor([g.size(0, 17), g.size(0, 9)], g.pick(*reals), "normal")], {}),

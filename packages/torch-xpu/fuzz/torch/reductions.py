@@ -143,7 +143,7 @@ def consecutive(g: Generator) -> Arguments:
 
 
 ties = ["small", "special", "normal", "nan"]
-sums = {"slack": 32, "normwise": True}
+sums = {"slack": 32, "cancels": True}
 
 OPERATORS = [
     *lines("sum nansum mean nanmean", over(ALL, dtype_option=True), **sums),
@@ -151,10 +151,10 @@ OPERATORS = [
         "prod",
         along(ALL, ["unit", "small"], keepdim=True, dtype_option=True),
         slack=128,
-        normwise=True,
+        cancels=True,
     ),
     *lines(
-        "prod Tensor.prod", over(ALL, ["unit", "small"], several=False), slack=128, normwise=True
+        "prod Tensor.prod", over(ALL, ["unit", "small"], several=False), slack=128, cancels=True
     ),
     *lines("amax amin", over((*REAL, torch.bool), ties), exact=True),
     *lines("aminmax", over(REAL, ties, several=False), exact=True),
@@ -174,22 +174,22 @@ OPERATORS = [
     *lines("median nanmedian mode", along(WHOLE, ["distinct"], keepdim=True), exact=True),
     *lines("all any", over(ALL, ties), exact=True),
     *lines("count_nonzero", over(ALL, ties, keepdim=False), exact=True),
-    *lines("std var std_mean var_mean", variance, slack=1024, normwise=True),
+    *lines("std var std_mean var_mean", variance, slack=1024, cancels=True),
     *lines(
-        "logsumexp special.logsumexp", over(REAL, keepdim=True, least=1), slack=32, normwise=True
+        "logsumexp special.logsumexp", over(REAL, keepdim=True, least=1), slack=32, cancels=True
     ),
-    *lines("norm linalg.vector_norm", norms, slack=64, normwise=True),
-    *lines("quantile nanquantile", quantiles, slack=32, normwise=True, modes="fo"),
-    *lines("cumsum", along(NUMBERS, dtype_option=True), slack=128, normwise=True),
-    *lines("cumprod", along(NUMBERS, ["unit"], dtype_option=True), slack=128, normwise=True),
+    *lines("norm linalg.vector_norm", norms, slack=64, cancels=True),
+    *lines("quantile nanquantile", quantiles, slack=32, cancels=True, modes="fo"),
+    *lines("cumsum", along(NUMBERS, dtype_option=True), slack=128, cancels=True),
+    *lines("cumprod", along(NUMBERS, ["unit"], dtype_option=True), slack=128, cancels=True),
     *lines("cummax cummin", along(REAL, ties), exact=True),
-    *lines("logcumsumexp", along(FLOATS), slack=256, normwise=True),
-    *lines("softmax log_softmax", along(FLOATS), slack=32, normwise=True),
+    *lines("logcumsumexp", along(FLOATS), slack=256, cancels=True),
+    *lines("softmax log_softmax", along(FLOATS), slack=32, cancels=True),
     *lines(
         "F.softmin F.normalize",
         lambda g: ([g.tensor(s := g.shape(1), g.pick(*FLOATS), "normal")], {"dim": g.dim(len(s))}),
         slack=64,
-        normwise=True,
+        cancels=True,
     ),
     *lines(
         "trace",
@@ -201,11 +201,11 @@ OPERATORS = [
         "trapezoid cumulative_trapezoid",
         lambda g: ([g.tensor(s := g.shape(1), g.pick(*FLOATS), "normal")], {"dim": g.dim(len(s))}),
         slack=64,
-        normwise=True,
+        cancels=True,
     ),
-    *lines("renorm", renorm, slack=64, normwise=True),
+    *lines("renorm", renorm, slack=64, cancels=True),
     *lines("histc", histogram, exact=True),
-    *lines("bincount", counts, slack=64, normwise=True),
+    *lines("bincount", counts, slack=64, cancels=True),
     *lines("searchsorted", boundaries, composed=search, exact=True),
     *lines("bucketize", boundaries, composed=bucketize, exact=True),
     *lines("sort", orders(ties), exact=True),
@@ -220,6 +220,6 @@ OPERATORS = [
         "cov corrcoef",
         lambda g: ([g.tensor(g.shape(1, 2), g.pick(*FLOATS[:2], torch.complex64), "normal")], {}),
         slack=256,
-        normwise=True,
+        cancels=True,
     ),
 ]

@@ -176,7 +176,7 @@ def convert(rng: np.random.Generator, pick: Pick) -> Value | None:
     if value.kind == "complex" and not dtype.startswith("complex"):
         array = jnp.real(array)
     if value.kind in ("float", "complex") and integral:
-        array = jnp.clip(array, 0, 100)
+        array = jnp.clip(jnp.nan_to_num(array), 0, 100)
     return Value(array.astype(dtype), value.exact)
 
 
@@ -190,4 +190,5 @@ def bits(rng: np.random.Generator, pick: Pick) -> Value | None:
     if to is None:
         return None
     names = [*to, *(["uint8"] if size == 4 else [])]
-    return Value(lax.bitcast_convert_type(value.array, str(rng.choice(names))), True)
+    array = jnp.nan_to_num(value.array) if value.kind == "float" else value.array
+    return Value(lax.bitcast_convert_type(array, str(rng.choice(names))), True)

@@ -71,7 +71,7 @@ def random_dtype(rng: np.random.Generator, wide: bool) -> str:
 
 
 def random_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Numbers of few digits, so that sums and products of some of them are exact."""
+    """Numbers of few digits, so that sums and products of some are exact; seldom NaN or an infinity."""
     if dtype == "bool":
         return rng.random(shape) < 0.5
     if dtype.startswith(("int", "uint")):
@@ -83,6 +83,10 @@ def random_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -
         low = 0 if dtype.startswith("u") else -9
         return rng.integers(low, 10, shape).astype(dtype)
     numbers = rng.integers(-24, 25, shape) / 8
+    if rng.random() < 0.1 and numbers.size:
+        numbers.flat[int(rng.integers(numbers.size))] = rng.choice(
+            [np.nan, np.nan, np.inf, -np.inf]
+        )
     if dtype.startswith("complex"):
         return (numbers + 1j * rng.integers(-24, 25, shape) / 8).astype(dtype)
     return numbers.astype(jnp.dtype(dtype))

@@ -105,6 +105,10 @@ class Batches:
         """Start a child; None once the batches are closed."""
         command = [sys.executable, str(self._script.parent), "--seed", str(self._options.seed)]
         command += ["--report", str(report), "--numbers", json.dumps(numbers)]
+        for kind in self._options.mutate or ():
+            command += ["--mutate", kind]
+        for dtype in self._options.dtype or ():
+            command += ["--dtype", dtype]
         variables = dict(os.environ)
         variables |= validation.variables(variables)
         with self._lock:
@@ -165,7 +169,9 @@ class Batches:
                     begun = {"case": case, "subject": "no case", "program": f"after {done} cases"}
                 why = why or f"ended the process with {exit_code}"
                 difference = f"{why}\n{last}".strip()
-                self._results.put(begun | {"end": self._failed, "difference": difference})
+                self._results.put(
+                    begun | {"end": self._failed, "difference": difference, "died": True}
+                )
                 yield begun["case"]
 
     def _lines(self, report: Any) -> Iterator[bytes | None]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Result = dict[str, Any]
+# The part of the faults put into results that a fuzzer must notice.
+MIN_NOTICED = 0.9
 # Seconds after which a run prints its first lines of progress; later ones come at intervals.
 FIRST_LINES = (0.0, 1.0, 3.0)
 
@@ -91,3 +93,17 @@ def print_failures(results: Sequence[Result], options: argparse.Namespace, faile
             print(*shown(result), sep="\n")
         if len(group) > 3 and not options.case:
             print("  also " + " ".join(f"--case {result['case']}" for result in group[3:15]))
+
+
+def print_mutations(results: Sequence[Result]) -> bool:
+    """Print of each mutation how many were noticed; return False if it is less than MIN_NOTICED of them."""
+    outcomes: dict[str, dict[int, bool]] = defaultdict(dict)
+    for result in sorted(results, key=lambda result: result["case"]):
+        for name, is_noticed in result.get("mutations", {}).items():
+            outcomes[name][result["case"]] = is_noticed
+    print()
+    for name, cases in sorted(outcomes.items()):
+        missed = [str(case) for case, is_noticed in cases.items() if not is_noticed]
+        where = f"; not --case {', '.join(missed[:12])}" if missed else ""
+        print(f"{name}: {len(cases) - len(missed)} of {len(cases)} noticed{where}")
+    return all(sum(cases.values()) >= MIN_NOTICED * len(cases) for cases in outcomes.values())

@@ -1,0 +1,17 @@
+"""The fuzzer notices faults in results: zeros, a dropped tail, one wrong element, a lost NaN."""
+
+from pathlib import Path
+
+import pytest
+from xpu_testing.fuzz_sensitivity import noticed_faults
+
+FUZZER = Path(__file__).parents[1] / "fuzz" / "jax"
+
+pytestmark = [pytest.mark.values]
+
+
+def test_faults_in_results_are_noticed():
+    noticed = noticed_faults(FUZZER, (11, 26, 34, 35))
+    for dtype in ("f32", "bf16", "f16", "int"):
+        assert {f"{kind} {dtype}" for kind in ("zeros", "tail", "element")} <= noticed.keys()
+    assert "nan f32" in noticed
