@@ -8,8 +8,6 @@ import warnings
 import jax
 import jax._src.xla_bridge as bridge
 
-from .jax_version import mismatch
-
 
 def initialize() -> None:
     """Register the platform ``xpu`` if JAX may use it and the machine has such a device.
@@ -20,6 +18,8 @@ def initialize() -> None:
     """
     if not _is_requested():
         return
+    from .jax_version import mismatch
+
     if wrong := mismatch():
         warnings.warn(f"{wrong.reason}. Run: {wrong.fix}", stacklevel=2)
         return
