@@ -29,10 +29,16 @@ Pending& pending() {
   return *one;
 }
 
+// Nobody reads messages below warnings in a program that has not imported logging. To import it would take
+// time and, if the program has just been interrupted, make Python forget to end by that signal.
+bool is_read(int level) {
+  return level >= static_cast<int>(LogLevel::warning) ||
+         py::reinterpret_borrow<py::dict>(PyImport_GetModuleDict()).contains("logging");
+}
+
 // What a handler raises is the interpreter's: Ctrl-C in one reaches the program. The messages behind it are
 // kept.
 void flush() {
-  auto logger = py::module_::import("logging").attr("getLogger")("xpu_runtime");
   while (true) {
     std::pair<int, std::string> message;
     {
@@ -41,6 +47,8 @@ void flush() {
       message = std::move(pending().messages.front());
       pending().messages.pop_front();
     }
+    if (!is_read(message.first)) continue;
+    auto logger = py::module_::import("logging").attr("getLogger")("xpu_runtime");
     logger.attr("log")(message.first, "%s", message.second);
   }
 }
