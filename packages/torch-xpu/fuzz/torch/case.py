@@ -188,12 +188,13 @@ class Case:
         about, gradients = self._format(), mode in ("g", "G")
         # Which of equal numbers is the largest does not depend on rounding.
         moves = noise and (self._operator.cancels or (gradients and not self._operator.exact))
+        writes = mode in ("i", "o")
 
         def widened(storage: Storage) -> torch.Tensor:
             whole = elements(storage)
             if wide:
                 whole = whole.to(WIDE.get(whole.dtype, whole.dtype))
-            if moves:
+            if moves and writes:
                 add_noise(whole, noise, about)
             return whole
 
@@ -205,6 +206,9 @@ class Case:
                 if id(leaf) not in tensors:
                     whole = seen.storages[leaf.storage]
                     tensor = whole.as_strided(leaf.size, leaf.stride, leaf.offset)
+                    if moves and not writes:  # the elements of an expanded one differ then, too
+                        tensor = tensor.clone(memory_format=torch.contiguous_format)
+                        add_noise(tensor, noise, about)
                     if gradients and leaf.dtype in DIFFERENTIABLE:
                         tensor = tensor.detach().requires_grad_()
                     tensors[id(leaf)] = tensor

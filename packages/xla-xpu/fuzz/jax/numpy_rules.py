@@ -66,6 +66,8 @@ _OVER_DIMENSIONS = {
 def rule(name: str, params: dict[str, Any], given: list[Any]) -> Callable[..., Any] | None:
     """Return what computes an operation of these operands, None if this table has nothing."""
     kinds = {each.dtype.kind for each in given}
+    if name in _MOVES:
+        return lambda *xs: _WITH_PARAMS[name](params, *xs)
     if not kinds <= {"f", "c", "b"} or (name in _ORDERED and "c" in kinds):
         return None
     if kinds == {"b"} and name in ("add", "mul", "max", "min", "reduce_sum"):
@@ -77,6 +79,7 @@ def rule(name: str, params: dict[str, Any], given: list[Any]) -> Callable[..., A
     return _ELEMENTWISE.get(name)
 
 
+_MOVES = ("broadcast_in_dim", "slice", "reshape", "transpose", "squeeze", "rev", "concatenate")
 _ORDERED = (
     "max",
     "min",

@@ -26,6 +26,8 @@ _EXACT = frozenset(
 )
 # Of the bits of a number, or one step of its dtype: they are applied to exact numbers only.
 _OF_BITS = ("bitcast_convert_type", "nextafter", "reduce_precision", "random_bits")
+# Positions beyond this size are never made: programs take small parts of them.
+_MAX_SIZE = 1 << 28
 _WIDE = {np.dtype(jnp.complex64): np.dtype(np.complex128)}
 
 
@@ -62,9 +64,22 @@ def _run(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], noise: A
 
     for equation in jaxpr.eqns:
         given = [read(variable) for variable in equation.invars]
+        if equation.outvars[0].aval.size > _MAX_SIZE and equation.primitive.name == "iota":
+            values[equation.outvars[0]] = range(equation.outvars[0].aval.size)
+            continue
+        if any(isinstance(each, range) for each in given):
+            values[equation.outvars[0]] = _part(equation.params, *given)
+            continue
         found = _apply(equation, given, noise)
         values |= dict(zip(equation.outvars, found, strict=True))
     return [read(variable) for variable in jaxpr.outvars]
+
+
+def _part(params: dict[str, Any], positions: range) -> np.ndarray:
+    """Return a slice of positions that are too many to be made."""
+    (start,), (limit,) = params["start_indices"], params["limit_indices"]
+    (step,) = params["strides"] or (1,)
+    return np.asarray(positions[start:limit:step])
 
 
 def _apply(equation: Any, given: list[Any], noise: Noise | None) -> list[Any]:
@@ -81,7 +96,7 @@ def _apply(equation: Any, given: list[Any], noise: Noise | None) -> list[Any]:
         found = equation.primitive.bind(*narrow, **params)
         return _listed(equation, found)
     rounds = noise is not None and name not in _EXACT
-    if rounds and name != "polygamma":  # whose order is a whole number
+    if rounds:
         given = [
             _noisy(v, x.aval.dtype, noise) for v, x in zip(given, equation.invars, strict=True)
         ]
@@ -98,6 +113,8 @@ def _bind(equation: Any, given: list[Any], noise: Noise | None) -> Any:
     if all(isinstance(each, np.ndarray) for each in given) and (known := rule(name, params, given)):
         with np.errstate(all="ignore"):
             return np.asarray(known(*given))
+    if name == "polygamma":  # whose order is a whole number
+        given[0] = np.round(given[0])
     if name == "convert_element_type" and wide_dtype(params["new_dtype"]) == given[0].dtype:
         return given[0]
     if name in _SCATTERS and jnp.issubdtype(given[0].dtype, jnp.inexact):
