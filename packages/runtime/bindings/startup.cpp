@@ -9,6 +9,7 @@
 #include "bindings.h"
 #include "compile/cpu_features.h"
 #include "compile/stores/disk_cache.h"
+#include "process/startup.h"
 #include "xpu/cache.h"
 #include "xpu/device.h"
 #include "xpu/error.h"
@@ -85,7 +86,7 @@ void refuse_thread() {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     park_if_finalizing();
   }
-  fail<ShuttingDown>("the process is shutting down, so its devices accept no more work of this thread");
+  fail<ShuttingDown>(startup::refusal, " of this thread");
 }
 
 // True if another thread of Python's uses a device and may return to the interpreter.
@@ -119,6 +120,7 @@ void bind_startup(py::module_& m) {
       [](int milliseconds) { return wait_for_threads(std::chrono::milliseconds(milliseconds)); },
       py::arg("milliseconds"), "Sleep. False if no time of XPU_EXIT_TIMEOUT is left.",
       py::call_guard<py::gil_scoped_release>());
+  m.attr("refusal") = startup::refusal;
   m.attr("abi_version") = XPU_RUNTIME_ABI;
   m.def("is_initialized", &is_initialized, "True once the device stack has been used in this process.");
   m.def("generic_backend", &generic_backend, "True when only plain SYCL is used.", Unlocked());

@@ -10,6 +10,7 @@
 #include "graph/capture.h"
 #include "graph/instantiation.h"
 #include "graph/start_barrier.h"
+#include "launch/throttle.h"
 #include "memory/strict/strict.h"
 #include "process/env.h"
 #include "process/immortal.h"

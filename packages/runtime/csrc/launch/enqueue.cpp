@@ -3,7 +3,7 @@
 #include "devices/sycl_error.h"
 #include "graph/capture.h"
 #include "graph/instantiation.h"
-#include "graph/start_barrier.h"
+#include "launch/throttle.h"
 #include "memory/strict/strict.h"
 #include "process/env.h"
 #include "process/interrupt.h"
@@ -79,20 +79,6 @@ bool launches_block() {
 }
 
 }  // namespace
-
-// A host far ahead takes a core from the CPU device, and the driver's lists of pending work grow. While it
-// waits, its core joins the computation.
-//
-// Threads that may delay the main thread's signals wait much later: PyTorch's thread of a backward pass
-// enqueues all of it, and the main thread waits with the next forward pass.
-void count_and_throttle(StreamState& stream) {
-  constexpr std::uint64_t max_pending = 1200, max_pending_with_delay = 12'000;
-  auto enqueued = stream.enqueued.fetch_add(1, std::memory_order_relaxed) + 1;
-  auto pending = enqueued - stream.completed.load(std::memory_order_relaxed);
-  if (!stream.on_cpu || pending <= max_pending || current_start_barrier()) return;
-  if (interrupt::may_delay_signals() && pending <= max_pending_with_delay) return;
-  interrupt::throttle(stream);
-}
 
 void mark_completed(StreamState& stream, std::uint64_t count) {
   auto known = stream.completed.load(std::memory_order_relaxed);

@@ -107,22 +107,27 @@ bool may_delay_signals() {
   return check_signals.load() && gettid() != getpid();
 }
 
-void throttle(StreamState& stream) {
+bool wait_briefly(const Event& event) {
   constexpr auto max_wait = std::chrono::milliseconds(500);
+  auto begin = Clock::now();
+  if (begin - signal_seen < check_interval) return event.query();
+  thread_registry::BlockingScope blocking;
+  while (!event.wait_for(check_interval)) {
+    if (handles_signals() && is_signal_pending.load()()) {
+      signal_seen = Clock::now();
+      return false;
+    }
+    if (Clock::now() - begin > max_wait) return false;
+  }
+  return true;
+}
+
+void throttle(StreamState& stream) {
   auto enqueued = stream.enqueued.load();
   if (handles_signals() && drain_in_background(stream)) {
-    auto begin = Clock::now();
-    if (begin - signal_seen < check_interval) return;
     Event end;
     end.record(Stream(&stream));
-    thread_registry::BlockingScope blocking;
-    while (!end.wait_for(check_interval)) {
-      if (is_signal_pending.load()()) {
-        signal_seen = Clock::now();
-        return;
-      }
-      if (Clock::now() - begin > max_wait) return;
-    }
+    if (!wait_briefly(end)) return;
   } else {
     finish(stream);
   }

@@ -107,8 +107,7 @@ void require_usable() {
 }
 
 void require_running() {
-  expect<ShuttingDown>(state.load(std::memory_order_relaxed) != State::shut_down,
-                       "the process is shutting down, so its devices accept no more work");
+  expect<ShuttingDown>(state.load(std::memory_order_relaxed) != State::shut_down, refusal);
 }
 
 void mark_initialized() {

@@ -6,6 +6,9 @@
 
 namespace xpu::startup {
 
+/// The text of ShuttingDown. A framework's error that stands for it contains this text too.
+inline constexpr char refusal[] = "the process is shutting down, so its devices accept no more work";
+
 /// Lets the loaders find the drivers of the vendor wheels. Has an effect once in a process.
 /// Throws UsageError if two SYCL runtimes are loaded.
 void prepare();

@@ -28,6 +28,13 @@ struct SubmitQueue {
   cl_command_queue native;  ///< null if every submission must go through SYCL
 };
 
+/// The two newest points, of those recorded at intervals, in the work of a stream: see throttle.cpp.
+struct Checkpoints {
+  std::mutex mutex;
+  std::shared_ptr<Event> earlier, last;      ///< under `mutex`
+  std::atomic<std::uint64_t> last_count{0};  ///< submissions of the stream before `last`
+};
+
 /// No thread waits for a device while it holds `enqueue_mutex`: work that it waits for may need the lock.
 struct StreamState {
   StreamState(int device, std::int64_t id, int priority, bool on_cpu, bool external, sycl::queue queue)
@@ -54,6 +61,7 @@ struct StreamState {
   direct::NativeEvent last_work;            ///< empty if SYCL knows the last work; under `enqueue_mutex`
   std::atomic<bool> queue_exposed{false};   ///< callers have `own`, so it stays active
   std::optional<QueueWatch> watch;          ///< of an exposed queue; under `enqueue_mutex`
+  Checkpoints checkpoints;                  ///< of streams on GPUs
   WaitPolicy wait_policy;                   ///< of hosts that wait for a device that is no CPU
 
   SubmitQueue& queue() const { return *active.load(std::memory_order_acquire); }
@@ -77,8 +85,6 @@ bool may_bypass_sycl(StreamState& stream);
 /// True if SYCL records the queue's work into a graph; it includes queues that waited for the captured one.
 bool is_sycl_recording(const sycl::queue& queue);
 
-/// Counts a submission; blocks while too many are pending on a CPU stream. Does not throw for Ctrl-C.
-void count_and_throttle(StreamState& stream);
 /// Says that the first `count` submissions of the stream have completed.
 void mark_completed(StreamState& stream, std::uint64_t count);
 /// Every stream made so far on the device. None is ever destroyed.

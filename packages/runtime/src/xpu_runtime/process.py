@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 
 from ._native import C
-from .errors import ShuttingDown
 
 #: Raised whenever a public C++ header changes incompatibly; adapters check it when they load.
 abi_version: int = C.abi_version
@@ -54,7 +53,8 @@ def _silence_refused_threads() -> None:
     report = threading.excepthook
 
     def excepthook(failure: threading.ExceptHookArgs) -> None:
-        if not isinstance(failure.exc_value, ShuttingDown):
+        # Frameworks raise ShuttingDown as errors of their own types, with the same text.
+        if C.refusal not in str(failure.exc_value):
             report(failure)
 
     threading.excepthook = excepthook
