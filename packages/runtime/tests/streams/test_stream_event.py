@@ -57,7 +57,7 @@ def test_external_queue_is_the_same_stream(xr):
 @pytest.mark.cpu_device
 @pytest.mark.values
 def test_the_host_stays_within_reach_of_the_device(xr):
-    """A thousand small launches behind a long one do not block; more do, and are done all the same."""
+    """Some hundred small launches behind a long one do not block; more do, and are done all the same."""
     kernel = xr.compile(sources.SLOW).kernel("slow")
     x, stream = xr.zeros(64), xr.Stream()
     xr.synchronize()
@@ -66,17 +66,17 @@ def test_the_host_stays_within_reach_of_the_device(xr):
         for _ in range(times):
             xr.launch(kernel, 64, 64, [x, np.int64(rounds)], stream)
 
-    def queue_a_thousand():
+    def queue_hundreds():
         launch(1, 400_000_000)
         event.record(stream)
-        launch(1000)
+        launch(700)
         assert NOTHING_IS_QUEUED or not event.query()
 
     event = xr.Event()
-    queue_a_thousand()
+    queue_hundreds()
     event.record(stream)
     event.synchronize()
-    queue_a_thousand()
+    queue_hundreds()
     launch(1000)
     assert event.query()
     assert np.allclose(x.numpy(stream), 2.0)
