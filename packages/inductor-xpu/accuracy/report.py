@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -39,6 +40,20 @@ FAMILIES = {
     "written": "Like TorchBench's",
 }
 
+# What a result looks like, and what it means.
+MEANINGS = {
+    r"\d+ differ": "`N differ`: N outputs, gradients, buffers or updates are farther from the reference "
+    "than the rule above allows. The first of them is named, with the root mean square of its error, "
+    "compiled and eager.",
+    "RecompileError": "`RecompileError`: the second batch size compiled the model again.",
+    ".*truth value of Relational": "`cannot determine truth value of Relational`: Inductor raised an "
+    "error when it compared sizes that it keeps as symbols.",
+}
+DIFFERENCE = re.compile(r"(\d+ differ: .+?): RMSE \(res-fp64\): (\S+), \(ref-fp64\): (\S+) .*")
+# What follows a message's first sentence.
+DETAILS = re.compile(r" (triggered by the following|Explanation:) .*")
+MAX_MESSAGE = 120
+
 
 def has_failed(outcome: Outcome) -> bool:
     """Return True if a case failed on xpu that passes in stock PyTorch on the CPU."""
@@ -70,15 +85,19 @@ def write(source: Path, page: Path) -> None:
         cases = {n: o for n, o in outcomes.items() if n.startswith(f"{family}/")}
         if cases:
             lines += [f"## {title}", "", *_table(cases), ""]
-    others = {n: o for n, o in outcomes.items() if o["result"] != "pass"}
+    others = {n: o for n, o in sorted(outcomes.items()) if o["result"] != "pass"}
     if others:
-        lines += ["## Cases that do not pass", ""]
-        lines += [f"- `{name}`: {_escaped(line(o))}" for name, o in sorted(others.items())] + [""]
+        lines += ["## Cases that do not pass", "", *_failures(others), ""]
     broken = {n.split("/")[1]: o for n, o in sorted(outcomes.items()) if o.get("breaks")}
     if broken:
-        lines += ["## Models of several graphs", ""]
         lines += [
-            f"- {model}: {o['graphs']} graphs: {_escaped('; '.join(o['breaks']))}"
+            "## Models of several graphs",
+            "",
+            "Dynamo compiles these models as several graphs, for the reason given.",
+            "",
+        ]
+        lines += [
+            f"- {model}: {o['graphs']} graphs: {'; '.join(map(_shortened, o['breaks']))}"
             for model, o in broken.items()
         ]
         lines += [""]
@@ -105,6 +124,29 @@ def _table(cases: dict[str, Outcome]) -> list[str]:
             cells.append(" / ".join(marks))
         lines.append(f"| {model} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _failures(cases: dict[str, Outcome]) -> list[str]:
+    """Return what the results mean, and a row for each case with the first sentence of its messages."""
+    results = [str(o[key]) for o in cases.values() for key in ("result", "stock") if key in o]
+    lines = ["Messages are shortened; `docs/accuracy.json` has the recorded text.", ""]
+    meanings = [
+        f"- {text}" for form, text in MEANINGS.items() if any(re.match(form, r) for r in results)
+    ]
+    lines += [*meanings, ""] if meanings else []
+    lines += ["| case | on xpu | on stock PyTorch's CPU |", "|---|---|---|"]
+    for name, outcome in cases.items():
+        ours = _shortened(str(outcome["result"]))
+        stock = _shortened(str(outcome.get("stock", "passes")))
+        lines.append(f"| `{name}` | {ours} | {'the same' if stock == ours else stock} |")
+    return lines
+
+
+def _shortened(message: str) -> str:
+    """Return the first sentence of a message for a table, cut to MAX_MESSAGE characters."""
+    text = DIFFERENCE.sub(r"\1: compiled \2, eager \3", message)
+    text = DETAILS.sub("", text)
+    return _escaped(text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE].rstrip()} …")
 
 
 def _escaped(text: str) -> str:

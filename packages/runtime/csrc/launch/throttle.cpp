@@ -9,8 +9,8 @@
 namespace xpu {
 namespace {
 
-// A host far ahead takes a core from a CPU device, the driver's lists of pending work grow, and what waits for
-// the device, such as the check after Ctrl-C, waits for all of that work.
+// A host far ahead takes a core from a CPU device, the driver's lists of pending work grow, and what waits
+// for the device, such as the check after Ctrl-C, waits for all of that work.
 constexpr std::uint64_t max_pending = 1200;
 // Threads that may delay the main thread's signals wait much later: PyTorch's thread of a backward pass
 // enqueues all of it, and the main thread waits with the next forward pass.

@@ -18,7 +18,8 @@ void check_operation();
 /// True on threads other than the main one, which may be waiting for them and handles signals afterwards.
 bool may_delay_signals();
 /// Blocks until the event has completed, a signal is pending or half a second has passed. True if it has
-/// completed. Throws nothing for signals: the operation continues, and the program handles the signal after it.
+/// completed. Throws nothing for signals: the operation continues, and the program handles the signal after
+/// it.
 bool wait_briefly(const Event& event);
 /// Does the same for all work of a CPU stream.
 void throttle(StreamState& stream);

@@ -50,24 +50,24 @@ void check(const MatmulProblem& p) {
 // groups.
 struct Steps {
   std::int64_t numbers;  // that a lane reads in a step
-  bool words;            // are they one?
+  bool reads_words;      // reads them as one word
   std::int64_t length, parts = 1, rounds, each;
   bool has_tail;
 
   Steps(const MatmulProblem& p, const LowBitWeights& w, std::int64_t lanes)
       : numbers(w.packed ? 8 : 4 / static_cast<std::int64_t>(size_of(p.b.dtype))) {
-    words = p.k() % numbers == 0 && p.b.strides[1] % numbers == 0 && p.is_b_aligned;
-    reject_unless(words || !w.packed, "columns are not whole words");
-    if (!words) numbers = 4;
+    reads_words = p.k() % numbers == 0 && p.b.strides[1] % numbers == 0 && p.is_b_aligned;
+    reject_unless(reads_words || !w.packed, "columns are not whole words");
+    if (!reads_words) numbers = 4;
     length = lanes * numbers;
     // Numbers that a lane reads at once, or that lanes read at once, have one scale.
-    auto together = words ? numbers : lanes;
+    auto with_one_scale = reads_words ? numbers : lanes;
     has_tail = p.k() % length != 0;
     if (w.groups == 1 || w.group_length % length == 0) {
       rounds = w.groups;
       each = (w.group_length + length - 1) / length;
     } else {
-      reject_unless(length % w.group_length == 0 && w.group_length % together == 0, "groups of ",
+      reject_unless(length % w.group_length == 0 && w.group_length % with_one_scale == 0, "groups of ",
                     w.group_length, " do not fit steps of ", length);
       parts = length / w.group_length;
       rounds = (p.k() + length - 1) / length;
@@ -102,20 +102,20 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       epilogue.source() + w.defines() +
       join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
-           steps.parts, "\n#define XPU_WORDS ", steps.words, "\n#define XPU_EXACT ", is_exact,
+           steps.parts, "\n#define XPU_WORDS ", steps.reads_words, "\n#define XPU_EXACT ", is_exact,
            "\n#define XPU_DENSE ", w.groups >= lanes && w.has_dense_scales(), "\n#define XPU_HAS_TAIL ",
            steps.has_tail, "\n#define XPU_SCALES_A ", scales_a, "\n#define XPU_SCALE_A ",
            scales_a ? kernel_type(p.scale_a.tensor->dtype) : "float", "\n#define XPU_READS_RESULT ",
            epilogue.reads_result(), "\n") +
       kernel_source("matmul_skinny.sycl");
 
-  // As many blocks a step as the kernel reads: kBlocks.
-  bool has_base = steps.words && (p.b.dtype == DType::i4 || p.b.dtype == DType::i8);
+  // As many blocks in a step as the kernel reads: kBlocks.
+  bool has_base = steps.reads_words && (p.b.dtype == DType::i4 || p.b.dtype == DType::i8);
   bool has_shift = p.zero_b.tensor || p.offset_b.tensor || has_base;
-  auto blocks = steps.numbers + has_shift * (steps.words ? 1 : steps.parts);
+  auto blocks = steps.numbers + has_shift * (steps.reads_words ? 1 : steps.parts);
   auto count = p.m() * steps.count() * lanes;
   // As the kernel's kHasRowUnits.
-  bool has_row_units = steps.words && !is_exact && p.b.dtype == DType::f8e4m3;
+  bool has_row_units = steps.reads_words && !is_exact && p.b.dtype == DType::f8e4m3;
   auto floats = count * blocks + has_row_units * p.m();
   int ordered = plan.add_scratch(static_cast<std::size_t>(floats) * sizeof(float));
   constexpr std::int64_t group = 256;
@@ -135,8 +135,8 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
       build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
       NdRange::linear(has_row_units ? p.m() : (count + group - 1) / group, group), std::move(ordering)));
 
-  auto bytes_read = steps.words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
-  auto far = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, far);
+  auto bytes_read = steps.reads_words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
+  auto column_blocks = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, column_blocks);
   std::int64_t shape[] = {p.m(),        p.n(),       p.k(),          w.groups,
                           steps.rounds, steps.each,  sets,           w.column / bytes_read,
                           w.scale[0],   w.scale[1],  w.zero[0],      w.zero[1],
@@ -144,9 +144,9 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   KernelArguments arguments;
   arguments.operand(ordered).operand(1).operand(2);
   w.add_operands(arguments, ordered).bytes(shape, sizeof shape).append(epilogue.arguments());
-  plan.add(
-      std::make_unique<KernelStep>(build_kernel(device, source, "matmul_skinny", {}, static_cast<int>(lanes)),
-                                   NdRange::linear((far + sets - 1) / sets, lanes), std::move(arguments)));
+  plan.add(std::make_unique<KernelStep>(
+      build_kernel(device, source, "matmul_skinny", {}, static_cast<int>(lanes)),
+      NdRange::linear((column_blocks + sets - 1) / sets, lanes), std::move(arguments)));
   return "matmul_skinny";
 }
 
