@@ -167,6 +167,34 @@ def test_two_crashes_are_an_error_that_names_the_signal_and_the_source(run, tmp_
     assert "waste<31>" in saved.read_text()
 
 
+@pytest.mark.parametrize("cache", ["1G", "0"])
+def test_a_thread_that_waits_for_a_build_that_crashes_goes_on(run, cache):
+    """It gets the error, too, or builds the kernel itself."""
+    out = run(
+        """
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    def build(_):
+        try:
+            return slow_build.build().name
+        except xr.CompileError as error:
+            return str(error).splitlines()[0]
+
+    value(0)
+    threading.Thread(target=slow_build.kill, args=(2, 0.5), daemon=True).start()
+    with ThreadPoolExecutor(2) as pool:
+        print(*pool.map(build, range(2)), sep="\\n")
+    assert value(1) == 1
+    """,
+        XPU_CACHE_SIZE=cache,
+        XPU_BUILD_PROCESSES="1",
+    )
+    first, second = sorted(out.splitlines(), key="slow".__eq__)  # a built one last
+    assert "the compiler crashed 2 times on this source" in first
+    assert second in (first, "slow")
+
+
 @pytest.mark.parametrize("helpers", ["1", "0"])
 def test_a_build_over_its_time_limit_is_an_error_that_names_the_source(run, tmp_path, helpers):
     out = run(
