@@ -230,5 +230,7 @@ for _ in range({times}):
 def program(framework: str, work: str, times: int, seed: int) -> str:
     """Return the text of a program that is interrupted so many times."""
     head = {"torch": TORCH, "jax": JAX}[framework]
-    body = textwrap.dedent(SIDE) + textwrap.dedent(head) + textwrap.dedent(PROGRAMS[framework, work])
+    body = (
+        textwrap.dedent(SIDE) + textwrap.dedent(head) + textwrap.dedent(PROGRAMS[framework, work])
+    )
     return body + INTERRUPTED.format(times=times, seed=seed)
