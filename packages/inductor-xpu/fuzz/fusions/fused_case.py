@@ -59,7 +59,7 @@ class FusedCase:
         body = "\n".join(f"    {line}" for line in lines)
         return f"def chain({', '.join(self.inputs)}):\n{body}\n"
 
-    def tensor(self, name: str, *sizes: int) -> str:
+    def tensor(self, name: str, *sizes: int, may_be_nan: bool = True) -> str:
         """Add an input: contiguous, transposed, or with gaps."""
         generator = torch.Generator().manual_seed(self.draw.getrandbits(30))
         order = list(range(len(sizes)))
@@ -69,7 +69,7 @@ class FusedCase:
         stored = [sizes[d] for d in order]
         stored[-1:] = [stored[-1] * step] if stored else []
         values = torch.randint(-8, 9, stored, generator=generator) / 8
-        if generator.initial_seed() % 16 == 0:
+        if may_be_nan and generator.initial_seed() % 16 == 0:
             values.view(-1)[0] = torch.nan
         values = values[..., ::step] if stored else values
         self.inputs[name] = values.permute([order.index(d) for d in range(len(sizes))])
@@ -102,7 +102,8 @@ class FusedCase:
         size = [self.draw.choice((4, 5, 9)) for _ in range(dims)]
         first, second = (channels, features) if transposed else (features, channels)
         x = self.tensor("x", self.draw.choice((1, 3)), channels, *size)
-        w = self.tensor("w", first, second // groups, *[window] * dims)
+        # Algorithms differ in whether a weight outside of the input is multiplied by zero, or not used.
+        w = self.tensor("w", first, second // groups, *[window] * dims, may_be_nan=False)
         bias = self.tensor("b", features) if self.draw.random() < 0.6 else "None"
         name = f"F.conv{'_transpose' * transposed}{dims}d"
         call = f"{name}({x}, {w}, {bias}, stride={stride}, padding={padding}, groups={groups})"
