@@ -23,6 +23,19 @@ def test_properties_come_from_the_driver():
     assert torch.xpu.get_device_capability(0)["max_work_group_size"] == found.max_work_group_size
 
 
+@pytest.mark.parametrize(
+    ("kind", "slices", "expected"), [("gpu", 0, 132), ("gpu", 4, 32), ("cpu", 0, 0)]
+)
+def test_multiprocessors_of_gpus_without_slices_are_compute_units(
+    monkeypatch, kind, slices, expected
+):
+    """Inductor splits reductions for as many."""
+    info = xpu_runtime.Device(0).properties()
+    info |= {"type": kind, "slices": slices, "subslices_per_slice": 8, "max_compute_units": 132}
+    monkeypatch.setattr(xpu_runtime.Device, "properties", lambda self: info)
+    assert torch.xpu.get_device_properties(0).gpu_subslice_count == expected
+
+
 def test_properties_of_a_device_are_equal():
     first, second = torch.xpu.get_device_properties(0), torch.xpu.get_device_properties(0)
     assert first == second

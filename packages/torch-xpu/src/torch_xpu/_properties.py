@@ -47,6 +47,10 @@ class _XpuDeviceProperties:
         for name, ours in _FIELDS.items():
             setattr(self, name, info[ours])
         self.gpu_subslice_count = info["slices"] * info["subslices_per_slice"]
+        if info["type"] == "gpu" and not self.gpu_subslice_count:
+            # Other vendors' GPUs report no slices; their compute units are what PyTorch calls multiprocessors.
+            # With 0 of them Inductor splits no reduction.
+            self.gpu_subslice_count = info["max_compute_units"]
         self.uuid = uuid.UUID(info["uuid"]) if info["uuid"] else None
 
     def __eq__(self, other: object) -> bool:
