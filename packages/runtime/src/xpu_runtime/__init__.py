@@ -37,6 +37,7 @@ _HOME = {
     "dry_run": "kernel",
     "launch": "kernel",
     "prestart_build_helpers": "kernel",
+    "register_tensor_type": "kernel",
     "Graph": "graph",
     "Generator": "random",
     "default_generator": "random",
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
         from_spirv,
         launch,
         prestart_build_helpers,
+        register_tensor_type,
     )
     from .process import abi_version, generic_backend, is_initialized, library_paths
     from .random import Generator, default_generator, manual_seed

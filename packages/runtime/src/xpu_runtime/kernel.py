@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._native import C
@@ -98,6 +98,15 @@ def launch(
 def prestart_build_helpers(device: int | None = None) -> None:
     """Start helper processes early, for threads that are about to build kernels. Does not wait for them."""
     C.prestart_build_helpers(C.current_device() if device is None else device)
+
+
+def register_tensor_type(type: type, address_of: Callable[[Any, Stream], tuple[int, int]]) -> None:
+    """Let launches take objects of a framework's type as arguments.
+
+    ``address_of(tensor, stream)`` returns the address and device of a tensor, -1 for host memory, and makes
+    later work of the stream wait for what the framework has enqueued on the tensor.
+    """
+    C.register_tensor_type(type, address_of)
 
 
 @contextlib.contextmanager

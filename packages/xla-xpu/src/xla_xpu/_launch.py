@@ -5,7 +5,6 @@ from __future__ import annotations
 import jax
 import xpu_runtime
 from jax._src.array import ArrayImpl
-from xpu_runtime._native import C
 
 from . import _plugin
 from ._dlpack import CPU, ONEAPI, devices_of
@@ -14,8 +13,8 @@ from .rules.buffer_callbacks import Buffer
 
 def apply() -> None:
     """Let ``xpu_runtime.Launcher`` and ``launch`` take JAX arrays, and what ``buffer_callback`` gives."""
-    C.register_tensor_type(ArrayImpl, address_of)
-    C.register_tensor_type(Buffer, Buffer.address_for)
+    xpu_runtime.register_tensor_type(ArrayImpl, address_of)
+    xpu_runtime.register_tensor_type(Buffer, Buffer.address_for)
 
 
 def address_of(array: jax.Array, stream: xpu_runtime.Stream) -> tuple[int, int]:
