@@ -48,7 +48,7 @@ class _XpuDeviceProperties:
             setattr(self, name, info[ours])
         self.gpu_subslice_count = info["slices"] * info["subslices_per_slice"]
         if info["type"] == "gpu" and not self.gpu_subslice_count:
-            # Other vendors' GPUs report no slices; their compute units are what PyTorch calls multiprocessors.
+            # Other vendors' GPUs report no slices; their compute units are PyTorch's multiprocessors.
             # With 0 of them Inductor splits no reduction.
             self.gpu_subslice_count = info["max_compute_units"]
         self.uuid = uuid.UUID(info["uuid"]) if info["uuid"] else None
