@@ -64,22 +64,45 @@ def _run(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], noise: A
 
     for equation in jaxpr.eqns:
         given = [read(variable) for variable in equation.invars]
-        if equation.outvars[0].aval.size > _MAX_SIZE and equation.primitive.name == "iota":
-            values[equation.outvars[0]] = range(equation.outvars[0].aval.size)
+        out = equation.outvars[0]
+        if out.aval.size > _MAX_SIZE and equation.primitive.name in _UNMADE:
+            values[out] = _UNMADE[equation.primitive.name](equation.params, *given)
             continue
-        if any(isinstance(each, range) for each in given):
-            values[equation.outvars[0]] = _part(equation.params, *given)
+        if any(_is_unmade(each) for each in given):
+            values[out] = _part(equation.params, *given)
             continue
         found = _apply(equation, given, noise)
         values |= dict(zip(equation.outvars, found, strict=True))
     return [read(variable) for variable in jaxpr.outvars]
 
 
-def _part(params: dict[str, Any], positions: range) -> np.ndarray:
-    """Return a slice of positions that are too many to be made."""
-    (start,), (limit,) = params["start_indices"], params["limit_indices"]
-    (step,) = params["strides"] or (1,)
-    return np.asarray(positions[start:limit:step])
+def _positions(params: dict[str, Any]) -> range:
+    (size,) = params["shape"]
+    return range(size)
+
+
+def _spread(params: dict[str, Any], value: Any) -> np.ndarray:
+    """Return a view that repeats the elements of an array."""
+    shape, dims = params["shape"], params["broadcast_dimensions"]
+    sizes = [1] * len(shape)
+    for dim, size in zip(dims, np.shape(value), strict=True):
+        sizes[dim] = size
+    return np.broadcast_to(np.reshape(value, sizes), shape)
+
+
+# Operations whose large results are not made.
+_UNMADE = {"iota": _positions, "broadcast_in_dim": _spread}
+
+
+def _is_unmade(value: Any) -> bool:
+    return isinstance(value, range) or getattr(value, "size", 0) > _MAX_SIZE
+
+
+def _part(params: dict[str, Any], whole: range | np.ndarray) -> np.ndarray:
+    """Return a slice of an array that is too large to be made."""
+    starts, limits = params["start_indices"], params["limit_indices"]
+    places = tuple(map(slice, starts, limits, params["strides"] or [1] * len(starts)))
+    return np.array(whole[places[0]] if isinstance(whole, range) else whole[places])
 
 
 def _apply(equation: Any, given: list[Any], noise: Noise | None) -> list[Any]:
