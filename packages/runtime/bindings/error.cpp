@@ -48,7 +48,12 @@ void flush() {
       pending().messages.pop_front();
     }
     if (!is_read(message.first)) continue;
-    auto logger = py::module_::import("logging").attr("getLogger")("xpu_runtime");
+    // An import by name would ask the frame that the interpreter has just interrupted for its __import__, and
+    // those of named tuples' constructors have none.
+    auto logging = py::reinterpret_steal<py::object>(
+        PyImport_ImportModuleLevel("logging", nullptr, nullptr, nullptr, 0));
+    if (!logging) throw py::error_already_set();
+    auto logger = logging.attr("getLogger")("xpu_runtime");
     logger.attr("log")(message.first, "%s", message.second);
   }
 }
