@@ -105,6 +105,27 @@ def test_an_area_writes_its_rows_and_fails_on_a_missed_bar(tmp_path, capsys):
     assert [row["name"] for row in json.loads(file.read_text())["thing"]] == ["quick", "slow"]
 
 
+def test_areas_may_have_files_of_one_name(tmp_path):
+    for area in ("one", "two"):
+        folder = tmp_path / "packages" / area / "benchmarks"
+        folder.mkdir(parents=True)
+        (folder / "peer_of_tests.py").write_text(f"name_of_{area} = '{area}'")
+        (folder / "bench_it.py").write_text(
+            textwrap.dedent(f"""
+            from peer_of_tests import name_of_{area}
+            from xpu_bench import Case, Pair
+            def cases():
+                yield Case(name_of_{area}, lambda: Pair(ours=lambda: 1.0, self_timed=True))
+            """)
+        )
+    file = tmp_path / "rows.json"
+    assert main(["one", "two", "--root", str(tmp_path), "--json", str(file)]) == 0
+    assert {area: rows[0]["name"] for area, rows in json.loads(file.read_text()).items()} == {
+        "one": "one",
+        "two": "two",
+    }
+
+
 def test_an_unknown_area_names_the_known_ones(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["nothing", "--root", str(tmp_path)])

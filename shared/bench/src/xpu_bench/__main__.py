@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .cores import THREADS, use_cores
@@ -41,6 +42,14 @@ def loaded_cases(path: Path) -> Iterator[list]:
         yield list(module.cases())
     finally:
         sys.path.remove(str(path.parent))
+        # Another area may have a file of the same name.
+        for name in [name for name, own in sys.modules.items() if _is_in(path.parent, own)]:
+            del sys.modules[name]
+
+
+def _is_in(folder: Path, module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).parent == folder
 
 
 def save_rows(file: Path, measured: Mapping[str, Sequence[Row]], *, whole: bool) -> None:
