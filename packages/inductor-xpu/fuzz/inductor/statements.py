@@ -52,8 +52,8 @@ def evaluate(
         exec(text, scope)
         scope |= given
         if target not in names:
-            size = scope[names[0]] if "F.gelu(" in text else 0.0
-            scope[target] = _noisy(scope[target], noise, about, size)
+            inside = _size_inside(text, scope[names[0]])
+            scope[target] = _noisy(scope[target], noise, about, inside)
 
 
 def references(
@@ -85,6 +85,14 @@ def _widened(text: str) -> str:
     for name in ("bfloat16", "float16", "float32"):
         text = text.replace(f"torch.{name})", "torch.float64)")
     return text.replace(".float()", ".double()")
+
+
+def _size_inside(text: str, operand: torch.Tensor) -> torch.Tensor | float:
+    """Return the size of numbers that an operator rounds although its result may be smaller."""
+    if "F.gelu(" in text:
+        return operand
+    # The logarithm of a sum of which one part is 1.
+    return 1.0 if "log_softmax(" in text or "logsumexp(" in text else 0.0
 
 
 def _target(text: str) -> str:
