@@ -12,6 +12,8 @@ from xpu_runtime.codegen.gelu import use_gelu
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Array, LoopProgram, Section
 from xpu_runtime.codegen.statements import Let, Load, Store, Term
+from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.write import write
 
 F32 = ELEMENTS["f32"]
 COUNT = 100
@@ -95,9 +97,122 @@ def test_other_functions_stay(program):
     assert use_gelu(program) is program
 
 
+def product(*factors):
+    value = factors[0]
+    for factor in factors[1:]:
+        value = Term("{0} * {1}", (value, factor))
+    return value
+
+
+def plus(a, b):
+    return Term("{0} + {1}", (a, b))
+
+
+def minus(a):
+    return Term("-{0}", (a,))
+
+
+def of(function, value):
+    return Term(f"{function}({{0}})", (value,))
+
+
+HALF, ONE, R = number(0.5), number(1.0), number(ROOT_OF_HALF)
+K, C = number(math.sqrt(2 / math.pi)), number(0.044715)
+ERFC = of("erfc", product(minus("x"), R))
+INNER = product(K, plus("x", product(C, product(product("x", "x"), "x"))))
+TANH = plus(ONE, of("tanh", INNER))
+FORMS = {
+    "JAX's": (product(product(HALF, "x"), ERFC), "gelu"),
+    "JAX's, half last": (product(product("x", ERFC), HALF), "gelu"),
+    "JAX's, minus outside": (
+        product("x", product(HALF, of("erfc", minus(product(R, "x"))))),
+        "gelu",
+    ),
+    "JAX's, minus in the root": (
+        product(HALF, product(of("erfc", product("x", number(-ROOT_OF_HALF))), "x")),
+        "gelu",
+    ),
+    "tanh": (product("x", product(HALF, TANH)), "gelu_tanh"),
+    "tanh of a product": (
+        product(
+            product(HALF, "x"),
+            plus(
+                of("tanh", product(plus(product(product(product(C, "x"), "x"), "x"), "x"), K)), ONE
+            ),
+        ),
+        "gelu_tanh",
+    ),
+    "erfc of x": (product(product(HALF, "x"), of("erfc", product("x", R))), ""),
+    "erfc of another": (product(product(HALF, "z"), ERFC), ""),
+    "x squared": (product(product("x", "x"), ERFC), ""),
+    "half squared": (product(product(HALF, HALF), ERFC), ""),
+    "tanh of a square": (
+        product(
+            "x",
+            product(
+                HALF, plus(ONE, of("tanh", product(K, plus("x", product(C, product("x", "x"))))))
+            ),
+        ),
+        "",
+    ),
+    "tanh of a fourth power": (
+        product(
+            "x",
+            product(
+                HALF, plus(ONE, of("tanh", product(K, plus("x", product(C, "x", "x", "x", "x")))))
+            ),
+        ),
+        "",
+    ),
+    "tanh without x": (product("z", product(HALF, TANH)), ""),
+    "erf and erfc": (product(product(HALF, "x"), plus(ONE, ERFC)), ""),
+}
+
+
+def form(value):
+    """The program of a value of x, as nested terms; and of the same with each term named."""
+    nested = [Let("result", "float", value)]
+    named = []
+
+    def name(operand):
+        if not isinstance(operand, Term):
+            return operand
+        term = Term(operand.template, tuple(map(name, operand.args)))
+        named.append(Let(f"t{len(named)}", "float", term))
+        return named[-1].name
+
+    last = name(value)
+    [section] = gelu().sections
+    before = section.per_element[:3]
+    store = Store(1, whole(COUNT), "result")
+    return [
+        replace(gelu(), sections=[Section([*before, *statements, store])])
+        for statements in (nested, [*named, Let("result", "float", last)])
+    ]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms(name):
+    value, function = FORMS[name]
+    for program in form(value):
+        calls = [s.value for s in use_gelu(program).sections[0].per_element if isinstance(s, Let)]
+        found = [c for c in calls if isinstance(c, Term) and "gelu" in c.template]
+        assert found == ([Term(f"{function}({{0}})", ("x",))] if function else [])
+
+
 @pytest.mark.values
-def test_a_program_with_gelu(xr):
+@pytest.mark.parametrize("name", [name for name, (_, function) in FORMS.items() if function])
+def test_a_program_with_gelu(xr, name):
+    """By the writer, which runs the pass."""
     x = np.linspace(-6, 6, COUNT).astype(np.float32)
-    _, got = run(xr, use_gelu(gelu()), [x, np.zeros_like(x)])
-    expected = [v / 2 * math.erfc(-v * math.sqrt(0.5)) for v in x.astype(np.float64)]
-    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    value, function = FORMS[name]
+    wide = x.astype(np.float64)
+    if function == "gelu":
+        expected = [v / 2 * math.erfc(-v * ROOT_OF_HALF) for v in wide]
+    else:
+        inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)
+        expected = wide / (1 + np.exp(-2 * inner))
+    for program in form(value):
+        assert "gelu" in write(program, Target.of(xr.Device(0))).code.headers
+        _, got = run(xr, program, [x, np.zeros_like(x)])
+        np.testing.assert_allclose(got, expected, rtol=2e-5)

@@ -14,6 +14,7 @@ from xpu_runtime.codegen.program import Array, LoopProgram, Section
 from xpu_runtime.codegen.share import share_codes
 from xpu_runtime.codegen.statements import Block, If, Let, Load, Set, Store, Term, Var
 from xpu_runtime.codegen.target import Target
+from xpu_runtime.codegen.unused import drop_unused
 from xpu_runtime.codegen.write import write
 
 CPU = Target(lanes=16, units=2, gpu=False, max_items=4096, local_memory=1 << 15)
@@ -29,6 +30,40 @@ def test_loops_are_joined_where_every_position_allows():
     broadcast = dot((i, j, k), (0, 5, 1))
     assert join((3, 4, 5), [rows, broadcast]).sizes == [3, 20]
     assert join((3, 4, 5), [rows], boundary=1).sizes == [3, 20]
+
+
+def test_what_nothing_uses_is_dropped():
+    place = Affine.of(0) + Affine.of("at")
+    guarded = If("mask", [Store(1, place, "used"), Let("lost", "float", "unused")])
+    program = LoopProgram(
+        [Array(F32, 400), Array(F32, 400, True)],
+        (10, 10),
+        1,
+        [
+            Section(
+                [
+                    Load("unused", 0, Affine.of(1)),
+                    Load("used", 0, Affine.of(1)),
+                    Load("mask", 0, Affine.of(1)),
+                    Let("at", "i32", "0"),
+                    Let("of_row", "float", "1.0f"),
+                    Let("of_fold", "float", "2.0f"),
+                    guarded,
+                ],
+                [total("sum", "of_fold")],
+                [
+                    Let("twice", "float", Term("{0} + {1}", ("sum", "of_row"))),
+                    Let("no", "i32", "1"),
+                ],
+            ),
+            Section([Let("each", "float", "twice"), Store(1, Affine.of(1), "each")]),
+        ],
+    )
+    first, second = drop_unused(program).sections
+    assert [s.name for s in first.per_element[:-1]] == ["used", "mask", "at", "of_row", "of_fold"]
+    assert first.per_element[-1] == If("mask", [Store(1, place, "used")], [])
+    assert [s.name for s in first.per_row] == ["twice"]
+    assert second.per_element == program.sections[1].per_element
 
 
 def test_what_depends_on_the_row_alone_is_hoisted():

@@ -44,6 +44,10 @@ UNARY = {
     "composite@chlo.asinh": lax.asinh,
     "composite@chlo.acosh": lax.acosh,
     "composite@chlo.atanh": lax.atanh,
+    "composite@chlo.bessel_i0e": lax.bessel_i0e,
+    "composite@chlo.bessel_i1e": lax.bessel_i1e,
+    "composite@chlo.erf_inv": lax.erf_inv,
+    "composite@chlo.lgamma": lax.lgamma,
     "reduce_precision": lambda x: lax.reduce_precision(x, 5, 7),
 }
 BINARY = {

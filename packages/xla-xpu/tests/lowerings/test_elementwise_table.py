@@ -44,7 +44,7 @@ def known(name: str, arguments: int, kinds: set[str]) -> bool:
     for function in functions():
         if function.name != name or function.arity != arguments:
             continue
-        if function.header_for("real") in headers_of() and any(
+        if function.header_for("real") in headers_of([function.header]) and any(
             function.rule in RULES.get(kind, ()) for kind in kinds
         ):
             return True

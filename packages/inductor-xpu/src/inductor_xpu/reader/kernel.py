@@ -17,12 +17,9 @@ from torch._inductor.utils import device_supports_fp64, generate_assert, upcast_
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
 from xpu_runtime.codegen.elements import Element, element
-from xpu_runtime.codegen.gelu import use_gelu
-from xpu_runtime.codegen.keep_values import keep_slow_values
 from xpu_runtime.codegen.kernel import Kernel, module_source
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold, Section
-from xpu_runtime.codegen.softmax import simplify_softmax
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 from xpu_runtime.codegen.tiles import MAX_NARROW
 from xpu_runtime.codegen.write import write
@@ -350,9 +347,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             self.index_element.math == "i64",
             self.faults.parameters,
         )
-        target = target_of(V.graph.get_current_device_or_throw())
-        program = simplify_softmax(use_gelu(program))
-        return write(keep_slow_values(program, target), target)
+        return write(program, target_of(V.graph.get_current_device_or_throw()))
 
     def _written_as(self) -> dict[str, str]:
         """Return the arguments that are the memory of results, by the arguments that read it."""

@@ -10,7 +10,19 @@ from typing import Any
 from .affine import Affine
 from .functions import functions
 from .program import Cache, LoopProgram, Section
-from .statements import Keep, Let, Load, Operand, Recall, Statement, Store, Term, operands, walk
+from .statements import (
+    Keep,
+    Let,
+    Load,
+    Operand,
+    Recall,
+    Statement,
+    Store,
+    Term,
+    names_in,
+    names_of,
+    walk,
+)
 from .target import Target
 
 # Headers of functions that take longer than a load and a store of local memory.
@@ -60,7 +72,7 @@ class _Keeper:
         rest = [s for s, _, _ in keyed if not (isinstance(s, Let) and s.name in again)]
         updates = [s for fold in section.folds for s in fold.update]
         # What only leads to another known value is not needed.
-        needed = {name for s in walk((*rest, *updates)) for name in _names_in(s)}
+        needed = {name for s in walk((*rest, *updates)) for name in names_in(s)}
         statements: list[Statement] = []
         for statement, key, is_slow in keyed:
             if isinstance(statement, Let) and is_slow:
@@ -88,13 +100,6 @@ class _Keeper:
         return True
 
 
-def _names_in(statement: Statement) -> Iterator[str]:
-    for operand in operands(statement):
-        yield from _names(operand)
-    if isinstance(statement, Load | Store):
-        yield from statement.position.variables
-
-
 def written_arrays(program: LoopProgram) -> set[int]:
     """Return the arrays that the program stores to."""
     return {
@@ -120,7 +125,7 @@ def _keyed(
         key: Hashable = object()  # equals nothing else
         is_slow = False
         if isinstance(statement, Let):
-            names = set(_names(statement.value))
+            names = set(names_of(statement.value))
             key = statement.type, _key(statement.value, keys)
             is_slow = _calls_slow(statement.value) or bool(names & slow)
         elif isinstance(statement, Load) and statement.array not in written:
@@ -139,16 +144,6 @@ def _key(operand: Operand, keys: dict[str, Hashable]) -> Hashable:
     if isinstance(operand, Affine):
         return operand.constant, tuple((keys.get(c, c), f) for c, f in operand.terms)  # type: ignore[arg-type]
     return keys.get(operand, operand)
-
-
-def _names(operand: Operand) -> Iterator[str]:
-    if isinstance(operand, Term):
-        for argument in operand.args:
-            yield from _names(argument)
-    elif isinstance(operand, Affine):
-        yield from operand.variables
-    else:
-        yield operand
 
 
 def _calls_slow(operand: Any) -> bool:

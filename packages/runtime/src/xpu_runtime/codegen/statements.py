@@ -153,6 +153,23 @@ def leaves(operand: Operand) -> Iterator[str | Affine]:
         yield operand
 
 
+def names_of(operand: Operand) -> Iterator[str]:
+    """Yield the names and literals of an operand, those in positions too."""
+    for leaf in leaves(operand):
+        if isinstance(leaf, Affine):
+            yield from leaf.variables
+        else:
+            yield leaf
+
+
+def names_in(statement: Statement) -> Iterator[str]:
+    """Yield the names that a statement uses, but not those that only its bodies use."""
+    for operand in operands(statement):
+        yield from names_of(operand)
+    if isinstance(statement, Load | Store):
+        yield from statement.position.variables
+
+
 def positions_of(statements: Iterable[Statement]) -> dict[Affine, None]:
     """Return all positions, in the order of their first use."""
     found: dict[Affine, None] = {}

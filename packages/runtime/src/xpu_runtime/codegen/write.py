@@ -5,6 +5,7 @@ from __future__ import annotations
 from .affine import Affine, counters, dot, row_major
 from .check import check
 from .kernel import Kernel, make_code
+from .passes import run_passes
 from .program import LoopProgram
 from .statements import Load, Store, walk
 from .target import Target
@@ -17,9 +18,10 @@ from .write_rows import write_rows
 def write(program: LoopProgram, target: Target) -> Kernel:
     """Return the kernel of a program for a device; raise ProgramError if ``check`` rejects it.
 
-    The writers' passes move and replace statements; ``Renderer`` raises it where these use an undefined name.
+    Passes move and replace statements; ``Renderer`` raises it where these use an undefined name.
     """
     check(program, target)
+    program = run_passes(program, target)
     is_pointwise = program.parallel_dims == len(program.shape)
     write_folds = write_columns if program.lanes_on_parallel else write_rows
     body = (write_pointwise if is_pointwise else write_folds)(program, target)

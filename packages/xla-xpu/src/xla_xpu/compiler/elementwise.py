@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from xpu_runtime.codegen.conversions import bits_of, convert, of_bits
+from xpu_runtime.codegen.functions import Function, find_functions
 from xpu_runtime.codegen.statements import Operand, Term
 
 from .failures import Unsupported
@@ -65,6 +66,12 @@ def _nan_without_angle(name: str) -> Rule:
     return _rule(
         float=f"{name}({{0}})", complex=f"select(isfinite({{0}}.im), {name}({{0}}), {nothing})"
     )
+
+
+def _function_of(op: str) -> Function:
+    """Return the function of the device library that a composite is."""
+    (function,) = find_functions("stablehlo", op.removeprefix("composite@"))
+    return function
 
 
 TABLE: dict[str, Rule] = {
@@ -129,7 +136,6 @@ TABLE: dict[str, Rule] = {
     "imag": _rule(float="({T})0", complex="{0}.im"),
     "complex": _rule("{T}({0}, {1})"),
     "composite@chlo.erf": _rule(float="erf({0})"),
-    "composite@chlo.erfc": _rule(float="erfc({0})"),
     "composite@chlo.asin": _float("asin"),
     "composite@chlo.acos": _float("acos"),
     "composite@chlo.sinh": _nan_without_angle("sinh"),
@@ -139,6 +145,16 @@ TABLE: dict[str, Rule] = {
     "composite@chlo.atanh": _float("atanh"),
     "composite@chlo.mulhi": _rule(int="mul_high({0}, {1})"),
 }
+
+# What ``rules.special_functions`` makes composites of, by their names in StableHLO's dialect of functions.
+_SPECIAL_FUNCTIONS = {
+    "composite@chlo.bessel_i0e",
+    "composite@chlo.bessel_i1e",
+    "composite@chlo.erf_inv",
+    "composite@chlo.erfc",
+    "composite@chlo.lgamma",
+}
+TABLE |= {op: _rule(float=_function_of(op).template) for op in sorted(_SPECIAL_FUNCTIONS)}
 
 # Operations that need more than a template.
 SPECIAL = ("compare", "convert", "bitcast_convert", "reduce_precision")
@@ -158,12 +174,19 @@ _HEADERS = (
     "precision",
 )
 _COMPLEX_HEADERS = ("complex", "complex_math")
+# Headers that only kernels with their functions or elements include.
+_RARE_HEADERS = ("minifloat", "gamma", "modified_bessel")
 
 
-def headers_of(element_headers: Collection[str] = ()) -> list[str]:
-    """Return the headers of the device library that templates need, with those of element types."""
-    complex, minifloats = "complex" in element_headers, "minifloat" in element_headers
-    return [*_HEADERS, *(_COMPLEX_HEADERS * complex), *(["minifloat"] * minifloats)]
+def headers_of(rare: Collection[str] = ()) -> list[str]:
+    """Return the headers of the device library that templates need, with those of ``rare`` headers."""
+    complex = _COMPLEX_HEADERS if "complex" in rare else ()
+    return [*_HEADERS, *complex, *(header for header in _RARE_HEADERS if header in rare)]
+
+
+def header_of(node: Node) -> str:
+    """Return the header of an operation's function if others do without it, or an empty text."""
+    return _function_of(node.op).header if node.op in _SPECIAL_FUNCTIONS else ""
 
 
 def expression(node: Node, arguments: Sequence[Operand]) -> Operand:

@@ -20,7 +20,7 @@ from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, 
 from . import elementwise, views
 from .graph import Graph, Node, Value
 from .plan import Buffer, View
-from .regions import element_headers, region_statements
+from .regions import rare_headers, region_statements
 from .types import Element
 
 # Operations that can be fused, besides elementwise operations and views.
@@ -69,9 +69,8 @@ class Emitter(Builder):
         # The number of statements and loads of each value that is computed here.
         self.work: dict[Value, int] = {}
         self.registers: dict[Value, Reader] = {} if registers is None else registers
-        self.cached: dict[Key, Callable[[Emitter], str]] = {}  # readers of local memory
         self.stores: list[tuple[int, View]] = []  # arrays that statements write
-        self.element_headers: set[str] = set()  # that the elements in statements need
+        self.rare_headers: set[str] = set()  # of the statements' elements and functions
 
     def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
         """Return an independent emitter with the same statements, which finds values by ``locate``."""
@@ -156,7 +155,7 @@ class Emitter(Builder):
     # -- operands and definitions of elements
 
     def _needs(self, value: Value, at: Coordinates) -> list[Key]:
-        if (value, at) in self.cached or value in self.registers:
+        if value in self.registers:
             return []
         if self.locate(value) is not None or value.node is None:
             return []
@@ -185,8 +184,6 @@ class Emitter(Builder):
         self.require_headers(element.header)
         if value in self.registers:
             return self.registers[value](self, at)
-        if (value, at) in self.cached:
-            return self.cached[value, at](self)
         view = self.locate(value)
         if view is not None:
             return self.load(view, at)
@@ -209,6 +206,7 @@ class Emitter(Builder):
             return self._short_reduce(node, at, arguments[0])
         if _changes_width(node):
             return self.define(element.math, self._bits(node, at, arguments))
+        self.require_headers(elementwise.header_of(node))
         return self.define(element.math, elementwise.expression(node, arguments))
 
     def load(self, view: View, at: Coordinates) -> str:
@@ -225,13 +223,13 @@ class Emitter(Builder):
         return name
 
     def require_headers(self, *names: str) -> None:
-        """Add headers of element types; an empty name is none."""
-        self.element_headers.update(names)
+        """Add rare headers; an empty name is none."""
+        self.rare_headers.update(names)
 
     @property
     def headers(self) -> list[str]:
         """Headers of the device library that the statements need."""
-        return elementwise.headers_of(self.element_headers)
+        return elementwise.headers_of(self.rare_headers)
 
     def region(
         self,
@@ -240,7 +238,7 @@ class Emitter(Builder):
         read: Callable[[Value], Operand] | None = None,
     ) -> list[Operand]:
         """Add the statements of a region and return its results; ``names`` are those of its parameters."""
-        self.require_headers(*element_headers(region))
+        self.require_headers(*rare_headers(region))
         statements, results = region_statements(region, names, read)
         for statement in statements:
             self.add(statement)

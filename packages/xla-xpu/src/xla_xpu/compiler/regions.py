@@ -8,7 +8,7 @@ from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.render import Renderer
 from xpu_runtime.codegen.statements import Let, Operand
 
-from .elementwise import expression
+from .elementwise import expression, header_of
 from .failures import Unsupported
 from .graph import Graph, Value
 from .splats import is_splat, splat
@@ -25,10 +25,11 @@ def reducer_of(region: Graph) -> str:
     return ""
 
 
-def element_headers(region: Graph) -> set[str]:
-    """Return the headers of the element types in a region."""
-    values = [*region.parameters, *(out for node in region.all_nodes() for out in node.outputs)]
-    return {value.type.element.header for value in values}
+def rare_headers(region: Graph) -> set[str]:
+    """Return the rare headers of a region's element types and functions."""
+    nodes = list(region.all_nodes())
+    values = [*region.parameters, *(out for node in nodes for out in node.outputs)]
+    return {value.type.element.header for value in values} | set(map(header_of, nodes))
 
 
 def region_statements(

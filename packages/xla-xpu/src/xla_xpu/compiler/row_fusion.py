@@ -1,20 +1,19 @@
 """Fusion of row kernels: reductions along rows with the computation of their inputs and of their users.
 
 Softmax is one: the maximum of a row, the sum of its exponentials, the quotients. Each pass over a row reads
-it again, from the device's cache, and recomputes the elements that it needs, unless reading is cheaper:
-then it reads the output of an earlier pass, and values of slow functions from local memory.
+it again, from the device's cache, and recomputes the elements that it needs, unless reading the output of an
+earlier pass is cheaper. ``codegen.keep_values`` of the runtime keeps those of slow functions in local memory.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from xpu_runtime.codegen.affine import Coordinates, counters
 from xpu_runtime.codegen.kernel import Kernel
-from xpu_runtime.codegen.program import Cache, Fold, LoopProgram, Section
-from xpu_runtime.codegen.statements import Block, Keep, Operand, Recall, Statement
+from xpu_runtime.codegen.program import Fold, LoopProgram, Section
+from xpu_runtime.codegen.statements import Block, Operand, Statement
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
 
@@ -27,17 +26,12 @@ from .types import Element
 # A value of more statements is reloaded by later passes instead of recomputed.
 _EXPENSIVE = 16
 
-# Operations that cost more than a write to local memory and a read.
-_SLOW = frozenset(
-    ["atan2", "cbrt", "cosine", "exponential", "exponential_minus_one", "log"]
-) | frozenset(["log_plus_one", "logistic", "power", "sine", "tan", "tanh"])
-
 
 @dataclass(eq=False)
 class RowReduction:
     """A reduction along rows, in terms of s0, s1, ... and r0, r1, ... as a ``Fold`` is.
 
-    ``time`` is as in OutputSpec. ``element_headers`` are those of the types in its statements. ``update``
+    ``time`` is as in OutputSpec. ``rare_headers`` are those of the types in its statements. ``update``
     returns the statements that combine the named elements with s0, s1, .... ``views`` has the memory of each
     result, or None if only the kernel itself uses it.
     """
@@ -48,7 +42,7 @@ class RowReduction:
     elements: list[Element]
     identities: list[str]
     combine: list[Statement]
-    element_headers: set[str]
+    rare_headers: set[str]
     update: Callable[[list[Operand]], list[Statement]]
     finish: list[Operand]
     views: list[View | None]
@@ -57,16 +51,6 @@ class RowReduction:
     def stored_results(self) -> list[tuple[int, View]]:
         """The numbers and views of the results that are written to memory."""
         return [(number, view) for number, view in enumerate(self.views) if view is not None]
-
-
-@dataclass(frozen=True)
-class CachedValue:
-    """A value of each element that pass ``number`` saves in local memory for later passes."""
-
-    name: str
-    element: Element
-    number: int
-    variable: Operand
 
 
 @dataclass
@@ -80,9 +64,8 @@ class Pass:
     )  # number, and statements of the update
     after: list[tuple[list[Statement], Output]] = field(default_factory=list)
 
-    def section(self, number: int, cached: list[CachedValue], emitter: Emitter) -> Section:
-        """Return the pass, number ``number`` of its kernel, as a section of a loop program."""
-        keeps = [Keep(c.name, c.variable) for c in cached if c.number == number]
+    def section(self, emitter: Emitter) -> Section:
+        """Return the pass as a section of a loop program."""
         stores = [output.store(emitter) for output in self.outputs]
         per_row: list[Statement] = [
             Output(f"f{fold}_{k}", view).store(emitter)
@@ -102,7 +85,7 @@ class Pass:
             )
             for fold, reduction, update in self.reductions
         ]
-        return Section([*self.statements, *keeps, *stores], folds, per_row)
+        return Section([*self.statements, *stores], folds, per_row)
 
 
 @dataclass(eq=False)
@@ -114,8 +97,6 @@ class PendingRowKernel(PendingKernel):
     stages: list[RowReduction | OutputSpec] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
     reloaded: list[OutputSpec] = field(default_factory=list)  # outputs that later passes read
-    cached: list[CachedValue] = field(default_factory=list)
-    target: Target = field(init=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -136,10 +117,9 @@ class PendingRowKernel(PendingKernel):
     def write(self, target: Target) -> Kernel:
         """Write the kernel's code."""
         emitter = self.emitter
-        sections = [p.section(n, self.cached, emitter) for n, p in enumerate(self.passes)]
-        caches = [Cache(value.name, value.element.math) for value in self.cached]
+        sections = [p.section(emitter) for p in self.passes]
         arrays = emitter.arrays(self.written_views())
-        program = LoopProgram(arrays, self.shape, len(self.rows), sections, caches, emitter.headers)
+        program = LoopProgram(arrays, self.shape, len(self.rows), sections, headers=emitter.headers)
         return write(program, target)
 
     def produced_buffers(self) -> set[Buffer]:
@@ -158,10 +138,9 @@ def make_row_reduction(
     rows: tuple[int, ...],
     columns: tuple[int, ...],
     locate: LocateValue,
-    target: Target,
 ) -> PendingRowKernel:
     """Create the row kernel of one reduction."""
-    return _Writer(rows, columns, target, set(), locate).write([reduction])
+    return _Writer(rows, columns, set(), locate).write([reduction])
 
 
 def fuse_rows(
@@ -181,7 +160,7 @@ def fuse_rows(
         else:
             return None
     try:
-        return _Writer(rows.rows, rows.columns, rows.target, produced, locate).write(stages)
+        return _Writer(rows.rows, rows.columns, produced, locate).write(stages)
     except (NeedsMemory, TooLarge):
         return None
 
@@ -203,9 +182,8 @@ def drop_unread_outputs(
             stages.append(stage)
     if stages == kernel.stages:
         return kernel
-    return _Writer(
-        kernel.rows, kernel.columns, kernel.target, kernel.produced_buffers(), locate
-    ).write(stages)
+    writer = _Writer(kernel.rows, kernel.columns, kernel.produced_buffers(), locate)
+    return writer.write(stages)
 
 
 def _is_whole(kernel: PendingKernel, rows: PendingRowKernel) -> bool:
@@ -224,7 +202,6 @@ class _RowEmitter(Emitter):
         super().__init__(locate)
         self.used: set[int] = set()  # the passes whose reductions the current stage uses
         self.reloaded: list[OutputSpec] = []
-        self.recalled: list[CachedValue] = []
 
     def begin(self) -> None:
         """Begin with no statements and no known elements."""
@@ -239,7 +216,6 @@ class _Writer:
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    target: Target
     produced: set[Buffer]
     locate: LocateValue
 
@@ -278,7 +254,6 @@ class _Writer:
         commit = self._write_stage(draft, number, stage)
         if len(self.passes) - 1 in draft.used:
             draft = self._draft()
-            self._offer_cached(draft)
             draft.begin()
             self.passes.append(Pass())
             commit = self._write_stage(draft, number, stage)
@@ -286,27 +261,12 @@ class _Writer:
         self.passes[-1].statements = draft.statements
         commit(self.passes[-1])
 
-    def _offer_cached(self, emitter: _RowEmitter) -> None:
-        """Let later passes read values of slow functions from local memory, as long as they fit."""
-        taken = sum(value.type.element.math_size for value, _ in emitter.cached)
-        room = self.target.cache_bytes(math.prod(self.columns))
-        for key, variable in emitter.elements.items():
-            value, at = key
-            element = value.type.element
-            is_slow = element.kind == "float" and value.op in _SLOW
-            if is_slow and at == self.whole and key not in emitter.cached:
-                taken += element.math_size
-                if taken <= room:
-                    name = f"cached{len(emitter.cached)}"
-                    cached = CachedValue(name, element, len(self.passes) - 1, variable)
-                    emitter.cached[key] = _reader_of_cached(cached)
-
     def _write_stage(
         self, emitter: _RowEmitter, number: int, stage: RowReduction | OutputSpec
     ) -> Callable[[Pass], None]:
         """Emit a stage's elements; return the function that adds the stage to its pass."""
         if isinstance(stage, RowReduction):
-            emitter.require_headers(*stage.element_headers)
+            emitter.require_headers(*stage.rare_headers)
             update = stage.update([emitter.value(value, self.whole) for value in stage.inputs])
             for index, value in enumerate(stage.outs):
                 emitter.registers[value] = self._result(
@@ -369,27 +329,9 @@ class _Writer:
         for view in views:
             emitter.argument(view.buffer, view.element)
         kernel.writes = list(dict.fromkeys(view.buffer for view in views))
-        kernel.reloaded, kernel.cached, kernel.target = (
-            emitter.reloaded,
-            emitter.recalled,
-            self.target,
-        )
+        kernel.reloaded = emitter.reloaded
         read = dict.fromkeys(view.buffer for _, view, _ in emitter.loads)
         own = {spec.view.buffer.root for spec in kernel.reloaded if spec.view}
         kernel.reads = [buffer for buffer in read if buffer.root not in own]
         kernel.specs = [stage for stage in stages if isinstance(stage, OutputSpec)]
         return kernel
-
-
-def _reader_of_cached(cached: CachedValue) -> Callable[[Emitter], str]:
-    def read(emitter: Emitter) -> str:
-        assert isinstance(emitter, _RowEmitter)
-        if cached not in emitter.recalled:
-            emitter.recalled.append(cached)
-        name = emitter.definitions.get(cached)
-        if name is None:
-            name = emitter.definitions[cached] = emitter.new_name()
-            emitter.add(Recall(name, cached.element.math, cached.name))
-        return name
-
-    return read

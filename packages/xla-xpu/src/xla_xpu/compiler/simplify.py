@@ -22,6 +22,8 @@ def simplify(graph: Graph) -> None:
             _reduce(node)
         elif node.op == "divide":
             _divide(node)
+        elif node.op == "maximum":
+            _maximum(node)
 
 
 def _divide(node: Node) -> None:
@@ -34,6 +36,15 @@ def _divide(node: Node) -> None:
     if np.isfinite(reciprocal[0]) and abs(reciprocal[0]) >= np.finfo(reciprocal.dtype).tiny:
         constant = Node("constant", [], [type], {"value": reciprocal})
         node.op, node.inputs = "multiply", [node.inputs[0], constant.output]
+
+
+def _maximum(node: Node) -> None:
+    """Replace a maximum of minus infinity and another number by the latter, as softmax's has one."""
+    for bound, other in (node.inputs, reversed(node.inputs)):
+        number = splat(bound) if bound.type.element.kind == "float" else None
+        if number is not None and float(number) == -math.inf:
+            node.op, node.inputs = "reshape", [other]
+            return
 
 
 def _reduce(node: Node) -> None:

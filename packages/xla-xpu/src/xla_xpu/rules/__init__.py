@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from . import buffer_callbacks, callbacks, collectives, foreign, inspection, linear_algebra
+from . import (
+    buffer_callbacks,
+    callbacks,
+    collectives,
+    foreign,
+    inspection,
+    linear_algebra,
+    special_functions,
+)
 
 
 def apply() -> None:
@@ -12,4 +20,5 @@ def apply() -> None:
     collectives.apply()
     inspection.apply()
     linear_algebra.apply()
+    special_functions.apply()
     foreign.apply()

@@ -17,7 +17,7 @@ from ..fusion import Output, OutputSpec
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import MAX_DIMENSIONS, View, make_step
-from ..regions import element_headers, reducer_of, region_expression
+from ..regions import rare_headers, reducer_of, region_expression
 from ..types import ELEMENTS, Element, Type, row_major
 
 # The maximum number of an index's components in the runtime.
@@ -298,4 +298,4 @@ def _combiner(region: Graph, element: Element) -> dict[str, Any]:
     if element.kind == "float" and reducer_of(region) in _COMMON:
         return {"name": reducer_of(region)}
     combine = region_expression(region, ["a", "b"])
-    return {"name": "xla", "combine": combine, "headers": headers_of(element_headers(region))}
+    return {"name": "xla", "combine": combine, "headers": headers_of(rare_headers(region))}

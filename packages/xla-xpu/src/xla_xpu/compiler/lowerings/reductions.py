@@ -32,7 +32,7 @@ from ..fusion import LocateValue, Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
-from ..regions import element_headers, reducer_of, region_statements
+from ..regions import rare_headers, reducer_of, region_statements
 from ..row_fusion import RowReduction, make_row_reduction
 from ..splats import counted_dimension, splat
 from ..types import Element, Type, row_major
@@ -125,14 +125,14 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
             elements=elements,
             identities=identities,
             combine=combine,
-            element_headers=element_headers(region),
+            rare_headers=rare_headers(region),
             update=lambda names: _assignments(region, left, names, elements, "u"),
             finish=outputs or list(left),
             views=list(outs),
         )
         try:
             known = _without(lowerer, node)
-            lowerer.add(make_row_reduction(fold, shape[:rows], shape[rows:], known, lowerer.target))
+            lowerer.add(make_row_reduction(fold, shape[:rows], shape[rows:], known))
             return
         except (NeedsMemory, TooLarge):
             pass  # the runtime's reduction reads views
@@ -156,7 +156,7 @@ def reduce(lowerer: Lowerer, node: Node) -> None:
     fields: dict[str, Any] = {"name": _COMMON.get(reducer)}
     whole = (outputs or left) == ["s0"] and elements[0].kind == "float"
     if not found.is_unchanged or not whole or fields["name"] is None:
-        used = found.element_headers | element_headers(region)
+        used = found.rare_headers | rare_headers(region)
         update = _assignments(region, left, found.names, elements, "u")
         renderer = Renderer()
         fields = {
@@ -223,6 +223,9 @@ def _assignments(
 ) -> list[Statement]:
     """Return the statements that combine the accumulators ``left`` with ``right``."""
     statements, results = region_statements(region, [*left, *right])
+    match statements, results:
+        case [Let(name, _, value)], [result] if name == result:
+            return [Set("s0", value)]  # the form in which passes look for sums and maxima
     body: list[Statement] = list(statements)
     for k, (result, element) in enumerate(zip(results, elements, strict=True)):
         body.append(Let(f"{prefix}{k}", element.math, result))
@@ -255,7 +258,7 @@ class _Inputs:
     names: list[Operand]
     views: list[View]
     uses_index: bool = False
-    element_headers: frozenset[str] = frozenset()
+    rare_headers: frozenset[str] = frozenset()
 
     @property
     def is_unchanged(self) -> bool:
@@ -304,7 +307,7 @@ def _inputs(lowerer: Lowerer, inputs: list[Value], places: dict[Value, str]) -> 
         names,
         views,
         bool(places),
-        frozenset(emitter.element_headers),
+        frozenset(emitter.rare_headers),
     )
 
 

@@ -9,7 +9,7 @@ from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import make_step
-from ..regions import element_headers, region_expression
+from ..regions import rare_headers, region_expression
 from ..splats import counted_dimension
 from ..types import Type
 from .complex_products import part_of
@@ -71,7 +71,7 @@ def _by_comparison(lowerer: Lowerer, node: Node, dim: int) -> None:
             {"out": outs},
             less=less,
             dim=dim,
-            headers=headers_of(element_headers(node.regions[0])),
+            headers=headers_of(rare_headers(node.regions[0])),
         )
     )
     parts = iter(results)

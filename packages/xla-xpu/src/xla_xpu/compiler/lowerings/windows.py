@@ -16,7 +16,7 @@ from ..fusion import Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
 from ..plan import View, make_step
-from ..regions import as_expression, element_headers, reducer_of, region_expression
+from ..regions import as_expression, rare_headers, reducer_of, region_expression
 from ..splats import splat
 from ..types import ELEMENTS, Type, row_major
 from .reductions import IDENTITIES, identity_of
@@ -93,7 +93,7 @@ def _scan(
             {"out": out},
             combine=combine,
             identity=as_expression(literal(number, element)),
-            headers=headers_of(element_headers(region)),
+            headers=headers_of(rare_headers(region)),
             dim=dim,
             reverse=reverse,
             exclusive=exclusive,
