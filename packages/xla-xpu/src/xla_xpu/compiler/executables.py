@@ -10,36 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import jaxlib
-from jaxlib.mlir import ir
 from jaxlib.xla_client import CompileOptions
-from xpu_runtime import cache, codegen, prestart_build_helpers
+from xpu_runtime import cache, codegen
 
 from .. import _plugin
 from ..rules import inspection
-from . import (  # noqa: F401
-    collectives,
-    host,
-    lowerings,
-)
-from .collective_expander import Expander
-from .devices import assignment_of, local_device, target_of
-from .export import text_of
+from . import host
+from .devices import assignment_of, target_of
+from .dump import Dump
 from .failures import Invalid
-from .graph import Graph, Value, break_cycles
-from .import_stablehlo import graph_of, main_of, parse
-from .layouts import arrange
-from .lower import Lowerer
-from .serialize_plan import serialize_plan
-from .simplify import simplify
+from .graph import Graph, break_cycles
 from .spmd import custom
-from .spmd.partition import needs_partition, partition
-from .widen import widen
+from .stages import Compilation, compile_to_plan
 
 # The version of the format of saved plans.
 VERSION = 8
-# Programs of more bytes have several modules of kernels.
-_LONG = 20_000
-
 
 # Custom calls for which the compiler calls a function of this process, so plans cannot be cached.
 _OF_THIS_PROCESS = (inspection.TARGET, custom.TARGET)
@@ -57,7 +42,8 @@ def compile(code: bytes, format: str, options: bytes, unfused: bool = False) -> 
         host.check_options(tuple(dict(wanted.env_option_overrides).items()))
     key = _key(code, wanted)
     private = any(target.encode() in code for target in _OF_THIS_PROCESS)
-    serialized = None if private or unfused else cache.read(key, "plan")
+    anew = private or unfused or Dump.wanted("")
+    serialized = None if anew else cache.read(key, "plan")
     if serialized is not None:
         return _executable(json.loads(serialized), serialized)
     saved = _compiled(code, wanted, key, unfused)
@@ -87,53 +73,26 @@ def _compiler_digest() -> bytes:
 
 def _compiled(code: bytes, wanted: Any, key: str, unfused: bool) -> dict[str, Any]:
     """Compile a program to the form that is saved; free all other objects."""
-    lowerer = Lowerer(target_of(assignment_of(wanted)[0]), unfused)
     with break_cycles():
+        compilation = Compilation(code, wanted, unfused)
         try:
-            return _planned(code, wanted, key, lowerer)
+            compile_to_plan(compilation, Dump.wanted(key[:8]))
+            return {
+                "version": VERSION,
+                "name": compilation.name,
+                "fingerprint": key,
+                "text": compilation.text,
+                "parameters": compilation.parameters,
+                "outputs": compilation.outputs,
+                "donated": list(compilation.donated),
+                "replicas": wanted.num_replicas,
+                "partitions": wanted.num_partitions,
+                "devices": assignment_of(wanted),
+                "cost": _cost(compilation.graph),
+                "plan": compilation.plan,
+            }
         finally:
-            vars(lowerer).clear()
-
-
-def _planned(code: bytes, wanted: Any, key: str, lowerer: Lowerer) -> dict[str, Any]:
-    devices = assignment_of(wanted)
-    if len(code) > _LONG:
-        prestart_build_helpers(local_device(devices[0]))
-    module = parse(code)
-    name = ir.StringAttr(module.operation.attributes["sym_name"]).value
-    if needs_partition(module, wanted.num_partitions):
-        parts = partition(module, wanted.num_partitions)
-        graph, shardings = parts.graph, [parts.parameters, parts.outputs]
-        text = text_of(graph, name, parts.hlo_shardings, wanted.num_replicas, wanted.num_partitions)
-    else:
-        graph, shardings = graph_of(module), [[], []]
-        text = str(module)
-    main = main_of(module)
-    parameters = _values(graph.parameters, main, "arg_attrs", shardings[0])
-    outputs = _values(graph.results, main, "res_attrs", shardings[1])
-    for values, orders in zip((parameters, outputs), arrange(graph, main), strict=True):
-        for value, order in zip(values, orders, strict=True):
-            value.append(list(order or ())[::-1])
-    Expander(wanted.num_replicas, wanted.num_partitions).graph(graph)
-    widen(graph)
-    simplify(graph)
-    lowerer.program(graph)
-    given = _donated(main)
-    plan = serialize_plan(lowerer, given)
-    return {
-        "version": VERSION,
-        "name": name,
-        "fingerprint": key,
-        "text": text,
-        "parameters": parameters,
-        "outputs": outputs,
-        "donated": list(given),
-        "replicas": wanted.num_replicas,
-        "partitions": wanted.num_partitions,
-        "devices": devices,
-        "cost": _cost(graph),
-        "plan": plan,
-    }
+            vars(compilation.lowerer).clear()
 
 
 def load(serialized: bytes, options: bytes) -> Any:
@@ -217,37 +176,6 @@ def _calls_python(steps: list[dict[str, Any]]) -> bool:
         *(branch for step in steps for branch in step.get("branches", [])),
     ]
     return any("callback" in step for step in steps) or any(map(_calls_python, bodies))
-
-
-def _values(
-    values: list[Value], main: ir.Operation, attributes: str, shardings: list[bytes]
-) -> list[list[Any]]:
-    """Return type, shape, memory kind and sharding of each parameter or result."""
-    kinds = ["device"] * len(values)
-    if attributes in main.attributes:
-        for index, each in enumerate(ir.ArrayAttr(main.attributes[attributes])):
-            names = ir.DictAttr(each)
-            if "mhlo.memory_kind" in names:
-                kinds[index] = ir.StringAttr(names["mhlo.memory_kind"]).value
-    shardings = shardings or [b""] * len(values)
-    return [
-        [value.type.element.pjrt, list(value.shape), kind, sharding.hex()]
-        for value, kind, sharding in zip(values, kinds, shardings, strict=True)
-    ]
-
-
-def _donated(main: ir.Operation) -> dict[int, int | None]:
-    """Return the donated parameters, and the output that JAX chose for each, or None."""
-    if "arg_attrs" not in main.attributes:
-        return {}
-    donated: dict[int, int | None] = {}
-    for index, attributes in enumerate(ir.ArrayAttr(main.attributes["arg_attrs"])):
-        names = ir.DictAttr(attributes)
-        if "tf.aliasing_output" in names:
-            donated[index] = ir.IntegerAttr(names["tf.aliasing_output"]).value
-        elif "jax.buffer_donor" in names:
-            donated[index] = None
-    return donated
 
 
 def _cost(graph: Graph) -> dict[str, float]:

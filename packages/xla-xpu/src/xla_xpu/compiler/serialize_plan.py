@@ -13,32 +13,23 @@ from xpu_runtime.codegen.affine import row_major
 from xpu_runtime.codegen.kernel import Code, Kernel
 from xpu_runtime.codegen.share import share_codes
 
-from . import memory, merge
 from .fusion import PendingKernel
 from .lower import Lowerer
+from .memory import ALIGNMENT
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, joined
 
 # Kernels per module: most of a compilation's cost does not depend on their number.
 MODULE_KERNELS = 8
 
 
-def serialize_plan(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str, Any]:
-    """Fuse, assign memory and serialize a lowered program; see memory.reuse_donated for ``donated``."""
-    if not lowerer.unfused:
-        merge.fuse_kernels(lowerer.steps, lowerer.find_view_at)
-    merge.drop_unread(lowerer.steps, lowerer.find_view_at)
-    kernels = Kernels(lowerer)
-    memory.merge_copies(lowerer.steps)
-    output_aliases = memory.reuse_donated(lowerer.buffers, lowerer.steps, donated)
-    total = memory.assign(lowerer.buffers, lowerer.steps)
+def serialize_plan(lowerer: Lowerer, kernels: Kernels) -> dict[str, Any]:
+    """Serialize a program whose buffers have their memory."""
     constants = _constants(lowerer)
     numbers = {
         buffer: number for number, buffer in enumerate(b for b in lowerer.buffers if b.root is b)
     }
     return {
         "buffers": [[buffer.kind, buffer.place] for buffer in numbers],
-        "output_aliases": output_aliases,
-        "temporary_bytes": total,
         "constants": base64.b64encode(constants).decode(),
         "sources": kernels.sources,
         "steps": [_step(step, numbers, kernels) for step in lowerer.steps],
@@ -48,7 +39,7 @@ def serialize_plan(lowerer: Lowerer, donated: dict[int, int | None]) -> dict[str
 def _constants(lowerer: Lowerer) -> bytes:
     data = bytearray()
     for buffer, array in lowerer.constants:
-        data += bytes(-len(data) % memory.ALIGNMENT)
+        data += bytes(-len(data) % ALIGNMENT)
         buffer.place = len(data)
         data += array.tobytes()
     return bytes(data)
@@ -68,9 +59,7 @@ class Kernels:
         self.names: dict[Code, str] = {}
         for kernel in self.of.values():
             self.names.setdefault(kernel.code, f"fused_{len(self.names)}")
-        complex = {
-            self.of[step].code for step in written if "complex" in step.emitter.element_headers
-        }
+        complex = {self.of[step].code for step in written if "complex" in step.emitter.rare_headers}
         self.modules: dict[Code, str] = {}  # the source of each code's module
         for kind in (False, True):
             codes = [code for code in self.names if (code in complex) == kind]
