@@ -10,7 +10,7 @@ from torch._inductor.ir import Reduction
 from xpu_runtime.codegen.elements import Element
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold
-from xpu_runtime.codegen.statements import Block, Do, Let, Operand, Set, Statement, Term
+from xpu_runtime.codegen.statements import Block, Let, Operand, Set, Statement, Term
 
 _LAST_POSITION = "(i64)0x7fffffffffffffffl"
 
@@ -83,15 +83,15 @@ def _position_of_extreme(
     """Fold value and position. NaN is the extreme of all; of equal ones the first counts."""
     order = ">" if kind == "argmax" else "<"
     beats = (
-        f"({{0}} {order} s0 || ({{0}} != {{0}} && s0 == s0) || "
-        f"(({{0}} == s0 || ({{0}} != {{0}} && s0 != s0)) && {{1}} < s1))"
+        f"({{0}} {order} {{2}} || ({{0}} != {{0}} && {{2}} == {{2}}) || "
+        f"(({{0}} == {{2}} || ({{0}} != {{0}} && {{2}} != {{2}})) && {{1}} < {{3}}))"
     )
 
     def take(value: Operand, position: Operand) -> list[Statement]:
         body: list[Statement] = [
-            Let("better", "bool", Term(beats, (value, position))),
-            Set("s0", Term("better ? {0} : s0", (value,))),
-            Set("s1", Term("better ? {0} : s1", (position,))),
+            Let("better", "bool", Term(beats, (value, position, "s0", "s1"))),
+            Set("s0", Term("{0} ? {1} : {2}", ("better", value, "s0"))),
+            Set("s1", Term("{0} ? {1} : {2}", ("better", position, "s1"))),
         ]
         return [Block(body)]
 
@@ -109,29 +109,49 @@ def _position_of_extreme(
 def _welford(names: Sequence[str], element: Element, values: Sequence[Operand]) -> Fold:
     """Fold mean, sum of squared differences, and weight."""
     type = element.math
-    together = (
-        "{{ {T} weight = s2 + {2}, share = weight == 0 ? ({T})0 : {2} / weight, d = {0} - s0; "
-        "s0 += d * share; s1 += {1} + d * d * s2 * share; s2 = weight; }}"
-    ).replace("{T}", type)
-    one = ("{{ s2 += ({T})1; {T} d = {0} - s0; s0 += d / s2; s1 += d * ({0} - s0); }}").replace(
-        "{T}", type
-    )
+    zero, one = f"({type})0", f"({type})1"
+
+    def add(value: Operand) -> list[Statement]:
+        body: list[Statement] = [
+            Set("s2", Term("{0} + {1}", ("s2", one))),
+            Let("change", type, Term("{0} - {1}", (value, "s0"))),
+            Set("s0", Term("{0} + {1} / {2}", ("s0", "change", "s2"))),
+            Set("s1", Term("{0} + {1} * ({2} - {3})", ("s1", "change", value, "s0"))),
+        ]
+        return [Block(body)]
+
+    def combine(mean: Operand, squares: Operand, weight: Operand) -> list[Statement]:
+        share = Term("{0} == 0 ? {1} : {2} / {0}", ("weight", zero, weight))
+        between = Term("{0} * {0} * {1} * {2}", ("change", "s2", "share"))
+        body: list[Statement] = [
+            Let("weight", type, Term("{0} + {1}", ("s2", weight))),
+            Let("share", type, share),
+            Let("change", type, Term("{0} - {1}", (mean, "s0"))),
+            Set("s0", Term("{0} + {1} * {2}", ("s0", "change", "share"))),
+            Set("s1", Term("{0} + ({1} + {2})", ("s1", squares, between))),
+            Set("s2", "weight"),
+        ]
+        return [Block(body)]
+
+    update = add(*values) if len(values) == 1 else combine(*values)
     state = ("s0", "s1", "s2")
-    update = Do(Term(one if len(values) == 1 else together, tuple(values)), state)
-    combine = Do(Term(together, ("r0", "r1", "r2")), state)
-    zero = f"({type})0"
-    return Fold(tuple(names), (type,) * 3, (zero,) * 3, [update], [combine], state)
+    return Fold(tuple(names), (type,) * 3, (zero,) * 3, update, combine("r0", "r1", "r2"), state)
 
 
 def _online_softmax(names: Sequence[str], element: Element, value: Operand) -> Fold:
     """Fold the maximum and the sum of exponentials relative to it."""
     type = element.math
-    text = (
-        "{{ {T} high = maximum(s0, {0}); "
-        "s1 = (s0 == high ? s1 : s1 * exp(s0 - high)) + {1} * ({0} == high ? ({T})1 : exp({0} - high)); "
-        "s0 = high; }}"
-    ).replace("{T}", type)
-    start = (literal(float("-inf"), element), f"({type})0")
-    update = Do(Term(text, (value, f"({type})1")), ("s0", "s1"))
-    combine = Do(Term(text, ("r0", "r1")), ("s0", "s1"))
-    return Fold(tuple(names), (type,) * 2, start, [update], [combine], ("s0", "s1"))
+    zero, one = f"({type})0", f"({type})1"
+
+    def add(maximum: Operand, sum: Operand) -> list[Statement]:
+        own = Term("({0} == {1} ? {2} : {2} * exp({0} - {1}))", ("s0", "high", "s1"))
+        factor = Term("({0} == {1} ? {2} : exp({0} - {1}))", (maximum, "high", one))
+        body: list[Statement] = [
+            Let("high", type, Term("maximum({0}, {1})", ("s0", maximum))),
+            Set("s1", Term("{0} + {1} * {2}", (own, sum, factor))),
+            Set("s0", "high"),
+        ]
+        return [Block(body)]
+
+    start = (literal(float("-inf"), element), zero)
+    return Fold(tuple(names), (type,) * 2, start, add(value, one), add("r0", "r1"), ("s0", "s1"))
