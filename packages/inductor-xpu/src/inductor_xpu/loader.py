@@ -16,10 +16,9 @@ from torch._inductor.async_compile import get_compile_threads
 from torch._inductor.codecache import LambdaFuture
 from torch_xpu import compiled_code
 from xpu_runtime import faults as kernel_faults
+from xpu_runtime.codegen.comments import without_comments
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
-
-from .user_lines import without_comments
 
 __all__ = [
     "Division",

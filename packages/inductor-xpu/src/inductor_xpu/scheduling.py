@@ -13,10 +13,10 @@ from torch._inductor.codegen.simd import SIMDScheduling
 from torch._inductor.utils import get_fused_kernel_name, get_kernel_metadata
 from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
+from xpu_runtime.codegen.comments import without_comments
 
 from .loader import start_build
 from .reader.kernel import LoopKernel
-from .user_lines import add_comments
 
 # The maximum length of a kernel's name, without its number.
 MAX_NAME = 120
@@ -43,7 +43,7 @@ class Scheduling(SIMDScheduling):
         """Write the definition of a kernel into the wrapper, once for equal kernels; return its name."""
         wrapper = V.graph.wrapper_code
         # Kernels of one source may divide loops of other sizes, and describe other faults.
-        definition = f"{src_code}{kernel.loading}{kernel.faults.codes}"
+        definition = f"{without_comments(src_code)}{kernel.loading}{kernel.faults.codes}"
         if definition in wrapper.src_to_kernel:
             return wrapper.src_to_kernel[definition]
         described = config.triton.descriptive_names
@@ -55,8 +55,7 @@ class Scheduling(SIMDScheduling):
         wrapper.add_import_once("from inductor_xpu.loader import *")
         text = "\n" + src_code.replace(LoopKernel.PLACE_OF_NAME, name)
         self.builds.append(start_build(name, device.index, text))
-        shown = add_comments(text, kernel.user_lines)
-        body = f"load_kernel({name!r}, {device.index}, '''{shown}''', {kernel.loading})"
+        body = f"load_kernel({name!r}, {device.index}, '''{text}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)
         if kernel.faults.codes:
             said = tuple(tuple(fault) for fault in kernel.faults.codes)

@@ -1,27 +1,21 @@
 """Lines of the user's program beside the statements of kernels, in code that is shown.
 
 With ``TORCH_LOGS=output_code`` or ``TORCH_COMPILE_DEBUG=1``, loops remember the node of the graph that made
-them, and their operations get its stack trace, by means of torch.fx. Kernels are then written with comments.
-The loader removes these, so kernels are built and cached as without them.
+them, and their operations get its stack trace, by means of torch.fx. Kernels are then written with comments,
+which stand behind the statements that these operations add.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.fx import traceback
 
-_MARK = "  //: "
-_COMMENT = re.compile(re.escape(_MARK) + r"[^\n]*")
-# What a line defines: a value, the result of a fold, or elements of an array.
-_DEFINITION = re.compile(
-    r"\s*(?:[\w<>]+ (\w+)(?: = .*)?;$|(?:if \(.*?\) \{ )?(?:atomic_\w+\(&)?(x\d+)\[)"
-)
 _FRAME = re.compile(r'\s*File "(.+)", line (\d+), in ')
 
 
@@ -70,28 +64,14 @@ def current_line(scheduled: Any) -> str:
 
 
 def line_of(stack_trace: str) -> str:
-    """Return file, number and text of the innermost frame, which Dynamo chose outside of PyTorch."""
+    """Return file, number and text of the innermost frame, which Dynamo chose outside of PyTorch.
+
+    It is escaped for the string of Python in which the kernel's source stands.
+    """
     lines = stack_trace.splitlines()
     for frame, text in zip(reversed(lines[:-1]), reversed(lines[1:]), strict=True):
         found = _FRAME.match(frame)
         if found:
-            return f"{Path(found[1]).name}:{found[2]}: {text.strip()}"
+            line = f"{Path(found[1]).name}:{found[2]}: {text.strip()}"
+            return line.replace("\\", "\\\\").replace("'''", '"""')
     return ""
-
-
-def add_comments(source: str, lines: Mapping[str, str]) -> str:
-    """Return the source with the lines of what statements define, by its name, behind them."""
-
-    def commented(statement: str) -> str:
-        found = _DEFINITION.match(statement)
-        line = lines.get(found[1] or found[2], "") if found else ""
-        # The source stands in a string of Python.
-        line = line.replace("\\", "\\\\").replace("'''", '"""')
-        return f"{statement}{_MARK}{line}" if line else statement
-
-    return "\n".join(map(commented, source.split("\n"))) if lines else source
-
-
-def without_comments(source: str) -> str:
-    """Return the source as it is built."""
-    return _COMMENT.sub("", source)

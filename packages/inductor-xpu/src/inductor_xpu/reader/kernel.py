@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -347,7 +347,14 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             self.index_element.math == "i64",
             self.faults.parameters,
         )
+        program = replace(program, comments=self._comments())
         return write(program, target_of(V.graph.get_current_device_or_throw()))
+
+    def _comments(self) -> dict[str, str]:
+        """Return the lines of the user's program, by the names of values and of the program's arrays."""
+        lines = self.builder.user_lines
+        arrays = {f"x{n}": lines.get(name, "") for n, name in enumerate(self.inner_names)}
+        return {**lines, **arrays} if lines else {}
 
     def _written_as(self) -> dict[str, str]:
         """Return the arguments that are the memory of results, by the arguments that read it."""
@@ -358,13 +365,6 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def _add_dimensions(self, dimensions: Dimensions, tree: Any) -> None:
         entries = [e for e in self.range_tree_nodes.values() if e.root is tree]
         dimensions.add(tree, entries, self.symbols, self.index_element.math)
-
-    @property
-    def user_lines(self) -> dict[str, str]:
-        """The lines of the user's program, by the names of what the source defines."""
-        lines = self.builder.user_lines
-        arrays = {f"x{n}": lines.get(name, "") for n, name in enumerate(self.inner_names)}
-        return {**lines, **arrays} if lines else {}
 
     # -- the launch
 

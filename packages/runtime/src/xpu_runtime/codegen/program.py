@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from .elements import Element
 from .sizes import Size, Symbol
@@ -90,3 +90,6 @@ class LoopProgram:
     # Whether positions are i64; None decides from sizes without symbols. The caller of a kernel with symbols
     # and i32 positions guards that no count or number of bytes exceeds MAX_NARROW of tiles.py.
     wide: bool | None = None
+    # For code that is shown: comments behind the definitions of values, by their names, and behind the stores
+    # to arrays, by the names x0, x1, ....
+    comments: Mapping[str, str] = field(default_factory=dict)

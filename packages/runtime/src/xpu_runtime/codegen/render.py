@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .access import load_template, store_template
 from .affine import Affine
+from .comments import commented
 from .program import Array
 from .scope import Scope
 from .statements import (
@@ -25,8 +26,9 @@ from .statements import (
     Var,
 )
 
-# Stands on both sides of the constant that an access adds to its position; C++ does not use the character.
-HOLE = "$"
+# Stands on both sides of the constant that an access adds to its position; neither C++ nor a
+# comment has the character.
+HOLE = "\0"
 
 
 def _no_position(position: Affine) -> Affine:
@@ -38,7 +40,8 @@ class Renderer:
 
     ``joined`` gives positions in terms of the kernel's loops, ``names`` the names of the loops' counters.
     Items for which ``store_condition``, if there is one, does not hold do not store. With a ``scope``, a
-    statement that uses a name which no statement before it defines raises ProgramError.
+    statement that uses a name which no statement before it defines raises ProgramError. ``comments`` are
+    those of LoopProgram.
     """
 
     def __init__(
@@ -48,9 +51,10 @@ class Renderer:
         names: dict[int | str, str] | None = None,
         store_condition: str = "",
         scope: Scope | None = None,
+        comments: Mapping[str, str] | None = None,
     ) -> None:
         self.arrays, self.joined, self.store_condition = arrays, joined, store_condition
-        self.scope = scope
+        self.scope, self.comments = scope, comments
         self.names: dict[int | str, str] = names or {}
         self._accesses: dict[Affine, str] = {}
 
@@ -86,6 +90,8 @@ class Renderer:
         lines: list[str] = []
         for statement in statements:
             _RENDER[type(statement)](self, statement, lines)
+            if self.comments:
+                lines[-1] = commented(lines[-1], self.comments.get(_commented_name(statement), ""))
         return lines
 
     def text(self, statements: Iterable[Statement]) -> str:
@@ -170,6 +176,13 @@ class Renderer:
     def _recall(self, s: Recall, lines: list[str]) -> None:
         lines.append(f"{s.type} {s.name} = {s.cache}[row_offset + c];")
         self._define(s.name)
+
+
+def _commented_name(statement: Statement) -> str:
+    """Return the name by which a statement has a comment; most statements define a value."""
+    if isinstance(statement, Store):
+        return f"x{statement.array}"
+    return statement.name if isinstance(statement, Let | Var | Load | Recall) else ""
 
 
 _RENDER: dict[type, Callable[[Renderer, Any, list[str]], None]] = {

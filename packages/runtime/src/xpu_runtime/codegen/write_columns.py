@@ -121,11 +121,14 @@ class _BodyWriter:
         self.rows = math.prod(self.outer_sizes)
         joined = loops.positions.__getitem__
         self.scope = Scope.of(program)
-        self.of_row = Renderer(program.arrays, joined, names, scope=self.scope)
+        comments = program.comments
+        self.of_row = Renderer(program.arrays, joined, names, scope=self.scope, comments=comments)
         of_element = dict(names)
         for dim in range(len(self.folded_sizes)):
             of_element[loops.leading + dim] = f"q{dim}"
-        self.of_element = Renderer(program.arrays, joined, of_element, scope=self.scope)
+        self.of_element = Renderer(
+            program.arrays, joined, of_element, scope=self.scope, comments=comments
+        )
         self.unscoped = Renderer(program.arrays, joined, of_element)  # only to measure texts
         self.vectors = 1
         self.bindings: list[str] = []  # of the names of values that each column has

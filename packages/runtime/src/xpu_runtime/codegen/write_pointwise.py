@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .affine import Affine, counters, dot, row_major
@@ -38,7 +38,9 @@ def write_pointwise(program: LoopProgram, target: Target) -> KernelBody:
     total = hint_of(math.prod(program.shape))
     once, statements = hoist_uniform(statements, program.arrays)
     scope = Scope.of(program)
-    element = _Element(program.arrays, loops, once, statements, total, target, index, scope)
+    element = _Element(
+        program.arrays, loops, once, statements, total, target, index, scope, program.comments
+    )
     element.may_stream = target.division.streaming_bytes > 0 and not stored_inside
     columns, rows = loops.sizes[-1], math.prod(loops.sizes[:-1])
     if rows == 1 or hint_of(columns) < MIN_INNER:
@@ -58,12 +60,17 @@ class _Element:
     target: Target
     index: str
     scope: Scope
+    comments: Mapping[str, str]
     may_stream: bool = False
+
+    def renderer(self, names: dict[int | str, str] | None = None) -> Renderer:
+        """Return the renderer of statements where the loops' counters have the names."""
+        joined = self.loops.positions.__getitem__
+        return Renderer(self.arrays, joined, names, scope=self.scope, comments=self.comments)
 
     def once_lines(self) -> list[str]:
         """Return the lines that stand before the loops."""
-        renderer = Renderer(self.arrays, self.loops.positions.__getitem__, scope=self.scope)
-        return [f"  {line}" for line in renderer.lines(self.once)]
+        return [f"  {line}" for line in self.renderer().lines(self.once)]
 
     def blocks(self, count: Extent, fits: Callable[[Affine], bool]) -> Blocks:
         if not self.may_stream:
@@ -82,11 +89,9 @@ class _Element:
         self, coordinates: list[str], blocks: Blocks, names: dict[int | str, str]
     ) -> list[str]:
         """Return the lambda that computes one element."""
-        joined = self.loops.positions.__getitem__
-        renderer = Renderer(self.arrays, joined, names, scope=self.scope)
         taken = f"{self.index} e, i32 at" if blocks.chosen else f"{self.index} e"
         head = f"  auto element = [&]({taken}) __attribute__((always_inline)) {{"
-        lines = coordinates + renderer.body(blocks.statements)
+        lines = coordinates + self.renderer(names).body(blocks.statements)
         return [head, *(f"    {line}" for line in lines), "  };"]
 
 
@@ -97,7 +102,7 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     staged = transposed_loads(element.arrays, loops, element.statements, target)
     if staged:
         return write_transposed(
-            element.arrays, loops, element.once, blocks, staged, target, index, element.scope
+            element.arrays, loops, element.once, blocks, staged, target, index, element.renderer
         )
     limit = _column_limit(loops, last, target)
     division = Division("rows", factors(rows), factors(columns), target.lanes, target, limit=limit)

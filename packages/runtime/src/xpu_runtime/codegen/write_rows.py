@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .comments import without_comments
 from .division import Division
 from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
@@ -12,7 +13,7 @@ from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
 from .scope import Scope
 from .sizes import Extent, factors, hint_of
-from .statements import Keep, Set, Store, bodies, positions_of, walk
+from .statements import Keep, Set, Store, Var, bodies, positions_of, walk
 from .streaming_stores import Blocks, collect_blocks
 from .target import Target
 from .tiles import (
@@ -115,10 +116,14 @@ class _BodyWriter:
         if self.outer:
             names[leading + len(self.outer)] = "c"
         joined = loops.positions.__getitem__
-        self.scope = Scope.of(program)
+        self.scope, comments = Scope.of(program), program.comments
         # What runs once per row runs on every item, and one item stores.
-        self.of_row = Renderer(program.arrays, joined, row_names, f"{team.own} == 0", self.scope)
-        self.of_element = Renderer(program.arrays, joined, names, scope=self.scope)
+        self.of_row = Renderer(
+            program.arrays, joined, row_names, f"{team.own} == 0", self.scope, comments
+        )
+        self.of_element = Renderer(
+            program.arrays, joined, names, scope=self.scope, comments=comments
+        )
         self.names, self.joined = names, joined
         self.arrays, self.total = program.arrays, hint_of(math.prod(program.shape))
         self.last_section = program.sections[-1]
@@ -166,7 +171,7 @@ class _BodyWriter:
                 "\n".join(self.of_element.body(fold.update, _members("s", fold)))
                 for fold in section.folds
             ]
-        length = sum(map(len, before)) + sum(map(len, inside)) + sum(map(len, updates))
+        length = sum(len(without_comments(text)) for text in (*before, *inside, *updates))
         enough = hint_of(self.length) >= _ACCUMULATORS * self.team.items
         short = numbers and enough and length <= _SHORT_TEXT
         accumulators = _ACCUMULATORS if short else 1
@@ -275,8 +280,7 @@ class _BodyWriter:
             together = f"group_reduce(a{number}[0], both{number}, {_start(number, fold)})"
         self.add(f"S{number} whole{number} = {together};")
         for name, type in zip(fold.results, fold.types, strict=True):
-            self.add(f"{type} {name};")
-            self.scope.define(name)
+            self.lines += self.of_row.lines([Var(name, type)])
         names = " ".join(f"[[maybe_unused]] auto& s{k} = whole{number}.s{k};" for k in members)
         ends = " ".join(self.of_row.body(map(Set, fold.results, fold.finish), _members("s", fold)))
         self.add(f"{{ {names} {ends} }}")

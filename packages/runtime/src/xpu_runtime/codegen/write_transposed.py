@@ -6,14 +6,13 @@ Only CPUs get it. Neighboring lanes read neighboring elements, and a cache line 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .access import load_template
 from .division import Division
 from .loops import Loops
 from .program import Array
 from .render import Renderer
-from .scope import Scope
 from .statements import Let, Load, Statement, Store, Term, walk
 from .streaming_stores import Blocks
 from .target import Target
@@ -59,11 +58,11 @@ def write_transposed(
     staged: Sequence[Load],
     target: Target,
     index: str,
-    scope: Scope,
+    make_renderer: Callable[[dict[int | str, str]], Renderer],
 ) -> KernelBody:
     """Write blocks of ``target.lanes`` rows; ``blocks`` has the statements and the streaming stores.
 
-    ``once`` defines what is the same for all elements.
+    ``once`` defines what is the same for all elements. ``make_renderer`` takes the names of counters.
     """
     *outer, rows, columns = [size for size in loops.sizes if isinstance(size, int)]
     last, height = len(outer) + 1, target.lanes
@@ -71,7 +70,7 @@ def write_transposed(
     across, down = -(-columns // WIDTH), -(-rows // height)
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
     names[last] = "e"
-    renderer = Renderer(arrays, loops.positions.__getitem__, names, scope=scope)
+    renderer = make_renderer(names)
     text = [
         *blocks.declarations,
         *(
