@@ -1,8 +1,4 @@
-"""The numbers of eager mode's random fills as expressions of kernels.
-
-Element e of a fill is made of word e % 4 of Philox with subsequence e / 4. A number of 64 bits takes two;
-two blocks have those of four elements. kernels/random.sycl of the runtime computes the same.
-"""
+"""The numbers of eager mode's random fills as expressions of kernels, by functions of xpu/draw.h."""
 
 from __future__ import annotations
 
@@ -16,29 +12,15 @@ from torch._inductor.virtualized import ops
 from ..eager_random import _random, _random_states
 from .values import DeviceExpression
 
-# {0}: the seed, {1}: the block, {2}: the element.
-_NARROW = (
-    "[](Random4 r, int k) {{ BODY }}(philox((u64){0}, (u64){2} >> 2, (u64){1}), (int)({2} & 3))"
-)
-_WIDE = (
-    "[](Random4 r, int k) {{ BODY }}"
-    "(philox((u64){0}, (u64){2} >> 2, (u64){1} + ({2} >> 1 & 1)), (int)({2} & 1))"
-)
-_WORD = "(k & 2 ? (k & 1 ? r[3] : r[2]) : (k & 1 ? r[1] : r[0]))"
-_WORDS = "k ? r[2] : r[0], k ? r[3] : r[1]"
-
 
 def _expression(distribution: str, dtype: torch.dtype, low: int, count: int) -> DeviceExpression:
-    is_wide = count >= 1 << 32 or dtype == torch.float64
-    if distribution == "uniform":
-        body = f"return uniform({_WORDS if is_wide else _WORD});"
-    elif distribution == "normal":
-        pair = "r" if is_wide else "k & 2 ? r[2] : r[0], k & 2 ? r[3] : r[1]"
-        body = f"auto pair = normal2({pair}); return k & 1 ? pair[1] : pair[0];"
-    else:
-        bits, type = (_WORDS, "u64") if is_wide else (_WORD, "u32")
-        body = f"return (i64)({low % (1 << 64)}ul + to_range({bits}, ({type}){count}ul));"
-    return DeviceExpression((_WIDE if is_wide else _NARROW).replace("BODY", body))
+    """Return the expression of seed {0}, block {1} and element {2}."""
+    if distribution == "integers":
+        type = "u64" if count >= 1 << 32 else "u32"
+        number = f"draw_integer({{0}}, {{1}}, {{2}}, ({type}){count}ul)"
+        return DeviceExpression(f"(i64)({low % (1 << 64)}ul + {number})")
+    type = "double" if dtype == torch.float64 else "float"
+    return DeviceExpression(f"draw_{distribution}<{type}>({{0}}, {{1}}, {{2}})")
 
 
 @register_lowering(_random, type_promotion_kind=None)

@@ -203,27 +203,22 @@ class Operators(DefaultHandler):
 
     @staticmethod
     def rand(seed: Any, offset: Any) -> Expression:
-        return _random("uniform({bits}[0])", seed, offset)
+        return _random("draw_uniform<float>({0}, {1}, 0)", seed, offset)
 
     @staticmethod
     def randn(seed: Any, offset: Any) -> Expression:
-        return _random("normal2({bits}[0], {bits}[1])[0]", seed, offset)
+        return _random("draw_normal<float>({0}, {1}, 0)", seed, offset)
 
     @staticmethod
     def randint64(seed: Any, offset: Any, low: Any, high: Any) -> Expression:
-        V.kernel.headers["philox"] = None
-        arguments = [converted(value, torch.int64) for value in (seed, offset, low, high)]
-        text = (
-            "({2} + (i64)[](Random4 r, u64 range) {{ return to_range(r[0], r[1], range); }}"
-            "(philox((u64){0}, 0, (u64){1}), (u64)({3} - {2})))"
-        )
-        return term(text, *arguments)
+        number = "draw_integer({0}, {1}, 0, (u64)({3} - {2}))"
+        return _random(f"({{2}} + (i64){number})", seed, offset, low, high)
 
     @staticmethod
     def inline_asm_elementwise(*inputs: Any, asm: str, **named: Any) -> Expression:
         if not isinstance(asm, DeviceExpression):
             raise NotImplementedError("assembler in a graph with tensors on xpu")
-        V.kernel.headers["philox"] = None
+        V.kernel.headers["draw"] = None
         return term(asm, *(unwrap(value).name for value in inputs))
 
 
@@ -236,10 +231,10 @@ def _of_index(expr: sympy.Expr, dtype: torch.dtype) -> Expression:
     return term(convert(element(type), target, f"({type})({{0}})"), value)
 
 
-def _random(template: str, seed: Any, offset: Any) -> Expression:
-    V.kernel.headers["philox"] = None
-    text = template.replace("{bits}", "philox((u64){0}, 0, (u64){1})")
-    return term(text, converted(seed, torch.int64), converted(offset, torch.int64))
+def _random(template: str, *values: Any) -> Expression:
+    """Return the number of the seed {0} and the block {1}."""
+    V.kernel.headers["draw"] = None
+    return term(template, *(converted(value, torch.int64) for value in values))
 
 
 def _template(name: str, kind: str, element: Element) -> str | None:
