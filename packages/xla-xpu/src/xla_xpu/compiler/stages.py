@@ -164,7 +164,7 @@ STAGES = (
     Stage(_simplify, "txt", _graph),
     Stage(_lower, "txt", _steps),
     Stage(_fuse, "txt", _steps),
-    Stage(_write_kernels, "sycl", lambda of: "\n".join(of.kernels.sources)),
+    Stage(_write_kernels, "txt", lambda of: "\n".join(of.kernels.sources)),
     Stage(_assign_memory, "txt", _steps),
     Stage(_serialize, "json", lambda of: json.dumps(of.plan["steps"], indent=1)),
 )
