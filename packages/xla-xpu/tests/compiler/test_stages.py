@@ -9,7 +9,11 @@ from xla_xpu.compiler.stages import STAGES
 
 PROGRAM = """
     import jax, jax.numpy as jnp
-    f = lambda x: jax.lax.fori_loop(0, jnp.int32(x[0]), lambda i, y: y @ y, jax.nn.softmax(x[None] * x[:, None]))
+
+    def f(x):
+        first = jax.nn.softmax(x[None] * x[:, None])
+        return jax.lax.fori_loop(0, jnp.int32(x[0]), lambda i, y: y @ y, first)
+
     g = jax.jit(f, donate_argnums=0)
     print(g(jnp.ones(8)).sum())
 """
@@ -19,7 +23,7 @@ NAMES = [f"{number}_{stage.run.__name__.strip('_')}" for number, stage in enumer
 @pytest.mark.parametrize(
     "variables",
     [{"XLA_FLAGS": "--xla_dump_to={0}"}, {"XPU_DUMP_KERNELS": "{0}"}],
-    ids=lambda v: [*v][0],
+    ids=["XLA_FLAGS", "XPU_DUMP_KERNELS"],
 )
 def test_every_stage_is_written(child, tmp_path, variables):
     given = {name: value.format(tmp_path) for name, value in variables.items()}
