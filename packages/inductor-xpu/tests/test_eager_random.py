@@ -61,7 +61,8 @@ def test_integers():
     def function():
         narrow = torch.randint(-3, 9, (999,), device="xpu")
         wide = torch.randint(-(1 << 40), 1 << 41, (50,), device="xpu")
-        return narrow, wide, torch.randint(200, (77,), device="xpu", dtype=torch.uint8)
+        widest = torch.randint(-(1 << 63), (1 << 63) - 1, (50,), device="xpu")
+        return narrow, wide, widest, torch.randint(200, (77,), device="xpu", dtype=torch.uint8)
 
     check(function)
 

@@ -145,10 +145,15 @@ def _replace_one(
     ends: tuple[Any, ...] = ()
     if distribution == "integers":
         low, high, size = node.args
-        ends = (low, high - low)
+        ends = (low, _signed(high - low))
     with graph.inserting_before(node):
         drawn = graph.call_function(_random, (size, states, number, distribution, dtype, *ends))
     _take_the_place(graph, node, drawn)
+
+
+def _signed(count: int) -> int:
+    """Return the 64 bits of a count as an operator's int, which is signed."""
+    return count - (1 << 64) if count >= 1 << 63 else count
 
 
 def _take_the_place(graph: torch.fx.Graph, node: torch.fx.Node, by: torch.fx.Node) -> None:

@@ -16,6 +16,7 @@ from .values import DeviceExpression
 def _expression(distribution: str, dtype: torch.dtype, low: int, count: int) -> DeviceExpression:
     """Return the expression of seed {0}, block {1} and element {2}."""
     if distribution == "integers":
+        count %= 1 << 64
         type = "u64" if count >= 1 << 32 else "u32"
         number = f"draw_integer({{0}}, {{1}}, {{2}}, ({type}){count}ul)"
         return DeviceExpression(f"(i64)({low % (1 << 64)}ul + {number})")
