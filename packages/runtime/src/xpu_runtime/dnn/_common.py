@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 from .._native import C
 from ..array import Array
+from ..codegen.elements import DTYPES
 from ..errors import UsageError
+
+_PACKED = tuple(element.name for element in DTYPES if element.packed)
 
 
 class PackedArray:
@@ -19,8 +22,8 @@ class PackedArray:
     def __init__(
         self, data: Array, dtype: str, shape: Sequence[int], strides: Sequence[int] | None = None
     ) -> None:
-        if dtype not in ("u4", "i4", "f4"):
-            raise UsageError(f"dtype: got {dtype!r}, expected 'u4', 'i4' or 'f4'")
+        if dtype not in _PACKED:
+            raise UsageError(f"dtype: got {dtype!r}, expected one of {', '.join(_PACKED)}")
         self.data, self.dtype, self.shape = data, dtype, tuple(shape)
         steps = [1]
         for size in reversed(self.shape[1:]):
