@@ -73,7 +73,19 @@ def test_blocks_have_as_many_vectors_as_registers_hold(rng):
     assert vectors("column_sum", 1024, cpu(16), long_text) == 4
     assert vectors("column_sum", 1024, replace(cpu(16), units=16)) == 4
     assert vectors("column_sum", 1024, replace(cpu(16), units=64)) == 1
-    assert vectors("column_sum", 1024, gpu(16)) == 1
+    assert vectors("column_sum", 1024, gpu(16)) == 4
+    assert vectors("column_sum", 1024, replace(gpu(16), units=4)) == 2
+    assert vectors("column_sum", 1024, replace(gpu(16), units=64)) == 1
+
+
+def test_loads_of_several_rows_are_issued_at_once(rng):
+    """Only on GPUs, and only if their text is short."""
+
+    def source(target, columns=1024):
+        return source_of(write(COLUMN_CASES["column_sum"](rng, 100, columns).program, target))
+
+    assert "unroll 4" in source(gpu(16))
+    assert "unroll 4" not in source(cpu(16))
 
 
 # What is broken: a case that must notice, a pattern in the kernel, and its replacement.

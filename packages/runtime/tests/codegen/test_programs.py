@@ -12,6 +12,7 @@ from xpu_runtime.codegen.program import Array, LoopProgram, Section
 from xpu_runtime.codegen.statements import Let, Load, Store, Term
 from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
+from xpu_runtime.codegen.write_rows import make_team
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -42,13 +43,32 @@ def test_program(xr, rng, name, shape):
 @pytest.mark.parametrize(
     "name", ["row_sum", "argmax", "layer_norm", "softmax_stored_in_local_memory"]
 )
-def test_rows_of_groups(xr, rng, name):
-    """The form that GPUs get: a group shares each long row."""
+@pytest.mark.parametrize("rows", [2, 17])
+def test_rows_of_gpus(xr, rng, name, rows):
+    """A group shares each long row, unless there are enough rows for all sub-groups."""
     lanes = xr.Device(0).sub_group_size
-    target = Target(lanes=lanes, units=1, gpu=True, max_items=8 * lanes, local_memory=1 << 16)
-    for shape in ((3, 8 * lanes), (2, 8 * lanes + 3), (9, 1000)):
-        case = CASES[name](rng, *shape)
+    group = 8 * lanes
+    target = Target(lanes=lanes, units=1, gpu=True, max_items=group, local_memory=1 << 16)
+    lengths = (1, lanes - 1, lanes, lanes + 1, group - 1, group, group + 1, 4 * group + 3, 1025)
+    for columns in lengths:
+        case = CASES[name](rng, rows, columns)
         check(case, run(xr, case.program, case.arguments, target))
+
+
+@pytest.mark.parametrize(("columns", "reads"), [(2, 1), (4096, 1), (4097, 3)])
+def test_several_passes_read_a_gpus_row_once(rng, columns, reads):
+    """As long as an item's registers hold its elements."""
+    gpu = Target(lanes=32, units=132, gpu=True, max_items=1024, local_memory=1 << 16)
+    source = source_of(write(CASES["layer_norm"](rng, 3, columns).program, gpu))
+    assert source.count("x0[") == reads
+
+
+def test_the_items_that_share_a_row():
+    gpu = Target(lanes=32, units=132, gpu=True, max_items=1024, local_memory=1 << 16)
+    assert make_team(4096, 1000, gpu).items == 32
+    assert make_team(100, 1000, gpu).items == 256
+    assert make_team(4096, 1025, gpu).items == 256
+    assert make_team(4096, 1000, gpu, has_caches=True).items == 256
 
 
 @pytest.mark.values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -74,7 +75,10 @@ def divided_loop(loop: sympy.Expr, divisor: sympy.Expr) -> sympy.Symbol | None:
     )
     if not fits or not sizevars.statically_known_multiple_of(entry.length, divisor):
         return None
-    team = make_team(_hint(entry.root.numel), target_of(V.graph.get_current_device_or_throw()))
+    trees = [tree for tree in V.kernel.range_trees if tree is not entry.root]
+    rows = math.prod(_hint(tree.numel) for tree in trees)
+    target = target_of(V.graph.get_current_device_or_throw())
+    team = make_team(rows, _hint(entry.root.numel), target)
     if divisor < max(MIN_INNER, team.items):
         return None
     return entry.root.lookup(cut, FloorDiv(entry.length, divisor)).symbol()

@@ -35,7 +35,7 @@ _INTEGERS = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
 TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>", *_INTEGERS])
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
-    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|top|bottom|outside|"
+    r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|slot|load_row|top|bottom|outside|"
     r"[abdhqrsxHS]\d+|element\d*|whole|(?:both|[kK]ept|multiplier|once|place|rest|row|shift|staged|state|whole)\d+"
 )
 _COMBINE = frozenset(["", "add", "mul", "min", "max", "and", "or", "xor"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from .access import load_template, store_template
@@ -41,7 +41,8 @@ class Renderer:
     ``joined`` gives positions in terms of the kernel's loops, ``names`` the names of the loops' counters.
     Items for which ``store_condition``, if there is one, does not hold do not store. With a ``scope``, a
     statement that uses a name which no statement before it defines raises ProgramError. ``comments`` are
-    those of LoopProgram.
+    those of LoopProgram. What is recalled from ``registers`` is in the slot of the element, not in local
+    memory.
     """
 
     def __init__(
@@ -52,9 +53,10 @@ class Renderer:
         store_condition: str = "",
         scope: Scope | None = None,
         comments: Mapping[str, str] | None = None,
+        registers: Collection[str] = (),
     ) -> None:
         self.arrays, self.joined, self.store_condition = arrays, joined, store_condition
-        self.scope, self.comments = scope, comments
+        self.scope, self.comments, self.registers = scope, comments, registers
         self.names: dict[int | str, str] = names or {}
         self._accesses: dict[Affine, str] = {}
 
@@ -174,7 +176,8 @@ class Renderer:
         lines.append(f"{s.cache}[row_offset + c] = {self.operand(s.value)};")
 
     def _recall(self, s: Recall, lines: list[str]) -> None:
-        lines.append(f"{s.type} {s.name} = {s.cache}[row_offset + c];")
+        place = "slot" if s.cache in self.registers else "row_offset + c"
+        lines.append(f"{s.type} {s.name} = {s.cache}[{place}];")
         self._define(s.name)
 
 

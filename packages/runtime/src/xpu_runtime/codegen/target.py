@@ -53,8 +53,17 @@ class Target:
         room = self.local_memory // 4 if self.gpu else self.local_memory * 15 // 16
         return room // (rows * columns)
 
+    @property
+    def tiles(self) -> int:
+        """The number of tiles that fills the device."""
+        return self.units * self.division.tiles_per_unit
+
+    def is_filled_by(self, tiles: int) -> bool:
+        """Return True if half of ``tiles`` are there: lanes have several loads in flight."""
+        return 2 * tiles >= self.tiles
+
     def tile(self, vectors: int) -> int:
         """Return the number of vectors that one sub-group processes."""
         division = self.division
-        length = -(-vectors // (self.units * division.tiles_per_unit))
+        length = -(-vectors // self.tiles)
         return min(max(length, division.min_tile_length), division.max_tile_length)

@@ -19,6 +19,8 @@ from .tiles import KernelBody, declare_coordinates, index_type, tile_number
 # The registers that accumulators of a block may use, and the text of a block's elements: it is compiled once
 # for each vector.
 _REGISTERS, _MAX_TEXT = 16, 8000
+# A GPU's loads have a long latency, so those of several rows are issued at once, if the text is short.
+_UNROLL = 4
 _WORDS = {"i64": 2, "u64": 2, "double": 2, "Complex<float>": 2, "Complex<double>": 4}
 
 
@@ -149,6 +151,9 @@ class _BodyWriter:
         )
         columns, rows = hint_of(self.columns), hint_of(self.rows)
         whole = columns // self.target.lanes
+        if self.target.gpu:
+            numbers = range(min(limit, whole), 1, -1)
+            return next((n for n in numbers if self.target.is_filled_by(rows * whole // n)), 1)
         # All units get equally many blocks of a row.
         units = -(-self.target.units // max(rows, 1))
         blocks = max(1, units * -(-whole // (units * max(limit, 1))))
@@ -212,17 +217,19 @@ class _BodyWriter:
         for n, fold in zip(folds, section.folds, strict=True):
             members = [(f"s{k}", type) for k, type in enumerate(fold.types)]
             self._declare(f"S{n}", f"a{n}", members, fold.identities)
-        for dim, size in enumerate(self.folded_sizes):
-            end = f"({self.index})count" if dim == 0 else str(size)
-            self.lines.append(
-                f"{self.target.vector_loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{"
-            )
         with self.scope.nested():
             body = self.of_element.lines(each)
             for n, fold in zip(folds, section.folds, strict=True):
                 states = [f"s{k}" for k in range(len(fold.types))]
                 names = " ".join(f"auto& {s} = a{n}[v].{s};" for s in states)
                 body += [f"{{ {names}", *self.of_element.body(fold.update, states), "}"]
+        short = sum(map(len, body)) * self.vectors * _UNROLL <= _MAX_TEXT
+        for dim, size in enumerate(self.folded_sizes):
+            end = f"({self.index})count" if dim == 0 else str(size)
+            loop = self.target.vector_loop
+            if self.target.gpu and short and dim == len(self.folded_sizes) - 1:
+                loop = f'_Pragma("unroll {_UNROLL}") {loop}'
+            self.lines.append(f"{loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{")
         self._for_each_vector(f"element{number}", body)
         self.lines.append("}" * len(self.folded_sizes))
 

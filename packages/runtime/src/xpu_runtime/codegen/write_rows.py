@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from .access import load_template
 from .comments import without_comments
 from .division import Division
 from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
 from .program import Cache, Fold, LoopProgram, Section
 from .render import Renderer
+from .row_registers import RowRegisters, keep_rows
 from .scope import Scope
 from .sizes import Extent, factors, hint_of
 from .statements import Keep, Set, Store, Var, bodies, positions_of, walk
@@ -29,14 +31,22 @@ from .tiles import (
 # Independent accumulators per lane hide the latency of an update. An element with a longer text has one
 # accumulator, because the text is compiled once for each.
 _ACCUMULATORS, _SHORT_TEXT = 4, 1000
+# The longest row that a GPU's sub-group computes if there are rows for all. A group would wait at barriers
+# for longer than it loads.
+_MAX_SUB_GROUP_ROW = 1024
 
 
-def make_team(columns: int, target: Target) -> Team:
-    """Return the items that share a row: a group for long rows on GPUs, so that caches hold the row."""
+def make_team(rows: int, columns: int, target: Target, has_caches: bool = False) -> Team:
+    """Return the items that share a row: on GPUs a group, if rows are long, or too few for all sub-groups.
+
+    The memory of caches is that of as few rows as possible.
+    """
     group = target.lanes * target.sub_groups
-    if target.gpu and columns >= group:
-        return Team(group, str(group), "local_id()")
-    return Team(target.lanes)
+    if not target.gpu or columns < group:
+        return Team(target.lanes)
+    if columns <= _MAX_SUB_GROUP_ROW and target.is_filled_by(rows) and not has_caches:
+        return Team(target.lanes)
+    return Team(group, str(group), "local_id()")
 
 
 def write_rows(program: LoopProgram, target: Target) -> KernelBody:
@@ -45,14 +55,18 @@ def write_rows(program: LoopProgram, target: Target) -> KernelBody:
     index = index_type(program)
     loops = join(shape, _positions(program), leading)
     rows, columns = math.prod(shape[:leading]), math.prod(shape[leading:])
-    team = make_team(hint_of(columns), target)
-    body = _BodyWriter(program, loops, index, columns, target, team)
+    team = make_team(hint_of(rows), hint_of(columns), target, bool(program.caches))
+    registers = RowRegisters()
+    if target.gpu and isinstance(columns, int) and len(loops.sizes) == loops.leading + 1:
+        program, registers = keep_rows(program, columns, team.items)
+    body = _BodyWriter(program, loops, index, columns, target, team, registers)
     body.declare_caches(program.caches)
     body.add(
         f"for ({index} row = tile * ({index})height, "
         f"last = min_of(row + ({index})height, ({index})rows); row < last; ++row) {{"
     )
     body.lines += declare_coordinates(loops.sizes[: loops.leading], "row", index)
+    body.load_row()
     folds = 0
     for section in program.sections:
         body.section(section, folds)
@@ -91,8 +105,10 @@ class _BodyWriter:
         columns: Extent,
         target: Target,
         team: Team,
+        registers: RowRegisters,
     ) -> None:
         self.loops, self.index, self.columns = loops, index, columns
+        self.registers = registers
         self.symbols = program.symbols
         self.target, self.team = target, team
         self.lines: list[str] = []
@@ -122,7 +138,12 @@ class _BodyWriter:
             program.arrays, joined, row_names, f"{team.own} == 0", self.scope, comments
         )
         self.of_element = Renderer(
-            program.arrays, joined, names, scope=self.scope, comments=comments
+            program.arrays,
+            joined,
+            names,
+            scope=self.scope,
+            comments=comments,
+            registers=registers.loads,
         )
         self.names, self.joined = names, joined
         self.arrays, self.total = program.arrays, hint_of(math.prod(program.shape))
@@ -145,6 +166,29 @@ class _BodyWriter:
         self.add(f"const i32 row_offset = {own};")
         for cache in caches:
             self.add(f"static Local<{cache.type}, {rows * self.columns}> {cache.name};")
+
+    def load_row(self) -> None:
+        """Load the row's registers; all of an item's loads are issued at once."""
+        if not self.registers.loads:
+            return
+        loads = []
+        for name, load in self.registers.loads.items():
+            element = self.arrays[load.array].element
+            self.add(f"{element.math} {name}[{self.registers.slots}];")
+            value = self.of_element.element(load.array, load.position)
+            loads.append(f"{name}[slot] = {load_template(element).format(value)};")
+        self.add(f"auto load_row = [&]({self.index} c, i32 slot) __attribute__((always_inline)) {{")
+        self.lines += [*loads, "};"]
+        self._for_each_slot(lambda slot, place: f"load_row({place}, {slot});")
+
+    def _for_each_slot(self, call: Callable[[int, str], str]) -> None:
+        """Write a call for each of an item's elements."""
+        team, columns = self.team, self.length
+        assert isinstance(columns, int)
+        for slot in range(self.registers.slots):
+            place = f"{slot} * {team.count} + {team.own}"
+            exists = f"if ({place} < {columns}) " if columns < (slot + 1) * team.items else ""
+            self.add(exists + call(slot, place))
 
     def section(self, section: Section, first: int) -> None:
         """Write a section, whose folds have the numbers from ``first``."""
@@ -182,6 +226,8 @@ class _BodyWriter:
             starts = ", ".join([_start(n, fold)] * accumulators)
             self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
         states = ", i32 at" if blocks.chosen else "".join(f", S{n}& state{n}" for n in numbers)
+        if self.registers.loads:
+            states = f", [[maybe_unused]] i32 slot{states}"
         for dim, size in enumerate(self.outer):
             self.add(f"for ({self.index} q{dim} = 0; q{dim} < {size}; ++q{dim}) {{")
         self.add(
@@ -240,6 +286,15 @@ class _BodyWriter:
 
     def _loop(self, number: int, folds: Sequence[int], accumulators: int) -> None:
         team, index, columns = self.team, self.index, self.length
+        if self.registers.loads:
+            self._for_each_slot(
+                lambda slot, place: (
+                    f"element{number}({place}, {slot}"
+                    + "".join(f", a{n}[{slot % accumulators}]" for n in folds)
+                    + ");"
+                )
+            )
+            return
 
         def call(accumulator: int) -> str:
             place = f"e + {accumulator} * {team.count} + {team.own}"
