@@ -7,7 +7,7 @@ from torch._inductor.utils import run_and_get_code
 from torch.nn import functional
 from xpu_runtime.codegen.target import Target
 
-from inductor_xpu.splits import wanted_parts
+from inductor_xpu.splits import wanted_parts, wanted_parts_of_rows, whole_parts
 
 # What Inductor imports warns about itself.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
@@ -33,9 +33,21 @@ def test_parts_fill_the_device_and_are_worth_a_kernel():
     assert wanted_parts(1024, 8192, CPU) == 8
     assert wanted_parts(1024, 512, CPU) == 1
     assert wanted_parts(1 << 20, 1 << 20, CPU) == 1
-    assert wanted_parts(1024, 8192, GPU) == 32
+    assert wanted_parts(1024, 8192, GPU) == 128
+    assert wanted_parts(64, 8192, GPU) == 64
     more_cores = Target(lanes=16, units=64, gpu=False, max_items=4096, local_memory=1 << 15)
     assert wanted_parts(1024, 8192, more_cores) == 8
+    assert wanted_parts_of_rows(1, 1 << 23, GPU) == 1024
+    assert wanted_parts_of_rows(64, 131072, GPU) == 16
+    assert wanted_parts_of_rows(4096, 131072, GPU) == 1
+    assert wanted_parts_of_rows(1, 8192, GPU) == 1
+
+
+def test_parts_are_whole_dimensions_if_there_are_some():
+    assert whole_parts([64, 56, 56], 9) == 16
+    assert whole_parts([4, 4096], 9) == 16
+    assert whole_parts([1 << 20], 1000) == 1024
+    assert whole_parts([7993], 9) == 9  # a prime
 
 
 @pytest.mark.values

@@ -67,8 +67,12 @@ def _mixed_orders(stock: Any) -> Any:
 
 def _two_step_variance(stock: Any) -> Any:
     @functools.wraps(stock)
-    def use_two_step_variance(x: Any, *args: Any, **named: Any) -> bool:
-        return x.get_device().type == "xpu" or stock(x, *args, **named)
+    def use_two_step_variance(x: Any, axis: Any, keepdim: bool, input_dtype: Any) -> bool:
+        if x.get_device().type != "xpu":
+            return stock(x, axis, keepdim, input_dtype)
+        from .splits import is_split
+
+        return not is_split(x, axis, keepdim)
 
     return use_two_step_variance
 
@@ -114,19 +118,16 @@ def _index_of(is_right: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
 
 
 def _splits(stock: Any) -> Any:
-    from torch._inductor.runtime.hints import ReductionHint
-
     signature = inspect.signature(stock)
 
     @functools.wraps(stock)
     def num_splits(device: Any, *args: Any, **named: Any) -> Any:
-        hint, split = stock(device, *args, **named)
-        if device.type != "xpu" or hint != ReductionHint.DEFAULT or split != 1:
-            return hint, split
-        from .splits import split_of
+        chosen = stock(device, *args, **named)
+        if device.type != "xpu":
+            return chosen
+        from .splits import choose_split
 
-        parts = split_of(**signature.bind(device, *args, **named).arguments)
-        return (hint, split) if parts == 1 else (ReductionHint.OUTER, parts)
+        return choose_split(chosen, **signature.bind(device, *args, **named).arguments)
 
     return staticmethod(num_splits)
 
@@ -314,7 +315,7 @@ PATCHES = (
     Patch(
         "torch._inductor.ir",
         "Reduction.num_splits",
-        "splits no reduction of as many results as fill a GPU's threads, although too few for its units",
+        "splits reductions for CUDA's threads, not for the units of xpu, of which some report no slices",
         _splits,
     ),
     Patch(
@@ -338,7 +339,7 @@ PATCHES = (
     Patch(
         "torch._inductor.lowering",
         "use_two_step_variance",
-        "two passes are faster than Welford's division for each element",
+        "two passes of a kernel are faster than Welford's division for each element",
         _two_step_variance,
     ),
     Patch(

@@ -1,9 +1,9 @@
-"""How reductions along columns of memory are split, whose results are too few for all units."""
+"""How reductions are split whose results are too few for all units: a second kernel combines the parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -18,9 +18,12 @@ from .reader.targets import target_of
 
 # Of these, positions and parts of a row belong to one kernel.
 _WHOLE = ("scan", "dot", "argmax", "argmin")
+# A group computes a row of fewer parts before a second kernel has started.
+_MIN_PARTS_OF_ROW = 4
 
 
-def split_of(
+def choose_split(
+    stock: tuple[ReductionHint, int],
     device: torch.device,
     dst_dtype: torch.dtype,
     src_dtype: torch.dtype,
@@ -30,22 +33,29 @@ def split_of(
     reduction_type: str,
     reduction_numel: Any,
     input_node: Any = None,
-) -> int:
-    """Return the number of parts in which a first kernel computes a reduction; 1 if it is not split.
+) -> tuple[ReductionHint, int]:
+    """Return a hint, and the number of parts that a first kernel computes; 1 if a reduction is not split.
 
-    Parts have equally many rows, so that no load needs a mask.
+    ``stock`` is Inductor's choice. On GPUs eager mode's replaces it, but for parts of another reduction.
     """
-    count, rows = map(sympy.sympify, (sympy.prod(ranges), reduction_numel))
-    if not config.split_reductions or reduction_type.startswith(_WHOLE):
-        return 1
-    if not (count.is_Integer and rows.is_Integer):
-        return 1
-    wanted = wanted_parts(int(count), int(rows), target_of(device))
-    # Half as many parts, or twice, take about as long.
-    parts = [n for n in sympy.divisors(int(rows)) if wanted <= 2 * n and n <= 2 * wanted]
-    best = min(parts, key=lambda n: abs(math.log(n / wanted)), default=1)
-    if best == 1:
-        return 1
+    hint, split = stock
+    if not config.split_reductions or reduction_type.startswith(_WHOLE) or split == -1:
+        return stock
+    target = target_of(device)
+    if not target.gpu and stock != (ReductionHint.DEFAULT, 1):
+        return stock
+    sizevars = V.graph.sizevars
+    numbers = list(map(sympy.sympify, (sympy.prod(ranges), reduction_numel)))
+    is_static = all(number.is_Integer for number in numbers)
+    if not is_static and not (target.gpu and sizevars.all_unbacked_explicitly_hinted(numbers)):
+        return stock
+    results, elements = map(sizevars.optimization_hint, numbers)
+    if results == 0:
+        return stock
+    of_columns = wanted_parts(results, elements, target)
+    of_rows = wanted_parts_of_rows(results, elements, target) if target.gpu else 1
+    if of_columns == of_rows == 1:
+        return hint, 1
     reduction = Reduction(
         device=device,
         dtype=dst_dtype,
@@ -56,18 +66,80 @@ def split_of(
         src_dtype=src_dtype,
         reduction_hint=ReductionHint.DEFAULT,
     )
-    return best if _is_along_columns(reduction) else 1
+    along_columns = results > 1 and _is_along_columns(reduction)
+    parts = of_columns if along_columns else of_rows
+    if is_static and parts > 1:
+        sizes = list(map(int, reduction_ranges))
+        parts = whole_parts(sizes, parts) if target.gpu else even_parts(elements, parts)
+    if parts == 1:
+        return hint, 1
+    return ReductionHint.OUTER if along_columns else ReductionHint.INNER, parts
+
+
+def is_split(x: Any, axis: Any, keepdim: bool) -> bool:
+    """Return True if a GPU computes a sum in parts, so that a second pass would read all of memory again."""
+    from torch._inductor.lowering import _make_reduction_inner, _validate_reduction_axis
+
+    if not target_of(x.get_device()).gpu:
+        return False
+    named = _make_reduction_inner(
+        x,
+        axis=_validate_reduction_axis(x, axis),
+        keepdims=keepdim,
+        dtype=None,
+        override_return_dtype=None,
+    )
+    count = sympy.prod(named["reduction_ranges"])
+    _, split = Reduction.num_splits(reduction_type="sum", reduction_numel=count, **named)
+    return split != 1
 
 
 def wanted_parts(columns: int, rows: int, target: Target) -> int:
-    """Return the parts that fill a device, of which none is done before another kernel has started."""
+    """Return the parts of columns that fill a device, and are worth a second kernel."""
     division = target.division
     width = target.lanes * division.column_vectors
+    if target.gpu and target.is_filled_by(columns // target.lanes):
+        return 1
+    if target.gpu and columns < width:
+        width = target.lanes
     blocks = -(-columns // width)
     # On the CPU device it is no function of the cores, a setting, which must not change results.
-    tiles = target.units * division.tiles_per_unit if target.gpu else 512
-    min_elements = 8 * division.max_tile_length * target.lanes
-    return max(1, min(-(-tiles // blocks), rows * width // min_elements))
+    tiles = target.tiles if target.gpu else 512
+    return max(1, min(-(-tiles // blocks), rows * width // _min_elements(target)))
+
+
+def wanted_parts_of_rows(rows: int, columns: int, target: Target) -> int:
+    """Return the parts of rows that fill a GPU."""
+    parts = columns // _min_elements(target)
+    return 1 if parts < _MIN_PARTS_OF_ROW else min(-(-target.tiles // rows), parts)
+
+
+def _min_elements(target: Target) -> int:
+    """Return the elements that a sub-group folds before another kernel has started."""
+    return 8 * target.division.max_tile_length * target.lanes
+
+
+def even_parts(rows: int, wanted: int) -> int:
+    """Return the number of parts of equally many rows, so that no load needs a mask; 1 if there is none."""
+    # Half as many parts, or twice, take about as long.
+    parts = [n for n in sympy.divisors(rows) if wanted <= 2 * n and n <= 2 * wanted]
+    return min(parts, key=lambda n: abs(math.log(n / wanted)), default=1)
+
+
+def whole_parts(sizes: Sequence[int], wanted: int) -> int:
+    """Return the least number of parts that are whole dimensions, or equal parts of one; else ``wanted``.
+
+    The lanes then compute neither masks nor coordinates. It is at most twice as large as ``wanted``.
+    """
+    parts = (n for n in _parts_of(sizes) if wanted <= n <= 2 * wanted)
+    return min(parts, default=wanted)
+
+
+def _parts_of(sizes: Sequence[int]) -> Iterator[int]:
+    outer = 1
+    for size in sizes:
+        yield from (outer * n for n in sympy.divisors(size))
+        outer *= size
 
 
 def _is_along_columns(reduction: Reduction) -> bool:
