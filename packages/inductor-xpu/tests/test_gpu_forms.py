@@ -108,6 +108,18 @@ def test_a_split_variance_reads_its_input_once(compile_for_gpu):
     assert kernels == 2
 
 
+def test_a_sum_of_normalized_channels(compile_for_gpu):
+    """What is the same for a channel's elements does not make lanes lie along channels."""
+
+    def function(x, mean, scale, weight):
+        return ((x - mean) * scale * weight).sum((0, 2, 3))
+
+    x = torch.randn(16, 24, 56, 56, device="xpu")
+    inputs = x, *torch.randn(3, 24, 1, 1, device="xpu")
+    got, _ = compile_for_gpu(function, *inputs)
+    torch.testing.assert_close(got, function(*inputs), rtol=1e-4, atol=1e-2)
+
+
 @pytest.mark.parametrize("rows", [1, 40])
 @pytest.mark.parametrize("columns", [1, 17, 127, 128, 129, 1000, 2048, 2049])
 def test_norms_and_softmax(compile_for_gpu, rows, columns):

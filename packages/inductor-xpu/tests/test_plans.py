@@ -34,12 +34,13 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Pattern:
-    """A function of one input, and eager mode's plan of it."""
+    """A function of an input and parameters, and eager mode's plan for the input."""
 
-    function: Callable[[torch.Tensor], Any]
+    function: Callable[..., Any]
     shape: tuple[int, ...]
     eager: Callable[[Target], Plan]
     dtype: torch.dtype = torch.float32
+    parameters: tuple[tuple[int, ...], ...] = ()
 
 
 def _rows(*sizes: int) -> Callable[[Target], Plan]:
@@ -48,6 +49,11 @@ def _rows(*sizes: int) -> Callable[[Target], Plan]:
 
 def _columns(*sizes: int) -> Callable[[Target], Plan]:
     return lambda target: eager_plans.along_columns(target, *sizes)
+
+
+def _normalized_channels(x: torch.Tensor, parameters: torch.Tensor) -> torch.Tensor:
+    mean, scale, weight = parameters
+    return ((x - mean) * scale * weight).sum((0, 2, 3))
 
 
 PATTERNS = {
@@ -65,6 +71,12 @@ PATTERNS = {
     ),
     "batch norm": Pattern(
         lambda x: torch.var_mean(x, (0, 2, 3)), (64, 256, 56, 56), _rows(256, 56 * 56, 64)
+    ),
+    "sum of normalized channels": Pattern(
+        _normalized_channels,
+        (64, 256, 56, 56),
+        _rows(256, 56 * 56, 64),
+        parameters=((3, 256, 1, 1),),
     ),
 }
 
@@ -119,8 +131,9 @@ def compiled_plan(monkeypatch):
         torch._dynamo.reset()
         _launches.clear()
         x = torch.empty(pattern.shape, dtype=pattern.dtype, device="xpu")
+        parameters = [torch.empty(shape, device="xpu") for shape in pattern.parameters]
         with fresh_cache():
-            torch.compile(pattern.function, dynamic=False)(x)
+            torch.compile(pattern.function, dynamic=False)(x, *parameters)
         readers = [launch for launch in _launches if launch.reads(x)]
         first = readers[0]
         return Plan(

@@ -27,6 +27,7 @@ from xpu_runtime.codegen.statements import (
     operands,
     walk,
 )
+from xpu_runtime.codegen.target import Target
 
 from .loops import Dimensions
 from .values import element_of
@@ -42,6 +43,7 @@ def assemble(
     headers: tuple[str, ...],
     wide: bool,
     parameters: tuple[str, ...],
+    target: Target,
 ) -> tuple[LoopProgram, list[str]]:
     """Return the program and the names of its arrays.
 
@@ -67,7 +69,7 @@ def assemble(
         parameters=parameters,
         symbols=symbols,
         wide=wide,
-        lanes_on_parallel=_lanes_on_parallel(remaining, into, dimensions),
+        lanes_on_parallel=_lanes_on_parallel(remaining, into, dimensions, target),
     )
     return program, [arrays[old][0] for old in used]
 
@@ -162,9 +164,12 @@ def _loops_of(statement: Statement) -> Iterable[str]:
 
 
 def _lanes_on_parallel(
-    sections: Sequence[Section], into: _Translation, dimensions: Dimensions
+    sections: Sequence[Section], into: _Translation, dimensions: Dimensions, target: Target
 ) -> bool:
-    """Return True if more accesses are contiguous along the last parallel dimension than along the folded."""
+    """Return True if more accesses are contiguous along the last parallel dimension than along the folded.
+
+    On GPUs what is the same for all elements of a fold, such as a channel's mean in parts, does not count.
+    """
     last_parallel, last = dimensions.parallel - 1, len(dimensions.sizes) - 1
     count = math.prod(dimensions.sizes[: dimensions.parallel])
     if last == last_parallel or hint_of(count) < MIN_INNER:
@@ -174,6 +179,10 @@ def _lanes_on_parallel(
         for s in walk(section.per_element):
             if isinstance(s, Load | Store):
                 position = into.position(s.position)
+                if target.gpu and not any(
+                    map(position.factor, range(dimensions.parallel, last + 1))
+                ):
+                    continue
                 folded += position.factor(last) == 1
                 parallel += position.factor(last_parallel) == 1
     return parallel > folded

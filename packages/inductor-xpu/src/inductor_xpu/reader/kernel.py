@@ -335,6 +335,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
         folded = [p for p in FOLDED if p in trees] if self.features.is_reduction() else []
         for prefix in folded:
             self._add_dimensions(dimensions, trees[prefix])
+        target = target_of(V.graph.get_current_device_or_throw())
         removed = {number for number, (_, name) in self.stored.items() if is_buffer_removed(name)}
         program, self.inner_names = assemble(
             self.sections,
@@ -346,9 +347,9 @@ class LoopKernel(SIMDKernel[CSEVariable]):
             (*self.headers, *self.faults.headers),
             self.index_element.math == "i64",
             self.faults.parameters,
+            target,
         )
-        program = replace(program, comments=self._comments())
-        return write(program, target_of(V.graph.get_current_device_or_throw()))
+        return write(replace(program, comments=self._comments()), target)
 
     def _comments(self) -> dict[str, str]:
         """Return the lines of the user's program, by the names of values and of the program's arrays."""
