@@ -76,6 +76,28 @@ def test_a_reduction_along_columns_has_two_kernels(compile_for_gpu, shape):
     torch.testing.assert_close(got, x.sum(0), rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("position", [torch.argmax, torch.argmin])
+@pytest.mark.parametrize(
+    ("shape", "dim", "kernels"),
+    [
+        ((65537,), None, 0),
+        ((3, 65537), 1, 0),
+        ((20000, 24), 0, 0),
+        ((20000, 24), None, 0),
+        ((2000, 300), 1, 1),
+        ((5, 7), None, 1),
+    ],
+)
+def test_positions_of_parts_are_eager_modes(
+    compile_for_gpu, position, shape, dim, kernels, dynamic
+):
+    x = whole_numbers(*shape)
+    got, count = compile_for_gpu(lambda x: position(x, dim), x, dynamic=dynamic)
+    assert count == kernels
+    torch.testing.assert_close(got, position(x, dim), rtol=0, atol=0)
+
+
 def test_empty_reductions(compile_for_gpu):
     def sums(x):
         return x.sum(), x.sum(0), x.sum(1), (x == 1).any(1)
