@@ -1,74 +1,144 @@
-"""Decide which values get memory; the others are computed in the kernels that use them."""
+"""Fuse pending kernels.
+
+Two kernels over one shape become one if no step between them conflicts. The fused kernel does not read what
+it computes itself, and does not write what no other step reads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 
-from . import elementwise, views
-from .emit import FUSIBLE
-from .graph import Graph, Node, Value
-from .splats import is_splat
+from .emit import MAX_LINES, NeedsMemory, TooLarge
+from .pending_kernel import LocateValue, PendingKernel, write_outputs
+from .pending_rows import PendingRowKernel, drop_unread_outputs, fuse_rows
+from .plan import Buffer, Step
 
-# Operations cheap enough to recompute for every element of a broadcast.
-_CHEAP = frozenset(
-    ["add", "subtract", "multiply", "negate", "compare", "select", "convert", "and", "or", "not"]
-)
+# The maximum number of steps between two that are fused. More steps are seldom between partners.
+_WINDOW = 64
 
 
-def stored_values(graph: Graph, absorbs: Callable[[Node], bool]) -> set[Value]:
-    """Return the values with several users that are computed once and stored.
+def fuse_kernels(steps: list[Step], locate: LocateValue) -> None:
+    """Fuse the kernels of a block, and of the bodies of its loops and branches."""
+    for step in steps:
+        for body in step.bodies:
+            fuse_kernels(body, locate)
+    at, conflicts = 0, _Conflicts()
+    while at < len(steps):
+        step = steps[at]
+        if isinstance(step, PendingKernel) and step.is_fusible:
+            at = _fuse_back(steps, at, locate, conflicts)
+        at += 1
 
-    ``absorbs`` returns True for nodes whose lowering computes their inputs itself.
-    """
-    # The kernels that would compute each value.
-    consumers: dict[Value, set[Hashable]] = {}
 
-    def use(value: Value, consumer: Hashable) -> None:
-        consumers.setdefault(value, set()).add(consumer)
-
-    stored: set[Value] = set()
-    for value in graph.results:
-        use(value, value)
-    for node in reversed(graph.nodes):
-        if node.op not in FUSIBLE:
-            for value in node.inputs:
-                use(value, node if absorbs(node) else value)
-            for region in node.regions:
-                for value in region.captured():
-                    use(value, value)
+def _fuse_back(steps: list[Step], at: int, locate: LocateValue, conflicts: _Conflicts) -> int:
+    """Fuse a kernel with the nearest earlier one that allows it; return the index before the next step."""
+    second = steps[at]
+    assert isinstance(second, PendingKernel)
+    between, up = _Access(set(), set()), True
+    for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
+        first = steps[back]
+        fused = None
+        free = up or not between.conflicts(conflicts.of(first))
+        if free and isinstance(first, PendingKernel) and first.is_fusible:
+            fused = _fused(first, second, locate)
+        if fused is None:
+            up = up and not conflicts.of(first).conflicts(conflicts.of(second))
+            between.add(conflicts.of(first))
             continue
-        value = node.output
-        own = consumers.get(value, set())
-        if (
-            len(own) > 1
-            and node.op not in views.VIEWS
-            and not is_splat(value)
-            and node.op != "iota"
-        ):
-            stored.add(value)
-            own = {value}
-        for operand in node.inputs:
-            grows = node.op == "broadcast_in_dim" and operand.type.count < value.type.count
-            for consumer in {operand} if grows and not _cheap(operand) else own:
-                use(operand, consumer)
-    # Values with one user, which broadcasts them, and which a kernel of its own therefore computes.
-    for value, where in consumers.items():
-        if where == {value} and value.node and value.op in elementwise.OPERATIONS:
-            stored.add(value)
-    return stored
+        del steps[at]
+        if up:
+            steps[back] = fused
+        else:
+            del steps[back]
+            steps.insert(at - 1, fused)
+        return at - 1
+    return at
 
 
-def computed_values(graph: Graph) -> set[Value]:
-    """Return the results of all elementwise operations, except splats."""
-    outputs = {node.output for node in graph.nodes if node.op in elementwise.OPERATIONS}
-    return {value for value in outputs if not is_splat(value)}
+@dataclass(frozen=True)
+class _Access:
+    """The buffers that steps write, and all that they access."""
+
+    written: set[Buffer]
+    used: set[Buffer]
+
+    def conflicts(self, other: _Access) -> bool:
+        """Return True if the order of the two matters."""
+        return not (self.written.isdisjoint(other.used) and other.written.isdisjoint(self.used))
+
+    def add(self, other: _Access) -> None:
+        self.written.update(other.written)
+        self.used.update(other.used)
 
 
-def _cheap(value: Value, depth: int = 4) -> bool:
-    if value.node is None or value.op not in FUSIBLE:
-        return True  # in memory
-    if value.op in views.VIEWS or value.op in ("constant", "iota"):
-        return all(_cheap(operand, depth) for operand in value.node.inputs)
-    if value.op not in _CHEAP or depth == 0:
-        return False
-    return all(_cheap(operand, depth - 1) for operand in value.node.inputs)
+class _Conflicts:
+    """The accesses of each step, cached."""
+
+    def __init__(self) -> None:
+        self.touched: dict[Step, _Access] = {}
+
+    def of(self, step: Step) -> _Access:
+        if step not in self.touched:
+            every = list(step.all_steps())
+            written = {buffer.root for inner in every for buffer in inner.writes}
+            read = {buffer.root for inner in every for buffer in inner.reads}
+            self.touched[step] = _Access(written, written | read)
+        return self.touched[step]
+
+
+def _fused(
+    first: PendingKernel, second: PendingKernel, locate: LocateValue
+) -> PendingKernel | None:
+    produced = first.produced_buffers()
+    written = {buffer.root for buffer in second.writes}
+    if any(b.root in written for b in (*first.reads, *first.writes)):
+        return None
+    if any(b.root not in produced for b in _common(first.writes, second.reads)):
+        return None
+    if isinstance(first, PendingRowKernel) or isinstance(second, PendingRowKernel):
+        return fuse_rows(first, second, produced | second.produced_buffers(), locate)
+    if first.shape != second.shape:
+        return None
+    # Two large computations share values only through memory; fused they would be too large.
+    if min(kernel.emitter.size for kernel in (first, second)) > MAX_LINES // 2:
+        return None
+    try:
+        kernel = write_outputs(
+            second.specs, produced | second.produced_buffers(), locate, after=first
+        )
+    except (NeedsMemory, TooLarge):
+        return None
+    # More statements than both had: fusing would compute something twice.
+    if kernel.emitter.size > first.emitter.size + second.emitter.size:
+        return None
+    return kernel
+
+
+def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
+    roots = {buffer.root for buffer in read}
+    return [buffer for buffer in written if buffer.root in roots]
+
+
+def drop_unread(steps: list[Step], locate: LocateValue) -> None:
+    """Drop the outputs of kernels that no step reads."""
+    read = {buffer.root for top in steps for step in top.all_steps() for buffer in step.reads}
+    _drop_in(steps, read, locate)
+
+
+def _drop_in(steps: list[Step], read: set[Buffer], locate: LocateValue) -> None:
+    for index, step in enumerate(steps):
+        for body in step.bodies:
+            _drop_in(body, read, locate)
+        if isinstance(step, PendingRowKernel):
+            steps[index] = drop_unread_outputs(step, read, locate)
+            continue
+        if not isinstance(step, PendingKernel) or not step.specs:
+            continue
+        pairs = list(zip(step.specs, step.outputs, strict=True))
+        wanted = [
+            spec
+            for spec, output in pairs
+            if output.view.buffer.kind != "temporary" or output.view.buffer.root in read
+        ]
+        if len(wanted) < len(pairs) and wanted:
+            steps[index] = write_outputs(wanted, step.produced_buffers(), locate)

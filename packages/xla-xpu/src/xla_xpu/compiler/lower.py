@@ -12,9 +12,9 @@ from xpu_runtime.codegen.target import Target
 from . import elementwise, views
 from .emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, TooLarge
 from .failures import Unsupported
-from .fuse import computed_values, stored_values
-from .fusion import Output, OutputSpec, make_pending_kernel
 from .graph import Graph, Node, Value
+from .materialize import computed_values, stored_values
+from .pending_kernel import Output, OutputSpec, make_pending_kernel
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, make_step
 from .splats import is_splat, splat
 from .types import TOKEN, Type

@@ -13,9 +13,9 @@ from xpu_runtime.codegen.affine import row_major
 from xpu_runtime.codegen.kernel import Code, Kernel
 from xpu_runtime.codegen.share import share_codes
 
-from .fusion import PendingKernel
 from .lower import Lowerer
 from .memory import ALIGNMENT
+from .pending_kernel import PendingKernel
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, joined
 
 # Kernels per module: most of a compilation's cost does not depend on their number.

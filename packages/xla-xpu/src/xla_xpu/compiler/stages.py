@@ -12,9 +12,9 @@ from xpu_runtime import prestart_build_helpers
 
 from . import (  # noqa: F401
     collectives,
+    fuse,
     lowerings,
     memory,
-    merge,
 )
 from .collective_expander import Expander
 from .devices import assignment_of, local_device, target_of
@@ -117,8 +117,8 @@ def _lower(of: Compilation) -> None:
 def _fuse(of: Compilation) -> None:
     steps, locate = of.lowerer.steps, of.lowerer.find_view_at
     if not of.unfused:
-        merge.fuse_kernels(steps, locate)
-    merge.drop_unread(steps, locate)
+        fuse.fuse_kernels(steps, locate)
+    fuse.drop_unread(steps, locate)
 
 
 def _write_kernels(of: Compilation) -> None:

@@ -7,9 +7,9 @@ from xpu_runtime.codegen.conversions import convert
 from xpu_runtime.codegen.statements import Term
 
 from ..emit import Emitter
-from ..fusion import Output
 from ..graph import Node
 from ..lower import Lowerer
+from ..pending_kernel import Output
 from .window_loops import Window, walk
 
 

@@ -13,9 +13,9 @@ from xpu_runtime.codegen.statements import Operand
 from ..elementwise import headers_of
 from ..emit import Emitter, clamped
 from ..failures import Unsupported
-from ..fusion import Output, OutputSpec
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
+from ..pending_kernel import Output, OutputSpec
 from ..plan import MAX_DIMENSIONS, View, make_step
 from ..regions import rare_headers, reducer_of, region_expression
 from ..types import ELEMENTS, Element, Type, row_major

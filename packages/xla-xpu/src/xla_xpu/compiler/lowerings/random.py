@@ -9,9 +9,9 @@ from xpu_runtime.codegen.statements import Operand, Term
 
 from ..emit import Emitter
 from ..failures import Unsupported
-from ..fusion import Output
 from ..graph import Node
 from ..lower import Lowerer, lowering
+from ..pending_kernel import Output
 from ..plan import View
 from ..types import ELEMENTS, Element, Type, row_major
 

@@ -28,12 +28,12 @@ from xpu_runtime.codegen.statements import (
 
 from ..elementwise import headers_of
 from ..emit import Emitter, NeedsMemory, TooLarge
-from ..fusion import LocateValue, Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
+from ..pending_kernel import LocateValue, Output
+from ..pending_rows import RowReduction, make_row_reduction
 from ..plan import MAX_DIMENSIONS, View, groups_of, joined, make_step
 from ..regions import rare_headers, reducer_of, region_statements
-from ..row_fusion import RowReduction, make_row_reduction
 from ..splats import counted_dimension, splat
 from ..types import Element, Type, row_major
 from .window_loops import Window, add_loops

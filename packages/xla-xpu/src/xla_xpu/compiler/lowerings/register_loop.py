@@ -14,9 +14,9 @@ from xpu_runtime.codegen.affine import Affine, Coordinates, dot
 from xpu_runtime.codegen.statements import For, Let, Term
 
 from ..emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, Reader, TooLarge, clamped
-from ..fusion import Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer
+from ..pending_kernel import Output
 from ..plan import View
 from .stacked_outputs import StackedOutput, is_covered, stacked_outputs_of
 from .trip_count import TripCount

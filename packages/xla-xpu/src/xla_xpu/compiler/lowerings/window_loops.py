@@ -10,9 +10,9 @@ from xpu_runtime.codegen.affine import Affine, Coordinates, counters
 from xpu_runtime.codegen.statements import Operand, Term
 
 from ..emit import Emitter
-from ..fusion import Output
 from ..graph import Graph, Value
 from ..lower import Lowerer
+from ..pending_kernel import Output
 
 
 @dataclass(frozen=True)

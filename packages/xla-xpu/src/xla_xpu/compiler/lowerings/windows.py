@@ -12,9 +12,9 @@ from xpu_runtime.codegen.statements import Term
 
 from ..elementwise import headers_of
 from ..emit import Emitter
-from ..fusion import Output
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
+from ..pending_kernel import Output
 from ..plan import View, make_step
 from ..regions import as_expression, rare_headers, reducer_of, region_expression
 from ..splats import splat

@@ -18,8 +18,8 @@ from xpu_runtime.codegen.target import Target
 from xpu_runtime.codegen.write import write
 
 from .emit import Emitter, NeedsMemory, Reader, TooLarge
-from .fusion import LocateValue, Output, OutputSpec, PendingKernel
 from .graph import Value
+from .pending_kernel import LocateValue, Output, OutputSpec, PendingKernel
 from .plan import Buffer, View
 from .types import Element
 
