@@ -46,13 +46,11 @@ def keep_rows(program: LoopProgram, columns: int, items: int) -> tuple[LoopProgr
         return program, RowRegisters()
 
     def recalled(statement: Statement) -> Statement:
-        if not isinstance(statement, Load) or _key(statement) not in names:
+        if not isinstance(statement, Load) or statement.mask is not None:
             return statement
-        return Recall(
-            statement.name,
-            program.arrays[statement.array].element.math,
-            names[_key(statement)],
-        )
+        name = names.get(_key(statement))
+        element = program.arrays[statement.array].element
+        return Recall(statement.name, element.math, name) if name else statement
 
     sections = [
         replace(section, per_element=[recalled(s) for s in section.per_element])
