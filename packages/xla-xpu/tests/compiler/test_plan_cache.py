@@ -8,16 +8,24 @@ from xla_xpu.compiler import executables
 
 built = []
 compiled = executables._compiled
-executables._compiled = lambda *a: built.append(1) or compiled(*a)
+
+def recorded(*a):
+    built.append("?")  # its name, unless it fails
+    built[-1] = (saved := compiled(*a))["name"] + saved["fingerprint"][:8]
+    return saved
+
+executables._compiled = recorded
 {more}
-print(jax.jit(lambda x: jnp.sin(x).sum() * {factor})(np.arange(8.0)), len(built))
+print(jax.jit(lambda x: jnp.sin(x).sum() * {factor})(np.arange(8.0)), *built)
 """
 
 
 def run(child, folder, factor=2, more=""):
     env = {"XPU_CACHE_DIR": str(folder / "kernels")}
-    number, built = child(PROGRAM.format(factor=factor, more=more), env=env).check().out.split()
-    return float(number), int(built)
+    result = child(PROGRAM.format(factor=factor, more=more), env=env).check()
+    number, *built = result.out.split()
+    print(built, result.err)  # shown if a count is wrong
+    return float(number), len(built)
 
 
 def test_found_again(child, tmp_path):
