@@ -15,8 +15,6 @@ from .graph import Graph, Value
 from .plan import Buffer, Step, View
 
 _FLAG = "--xla_dump_to="
-# The variable's other form names a list of kernels instead of a folder.
-_LIST = "list:"
 # Longer constants are not printed whole.
 _MAX_CONSTANT = 16
 
@@ -30,12 +28,10 @@ class Dump:
 
     @classmethod
     def wanted(cls, prefix: str) -> Dump | None:
-        """Return the dump that ``XLA_FLAGS`` or ``XPU_DUMP_KERNELS`` asks for, or None."""
+        """Return the dump that ``XLA_FLAGS`` asks for, or None."""
         flags = shlex.split(os.environ.get("XLA_FLAGS", ""))
-        folders = [flag.removeprefix(_FLAG) for flag in flags if flag.startswith(_FLAG)]
-        folders.append(os.environ.get("XPU_DUMP_KERNELS", ""))
-        folder = folders[0]
-        return cls(Path(folder), prefix) if folder and not folder.startswith(_LIST) else None
+        folders = (flag.removeprefix(_FLAG) for flag in flags if flag.startswith(_FLAG))
+        return next((cls(Path(folder), prefix) for folder in folders), None)
 
     def write(self, name: str, text: str) -> None:
         """Write a file; it replaces one of the same program."""
