@@ -131,7 +131,7 @@ def test_a_split_variance_reads_its_input_once(compile_for_gpu):
 
 
 def test_a_sum_of_normalized_channels(compile_for_gpu):
-    """What is the same for a channel's elements does not make lanes lie along channels."""
+    """Loads of a channel's mean and scale do not make neighboring lanes compute neighboring channels."""
 
     def function(x, mean, scale, weight):
         return ((x - mean) * scale * weight).sum((0, 2, 3))

@@ -1,6 +1,6 @@
 """Compiled reductions on GPUs beside eager mode's: work-groups, reads of the input, loads, launches.
 
-No kernel is built or run here: the wrapper's launches are recorded.
+The tests record the launches of Inductor's wrapper. They build and run no kernel.
 """
 
 from __future__ import annotations

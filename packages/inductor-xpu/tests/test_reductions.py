@@ -1,4 +1,4 @@
-"""The statements of reductions name what they read and write."""
+"""In the templates of reductions each name is an argument, so that passes and checks see it."""
 
 import re
 

@@ -77,7 +77,7 @@ def choose_split(
 
 
 def is_split(x: Any, axis: Any, keepdim: bool) -> bool:
-    """Return True if a GPU computes a sum in parts, so that a second pass would read all of memory again."""
+    """Return True if a GPU computes a sum in parts. A second pass would then read all elements again."""
     from torch._inductor.lowering import _make_reduction_inner, _validate_reduction_axis
 
     if not target_of(x.get_device()).gpu:

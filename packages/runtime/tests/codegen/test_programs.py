@@ -45,7 +45,7 @@ def test_program(xr, rng, name, shape):
 )
 @pytest.mark.parametrize("rows", [2, 17])
 def test_rows_of_gpus(xr, rng, name, rows):
-    """A group shares each long row, unless there are enough rows for all sub-groups."""
+    """A group computes a long row. Where there are rows for all sub-groups, a sub-group does."""
     lanes = xr.Device(0).sub_group_size
     group = 8 * lanes
     target = Target(lanes=lanes, units=1, gpu=True, max_items=group, local_memory=1 << 16)

@@ -37,3 +37,11 @@ def test_every_stage_is_written(child, tmp_path):
 
 def _first(name: str) -> str:
     return re.sub(r"\.\d+_\w+\.\w+$", f".{NAMES[0]}.mlir", name)
+
+
+def test_a_folder_that_cannot_be_made(child, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    result = child(PROGRAM, env={"XLA_FLAGS": f"--xla_dump_to={file}"}).check()
+    assert result.out.startswith("8.")
+    assert f"--xla_dump_to={file}" in result.err

@@ -181,3 +181,39 @@ def test_clamped_complex_numbers():
     """By their real parts, as on JAX's CPU."""
     x = np.array([1 + 1j, 3 - 1j, -2 + 5j, 2, 2 - 3j, 2 + 9j, 0 - 4j], np.complex64)
     compare_with_cpu(lambda x: lax.clamp(np.complex64(0), x, np.complex64(2 + 2j)), x, exact=True)
+
+
+SPECIAL = {
+    name: function
+    for name, function in UNARY.items()
+    if name.partition("chlo.")[2] in ("bessel_i0e", "bessel_i1e", "erf_inv", "erfc", "lgamma")
+}
+
+
+@pytest.mark.parametrize("function", SPECIAL.values(), ids=SPECIAL)
+def test_special_functions_in_programs(function):
+    """Without elements, of 13 dimensions, transposed, in loops and gradients, of float64."""
+    x = np.linspace(0.1, 0.9, 40, dtype=np.float32).reshape(8, 5)
+    for shape in ((0, 3), (), (1,) * 13):
+        compare_with_cpu(function, np.full(shape, 0.3, np.float32))
+    compare_with_cpu(jax.vmap(function), x.T)
+    compare_with_cpu(jax.grad(lambda x: (function(x) * x).sum()), x)
+    compare_with_cpu(lambda x: lax.fori_loop(0, 3, lambda i, y: function(y) * 0.2 + 0.3, x), x)
+    with jax.enable_x64(True):
+        compare_with_cpu(function, x.astype(np.float64))
+
+
+@pytest.mark.parametrize("function", SPECIAL.values(), ids=SPECIAL)
+def test_special_functions_of_sizes_left_open(function):
+    sizes = jax.export.symbolic_shape("a, 3")
+    wanted = jax.ShapeDtypeStruct(sizes, np.float32)
+    exported = jax.export.export(jax.jit(function), platforms=["xpu", "cpu"])(wanted)
+    compare_with_cpu(exported.call, np.full((2, 3), 0.3, np.float32))
+
+
+def test_gelu_of_minus_infinity():
+    """It is the limit; XLA's CPU computes infinity times zero."""
+    low = np.float32([-np.inf])
+    with jax.default_device(jax.devices("xpu")[0]):
+        got = jax.jit(lambda x: jax.nn.gelu(x, approximate=False))(low)
+    assert np.asarray(got) == 0

@@ -1,4 +1,4 @@
-"""The numbers of eager mode's random fills as expressions of kernels, by functions of xpu/draw.h."""
+"""Expressions that draw the same numbers as eager mode's random fills, by functions of xpu/draw.h."""
 
 from __future__ import annotations
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import sympy
 import torch
-from torch._inductor.codegen.common import CSEProxy, CSEVariable, PythonPrinter, is_buffer_removed
-from torch._inductor.codegen.simd import SIMDKernel
-from torch._inductor.utils import device_supports_fp64, generate_assert, upcast_compute_type
+from torch._inductor.codegen.common import CSEVariable, is_buffer_removed
+from torch._inductor.utils import device_supports_fp64, upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRanges
 from xpu_runtime.codegen.elements import Element, element
@@ -28,11 +27,13 @@ from .. import settings
 from ..user_lines import current_line
 from . import faults
 from .assemble import assemble
-from .bounds import are_loops_within, is_within
+from .bounds import are_loops_within
+from .kernel_call import KernelCall
 from .loops import FOLDED, PARALLEL, Dimensions
 from .magnitudes import Magnitudes, is_at_most
 from .operators import Operators, converted
 from .positions import Positions
+from .proxy import Proxy
 from .reductions import fold
 from .symbols import Symbols
 from .targets import target_of
@@ -48,12 +49,10 @@ class _Section:
     row: list[Statement]
 
 
-class LoopKernel(SIMDKernel[CSEVariable]):
+class LoopKernel(KernelCall):
     """Collects statements while Inductor runs its loops' bodies; ``codegen_kernel`` writes the program."""
 
     overrides = Operators
-    pexpr = PythonPrinter().doprint
-    kexpr = pexpr
     PLACE_OF_NAME = "NAME_OF_KERNEL"
 
     def __init__(self, tiling: dict[str, sympy.Expr], **named: Any) -> None:
@@ -112,7 +111,7 @@ class LoopKernel(SIMDKernel[CSEVariable]):
 
     def __enter__(self) -> LoopKernel:
         super().__enter__()
-        self.exit_stack.enter_context(V.set_ops_handler(_Proxy(self, self.overrides())))
+        self.exit_stack.enter_context(V.set_ops_handler(Proxy(self, self.overrides())))
         return self
 
     def dtype_to_str(self, dtype: torch.dtype) -> str:
@@ -366,71 +365,3 @@ class LoopKernel(SIMDKernel[CSEVariable]):
     def _add_dimensions(self, dimensions: Dimensions, tree: Any) -> None:
         entries = [e for e in self.range_tree_nodes.values() if e.root is tree]
         dimensions.add(tree, entries, self.symbols, self.index_element.math)
-
-    # -- the launch
-
-    @property
-    def loading(self) -> str:
-        """The wrapper's call that loads the kernel, after its name, device and source."""
-        count = len(self.symbols.of) + len(self.written.sizes)
-        types = "p" * len(self.inner_names) + self.faults.types + "i8" * count
-        if not self.symbols.of:
-            return f"{types!r}"
-        names = tuple(symbol.name for symbol in self.symbols.of.values())
-        return f"{types!r}, {self.written.group}, {names!r}, {self.written.division!r}"
-
-    def codegen_nan_check(self) -> None:
-        """Write checks that the kernel read and wrote finite numbers (config.nan_asserts)."""
-        defined, outer, _, _ = self.args.python_argdefs()
-        by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
-        for inner in self.inner_names:
-            if self.arrays[inner].is_floating_point or self.arrays[inner].is_complex:
-                V.graph.wrapper_code.writeline(f"assert {by_inner[inner]}.isfinite().all().item()")
-
-    def call_kernel(self, name: str, node: Any = None, deallocate_ws: bool = True) -> None:
-        """Write the call of the kernel into the wrapper: of a Launcher, or with sizes, of a SizedLauncher."""
-        wrapper, kernel = V.graph.wrapper_code, self.written
-        defined, outer, _, _ = self.args.python_argdefs()
-        by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
-        arguments = [by_inner[inner] for inner in self.inner_names]
-        if self.faults.codes:
-            arguments.append(f"*{name}_faults")
-        if not self.symbols.of:
-            launch = [kernel.groups * kernel.group, kernel.group, *arguments, *kernel.sizes]
-            wrapper.writeline(f"{name}({', '.join(map(str, launch))})")
-            return
-        for expr in self.symbols.of:
-            for symbol in sorted(expr.free_symbols, key=str):
-                wrapper.ensure_size_computed(symbol)
-        sizes = "".join(f"{self.pexpr(expr)}, " for expr in self.symbols.of)
-        wrapper.writeline(f"{name}(({sizes}), {', '.join(arguments)})")
-
-
-class _Proxy(CSEProxy):
-    """Inductor's proxy; indices that values give are checked and wrapped by the device library.
-
-    Inductor computes index expressions in the type of positions, whichever it asks for. They are int64 here
-    where that holds too little.
-    """
-
-    def index_expr(self, expr: sympy.Expr, dtype: torch.dtype) -> CSEVariable:
-        kernel = self.kernel
-        if dtype != torch.int64 or kernel.index_element.math == "i64":
-            return self._default("index_expr", (expr, dtype), {})
-        if not kernel.positions.magnitudes.fit(kernel.prepare_indexing(expr), "i32"):
-            return self._default("value_expr", (expr, dtype), {})
-        return self._default("index_expr", (expr, dtype), {})
-
-    def indirect_indexing(
-        self, var: CSEVariable, size: Any, check: bool = True, wrap_neg: bool = True
-    ) -> sympy.Symbol:
-        kernel = self.kernel
-        if generate_assert(check) and not is_within(var.bounds, size):
-            return sympy.Symbol(kernel.checked_index(var, size, wrap_neg), integer=True)
-        type = kernel.index_type(size)
-        index = Term(f"({type})({{0}})", (var.name,))
-        if wrap_neg and not var.bounds.lower >= 0:
-            index = Term("({0} < 0 ? {0} + {1} : {0})", (index, kernel.size_text(size)))
-        name = kernel.builder.define(type, index)
-        kernel.index_sizes[name] = size
-        return sympy.Symbol(name, integer=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 from .graph import Graph, Value
 from .plan import Buffer, Step, View
 
+_log = logging.getLogger(__name__)
 _FLAG = "--xla_dump_to="
 # Longer constants are not printed whole.
 _MAX_CONSTANT = 16
@@ -34,9 +36,12 @@ class Dump:
         return next((cls(Path(folder), prefix) for folder in folders), None)
 
     def write(self, name: str, text: str) -> None:
-        """Write a file; it replaces one of the same program."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / f"{self.prefix}.{name}").write_text(text + "\n")
+        """Write a file, which replaces one of the same program. A failure does not end the compilation."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / f"{self.prefix}.{name}").write_text(text + "\n")
+        except OSError as error:
+            _log.warning("%s%s: %s", _FLAG, self.folder, error)
 
 
 def graph_text(graph: Graph) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from jax._src import core
 from jax._src.interpreters import mlir
 from jax._src.lax import special
 from jax._src.lib.mlir import ir
@@ -37,6 +38,8 @@ def apply() -> None:
 def _composite(
     name: str, expand: mlir.LoweringRule, ctx: mlir.LoweringRuleContext, *args: Any, **options: Any
 ) -> Sequence[Any]:
+    if not all(core.is_constant_shape(aval.shape) for aval in ctx.avals_out):
+        return expand(ctx, *args, **options)  # JAX cannot refine the shapes of decompositions
     (result,) = (mlir.aval_to_ir_type(ctx.module_context, aval) for aval in ctx.avals_out)
     decomposition = func.FuncOp(
         name,
