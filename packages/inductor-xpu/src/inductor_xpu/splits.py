@@ -44,6 +44,8 @@ def choose_split(
     target = target_of(device)
     if not target.gpu and stock != (ReductionHint.DEFAULT, 1):
         return stock
+    if _is_of_parts(inner_fn):
+        return hint, 1
     sizevars = V.graph.sizevars
     numbers = list(map(sympy.sympify, (sympy.prod(ranges), reduction_numel)))
     is_static = all(number.is_Integer for number in numbers)
@@ -76,6 +78,11 @@ def choose_split(
     return ReductionHint.OUTER if along_columns else ReductionHint.INNER, parts
 
 
+def _is_of_parts(inner_fn: Callable[..., Any]) -> bool:
+    """Return True for the elements of a reduction that has been split."""
+    return inner_fn.__qualname__.startswith("Reduction._multilayer_wrap_loader")
+
+
 def is_split(x: Any, axis: Any, keepdim: bool) -> bool:
     """Return True if a GPU computes a sum in parts. A second pass would then read all elements again."""
     from torch._inductor.lowering import _make_reduction_inner, _validate_reduction_axis
@@ -102,10 +109,14 @@ def wanted_parts(columns: int, rows: int, target: Target) -> int:
         return 1
     if target.gpu and columns < width:
         width = target.lanes
-    blocks = -(-columns // width)
     # On the CPU device it is no function of the cores, a setting, which must not change results.
     tiles = target.tiles if target.gpu else 512
-    return max(1, min(-(-tiles // blocks), rows * width // _min_elements(target)))
+    if target.gpu and columns < width:
+        # The lanes of a tile belong to several parts.
+        wanted = -(-tiles * width // columns)
+    else:
+        wanted = -(-tiles // -(-columns // width))
+    return max(1, min(wanted, rows * width // _min_elements(target)))
 
 
 def wanted_parts_of_rows(rows: int, columns: int, target: Target) -> int:

@@ -103,6 +103,7 @@ def test_a_factor_of_zero_gives_zeros():
     assert torch.equal(got.cpu(), torch.zeros(2, 32))
 
 
+@pytest.mark.values
 def test_shapes_and_strides():
     x = sample(6, 64).xpu()
     expected = round_blocks(x, 32, "e4m3", "rceil")
