@@ -80,7 +80,8 @@ def choose_split(
 
 def _is_of_parts(inner_fn: Callable[..., Any]) -> bool:
     """Return True for the elements of a reduction that has been split."""
-    return inner_fn.__qualname__.startswith("Reduction._multilayer_wrap_loader")
+    name = getattr(inner_fn, "__qualname__", "")
+    return name.startswith("Reduction._multilayer_wrap_loader")
 
 
 def is_split(x: Any, axis: Any, keepdim: bool) -> bool:

@@ -72,6 +72,19 @@ def test_results_of_16_bits_have_14(element):
     assert functions(use_gelu(gelu(element))) == [Term("short_gelu({0})", ("x",))]
 
 
+# The root of 1/2 with the bits of f16 and bf16, as JAX has it.
+ROUNDED_ROOT = float.fromhex("0x1.6ap-1")
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+def test_factors_of_16_bits_belong_to_results_of_16(element):
+    assert functions(use_gelu(gelu(element, scale=ROUNDED_ROOT)))[0].template == "short_gelu({0})"
+    other = gelu(element, scale=float.fromhex("0x1.6cp-1"))
+    assert use_gelu(other) is other
+    program = gelu(scale=ROUNDED_ROOT)
+    assert use_gelu(program) is program
+
+
 def test_a_sum_of_gelu_is_of_whole_precision():
     [section] = gelu("bf16").sections
     program = replace(
@@ -119,8 +132,14 @@ def of(function, value):
 HALF, ONE, R = number(0.5), number(1.0), number(ROOT_OF_HALF)
 K, C = number(math.sqrt(2 / math.pi)), number(0.044715)
 ERFC = of("erfc", product(minus("x"), R))
-INNER = product(K, plus("x", product(C, product(product("x", "x"), "x"))))
-TANH = plus(ONE, of("tanh", INNER))
+
+
+def weight_by_tanh(k, c):
+    cube = product(c, product(product("x", "x"), "x"))
+    return plus(ONE, of("tanh", product(k, plus("x", cube))))
+
+
+TANH = weight_by_tanh(K, C)
 FORMS = {
     "JAX's": (product(product(HALF, "x"), ERFC), "gelu"),
     "JAX's, half last": (product(product("x", ERFC), HALF), "gelu"),
@@ -169,7 +188,7 @@ FORMS = {
 }
 
 
-def form(value):
+def form(value, element="f32"):
     """The program of a value of x, as nested terms; and of the same with each term named."""
     nested = [Let("result", "float", value)]
     named = []
@@ -182,11 +201,11 @@ def form(value):
         return named[-1].name
 
     last = name(value)
-    [section] = gelu().sections
+    [section] = gelu(element).sections
     before = section.per_element[:3]
     store = Store(1, whole(COUNT), "result")
     return [
-        replace(gelu(), sections=[Section([*before, *statements, store])])
+        replace(gelu(element), sections=[Section([*before, *statements, store])])
         for statements in (nested, [*named, Let("result", "float", last)])
     ]
 
@@ -198,6 +217,17 @@ def test_forms(name):
         calls = [s.value for s in use_gelu(program).sections[0].per_element if isinstance(s, Let)]
         found = [c for c in calls if isinstance(c, Term) and "gelu" in c.template]
         assert found == ([Term(f"{function}({{0}})", ("x",))] if function else [])
+
+
+@pytest.mark.parametrize(
+    ("k", "c"), [("0x1.988p-1", "0x1.6e4p-5"), ("0x1.98p-1", "0x1.6ep-5")], ids=["f16", "bf16"]
+)
+def test_factors_of_tanh_of_16_bits(k, c):
+    rounded = weight_by_tanh(number(float.fromhex(k)), number(float.fromhex(c)))
+    value = product("x", product(HALF, rounded))
+    for element, found in (("bf16", True), ("f16", True), ("f32", False)):
+        for program in form(value, element):
+            assert (use_gelu(program) is not program) == found
 
 
 @pytest.mark.values

@@ -211,9 +211,11 @@ def test_special_functions_of_sizes_left_open(function):
     compare_with_cpu(exported.call, np.full((2, 3), 0.3, np.float32))
 
 
-def test_gelu_of_minus_infinity():
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gelu_of_minus_infinity(dtype):
     """It is the limit; XLA's CPU computes infinity times zero."""
-    low = np.float32([-np.inf])
     with jax.default_device(jax.devices("xpu")[0]):
+        low = jnp.asarray([-np.inf], dtype)
         got = jax.jit(lambda x: jax.nn.gelu(x, approximate=False))(low)
     assert np.asarray(got) == 0

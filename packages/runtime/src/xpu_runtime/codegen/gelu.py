@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import pi, sqrt
+from math import frexp, ldexp, pi, sqrt
 
 from .elements import ELEMENTS
 from .literals import literal
@@ -23,10 +23,29 @@ def _number(value: float) -> str:
 
 
 _HALF, _ONE = _number(0.5), _number(1.0)
-# erf's argument is x times the root of 1/2; tanh's is (x + 0.044715 x^3) times the root of 2/pi.
-_OF_ERF, _MINUS_OF_ERF, _OF_TANH, _OF_CUBE = map(
-    _number, (sqrt(0.5), -sqrt(0.5), sqrt(2 / pi), 0.044715)
-)
+
+
+class _Factors:
+    """The literals of gelu's factors: of f32, or of any of these significant bits.
+
+    erf's argument is x times the root of 1/2; tanh's is (x + 0.044715 x^3) times the root of 2/pi.
+    """
+
+    def __init__(self, *bits: int) -> None:
+        self.of_erf, self.minus_of_erf, self.of_tanh, self.of_cube = (
+            frozenset(_number(_rounded(value, count)) for count in bits)
+            for value in (sqrt(0.5), -sqrt(0.5), sqrt(2 / pi), 0.044715)
+        )
+
+
+def _rounded(value: float, bits: int) -> float:
+    fraction, exponent = frexp(value)
+    return ldexp(round(ldexp(fraction, bits)), exponent - bits)
+
+
+_EXACT = _Factors(24)
+# JAX rounds the factors to the type of the results, f16 or bf16.
+_OF_NARROW = _Factors(24, 11, 8)
 
 
 def use_gelu(program: LoopProgram) -> LoopProgram:
@@ -39,7 +58,7 @@ def use_gelu(program: LoopProgram) -> LoopProgram:
     - ``0.5 * x * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x**3)))``, the approximation.
 
     The function is faster, and more accurate for negative numbers. If all results are f16 or bf16, the first
-    two have 14 bits, as in eager mode.
+    two have 14 bits, as in eager mode, and the factors may have the bits of these types.
     """
     if not _may_have_gelu(program):
         return program
@@ -91,46 +110,47 @@ def _has_narrow_results(program: LoopProgram) -> bool:
 
 def _gelu(name: str, values: Values, short: bool) -> Term | None:
     """Return the call of gelu that a name is, or None."""
-    for half, x, weight in _factors(name, values):
+    factors = _OF_NARROW if short else _EXACT
+    for half, x, weight in _triples(name, values):
         if _value(half, values) != _HALF:
             continue
         x = _value(x, values)
         if not isinstance(x, str):
             continue
-        if _is_weight_by_erf(weight, x, values):
+        if _is_weight_by_erf(weight, x, factors, values):
             return Term("short_gelu({0})" if short else "gelu({0})", (x,))
-        if _is_weight_by_tanh(weight, x, values):
+        if _is_weight_by_tanh(weight, x, factors, values):
             return Term("gelu_tanh({0})", (x,))
     return None
 
 
-def _factors(operand: Operand, values: Values) -> Iterator[tuple[Operand, Operand, Operand]]:
+def _triples(operand: Operand, values: Values) -> Iterator[tuple[Operand, Operand, Operand]]:
     """Yield three factors of a product in each order; none if it is no product of three."""
     for a, rest in _both_orders(operand, _PRODUCT, values):
         for b, c in _both_orders(rest, _PRODUCT, values):
             yield from ((a, b, c), (b, a, c), (b, c, a))
 
 
-def _is_weight_by_erf(weight: Operand, x: Operand, values: Values) -> bool:
+def _is_weight_by_erf(weight: Operand, x: Operand, factors: _Factors, values: Values) -> bool:
     """Return True for ``1 + erf(x * r)`` and ``erfc(-x * r)``."""
     complement = _term(weight, values)
     if complement.template == _ERFC:
-        return _is_negative_of_scaled(complement.args[0], x, values)
+        return _is_negative_of_scaled(complement.args[0], x, factors, values)
     return any(
-        _value(one, values) == _ONE and _is_product(erf.args[0], x, _OF_ERF, values)
+        _value(one, values) == _ONE and _is_product(erf.args[0], x, factors.of_erf, values)
         for erf, one in _calls_and_ones(weight, _ERF, values)
     )
 
 
-def _is_negative_of_scaled(operand: Operand, x: Operand, values: Values) -> bool:
+def _is_negative_of_scaled(operand: Operand, x: Operand, factors: _Factors, values: Values) -> bool:
     """Return True for ``-(x * r)``, ``(-x) * r`` and ``x * -r``."""
     value = _term(operand, values)
     if value.template == _NEGATIVE:
-        return _is_product(value.args[0], x, _OF_ERF, values)
-    if _is_product(operand, x, _MINUS_OF_ERF, values):
+        return _is_product(value.args[0], x, factors.of_erf, values)
+    if _is_product(operand, x, factors.minus_of_erf, values):
         return True
     return any(
-        _value(scale, values) == _OF_ERF and _is_negative(minus, x, values)
+        _value(scale, values) in factors.of_erf and _is_negative(minus, x, values)
         for minus, scale in _both_orders(operand, _PRODUCT, values)
     )
 
@@ -140,22 +160,28 @@ def _is_negative(operand: Operand, x: Operand, values: Values) -> bool:
     return value.template == _NEGATIVE and _value(value.args[0], values) == x
 
 
-def _is_weight_by_tanh(weight: Operand, x: Operand, values: Values) -> bool:
+def _is_weight_by_tanh(weight: Operand, x: Operand, factors: _Factors, values: Values) -> bool:
     """Return True for ``1 + tanh(sqrt(2/pi) * (x + 0.044715 * x**3))``."""
     return any(
-        _value(one, values) == _ONE and _is_argument_of_tanh(tanh.args[0], x, values)
+        _value(one, values) == _ONE and _is_argument_of_tanh(tanh.args[0], x, factors, values)
         for tanh, one in _calls_and_ones(weight, _TANH, values)
     )
 
 
-def _is_argument_of_tanh(operand: Operand, x: Operand, values: Values) -> bool:
+def _is_argument_of_tanh(operand: Operand, x: Operand, factors: _Factors, values: Values) -> bool:
     return any(
-        _value(scale, values) == _OF_TANH
+        _value(scale, values) in factors.of_tanh
         and _value(first, values) == x
-        and sorted(map(str, _leaves(third, x, values))) == sorted(map(str, (_OF_CUBE, x, x, x)))
+        and _is_cube(third, x, factors, values)
         for scale, total in _both_orders(operand, _PRODUCT, values)
         for first, third in _both_orders(total, _SUM, values)
     )
+
+
+def _is_cube(operand: Operand, x: Operand, factors: _Factors, values: Values) -> bool:
+    """Return True for ``0.044715 * x**3``."""
+    leaves = list(_leaves(operand, x, values))
+    return leaves.count(x) == 3 and len(leaves) == 4 and not factors.of_cube.isdisjoint(leaves)
 
 
 def _leaves(operand: Operand, x: Operand, values: Values) -> Iterator[Operand]:
@@ -178,9 +204,9 @@ def _calls_and_ones(
             yield call, b
 
 
-def _is_product(operand: Operand, x: Operand, scale: str, values: Values) -> bool:
+def _is_product(operand: Operand, x: Operand, scales: frozenset[Operand], values: Values) -> bool:
     return any(
-        _value(a, values) == x and _value(b, values) == scale
+        _value(a, values) == x and _value(b, values) in scales
         for a, b in _both_orders(operand, _PRODUCT, values)
     )
 
