@@ -61,12 +61,25 @@ def is_staged(case, target=CPU):
         sum_with_transposed(67, 300),
         sum_with_transposed(3, 2, 33, 129),
         sum_with_transposed(70, 260, dtype=np.float16),
+        sum_with_transposed(500, 1000, dtype=np.float16),
+        sum_with_transposed(500, 1000, dtype=np.int64),
         sum_with_transposed(70, 260, in_place=True),
         sum_with_transposed(2100, 2081),  # streamed; rows end within a cache line
         sum_with_transposed(2100, 2048),
         scaled_transposed(67, 300),
     ],
-    ids=["blocks", "uneven", "outer", "f16", "in place", "large, uneven", "large", "hoisted"],
+    ids=[
+        "blocks",
+        "uneven",
+        "outer",
+        "f16",
+        "f16, high blocks",
+        "i64",
+        "in place",
+        "large, uneven",
+        "large",
+        "hoisted",
+    ],
 )
 def test_a_sum_with_a_transposed_array(xr, case):
     target = Target.of(xr.Device(0))

@@ -18,8 +18,10 @@ from .streaming_stores import Blocks
 from .target import Target
 from .tiles import KernelBody, declare_coordinates, loop_over, tile_number
 
-# The elements of a block's row: one streaming store. Its height is that of a vector.
+# The elements of a block's row: one streaming store.
 WIDTH = 128
+# The bytes of a row that a block reads: several cache lines, so that the next is asked for with the first.
+_READ_BYTES = 256
 
 # The elements of local memory between columns of a block: lanes that read one row meet in no bank.
 _PADDING = 1
@@ -65,7 +67,8 @@ def write_transposed(
     ``once`` defines what is the same for all elements. ``make_renderer`` takes the names of counters.
     """
     *outer, rows, columns = [size for size in loops.sizes if isinstance(size, int)]
-    last, height = len(outer) + 1, target.lanes
+    last = len(outer) + 1
+    height = _height(math.prod(outer), rows, columns, [arrays[s.array] for s in staged], target)
     pitch = height + _PADDING
     across, down = -(-columns // WIDTH), -(-rows // height)
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
@@ -86,13 +89,14 @@ def write_transposed(
         f"const {index} top = block / {across} % {down} * {height}, "
         f"bottom = min_of(top + {height}, ({index}){rows}), outside = block / {across * down};",
         *declare_coordinates(outer, "outside", index),
-        # One condition around the loop: all lanes take part in most blocks.
-        f"if (const {index} d{last - 1} = top + lane(); d{last - 1} < bottom) {{",
         f"{target.vector_loop} ({index} e = first; e < end; ++e) {{",
+        f"for ({index} v = 0; v < {height}; v += XPU_SUB_GROUP) {{",
+        # Lanes beyond the last row read it again: a condition would mask all loads.
+        f"const {index} d{last - 1} = min_of(top + v + lane(), ({index}){rows - 1});",
     ]
     for number, load in enumerate(staged):
         element = renderer.element(load.array, load.position)
-        text.append(f"staged{number}[(e - first) * {pitch} + lane()] = {element};")
+        text.append(f"staged{number}[(e - first) * {pitch} + v + lane()] = {element};")
     text += ["} }", "sub_group_barrier();"]
     text.append(f"for ({index} d{last - 1} = top; d{last - 1} < bottom; ++d{last - 1}) {{")
     numbers = {load: number for number, load in enumerate(staged)}
@@ -114,6 +118,21 @@ def write_transposed(
     count = math.prod(outer) * down * across
     division = Division("folds", (count,), (WIDTH * height,), target.lanes, target)
     return KernelBody(text, ["blocks", "height"], division, bool(blocks.chosen))
+
+
+def _height(outer: int, rows: int, columns: int, staged: Sequence[Array], target: Target) -> int:
+    """Return the rows of a block: whole vectors, fewer where blocks would be too large or too few."""
+    sizes = [array.element.size for array in staged]
+    height = max(target.lanes, _READ_BYTES // max(sizes))
+
+    def fits(height: int) -> bool:
+        blocks = outer * -(-rows // height) * -(-columns // WIDTH)
+        is_small = sum(sizes) * WIDTH * (height + _PADDING) <= target.local_memory // 2
+        return is_small and blocks >= target.tiles
+
+    while height > target.lanes and not fits(height):
+        height = max(target.lanes, height // 2)
+    return height
 
 
 def _staged(load: Load, number: int, arrays: Sequence[Array], pitch: int, last: int) -> Let:
