@@ -36,15 +36,16 @@ def templates(operand):
             yield from templates(argument)
 
 
+@pytest.mark.parametrize("is_in_order", [False, True])
 @pytest.mark.parametrize(
     ("kind", "dtype"), [(k, d) for k in KINDS for d in DTYPES if d == "f32" or k not in OF_FLOATS]
 )
-def test_names_are_arguments(kind, dtype):
+def test_names_are_arguments(kind, dtype, is_in_order):
     """Passes and the check of programs do not see a name that a template contains."""
     values, results = KINDS[kind]
     names = [f"result{number}" for number in range(results)]
     given = [f"value{number}" for number in range(values)]
-    found = fold(kind, names, element(dtype), DTYPES[dtype], given, "place")
+    found = fold(kind, names, element(dtype), DTYPES[dtype], given, "place", is_in_order)
     statements = list(walk([*found.update, *found.combine]))
     assert not any(isinstance(statement, Do) for statement in statements)
     words = {

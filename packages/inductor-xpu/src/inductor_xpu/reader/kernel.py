@@ -189,16 +189,21 @@ class LoopKernel(KernelCall):
         if key in self.cse.reduction_cache:
             return self.cse.reduction_cache[key]
         number = next(self.fold_count)
-        values = value if isinstance(value, tuple) else (value,)
+        values = list(value) if isinstance(value, tuple) else [value]
         computed = upcast_compute_type(src_dtype if kind in ("argmax", "argmin") else dtype)
         count = {"welford_reduce": 3, "welford_combine": 3, "online_softmax_reduce": 2}.get(kind, 1)
         names = [f"fold{number}_{part}" for part in range(count)]
         self.builder.note_line(*names)
+        position: Operand = ""
+        is_in_order = True
+        if kind in ("argmax", "argmin"):
+            # Inductor computes the position where elements have another order in memory.
+            given = values.pop().name if len(values) > 1 else None
+            position, is_in_order = (given, False) if given else self._position_along_reduction()
         operands = [converted(v, computed) for v in values]
-        position = self._position_along_reduction() if kind in ("argmax", "argmin") else ""
         self.headers |= dict.fromkeys(("math", "exp", "integer"))
         self.open.folds.append(
-            fold(kind, names, element_of(computed), computed, operands, position)
+            fold(kind, names, element_of(computed), computed, operands, position, is_in_order)
         )
         result_dtype = upcast_compute_type(dtype)
         results = tuple(
@@ -207,12 +212,14 @@ class LoopKernel(KernelCall):
         self.cse.reduction_cache[key] = results if count > 1 else results[0]
         return self.cse.reduction_cache[key]
 
-    def _position_along_reduction(self) -> Operand:
+    def _position_along_reduction(self) -> tuple[Operand, bool]:
+        """Return an element's position, and True if one loop counts it."""
         position = sympy.S.Zero
         for tree in self.range_trees:
             if tree.is_reduction:
                 position = position * tree.numel + tree.full_range().symbol()
-        return self.builder.define("i64", Term("(i64)({0})", (self.positions.affine(position),)))
+        affine = self.positions.affine(position)
+        return self.builder.define("i64", Term("(i64)({0})", (affine,))), len(affine.terms) < 2
 
     @contextmanager
     def masked(self, mask: Operand) -> Iterator[None]:

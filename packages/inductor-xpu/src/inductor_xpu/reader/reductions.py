@@ -12,7 +12,8 @@ from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Fold
 from xpu_runtime.codegen.statements import Block, Let, Operand, Set, Statement, Term
 
-_LAST_POSITION = "(i64)0x7fffffffffffffffl"
+# That of an accumulator that no element has beaten. It is behind all others.
+_NO_POSITION = "(i64)0x7fffffffffffffffl"
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ def fold(
     dtype: torch.dtype,
     values: Sequence[Operand],
     position: Operand,
+    is_in_order: bool,
 ) -> Fold:
-    """Return the fold of a kind of reduction; ``position`` is the element's along the reduction."""
+    """Return the fold of a kind of reduction; ``position`` is the element's along the reduction.
+
+    ``is_in_order`` is True if a lane meets positions in their order.
+    """
     if kind in _SIMPLE:
         return _simple(kind, names, element, dtype, values[0])
     if kind in ("argmax", "argmin"):
-        return _position_of_extreme(kind, names, element, dtype, values[0], position)
+        return _position_of_extreme(kind, names, element, dtype, values[0], position, is_in_order)
     if kind in ("welford_reduce", "welford_combine"):
         return _welford(names, element, values)
     if kind == "online_softmax_reduce":
@@ -79,17 +84,21 @@ def _position_of_extreme(
     dtype: torch.dtype,
     value: Operand,
     position: Operand,
+    is_in_order: bool,
 ) -> Fold:
-    """Fold value and position. NaN is the extreme of all; of equal ones the first counts."""
-    order = ">" if kind == "argmax" else "<"
-    beats = (
-        f"({{0}} {order} {{2}} || ({{0}} != {{0}} && {{2}} == {{2}}) || "
-        f"(({{0}} == {{2}} || ({{0}} != {{0}} && {{2}} != {{2}})) && {{1}} < {{3}}))"
-    )
+    """Fold value and position. NaN is the extreme of all; of equal ones the first counts.
 
-    def take(value: Operand, position: Operand) -> list[Statement]:
+    If a lane meets positions in their order, an equal element does not win. Where none has won, all are equal
+    to the first accumulator.
+    """
+    order = ">" if kind == "argmax" else "<"
+    beats = f"{{0}} {order} {{2}} || ({{0}} != {{0}} && {{2}} == {{2}})"
+    is_earlier = "({0} == {2} || ({0} != {0} && {2} != {2})) && {1} < {3}"
+
+    def take(value: Operand, position: Operand, in_order: bool) -> list[Statement]:
+        wins = beats if in_order else f"{beats} || ({is_earlier})"
         body: list[Statement] = [
-            Let("better", "bool", Term(beats, (value, position, "s0", "s1"))),
+            Let("better", "bool", Term(wins, (value, position, "s0", "s1"))),
             Set("s0", Term("{0} ? {1} : {2}", ("better", value, "s0"))),
             Set("s1", Term("{0} ? {1} : {2}", ("better", position, "s1"))),
         ]
@@ -99,10 +108,10 @@ def _position_of_extreme(
     return Fold(
         (f"{names[0]}_extreme", names[0]),
         (element.math, "i64"),
-        (start, _LAST_POSITION),
-        take(value, position),
-        take("r0", "r1"),
-        ("s0", "s1"),
+        (start, _NO_POSITION),
+        take(value, position, in_order=is_in_order),
+        take("r0", "r1", in_order=False),
+        ("s0", Term(f"{{0}} == {_NO_POSITION} ? 0 : {{0}}", ("s1",))),
     )
 
 

@@ -1,0 +1,46 @@
+"""argmax and argmin count positions in the order of the tensor, whatever the order of its memory."""
+
+import math
+
+import pytest
+import torch
+
+# What Inductor imports warns about itself.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+    pytest.mark.usefixtures("forget_compiled_code"),
+    pytest.mark.values,
+]
+
+ORDERS = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+FUNCTIONS = {
+    "whole": lambda x: (x.argmax(), x.argmin()),
+    "computed": lambda x: ((x * 2).argmax(), x.abs().argmin()),
+    "f16": lambda x: x.half().argmax(),
+    "i32": lambda x: x.nan_to_num().int().argmax(),
+    "a part": lambda x: x[1:, ::2].argmin(),
+    "kept dimension": lambda x: x.argmax(1, keepdim=True),
+}
+
+
+def few_numbers(*shape):
+    """Return numbers many of which are equal."""
+    return torch.randint(-2, 3, shape).float()
+
+
+def all_infinite(*shape):
+    return torch.full(shape, -math.inf)
+
+
+def some_nans(*shape):
+    return few_numbers(*shape).masked_fill(torch.rand(shape) < 0.02, math.nan)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+@pytest.mark.parametrize("make", [few_numbers, all_infinite, some_nans])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_permuted_tensors(function, make, order, dynamic):
+    x = make(6, 7, 33).permute(order)
+    got = torch.compile(function, dynamic=dynamic)(x.to("xpu"))
+    torch.testing.assert_close(got, function(x), rtol=0, atol=0, check_device=False)
