@@ -12,7 +12,7 @@ pytestmark = [
     pytest.mark.values,
 ]
 
-ORDERS = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+ORDERS = [(0, 2, 1), (1, 2, 0)]
 FUNCTIONS = {
     "whole": lambda x: (x.argmax(), x.argmin()),
     "computed": lambda x: ((x * 2).argmax(), x.abs().argmin()),
@@ -36,11 +36,21 @@ def some_nans(*shape):
     return few_numbers(*shape).masked_fill(torch.rand(shape) < 0.02, math.nan)
 
 
-@pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 @pytest.mark.parametrize("make", [few_numbers, all_infinite, some_nans])
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_permuted_tensors(function, make, order, dynamic):
+def test_permuted_tensors(function, make, order):
     x = make(6, 7, 33).permute(order)
-    got = torch.compile(function, dynamic=dynamic)(x.to("xpu"))
+    got = torch.compile(function, dynamic=False)(x.to("xpu"))
     torch.testing.assert_close(got, function(x), rtol=0, atol=0, check_device=False)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_any_sizes(order):
+    function = torch.compile(FUNCTIONS["whole"], dynamic=True)
+    for sizes in ((6, 7, 33), (65, 3, 40)):
+        x = few_numbers(*sizes).permute(order)
+        expected = FUNCTIONS["whole"](x)
+        torch.testing.assert_close(
+            function(x.to("xpu")), expected, rtol=0, atol=0, check_device=False
+        )
