@@ -69,6 +69,23 @@ WRONG = {
         program(For("k", "i32", "0", "2", [Load("a", 0, PLACE + Affine.of("k"))])),
         "array 0",
     ),
+    "load at a float": (program(LOAD, Load("b", 0, Affine.of("a"))), "a"),
+    "store at a bool": (
+        program(LOAD, Let("b", "bool", "true"), Store(1, Affine.of("b"), "a")),
+        "b",
+    ),
+    "value of a position with a float": (
+        program(Let("f", "float", "1.0f"), Let("n", "i32", PLACE + Affine.of("f"))),
+        "f",
+    ),
+    "position with a parameter that is a float": (
+        program(Load("a", 0, Affine.of("scale")), parameters=("float scale",)),
+        "scale",
+    ),
+    "position with a loop's float": (
+        program(For("k", "float", "0", "2", [Load("a", 0, Affine.of("k"))])),
+        "k",
+    ),
     "no such array": (program(Load("a", 2, PLACE)), "array 2"),
     "read-only array": (program(LOAD, Store(0, PLACE, "a")), "array 0"),
     "no such update": (program(LOAD, Store(1, PLACE, "a", combine="sub")), "sub"),
@@ -107,6 +124,41 @@ def test_wrong_program(what):
         write(wrong, CPU)
     assert raised.value.name == name
     assert name.partition("[")[0] in str(raised.value)
+
+
+def test_statement_with_a_wrong_position_is_named():
+    with pytest.raises(ProgramError, match="The Load of b uses a, a float, in a position"):
+        write(WRONG["load at a float"][0], CPU)
+
+
+def test_fold_at_a_float():
+    """A fold's update and what follows a fold know the types of its accumulators and results."""
+    fold = total("sum", "a")
+    beginning = [Load("a", 0, at(8, 1))]
+    update = replace(fold, update=[Set("s0", Affine.of("s0"))])
+    with pytest.raises(ProgramError, match="The Set of s0 uses s0, a float"):
+        write(LoopProgram([Array(F32, 64)], (2, 8), 1, [Section(beginning, [update])]), CPU)
+    finish = replace(fold, finish=(Affine.of("s0"),))
+    with pytest.raises(ProgramError, match="A fold uses s0, a float"):
+        write(LoopProgram([Array(F32, 64)], (2, 8), 1, [Section(beginning, [finish])]), CPU)
+    row = [Store(1, Affine.of("sum"), "1.0f")]
+    arrays = [Array(F32, 64), Array(F32, 8, True)]
+    with pytest.raises(ProgramError, match="The Store to array 1 uses sum, a float"):
+        write(LoopProgram(arrays, (2, 8), 1, [Section(beginning, [fold], row)]), CPU)
+
+
+def test_positions_of_integers():
+    """Loads, counters and parameters of integers; another body may have a float of that name."""
+    index = ELEMENTS["u8"]
+    arrays = [Array(index, 8), Array(F32, 32), Array(F32, 32, True)]
+    body = [
+        Load("i", 0, PLACE),
+        If("i", [Let("j", "float", "1.0f")], [Let("j", "i64", "1"), Load("b", 1, Affine.of("j"))]),
+        For("k", "u16", "0", "1", [Load("n", 1, Affine.of("k"))]),
+        Load("a", 1, Affine.of("i") + Affine.of("first")),
+        Store(2, PLACE, "a"),
+    ]
+    write(program(*body, arrays=arrays, parameters=("i64 first",)), CPU)
 
 
 def test_fold_with_other_counts():

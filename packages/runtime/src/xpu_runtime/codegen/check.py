@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from string import Formatter
 from typing import Any
 
 from .affine import Affine
 from .program import Array, LoopProgram, ProgramError
-from .scope import Scope, parameter_names, symbol_names
+from .scope import Scope, parameter_types, symbol_names
 from .sizes import Extent, Symbol, hint_of, symbols_of
 from .statements import (
     Block,
@@ -31,8 +31,8 @@ from .statements import (
 from .target import Target
 
 # The C++ types in which kernels compute, and those of conditions and positions.
-_INTEGERS = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
-TYPES = frozenset(["bool", "float", "double", "Complex<float>", "Complex<double>", *_INTEGERS])
+_INTEGERS = frozenset(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64))
+TYPES = _INTEGERS | {"bool", "float", "double", "Complex<float>", "Complex<double>"}
 # Names that the writers give to arrays, counters, tiles and accumulators.
 _RESERVED = re.compile(
     r"c|e|v|at|blocks?|rows?|last|tile|first|end|count|width|wide|per_row|height|column_tiles|row_offset|slot|load_row|top|bottom|outside|"
@@ -74,18 +74,20 @@ def check(program: LoopProgram, target: Target) -> None:
             "lanes_on_parallel",
             "lanes_on_parallel needs a parallel and a folded dimension, and has no caches",
         )
-    results = parameter_names(program)
+    types = parameter_types(program)
+    results = set(types)
+    types |= dict.fromkeys(symbol_names(program), "i64")
     own: set[str] = set()  # of all sections: what depends on the row alone leaves its section
     for number, section in enumerate(program.sections):
         if is_pointwise and (section.folds or section.per_row):
             raise ProgramError(
                 f"sections[{number}]", "folds and statements per row need a dimension to fold"
             )
-        each = _Checker(program, rank, results, own)
+        each = _Checker(program, rank, results, types, own)
         each.statements(section.per_element)
         for fold in section.folds:
-            states = {f"s{k}" for k in range(len(fold.types))}
-            others = {f"r{k}" for k in range(len(fold.types))}
+            states = {f"s{k}": type for k, type in enumerate(fold.types)}
+            others = {f"r{k}": type for k, type in enumerate(fold.types)}
             counts = {len(fold.types), len(fold.identities), len(fold.results), len(fold.finish)}
             if len(counts) > 1:
                 raise ProgramError(
@@ -95,16 +97,18 @@ def check(program: LoopProgram, target: Target) -> None:
             for type in fold.types:
                 _check_type(type, fold.results[0])
             for identity in fold.identities:
-                _Checker(program, 0, results).operand(identity)
-            _Checker(program, rank, each.scope.names | states).statements(fold.update)
-            _Checker(program, 0, states | others).statements(fold.combine)
+                _Checker(program, 0, results, types).operand(identity)
+            update = _Checker(program, rank, {*each.scope.names, *states}, types | states)
+            update.statements(fold.update)
+            combine = _Checker(program, 0, {*states, *others}, types | states | others)
+            combine.statements(fold.combine)
             for value in fold.finish:
-                _Checker(program, 0, states | results).operand(value)
+                _Checker(program, 0, {*states, *results}, types | states).operand(value)
         for fold in section.folds:
-            for name in fold.results:
-                each.define(name)
+            for name, type in zip(fold.results, fold.types, strict=True):
+                each.define(name, type)
             results.update(fold.results)
-        row = _Checker(program, program.parallel_dims, results, own)
+        row = _Checker(program, program.parallel_dims, results, types, own)
         row.statements(section.per_row)
         results |= row.scope.names
 
@@ -173,14 +177,35 @@ def _size_of(type: str) -> int:
     return 8 if type.endswith("64") or type == "double" else 4
 
 
+def _describe(statement: Statement | None) -> str:
+    match statement:
+        case None:
+            return "A fold"
+        case Store():
+            return f"The Store to array {statement.array}"
+        case Do():
+            return f"The Do of {', '.join(statement.assigned)}"
+        case For():
+            return f"The For of {statement.counter}"
+        case Let() | Var() | Set() | Load() | Recall():
+            return f"The {type(statement).__name__} of {statement.name}"
+        case Keep():
+            return f"The Keep of {statement.cache}"
+    return f"The {type(statement).__name__}"
+
+
 class _Checker:
-    """Follows the names that statements define; counters below ``rank`` exist."""
+    """Follows the names that statements define, and their types; counters below ``rank`` exist.
+
+    ``types`` has those of all names that ``names`` has, and gets those of the definitions.
+    """
 
     def __init__(
         self,
         program: LoopProgram,
         rank: int,
         names: Iterable[str],
+        types: dict[str, str],
         own: set[str] | None = None,
     ) -> None:
         self.arrays: Sequence[Array] = program.arrays
@@ -193,9 +218,12 @@ class _Checker:
             dim: size - 1 for dim, size in enumerate(self.shape[:rank]) if isinstance(size, int)
         }
         self.is_guarded = False
+        self.types = types
+        self.current: Statement | None = None
 
     def statements(self, statements: Iterable[Statement]) -> None:
         for statement in statements:
+            self.current = statement
             _CHECK[type(statement)](self, statement)
 
     def operand(self, operand: Operand) -> None:
@@ -225,6 +253,13 @@ class _Checker:
                     )
             else:
                 self.scope.use(counter)
+                type = self.types.get(counter, "literal")
+                if type not in _INTEGERS:
+                    raise ProgramError(
+                        counter,
+                        f"{_describe(self.current)} uses {counter}, a {type}, in a position; "
+                        "positions are sums of integers",
+                    )
 
     def access(self, number: int, position: Affine, is_masked: bool = False) -> None:
         if not 0 <= number < len(self.arrays):
@@ -255,10 +290,11 @@ class _Checker:
         if self.symbols and name in [symbol.name for symbol in self.symbols]:
             raise ProgramError(name, f"{name} is a symbol of the program")
 
-    def define(self, name: str, type: str = "bool") -> None:
+    def define(self, name: str, type: str) -> None:
         _check_type(type, name)
         self.check_name(name)
         self.scope.define(name)
+        self.types[name] = type
 
     # -- one function a statement
 
@@ -285,7 +321,7 @@ class _Checker:
             self.operand(s.mask)
             self.operand(s.other)
         self.access(s.array, s.position, s.mask is not None)
-        self.define(s.name)
+        self.define(s.name, self.arrays[s.array].element.math)
 
     def _store(self, s: Store) -> None:
         self.operand(s.value)
@@ -307,16 +343,19 @@ class _Checker:
         self.check_name(s.counter)
         if s.begin == "0" and isinstance(s.end, str) and s.end.isdecimal() and s.end != "0":
             self.last[s.counter] = int(s.end) - 1
-        self._body(s.body, self.is_guarded, [s.counter])
+        self._body(s.body, self.is_guarded, {s.counter: s.type})
 
     def _block(self, s: Block) -> None:
         self._body(s.body, self.is_guarded)
 
-    def _body(self, body: Sequence[Statement], is_guarded: bool, names: Sequence[str] = ()) -> None:
-        outside, self.is_guarded = self.is_guarded, is_guarded
-        with self.scope.nested(names):
+    def _body(
+        self, body: Sequence[Statement], is_guarded: bool, counters: Mapping[str, str] | None = None
+    ) -> None:
+        outside = self.is_guarded, self.types
+        self.is_guarded, self.types = is_guarded, {**self.types, **(counters or {})}
+        with self.scope.nested(counters or ()):
             self.statements(body)
-        self.is_guarded = outside
+        self.is_guarded, self.types = outside
 
     def _keep(self, s: Keep) -> None:
         self.operand(s.value)

@@ -21,7 +21,7 @@ class Scope:
     def of(cls, program: LoopProgram) -> Scope:
         """Return the scope of a kernel's arguments: arrays, parameters and symbols."""
         arrays = (f"x{number}" for number in range(len(program.arrays)))
-        return cls({*arrays, *parameter_names(program), *symbol_names(program)})
+        return cls({*arrays, *parameter_types(program), *symbol_names(program)})
 
     def use(self, text: str) -> None:
         """Raise ProgramError if a text is a name that is not defined; literals are no names."""
@@ -46,9 +46,10 @@ class Scope:
             self.names, self.own = outside
 
 
-def parameter_names(program: LoopProgram) -> set[str]:
-    """Return the names of a program's further parameters."""
-    return {declaration.split()[-1] for declaration in program.parameters}
+def parameter_types(program: LoopProgram) -> dict[str, str]:
+    """Return the C++ types of a program's further parameters, by their names."""
+    declarations = (declaration.rpartition(" ") for declaration in program.parameters)
+    return {name: type for type, _, name in declarations}
 
 
 def symbol_names(program: LoopProgram) -> set[str]:
