@@ -211,17 +211,6 @@ def test_division_is_plain_data():
     assert again.launch(values | {"other": 1}) == division.launch(values)
 
 
-def test_reciprocals_divide_exactly():
-    powers = [2**k + d for k in range(31) for d in (-1, 0, 1)]
-    for divisor in {*range(1, 300), *powers[3:], 2**31 - 1}:
-        division = Division("line", (1,), ("n0",), 16, CPU, divisors=(("n0",),))
-        multiplier, shift = division.launch({"n0": divisor})[1][2:]
-        assert multiplier < 2**32
-        last = 2**31 - 1
-        for number in (0, divisor - 1, divisor, last // divisor * divisor - 1, last - 1, last):
-            assert number * multiplier >> shift == number // divisor
-
-
 @pytest.mark.parametrize("values", [(0, 5), (5, 0), (0, 0)])
 def test_no_elements_need_no_groups(values):
     given = dict(zip(("n0", "n1"), values, strict=True))

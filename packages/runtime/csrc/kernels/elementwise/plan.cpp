@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/call.h"
+#include "kernels/reciprocal.h"
 
 namespace xpu::kernels {
 namespace {
@@ -124,13 +125,9 @@ NdRange add_strided(Args& args, const Tuning& tuning, const Plan& plan) {
   PackedStruct packed;
   packed.add(plan.count).add(length);
   for (int d = 0; d < plan.variant.dims; ++d) {
-    auto divisor = static_cast<std::uint32_t>(d < plan.geometry.dims ? plan.geometry.size[d] : 1);
-    // The smallest power of two not below the divisor, and the multiplier that makes up for it.
-    std::uint32_t shift = 0;
-    while (shift < 31 && (1u << shift) < divisor) ++shift;
-    std::uint64_t one = 1;
-    auto multiplier = divisor ? (one << 32) * ((one << shift) - divisor) / divisor + 1 : 0;
-    packed.add(divisor).add(static_cast<std::uint32_t>(multiplier)).add(shift);
+    bool divides = d < plan.geometry.dims && !plan.variant.wide_index;
+    auto reciprocal = reciprocal_of(divides ? static_cast<std::uint32_t>(plan.geometry.size[d]) : 1);
+    packed.add(reciprocal.multiplier).add(reciprocal.shift);
   }
   packed.add_shape(plan.geometry, plan.variant.dims, in_order(plan.geometry)).pass(args);
   return tile_range(tuning, (steps + length - 1) / length);

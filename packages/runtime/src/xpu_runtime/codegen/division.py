@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from .reciprocal import reciprocal_of
 from .target import Target
 
 # A launch's number of groups, and the kernel's size arguments.
@@ -59,7 +60,8 @@ class Division:
         shared = self.items > self.target.lanes and self.form != "columns"
         tiles_per_group = 1 if shared else self.target.sub_groups
         for divisor in self.divisors:
-            sizes += _reciprocal(_value(divisor, values))
+            # Without elements, nothing is divided.
+            sizes += reciprocal_of(_value(divisor, values) or 1)
         return -(-tiles // tiles_per_group), sizes
 
     def _line(self, rows: int, columns: int, values: Mapping[str, int]) -> Launch:
@@ -114,12 +116,6 @@ def row_tiles(rows: int, columns: int, target: Target, limit: int = 0) -> tuple[
     column_tiles = -(-row_vectors // min(length, row_vectors, limit or length))
     vectors = -(-row_vectors // column_tiles)
     return max(1, min(length // vectors, rows)), column_tiles, vectors * target.lanes
-
-
-def _reciprocal(divisor: int) -> tuple[int, int]:
-    """Return a multiplier below 2**32 and a shift that divide numbers below 2**31."""
-    shift = 31 + max(divisor - 1, 0).bit_length()
-    return -(-(1 << shift) // max(divisor, 1)), shift
 
 
 def _value(factors: tuple[int | str, ...], values: Mapping[str, int]) -> int:

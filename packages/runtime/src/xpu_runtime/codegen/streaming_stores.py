@@ -31,6 +31,11 @@ class Blocks:
         ]
 
     @property
+    def headers(self) -> tuple[str, ...]:
+        """The header that the stores need."""
+        return ("streaming_store",) if self.chosen else ()
+
+    @property
     def final_statements(self) -> list[str]:
         """C++ statements after the last block, without which later work could miss the stores."""
         return ["  streaming_fence();"] if self.chosen else []

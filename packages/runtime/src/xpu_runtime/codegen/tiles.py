@@ -30,7 +30,7 @@ class KernelBody:
     lines: list[str]
     names: list[str]  # of the size arguments
     division: Division
-    streams: bool = False  # uses streaming stores
+    headers: tuple[str, ...] = ()  # of the device library, besides those of the program
 
 
 # The maximum number of elements or bytes for positions of 32 bits: those of a last tile end beyond the array.
@@ -110,7 +110,7 @@ def tile_number(target: Target, index: str) -> str:
 
 @dataclass(frozen=True)
 class Divisors:
-    """The divisions by symbols in the coordinates of each lane; they multiply, because vectors cannot divide.
+    """The divisions by symbols in the coordinates of each lane, which multiply by reciprocals.
 
     ``strides`` are those of all dimensions but the last one; numbers need no arguments.
     """
@@ -130,6 +130,11 @@ class Divisors:
         return [f"{name}{dim}" for dim in found for name in ("multiplier", "shift")]
 
     @property
+    def headers(self) -> tuple[str, ...]:
+        """The header that the coordinates need."""
+        return ("divide",) if self.strides else ()
+
+    @property
     def factors(self) -> tuple[tuple[int | str, ...], ...]:
         """The symbols' strides as plain data."""
         return tuple(factors(stride) for stride in self.strides if symbols_of(stride))
@@ -140,8 +145,7 @@ class Divisors:
         for dim, stride in enumerate(self.strides):
             name, quotient = f"{prefix}{dim}", f"{rest} / {stride}"
             if symbols_of(stride):
-                product = f"(u64)(u32){rest} * (u32)multiplier{dim}"
-                quotient = f"(i32)({product} >> shift{dim})"
+                quotient = f"divide({rest}, {{(u32)multiplier{dim}, (u32)shift{dim}}})"
             lines.append(
                 f"  const i32 {name} = {quotient}, rest{dim} = {rest} - {name} * {stride};"
             )

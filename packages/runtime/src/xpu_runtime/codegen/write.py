@@ -42,7 +42,7 @@ def write(program: LoopProgram, target: Target) -> Kernel:
         make_code(
             parameters,
             [*copies, *body.lines],
-            (*program.headers, *(("streaming_store",) * body.streams)),
+            (*program.headers, *body.headers),
             bool(program.caches),
         ),
         groups=groups,

@@ -137,7 +137,7 @@ def _write_rows(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     else:
         text += loop_over("element(e + lane());", index, columns, target, first, end)
     text += ["  }", *blocks.final_statements]
-    return KernelBody(text, sizes, division, bool(blocks.chosen))
+    return KernelBody(text, sizes, division, blocks.headers)
 
 
 def _column_limit(loops: Loops, last: int, target: Target) -> int:
@@ -193,4 +193,5 @@ def _write_line(element: _Element, rows: Extent, columns: Extent) -> KernelBody:
     division = Division(
         "line", factors(rows), factors(columns), target.lanes, target, divisors.factors
     )
-    return KernelBody(text, ["count", "width", *divisors.names], division, bool(blocks.chosen))
+    headers = (*blocks.headers, *divisors.headers)
+    return KernelBody(text, ["count", "width", *divisors.names], division, headers)

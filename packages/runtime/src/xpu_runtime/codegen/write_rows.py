@@ -80,7 +80,7 @@ def write_rows(program: LoopProgram, target: Target) -> KernelBody:
         "folds", factors(rows), factors(columns), team.items, target, body.divisors.factors
     )
     names = ["rows", "height", *body.divisors.names]
-    return KernelBody([*body.declarations, tile, *body.lines], names, division, body.streams)
+    return KernelBody([*body.declarations, tile, *body.lines], names, division, body.headers)
 
 
 def _positions(program: LoopProgram) -> dict:
@@ -126,6 +126,7 @@ class _BodyWriter:
         self.length = trailing[-1] if self.outer else columns
         self.several = len(trailing) > 1 and not self.outer
         self.divisors = Divisors.of([] if self.outer else trailing, index)
+        self.headers = self.divisors.headers
         names = dict(row_names)
         for number in range(len(trailing)):
             names[leading + number] = f"q{number}" if len(trailing) > 1 else "c"
@@ -148,11 +149,6 @@ class _BodyWriter:
         self.names, self.joined = names, joined
         self.arrays, self.total = program.arrays, hint_of(math.prod(program.shape))
         self.last_section = program.sections[-1]
-
-    @property
-    def streams(self) -> bool:
-        """Whether the kernel has streaming stores."""
-        return bool(self.declarations)
 
     def add(self, line: str) -> None:
         self.lines.append(line)
@@ -273,6 +269,7 @@ class _BodyWriter:
 
     def _streaming_loop(self, number: int, blocks: Blocks) -> None:
         self.declarations += blocks.declarations
+        self.headers += blocks.headers
         self.final_statements = blocks.final_statements
         names = {counter: "e" if name == "c" else name for counter, name in self.names.items()}
         self.lines += blocks.loop(

@@ -117,7 +117,7 @@ def write_transposed(
     text += ["}", "sub_group_barrier();", "}", *blocks.final_statements]
     count = math.prod(outer) * down * across
     division = Division("folds", (count,), (WIDTH * height,), target.lanes, target)
-    return KernelBody(text, ["blocks", "height"], division, bool(blocks.chosen))
+    return KernelBody(text, ["blocks", "height"], division, blocks.headers)
 
 
 def _height(outer: int, rows: int, columns: int, staged: Sequence[Array], target: Target) -> int:
