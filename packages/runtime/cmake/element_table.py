@@ -9,7 +9,7 @@ from pathlib import Path
 # codegen needs no native module, which is not built yet.
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from xpu_runtime.codegen.elements import DTYPES, ELEMENTS, Element
+from xpu_runtime.codegen.elements import DTYPES, ELEMENTS, LOW_BIT_FORMATS, Element
 
 HEAD = """\
 // Element types. Made by cmake/element_table.py from elements.toml, which explains the columns; do not edit.
@@ -46,6 +46,18 @@ def dtype_row(element: Element) -> str:
     return f'{dtype_name(element)}, "{element.name}", {kind}, {element.size}, {types}'
 
 
+def low_bit_row(element: Element) -> str:
+    """Return the row of a format of low-bit weights."""
+    like = (element.kind, element.bits)
+    number = element
+    if element.packed:
+        number = next(e for e in ELEMENTS.values() if (e.kind, e.bits) == like)
+    return (
+        f'{dtype_name(element)}, "{element.low_bit}", {2 if element.packed else 1}, '
+        f"{kernel_type(number.stored)}"
+    )
+
+
 def pjrt_row(element: Element) -> str:
     """Return the row of a PJRT_Buffer_Type."""
     return f"{element.pjrt}, {KIND_NAMES[element.kind]}, {element.bits}, {element.size}"
@@ -75,6 +87,11 @@ def header() -> str:
                 "X(DType, enumerator of c10::ScalarType) for each DType that PyTorch has.",
                 "XPU_FOR_SCALAR_TYPES",
                 (f"{dtype_name(e)}, {e.scalar_type}" for e in DTYPES if e.scalar_type),
+            ),
+            macro(
+                "X(DType, name, numbers in a byte, C++ type of one) for each format of low-bit weights.",
+                "XPU_FOR_LOW_BIT_FORMATS",
+                map(low_bit_row, LOW_BIT_FORMATS.values()),
             ),
             macro(
                 "X(number, ElementKind, bits, bytes) for each PJRT_Buffer_Type.",

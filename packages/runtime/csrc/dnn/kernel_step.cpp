@@ -35,7 +35,7 @@ std::string define_step(const char* name, std::int64_t stride, const char* value
 }
 
 const char* kernel_type(DType dtype) {
-  if (size_of(dtype) == 0 || dtype == DType::e8m0) return kernels::stored_type(dtype);
+  if (size_of(dtype) == 0 || dtype == DType::f8e8m0) return kernels::stored_type(dtype);
   reject_unless(!is_complex(dtype), "no kernel for ", name_of(dtype));
   return kernels::value_type(dtype);
 }

@@ -18,7 +18,7 @@ constexpr Types types[] = {
 const Types& types_of(DType dtype) {
   expect<Unsupported>(size_of(dtype), "kernels: elements of ", name_of(dtype),
                       " are packed two to a byte and have no address; copy to i8 or u8 first");
-  expect<Unsupported>(dtype != DType::e8m0, "kernels: only scales of matrix products are e8m0");
+  expect<Unsupported>(dtype != DType::f8e8m0, "kernels: only scales of matrix products are f8e8m0");
   return types[static_cast<std::size_t>(dtype)];
 }
 

@@ -49,7 +49,9 @@ template <int EXP, int MAN, int BIAS, u32 LIMIT, u32 OVER, u32 NAN_BITS> XPU_FN 
   return (u8)(sign | r);
 }
 
-struct f8e4m3 {  // e4m3fn: largest 448, no infinity, one NaN pattern a sign
+struct f8e4m3 {  // e4m3fn: no infinity, one NaN pattern a sign
+  static constexpr int kMantissaBits = 3;
+  static constexpr float kMax = 448;
   u8 bits;
   f8e4m3() = default;
   // 464 is the tie between 448 and what would be 480: it rounds to even, that is to 448.
@@ -63,7 +65,9 @@ struct f8e4m3 {  // e4m3fn: largest 448, no infinity, one NaN pattern a sign
   }
 };
 
-struct f8e5m2 {  // IEEE-like: largest 57344, infinities, NaNs
+struct f8e5m2 {  // IEEE-like: infinities, NaNs
+  static constexpr int kMantissaBits = 2;
+  static constexpr float kMax = 57344;
   u8 bits;
   f8e5m2() = default;
   XPU_FN explicit f8e5m2(float x) : bits(narrow_float<5, 2, 15, 0x47700000u, 0x7cu, 0x7fu>(x)) {}

@@ -15,8 +15,8 @@ XPU_FN void unpack_weights(i4x2 stored, float* low, float* high) {
   *high = (float)int4_high(stored.bits);
 }
 XPU_FN void unpack_weights(f4e2m1x2 stored, float* low, float* high) {
-  *low = e2m1_value(stored.bits & 15u);
-  *high = e2m1_value(stored.bits >> 4);
+  *low = stored.low();
+  *high = stored.high();
 }
 
 // Returns 2^n, for n from -126 to 127.
@@ -57,7 +57,7 @@ template <> struct WeightWord<i8> : SignedWord<8> {};
 // Every lane holds one of the sixteen numbers, and fetches those that it needs from the others.
 template <> struct WeightWord<f4e2m1x2> : IntegerWord<4> {
   template <bool EXACT> XPU_FN static float factor(int) { return 1; }
-  XPU_FN static float lane_code() { return e2m1_value((u32)lane() & 15u); }
+  XPU_FN static float lane_code() { return bits_as<f4e2m1>((u8)lane()); }
   template <bool EXACT> XPU_FN static float number(u32 word, int j, float code) {
     return shuffle(code, (int)(word >> 4 * j & 15u));
   }

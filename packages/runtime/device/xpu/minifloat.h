@@ -16,6 +16,8 @@ template <int EXP, int MAN, int BIAS, SpecialValues SPECIAL> struct Minifloat {
   // One above the bits of the largest finite number.
   static constexpr u32 kFiniteEnd = SPECIAL == SpecialValues::infinities ? kSign - (1u << MAN) : kSign;
   static constexpr u32 kRebias = (u32)(127 - BIAS) << 23;
+  static constexpr int kMantissaBits = MAN;
+  static constexpr float kMax = __builtin_bit_cast(float, ((kFiniteEnd - 1u) << (23 - MAN)) + kRebias);
 
   u8 bits;
   Minifloat() = default;
@@ -67,17 +69,15 @@ struct f8e8m0 {
   }
 };
 
-// Two f4e2m1 in a byte, the low half first.
-struct f4e2m1x2 { u8 bits; };
+// Two f4e2m1 in a byte, the low half first. An f4e2m1 does not look at the high half of its byte.
+struct f4e2m1x2 {
+  u8 bits;
+  XPU_FN float low() const { return bits_as<f4e2m1>(bits); }
+  XPU_FN float high() const { return bits_as<f4e2m1>((u8)(bits >> 4)); }
+};
 
-// The number of four bits. Twice its magnitude is a digit of the constant.
-XPU_FN float e2m1_value(u32 bits) {
-  float magnitude = 0.5f * (float)(i32)(0xc8643210u >> 4 * (bits & 7u) & 15u);
-  return bits_as<float>(bits_as<u32>(magnitude) | (bits & 8u) << 28);
-}
 template <class To> XPU_FN To load_as(global<const f4e2m1x2> p, i64 i) {
-  u32 byte = p[i >> 1].bits;
-  return to<To>(e2m1_value(i & 1 ? byte >> 4 : byte & 15u));
+  return to<To>((float)bits_as<f4e2m1>((u8)(p[i >> 1].bits >> (i & 1) * 4)));
 }
 
 template <int EXP, int MAN, int BIAS, SpecialValues SPECIAL>

@@ -15,7 +15,7 @@ namespace xpu {
 enum class ElementKind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating, complex };
 
 /// boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, c64, c128, f8e4m3, f8e5m2, u4, i4, f4
-/// (e2m1), e8m0 (powers of two).
+/// (e2m1), f8e8m0 (powers of two).
 enum class DType : std::uint8_t {
 #define XPU_ENUMERATOR(dtype, ...) dtype,
   XPU_FOR_DTYPES(XPU_ENUMERATOR)

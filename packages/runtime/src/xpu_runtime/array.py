@@ -18,7 +18,7 @@ from .errors import UsageError
 _NUMPY = {
     element.name: np.dtype(getattr(np, element.numpy_name, f"u{element.size}"))
     for element in ELEMENTS.values()
-    if element.name == element.dtype
+    if element.is_dtype
 }
 _NAMES = {v: k for k, v in reversed(_NUMPY.items())}
 

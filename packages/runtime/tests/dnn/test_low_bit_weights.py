@@ -28,9 +28,9 @@ def weights_of(xr, rng, dtype, length):
 def meaning(xr, rng, groups, with_zero, with_offset, scale_dtype="f32"):
     """Return the quantization of weights, and a function of their numbers that applies it."""
     shape = (COLUMNS, groups)
-    if scale_dtype == "e8m0":
+    if scale_dtype == "f8e8m0":
         stored = rng.integers(120, 130, shape).astype(np.uint8)
-        scale, given = np.exp2(stored.astype(float) - 127), xr.from_numpy(stored, "e8m0")
+        scale, given = np.exp2(stored.astype(float) - 127), xr.from_numpy(stored, "f8e8m0")
     else:
         scale = rng.uniform(0.01, 0.1, shape).astype(np.float32)
         given = xr.from_numpy(scale, scale_dtype)
@@ -76,7 +76,7 @@ def test_meanings(xr, rng, dtype, length, groups, with_zero, with_offset):
 def test_groups_of_rows(xr, rng, rows, group, dtype, compute):
     length = 768
     numbers, weights = weights_of(xr, rng, dtype, length)
-    scales = "e8m0" if dtype == "f4" else "bf16"
+    scales = "f8e8m0" if dtype == "f4" else "bf16"
     quantization, apply = meaning(xr, rng, length // group, dtype == "u4", False, scales)
     a = xr.from_numpy(rng.standard_normal((rows, length)), compute)
     bias = rng.standard_normal(COLUMNS).astype(np.float32)
@@ -88,14 +88,14 @@ def test_groups_of_rows(xr, rng, rows, group, dtype, compute):
 
 
 @pytest.mark.parametrize("rows", [1, 16, 60])
-@pytest.mark.parametrize(("block", "scales"), [(32, "e8m0"), (128, "f32")])
+@pytest.mark.parametrize(("block", "scales"), [(32, "f8e8m0"), (128, "f32")])
 @pytest.mark.parametrize("out", ["f32", "bf16"])
 def test_blocks_of_both_operands(xr, rng, rows, block, scales, out):
     length = 384
     numbers, weights = weights_of(xr, rng, "f8e4m3", length)
     b, apply = meaning(xr, rng, length // block, False, False, scales)
     stored = rng.integers(0, 0x70, (rows, length)).astype(np.uint8)
-    if scales == "e8m0":
+    if scales == "f8e8m0":
         powers = rng.integers(120, 130, (rows, length // block)).astype(np.uint8)
         scale_a, of_a = np.exp2(powers.astype(float) - 127), xr.from_numpy(powers, scales)
     else:

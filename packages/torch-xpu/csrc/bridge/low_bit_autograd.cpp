@@ -5,6 +5,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "bridge/low_bit_format.h"
+
 namespace torch_xpu {
 namespace {
 
@@ -93,10 +95,6 @@ Tensor linear_autograd(const Tensor& input, const Tensor& weight, std::string_vi
   return LowBitLinear::apply(input, weight, format, scale, zero_point, offset, bias, factor);
 }
 
-bool is_packed(std::string_view format) {
-  return format == "int4" || format == "uint4" || format == "e2m1";
-}
-
 Tensor linear_meta(const Tensor& input, const Tensor& weight, std::string_view, const OptionalTensor&,
                    const OptionalTensor&, const OptionalTensor&, const OptionalTensor&,
                    const OptionalTensor&) {
@@ -107,7 +105,7 @@ Tensor linear_meta(const Tensor& input, const Tensor& weight, std::string_view, 
 
 Tensor dequantize_meta(const Tensor& weight, std::string_view format, const OptionalTensor&,
                        const OptionalTensor&, const OptionalTensor&, at::ScalarType dtype) {
-  auto numbers = static_cast<std::int64_t>(weight.element_size()) * (is_packed(format) ? 2 : 1);
+  auto numbers = static_cast<std::int64_t>(weight.element_size()) * low_bit_format(format).numbers_in_byte;
   return at::empty_symint({weight.sym_size(0), weight.sym_size(1) * numbers}, weight.options().dtype(dtype));
 }
 

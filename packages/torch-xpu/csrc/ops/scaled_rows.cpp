@@ -88,7 +88,7 @@ struct Factor {
   std::optional<xpu::Tensor> view(bool transposed) const {
     if (!scale.defined()) return {};
     auto seen = view_of(transposed ? scale.t() : scale);
-    if (powers) seen.dtype = xpu::DType::e8m0;
+    if (powers) seen.dtype = xpu::DType::f8e8m0;
     return seen;
   }
 };
@@ -104,7 +104,8 @@ struct Pairs {
     std::int64_t shape[] = {x.length(), x.count()}, strides[] = {1, 2 * bytes.stride(0)};
     numbers = {view_of(bytes).data, xpu::DType::f4, 2, shape, strides};
     quantization.scale = view_of(scale.t());
-    quantization.scale->dtype = x.type == ScalingType::BlockWise1x32 ? xpu::DType::e8m0 : xpu::DType::f8e4m3;
+    quantization.scale->dtype =
+        x.type == ScalingType::BlockWise1x32 ? xpu::DType::f8e8m0 : xpu::DType::f8e4m3;
   }
 };
 

@@ -118,8 +118,10 @@ def test_wrong_arguments():
     x = torch.ones(2, 64, device="xpu")
     with pytest.raises(ValueError, match="no rows of blocks of 48"):
         round_blocks(x, 48, "e4m3", "rceil")
-    with pytest.raises(ValueError, match="got 'e3m2', expected e2m1, e4m3 or e5m2"):
+    with pytest.raises(ValueError, match="got 'e3m2', expected one of uint8, int8"):
         round_blocks(x, 32, "e3m2", "rceil")
+    with pytest.raises(ValueError, match="got 'int4', expected a format of floats"):
+        round_blocks(x, 32, "int4", "rceil")
     with pytest.raises(ValueError, match="got 'up', expected e4m3, rceil"):
         round_blocks(x, 32, "e4m3", "up")
     with pytest.raises(TypeError, match="expected float32 or bfloat16"):

@@ -201,7 +201,7 @@ def test_compiled_and_captured():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"form": "int3"}, "format: got 'int3', expected one of int8"),
+        ({"form": "int3"}, "format: got 'int3', expected one of uint8"),
         ({"scale": torch.ones(N, 3)}, "scale: got shape"),
         ({"scale": torch.ones(N)}, "scale: got shape"),
         ({"zero": torch.ones(N + 1, 1)}, "zero_point: got shape"),

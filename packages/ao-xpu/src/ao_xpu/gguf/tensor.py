@@ -15,7 +15,7 @@ from torchao.utils import TorchAOBaseTensor
 
 from .. import distributed
 from ..handlers import arguments_of_linear
-from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear
+from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear, numbers_in_byte
 
 
 class GgufTensor(TorchAOBaseTensor):
@@ -35,8 +35,7 @@ class GgufTensor(TorchAOBaseTensor):
         offset: Tensor | None = None,
     ) -> GgufTensor:
         """Return the tensor without its data, as torchao's classes do."""
-        numbers = 2 if format.endswith("int4") else 1
-        shape = (qdata.shape[0], qdata.shape[1] * numbers)
+        shape = (qdata.shape[0], qdata.shape[1] * numbers_in_byte(format))
         return torch.Tensor._make_wrapper_subclass(
             cls, shape, dtype=dtype, device=qdata.device, requires_grad=False
         )

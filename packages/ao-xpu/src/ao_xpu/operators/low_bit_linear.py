@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from xpu_runtime.codegen.elements import LOW_BIT_FORMATS
 
-# The formats of types of PyTorch. "int4" and "uint4" have two numbers a byte.
+_TYPES = {
+    name: getattr(torch, element.pytorch)
+    for name, element in LOW_BIT_FORMATS.items()
+    if element.pytorch
+}
+# The formats of PyTorch's types of floats.
 FLOAT_FORMATS = {
-    torch.float8_e4m3fn: "e4m3",
-    torch.float8_e5m2: "e5m2",
-    torch.float4_e2m1fn_x2: "e2m1",
+    type: name for name, type in _TYPES.items() if LOW_BIT_FORMATS[name].kind == "float"
 }
-_BYTE_TYPES = {
-    "e4m3": torch.float8_e4m3fn,
-    "e5m2": torch.float8_e5m2,
-    "int8": torch.int8,
-    "uint8": torch.uint8,
-}
+
+
+def numbers_in_byte(format: str) -> int:
+    """Return how many numbers a byte of the format has."""
+    if format not in LOW_BIT_FORMATS:
+        raise ValueError(f"format: got {format!r}, expected one of {', '.join(LOW_BIT_FORMATS)}")
+    return 2 if LOW_BIT_FORMATS[format].packed else 1
 
 
 def low_bit_linear(
@@ -109,10 +114,10 @@ def _of_blocks(parameter: Tensor) -> Tensor:
 
 def _numbers(weight: Tensor, format: str) -> Tensor:
     """Return the stored numbers [N, K] in f32, before scales and zero points."""
-    if format in _BYTE_TYPES:
-        return weight.view(_BYTE_TYPES[format]).float()
+    if numbers_in_byte(format) == 1:
+        return weight.view(_TYPES[format]).float()
     if format == "int4" or format == "uint4":
         data = weight.contiguous().view(torch.uint8)
         halves = torch.stack((data & 15, data >> 4), -1).flatten(-2).float()
         return halves if format == "uint4" else halves.add(8).remainder(16).sub(8)
-    raise ValueError(f"unknown format {format}")
+    raise ValueError(f"format: got {format!r}, which only xpu devices read")

@@ -76,7 +76,7 @@ std::string Epilogue::element(ExtraOperand extra, const Tensor* of) {
     where[d] = t.strides[d - shift];
     if (of) where[ndim_ + d] = of->shape[d] / t.shape[d - shift];
   }
-  if (t.dtype == DType::e8m0) includes_ = "#include <xpu/minifloat.h>\n";
+  if (t.dtype == DType::f8e8m0) includes_ = "#include <xpu/minifloat.h>\n";
   arguments_.operand(extra.operand).bytes(where.data(), where.size() * sizeof where[0]);
   parameters_ +=
       join(", xpu::global<const ", kernel_type(t.dtype), "> e", n, ", xpu::Broadcast<", ndim_, "> s", n);

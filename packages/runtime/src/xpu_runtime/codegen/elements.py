@@ -27,6 +27,8 @@ class Element:
     pjrt: int = 0
     numpy_name: str = ""
     packed: bool = False
+    scale: bool = False
+    low_bit: str = ""
     scalar_type: str = ""
     onednn: str = ""
 
@@ -46,6 +48,11 @@ class Element:
         return self.kind == "float" and self.math != self.stored
 
     @property
+    def is_dtype(self) -> bool:
+        """True for an element type of the runtime's DType."""
+        return self.scale or self.name == self.dtype
+
+    @property
     def foreign(self) -> bool:
         """True for a float that the runtime moves but cannot compute with."""
         return self.kind == "float" and self.dtype == "u8"
@@ -63,7 +70,9 @@ _TABLE = _read()
 # The element types that arrays of generated kernels can have, by name.
 ELEMENTS = MappingProxyType({element.name: element for element in _TABLE if not element.packed})
 # The runtime's dtypes, in the order of C++'s DType.
-DTYPES = tuple(element for element in _TABLE if element.name == element.dtype)
+DTYPES = tuple(element for element in _TABLE if element.is_dtype)
+# The elements of low-bit weights, by the names of their formats.
+LOW_BIT_FORMATS = MappingProxyType({e.low_bit: e for e in _TABLE if e.low_bit})
 
 
 def element(name: str) -> Element:

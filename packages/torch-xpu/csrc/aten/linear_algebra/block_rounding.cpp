@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "bridge/low_bit_format.h"
 #include "ops/arguments.h"
 #include "ops/row_kernel.h"
 
@@ -18,75 +19,54 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-struct BlockElement {
-  const char *name, *type;
-  const char* largest;
-  int largest_exponent, mantissa_bits;
-};
-constexpr BlockElement elements[] = {{"e2m1", "f4e2m1", "6.0f", 2, 1},
-                                     {"e4m3", "f8e4m3", "448.0f", 8, 3},
-                                     {"e5m2", "f8e5m2", "57344.0f", 15, 2}};
-
-// Writes the statement that computes the biased exponent of a scale which is a power of two. s0 is the
-// largest magnitude of the block. `rceil` rounds s0 / largest up to a power of two. The others take the power
-// of two at or below s0; `ceil` takes the next one if s0 is above it, and `even` first rounds s0 to the bits
-// of the element.
+// The statement that computes the biased exponent of a scale which is a power of two. E is the type of the
+// elements, s0 the largest magnitude of the block. `rceil` rounds s0 / largest up to a power of two. The
+// others take the power of two at or below s0; `ceil` takes the next one if s0 is above it, and `even` first
+// rounds s0 to the bits of the element.
 struct PowerScaling {
-  const char* name;
-  std::string (*exponent)(const BlockElement&);
+  std::string_view name;
+  const char* exponent;
 };
-const PowerScaling power_scalings[] = {
+constexpr PowerScaling power_scalings[] = {
     {"rceil",
-     [](const BlockElement& e) {
-       return c10::str(
-           "u32 ratio = bits_as<u32>(s0 / ", e.largest,
-           "); i32 exponent = ratio > 0x400000u ? (i32)(ratio >> 23) + ((ratio & 0x7fffffu) != 0u) : 0;");
-     }},
-    {"floor",
-     [](const BlockElement& e) {
-       return c10::str("i32 exponent = (i32)(bits_as<u32>(s0) >> 23) - ", e.largest_exponent, ";");
-     }},
-    {"ceil",
-     [](const BlockElement& e) {
-       return c10::str("i32 exponent = (i32)((bits_as<u32>(s0) + 0x7fffffu) >> 23) - ", e.largest_exponent,
-                       ";");
-     }},
-    {"even", [](const BlockElement& e) {
-       return c10::str("i32 exponent = (i32)((bits_as<u32>(s0) + ", 1 << (22 - e.mantissa_bits),
-                       "u) >> 23) - ", e.largest_exponent, ";");
-     }}};
+     "u32 ratio = bits_as<u32>(s0 / E::kMax);"
+     "i32 exponent = ratio > 0x400000u ? (i32)(ratio >> 23) + ((ratio & 0x7fffffu) != 0u) : 0;"},
+    {"floor", "i32 exponent = (i32)(bits_as<u32>(s0) >> 23) - kMaxExponent;"},
+    {"ceil", "i32 exponent = (i32)((bits_as<u32>(s0) + 0x7fffffu) >> 23) - kMaxExponent;"},
+    {"even",
+     "i32 exponent = (i32)((bits_as<u32>(s0) + (1u << (22 - E::kMantissaBits))) >> 23) - kMaxExponent;"}};
 
 // A scale of e8m0. 2^-127 is a subnormal float.
 std::string finish_power(const std::string& exponent) {
-  return exponent +
+  return "constexpr i32 kMaxExponent = (i32)(__builtin_bit_cast(u32, E::kMax) >> 23) - 127;" + exponent +
          "exponent = min_of(max_of(exponent, 0), 254);"
          "T scale = isnan(s0) ? nan() : bits_as<float>(exponent ? (u32)exponent << 23 : 0x400000u);"
          "T inverse = bits_as<float>(exponent < 254 ? (u32)(254 - max_of(exponent, 1)) << 23 : 0x400000u);";
 }
 
 // A scale of e4m3, in units of the factor s1 if there is one. Without elements that differ from zero s1 is 0.
-std::string finish_e4m3(const BlockElement& e, bool has_factor) {
-  auto block = c10::str("s0 / ", e.largest);
+std::string finish_e4m3(bool has_factor) {
+  std::string block = "s0 / E::kMax";
   if (has_factor) block = "(s1 == 0.0f ? 0.0f : " + block + " / s1)";
-  return "T scale = to<float>(f8e4m3(clamp(" + block + ", 0x1p-6f, 448.0f)));" +
+  return "T scale = to<float>(f8e4m3(clamp(" + block + ", 0x1p-6f, f8e4m3::kMax)));" +
          (has_factor ? "T inverse = s1 == 0.0f ? 0.0f : 1.0f / s1 / scale;" : "T inverse = 1.0f / scale;");
 }
 
-RowKernel* make_rounding(const BlockElement& e, std::string_view scaling, bool has_factor) {
+RowKernel* make_rounding(const LowBitFormat& element, std::string_view scaling, bool has_factor) {
   std::string finish;
-  if (scaling == "e4m3") finish = finish_e4m3(e, has_factor);
+  if (scaling == "e4m3") finish = finish_e4m3(has_factor);
   for (auto& power : power_scalings)
-    if (scaling == power.name) finish = finish_power(power.exponent(e));
+    if (scaling == power.name) finish = finish_power(power.exponent);
   TORCH_CHECK_VALUE(!finish.empty(), "scaling: got '", scaling,
                     "', expected e4m3, rceil, floor, ceil or even");
+  finish = c10::str("using E = ", element.number_type, ";", finish);
   std::vector<xpu::kernels::Accumulator> accumulators{{"T", "0"}};
   if (has_factor) accumulators.push_back({"T", "0"});
   return new RowKernel(
       {.name = "round_blocks",
        .passes = {{accumulators, c10::str("s0 = maximum(s0, abs(a0));", has_factor ? "s1 = a1;" : ""),
                    c10::str("s0 = maximum(s0, r0);", has_factor ? "s1 = maximum(s1, r1);" : ""), finish}},
-       .outputs = {c10::str("scale * (float)", e.type, "(clamp(a0 * inverse, -", e.largest, ", ", e.largest,
-                            "))")},
+       .outputs = {"scale * (float)E(clamp(a0 * inverse, -E::kMax, E::kMax))"},
        .inputs = has_factor ? 2 : 1,
        .headers = {"math", "exp", "minifloat"}});
 }
@@ -97,9 +77,9 @@ const RowKernel& rounding(std::string_view format, std::string_view scaling, boo
   std::lock_guard lock(mutex);
   auto& kernel = kernels[c10::str(format, " ", scaling, " ", has_factor)];
   if (kernel) return *kernel;
-  for (auto& e : elements)
-    if (format == e.name) return *(kernel = make_rounding(e, scaling, has_factor));
-  TORCH_CHECK_VALUE(false, "format: got '", format, "', expected e2m1, e4m3 or e5m2");
+  auto& element = low_bit_format(format);
+  TORCH_CHECK_VALUE(xpu::is_float(element.dtype), "format: got '", format, "', expected a format of floats");
+  return *(kernel = make_rounding(element, scaling, has_factor));
 }
 
 Tensor round_blocks(const Tensor& input, std::int64_t block, std::string_view format,

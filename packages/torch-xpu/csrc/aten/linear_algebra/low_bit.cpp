@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "bridge/low_bit_format.h"
 #include "device/errors.h"
 #include "ops/arguments.h"
 #include "ops/dnn/gemm.h"
@@ -21,24 +22,6 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-struct Format {
-  const char* name;
-  xpu::DType dtype;
-};
-constexpr Format formats[] = {{"int8", xpu::DType::i8},     {"uint8", xpu::DType::u8},
-                              {"e4m3", xpu::DType::f8e4m3}, {"e5m2", xpu::DType::f8e5m2},
-                              {"int4", xpu::DType::i4},     {"uint4", xpu::DType::u4},
-                              {"e2m1", xpu::DType::f4}};
-
-xpu::DType dtype_of_format(std::string_view name) {
-  std::string names;
-  for (auto& format : formats) {
-    if (name == format.name) return format.dtype;
-    names += (names.empty() ? "" : ", ") + std::string(format.name);
-  }
-  TORCH_CHECK_VALUE(false, "format: got '", name, "', expected one of ", names);
-}
-
 // A weight and what its numbers mean, as the runtime sees them: [k, n]. Views of tensors that it keeps.
 struct Weight {
   Tensor bytes, scale, zero_point, offset;
@@ -46,18 +29,18 @@ struct Weight {
   xpu::Tensor numbers;
   xpu::dnn::Quantization quantization;
 
-  Weight(const Tensor& weight, std::string_view format, const OptionalTensor& scale_,
+  Weight(const Tensor& weight, std::string_view format_name, const OptionalTensor& scale_,
          const OptionalTensor& zero_, const OptionalTensor& offset_) {
-    auto dtype = dtype_of_format(format);
+    auto& format = low_bit_format(format_name);
     TORCH_CHECK_VALUE(weight.dim() == 2, "weight: got ", weight.dim(), " dimensions, expected 2");
     TORCH_CHECK_TYPE(weight.element_size() == 1 || weight.scalar_type() == at::kInt, "weight: got ",
                      weight.scalar_type(), ", expected bytes, or words of packed numbers");
     bytes = weight.stride(1) == 1 || weight.size(1) < 2 ? weight : weight.contiguous();
-    auto numbers_each = weight.element_size() * (xpu::size_of(dtype) ? 1 : 2);
+    auto numbers_each = weight.element_size() * format.numbers_in_byte;
     n = weight.size(0);
     k = weight.size(1) * numbers_each;
     std::int64_t shape[] = {k, n}, strides[] = {1, bytes.stride(0) * numbers_each};
-    numbers = {view_of(bytes).data, dtype, 2, shape, strides};
+    numbers = {view_of(bytes).data, format.dtype, 2, shape, strides};
     quantization.scale = part("scale", scale_, scale);
     quantization.zero_point = part("zero_point", zero_, zero_point);
     quantization.offset = part("offset", offset_, offset);
@@ -96,7 +79,7 @@ struct Weight {
   static xpu::Tensor view_of_scale(const Tensor& t) {
     if (t.scalar_type() != at::kFloat8_e8m0fnu) return view_of(t);
     auto view = view_of(t.view(at::kByte));
-    view.dtype = xpu::DType::e8m0;
+    view.dtype = xpu::DType::f8e8m0;
     return view;
   }
 };
