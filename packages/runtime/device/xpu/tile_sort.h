@@ -4,14 +4,15 @@
 // The loops over an item's elements are unrolled, so that these stay in registers.
 //
 // Every item counts its own elements by digit; a scan of all counters, digit by digit and item by item, gives each
-// element its place. Nothing depends on the order in which items run.
+// element its place. Nothing depends on the order in which items run. A word holds two counters: those of digit d and of
+// digit d + kTileWords.
 #ifndef XPU_DEVICE_TILE_SORT_H
 #define XPU_DEVICE_TILE_SORT_H
 #include <xpu/group.h>
 
 namespace xpu {
 
-constexpr int kTileBits = 4, kTileDigits = 1 << kTileBits;
+constexpr int kTileBits = 4, kTileDigits = 1 << kTileBits, kTileWords = kTileDigits / 2;
 
 // Lanes that each go through a run of 8 or 16 words would all meet in a few banks of local memory, and take turns: one
 // word in a sub-group's width stays empty, which puts them into different ones.
@@ -23,38 +24,45 @@ template <class T, int Count> using TileMemory = Local<T, padded_index(Count - 1
 template <class K, int Lanes, int Items> struct Tile {
   TileMemory<K, Lanes * Items>& key_memory;
   TileMemory<u32, Lanes * Items>& position_memory;
-  TileMemory<u32, kTileDigits * Lanes>& counter_memory;
+  TileMemory<u32, kTileWords * Lanes>& counter_memory;
   XPU_FN K& key(int i) { return key_memory[padded_index(i)]; }
   XPU_FN u32& position(int i) { return position_memory[padded_index(i)]; }
   XPU_FN u32& counter(int i) { return counter_memory[padded_index(i)]; }
+  XPU_FN u32& counter_of(int digit, int item) { return counter((digit & (kTileWords - 1)) * Lanes + item); }
 };
+XPU_FN int counter_shift(int digit) { return digit < kTileWords ? 0 : 16; }
 
 // One round: item l holds elements l * Items and on, before and after; the tile's memory holds them too, after.
 template <class K, int Lanes, int Items>
 XPU_FN void tile_round(Tile<K, Lanes, Items> tile, Array<K, Items>& keys, Array<u32, Items>& positions, int shift) {
+  static_assert(Lanes * Items < 1 << 16);
   int me = local_id();
-  for (int i = me; i < kTileDigits * Lanes; i += Lanes) tile.counter(i) = 0;
+  auto digit_of = [&](K key) { return (int)(key >> shift) & (kTileDigits - 1); };
+  for (int i = me; i < kTileWords * Lanes; i += Lanes) tile.counter(i) = 0;
   barrier();
   Array<u32, Items> rank;
 #pragma unroll
   for (int j = 0; j < Items; ++j) {
-    int digit = (int)(keys[j] >> shift) & (kTileDigits - 1);
-    rank[j] = tile.counter(digit * Lanes + me)++;
+    int digit = digit_of(keys[j]), half = counter_shift(digit);
+    u32& counter = tile.counter_of(digit, me);
+    rank[j] = counter >> half & 0xffffu;
+    counter += 1u << half;
   }
   barrier();
-  u32 sum = 0;
-  for (int i = 0; i < kTileDigits; ++i) sum += tile.counter(me * kTileDigits + i);
-  u32 before = group_exclusive_scan(sum, Sum(), 0u);
-  for (int i = 0; i < kTileDigits; ++i) {
-    u32 count = tile.counter(me * kTileDigits + i);
-    tile.counter(me * kTileDigits + i) = before;
+  u32 sum = 0, total = 0;
+  for (int i = 0; i < kTileWords; ++i) sum += tile.counter(me * kTileWords + i);
+  u32 before = group_exclusive_scan(sum, Sum(), 0u, &total);
+  before += total << 16;  // the upper digits come after all the lower ones
+  for (int i = 0; i < kTileWords; ++i) {
+    u32 count = tile.counter(me * kTileWords + i);
+    tile.counter(me * kTileWords + i) = before;
     before += count;
   }
   barrier();
 #pragma unroll
   for (int j = 0; j < Items; ++j) {
-    int digit = (int)(keys[j] >> shift) & (kTileDigits - 1);
-    u32 at = tile.counter(digit * Lanes + me) + rank[j];
+    int digit = digit_of(keys[j]);
+    int at = (int)((tile.counter_of(digit, me) >> counter_shift(digit) & 0xffffu) + rank[j]);
     tile.key(at) = keys[j];
     tile.position(at) = positions[j];
   }

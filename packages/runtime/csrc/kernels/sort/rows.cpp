@@ -20,8 +20,12 @@ struct Rows {
   std::uint64_t flip;           // as in RowSort
 };
 
-// Elements of a lane, at most and for short rows, and the digits of tile_sort.h.
-constexpr int max_items = 8, few_items = 2, tile_digits = 16;
+// Elements of a lane at least, and the counters' words in tile_sort.h. Larger tiles make longer runs of a
+// digit; they need more registers, of which the lanes of narrower sub-groups have fewer.
+constexpr int min_items = 2, tile_words = 8;
+int max_items(int sub_group) {
+  return sub_group >= 32 ? 16 : 8;
+}
 // Elements that a group of the CPU device should sort, so that starting it costs less than sorting them.
 constexpr std::int64_t min_work = 4096;
 
@@ -32,10 +36,10 @@ SortShape sort_shape(int device, std::size_t element_bytes) {
   // On the CPU device an item sorts a row alone. Its two copies of keys and 16-bit positions, and its counts,
   // must fit into 64 KB of local memory, which every device has.
   if (tune.sub_groups == 1) return {1, 1, element_bytes > 4 ? 2048 : 4096};
-  int lanes = tune.sub_groups * tune.sub_group, items = max_items;
+  int lanes = tune.sub_groups * tune.sub_group, items = max_items(tune.sub_group);
   auto tile_bytes = [&] {
     return static_cast<std::size_t>(lanes) *
-           (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_digits * 4);
+           (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_words * 4);
   };
   // 6144 bytes are for the scans within a group, the digits of a pass and the padding of tiles.
   while (items > 1 && tile_bytes() + 6144 > device_info(device).local_memory) items /= 2;
@@ -58,14 +62,14 @@ KernelKey sort_key(const RowSort& sort, int variant) {
 void sort_short_rows(const RowSort& sort, const SortShape& shape) {
   static auto& kernels = immortal<KernelTable>();
   // Take the smallest group that holds a row, but in coarse steps, because each pair of lanes and items is a
-  // kernel to compile: lanes are divided by 4, and a lane has few_items or all that the shape allows.
+  // kernel to compile: lanes are divided by 4 and a lane's elements by 2.
   int lanes = shape.lanes, items = shape.items;
   if (lanes > 1) {
     int sub_group = tuning(sort.stream.device()).sub_group;
     while (lanes / 4 >= sub_group && lanes / 4 * shape.items >= sort.n) lanes /= 4;
-    if (lanes * few_items >= sort.n) items = std::min(items, few_items);
+    while (items / 2 >= min_items && lanes * (items / 2) >= sort.n) items /= 2;
   }
-  Kernel kernel = kernels.find_or_make(sort_key(sort, lanes * 16 + items), [&] {
+  Kernel kernel = kernels.find_or_make(sort_key(sort, lanes * 32 + items), [&] {
     return build_shared_kernel(
         sort.stream.device(),
         join(sort_prelude(sort), "#define LANES ", lanes, "\n#define ITEMS ", items, "\n#define CAPACITY ",

@@ -4,6 +4,8 @@
 #include "kernels/dtype_text.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/sort/call.h"
+#include "kernels/sort/few.h"
+#include "kernels/sort/many.h"
 #include "kernels/tuning.h"
 #include "process/immortal.h"
 #include "xpu/error.h"
@@ -29,16 +31,15 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-NdRange groups(std::int64_t count, int lanes) {
-  return NdRange::linear(static_cast<std::size_t>(count), static_cast<std::size_t>(lanes));
+NdRange items(std::int64_t count) {
+  return NdRange::linear(static_cast<std::size_t>(count), 1);
 }
 
-/// Gives the rows' first elements in the order of the rows.
+/// Gives the rows' first elements in the order of the rows, as suits the CPU device.
 struct Selection {
   const RowSort& rows;
   Stream stream = rows.stream;
   const Tuning& tune = tuning(stream.device());
-  int lanes = tune.sub_groups == 1 ? 1 : tune.sub_groups * tune.sub_group;
   std::int64_t element = static_cast<std::int64_t>(size_of(rows.dtype)), digit_bits = element == 1 ? 8 : 11,
                passes = ceil_div(element * 8, digit_bits), digits = std::int64_t{1} << digit_bits,
                parties = party_count();
@@ -49,8 +50,8 @@ struct Selection {
                                         "select_write"};
     return kernels.find_or_make(sort_key(rows, which * 2 + (parties > 0)), [&] {
       return build_shared_kernel(stream.device(),
-                                 join(sort_prelude(rows), "#define LANES ", lanes, "\n#define COLLECTED ",
-                                      parties > 0, "\n", kernel_source("select_radix.sycl")),
+                                 join(sort_prelude(rows), "#define COLLECTED ", parties > 0, "\n",
+                                      kernel_source("select_radix.sycl")),
                                  names[which]);
     });
   }
@@ -108,9 +109,9 @@ struct Selection {
     Kernel count = kernel(count_digits), take = kernel(take_digit);
     for (int pass = 0; pass < passes; ++pass) {
       int last = pass + 1 == passes;
-      launch(stream, count, groups(part.count * part.blocks, lanes),
+      launch(stream, count, items(part.count * part.blocks),
              args(in, keys.data(), candidates.data(), found.data(), counts.data(), part, pass));
-      launch(stream, take, groups(part.count, lanes),
+      launch(stream, take, items(part.count),
              args(counts.data(), found.data(), shares.data(), part, pass, last));
     }
     launch(stream, kernel(write), sub_groups,
@@ -127,21 +128,28 @@ struct Selection {
   }
 };
 
+void select(const RowSort& rows) {
+  if (tuning(rows.stream.device()).sub_groups > 1)
+    many_of_rows(rows);
+  else
+    Selection{rows}.run();
+}
+
 /// Picks the elements of each long row, then sorts these.
 void select_and_sort(const RowSort& rows) {
   auto picked = static_cast<std::size_t>(rows.count * rows.keep);
   ScratchBuffer values(rows.stream, picked * size_of(rows.dtype)), origin;
-  RowSort select = rows, sort = rows;
-  select.values = values.data();
+  RowSort picks = rows, sort = rows;
+  picks.values = values.data();
   sort.in = values.data();
   sort.n = rows.keep;
   if (rows.indices) {
     origin = ScratchBuffer(rows.stream, picked * 4);
-    select.indices = origin.data();
-    select.index_dtype = DType::u32;
+    picks.indices = origin.data();
+    picks.index_dtype = DType::u32;
     sort.origin = origin.as<std::uint32_t>();
   }
-  Selection{select}.run();
+  select(picks);
   sort_rows(sort);
 }
 
@@ -154,12 +162,14 @@ void topk(Stream stream, const Tensor& values, const Tensor& indices, const Tens
   SortCall call(stream, arrays, options.largest, false);
   auto& rows = call.rows();
   bool in_group = rows.n <= sort_shape(stream.device(), size_of(rows.dtype)).capacity;
-  if (in_group || (k == rows.n && options.sorted))
+  if (takes_few(rows))
+    few_of_rows(rows);
+  else if (in_group || (k == rows.n && options.sorted))
     sort_rows(rows);
   else if (options.sorted)
     select_and_sort(rows);
   else
-    Selection{rows}.run();
+    select(rows);
   call.finish();
 }
 
