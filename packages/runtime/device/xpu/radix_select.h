@@ -49,15 +49,14 @@ XPU_FN SelectDigit select_digit(Local<u32, kSelectDigits>& counters, Local<u32, 
 // Calls f(load(i)) for begin, begin + step, ... below end. Several loads are on their way at a time.
 template <class Load, class F> XPU_FN void each_loaded(i64 begin, i64 end, i64 step, Load load, F f) {
   constexpr int kLoads = 4;
-  i64 i = begin;
-  for (; i + (kLoads - 1) * step < end; i += kLoads * step) {
+  for (i64 i = begin; i < end; i += kLoads * step) {
     Array<decltype(load(i)), kLoads> loaded;
 #pragma unroll
-    for (int j = 0; j < kLoads; ++j) loaded[j] = load(i + j * step);
+    for (int j = 0; j < kLoads; ++j) loaded[j] = load(min_of(i + j * step, end - 1));
 #pragma unroll
-    for (int j = 0; j < kLoads; ++j) f(loaded[j]);
+    for (int j = 0; j < kLoads; ++j)
+      if (i + j * step < end) f(loaded[j]);
   }
-  for (; i < end; i += step) f(load(i));
 }
 
 }  // namespace xpu

@@ -30,6 +30,8 @@ constexpr std::int64_t max_blocks = 1024, min_row_block = 2048, min_column_block
 namespace gpu {
 constexpr std::int64_t enough_rows = 256, max_groups = 2048, min_row_tiles = 4;
 constexpr std::int64_t max_lanes = 131072, max_column_blocks = 16384, min_column_block = 64, few_blocks = 32;
+// Sub-groups that fill it, and elements of short rows that one takes if there are more.
+constexpr std::int64_t max_sub_groups = 16384, short_work = 1024;
 }  // namespace gpu
 
 /// What scans a block of a line: a sub-group or a lane (scan.sycl), or on a GPU a group or a lane
@@ -84,6 +86,7 @@ Division divide_for_gpu(Lines s, const Tuning& tune, std::size_t accumulator_byt
   std::int64_t tile = std::int64_t{tune.sub_groups} * tune.sub_group * items;
   if (s.n <= tile / 2) {
     cut(s, 1, 1);
+    s.each = std::clamp<std::int64_t>(s.count / max_sub_groups, 1, ceil_div(short_work, s.n));
     return {s, Form::sub_group_rows, 4};
   }
   cut(s, s.count < enough_rows ? std::min(max_groups / s.count, ceil_div(s.n, tile * min_row_tiles)) : 1,

@@ -20,12 +20,8 @@ struct Rows {
   std::uint64_t flip;           // as in RowSort
 };
 
-// Elements of a lane at least, and the counters' words in tile_sort.h. Larger tiles make longer runs of a
-// digit; they need more registers, of which the lanes of narrower sub-groups have fewer.
-constexpr int min_items = 2, tile_words = 8;
-int max_items(int sub_group) {
-  return sub_group >= 32 ? 16 : 8;
-}
+// Elements of a lane, and the words of counters in tile_sort.h.
+constexpr int max_items = 8, min_items = 2, tile_words = 8;
 // Elements that a group of the CPU device should sort, so that starting it costs less than sorting them.
 constexpr std::int64_t min_work = 4096;
 
@@ -36,7 +32,7 @@ SortShape sort_shape(int device, std::size_t element_bytes) {
   // On the CPU device an item sorts a row alone. Its two copies of keys and 16-bit positions, and its counts,
   // must fit into 64 KB of local memory, which every device has.
   if (tune.sub_groups == 1) return {1, 1, element_bytes > 4 ? 2048 : 4096};
-  int lanes = tune.sub_groups * tune.sub_group, items = max_items(tune.sub_group);
+  int lanes = tune.sub_groups * tune.sub_group, items = max_items;
   auto tile_bytes = [&] {
     return static_cast<std::size_t>(lanes) *
            (static_cast<std::size_t>(items) * (element_bytes + 4) + tile_words * 4);
