@@ -74,6 +74,17 @@ def test_shapes_of_data(xr, n, k):
         assert_close(indices.result(), largest(x.host, k, 0))
 
 
+@pytest.mark.parametrize("smallest", [False, True])
+def test_rows_of_one_key(xr, smallest):
+    """A GPU deals each of the rows out to as many parties as elements are sought; no key is above a NaN's."""
+    x, indices = (
+        Placed((20, 20_001), "f32", values=np.full((20, 20_001), np.nan)),
+        Placed((20, 256), "i32"),
+    )
+    xr.kernels.topk(None, indices.array, x.array, 256, largest=not smallest)
+    assert_close(indices.result(), np.tile(np.arange(256, dtype=np.int32), (20, 1)))
+
+
 @pytest.mark.parametrize("n", [1000, 50_000])
 @pytest.mark.parametrize("k", [10, 900])
 def test_unsorted(xr, rng, n, k):
