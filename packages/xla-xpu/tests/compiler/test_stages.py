@@ -32,7 +32,8 @@ def test_every_stage_is_written(child, tmp_path):
         assert "while(" in stages["4_simplify"]
         assert "reduce(" in stages["5_lower"] or "kernel(" in stages["5_lower"]
         assert stages["6_fuse"].count("kernel(") <= stages["5_lower"].count("kernel(")
-        assert "XPU_KERNEL" in stages["7_write_kernels"]
+        assert "LoopProgram(" in stages["7_write_loops"]
+        assert "XPU_KERNEL" in stages["8_write_kernels"]
 
 
 def _first(name: str) -> str:

@@ -9,144 +9,87 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from xpu_runtime.codegen.affine import Affine, Coordinates, dot
+from xpu_runtime.codegen.affine import Affine, Coordinates, counters, dot
 from xpu_runtime.codegen.builder import Builder
 from xpu_runtime.codegen.conversions import bits_of, of_bits
-from xpu_runtime.codegen.kernel import MAX_ARGUMENTS
 from xpu_runtime.codegen.literals import literal
 from xpu_runtime.codegen.program import Array
 from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, Term
 
 from . import elementwise, views
 from .graph import Graph, Node, Value
+from .pending_kernel import Output, Start
 from .plan import Buffer, View
 from .regions import rare_headers, region_statements
 from .types import Element
+from .walk import Key, Locate, changes_width, operands_of, part_of
 
-# Operations that can be fused, besides elementwise operations and views.
-STRUCTURAL = frozenset(["constant", "iota", "pad", "concatenate", "dynamic_slice", "short_reduce"])
-FUSIBLE = elementwise.OPERATIONS | views.VIEWS | STRUCTURAL
-
-Key = tuple[Value, Coordinates]
 # Returns an element that is in registers.
 Reader = Callable[["Emitter", Coordinates], Operand]
-
-# The maximum number of arrays that a kernel reads and writes. Other arguments are sizes and shared offsets.
-MAX_BUFFERS = MAX_ARGUMENTS - 4
-# A kernel of more statements takes too long to compile.
-MAX_LINES = 600
-# The maximum nesting of conditions and loops.
-_MAX_DEPTH = 8
-
-
-class TooLarge(Exception):
-    """The computation reads more arrays than a kernel takes arguments, or has too many statements."""
-
-
-class NeedsMemory(Exception):
-    """A value must be in memory first, for example because its positions are not affine."""
-
-    def __init__(self, value: Value) -> None:
-        super().__init__(value)
-        self.value = value
+_NO_SHIFT = Affine()
 
 
 class Emitter(Builder):
-    """The statements so far. ``locate`` returns the view of a value, or None to compute it here."""
+    """The statements so far, in the order of a walk. ``locate`` is that of the walk."""
 
-    def __init__(
-        self,
-        locate: Callable[[Value], View | None],
-        max_buffers: int = MAX_BUFFERS,
-        registers: dict[Value, Reader] | None = None,
-    ) -> None:
+    def __init__(self, locate: Locate) -> None:
         super().__init__()
-        self.locate, self.max_buffers = locate, max_buffers
+        self.locate = locate
         self.buffers: dict[tuple[Buffer, Element], int] = {}  # the number of each argument
-        self.loads: list[tuple[int, View, Affine]] = []
         self.elements: dict[Key, Operand] = {}
-        self.depth = 0
-        # The number of statements and loads of each value that is computed here.
-        self.work: dict[Value, int] = {}
-        self.registers: dict[Value, Reader] = {} if registers is None else registers
-        self.stores: list[tuple[int, View]] = []  # arrays that statements write
+        self.registers: dict[Value, Reader] = {}
         self.rare_headers: set[str] = set()  # of the statements' elements and functions
-
-    def copy(self, locate: Callable[[Value], View | None]) -> Emitter:
-        """Return an independent emitter with the same statements, which finds values by ``locate``."""
-        copied = type(self).__new__(type(self))
-        for name, value in vars(self).items():
-            changes = isinstance(value, (dict, list, set))
-            setattr(copied, name, value.copy() if changes else value)
-        copied.locate = locate
-        return copied
 
     def value(self, value: Value, at: Coordinates) -> Operand:
         """Return the operand of a value's element at ``at``; add the statements that compute it."""
         target = (value, at)
-        self.depth += 1
         stack: list[Key] = [target]
-        # Where each key's statements begin, and whether it has any; how many of those are still undefined.
-        begun: dict[Key, tuple[int, bool]] = {}
-        unwritten = 0
+        begun: dict[Key, list[Key]] = {}  # the operands of each key
         while stack:
             key = stack[-1]
-            if key in self.elements:
-                stack.pop()
-                continue
-            if self.depth > _MAX_DEPTH and self._computes(key[0]):
-                raise NeedsMemory(key[0])
-            if key not in begun:
-                begun[key] = self.size + len(self.loads), self._computes(key[0])
-                unwritten += begun[key][1]
-                if unwritten > MAX_LINES:
-                    # It is certainly too large, and finding out now is cheaper than after emitting it. Fewer
-                    # values fit beside loads, so the value at three quarters gets memory.
-                    path = [
-                        k[0] for k, (_, makes) in begun.items() if makes and k not in self.elements
-                    ]
-                    raise NeedsMemory(path[MAX_LINES * 3 // 4])
-            needs = self._needs(*key)
-            if self.size > MAX_LINES:
-                raise TooLarge
-            missing = [need for need in needs if need not in self.elements]
-            if missing:
-                stack.extend(missing)
-                continue
+            if key not in self.elements:
+                if key not in begun:
+                    begun[key] = self._operands(*key)
+                    missing = [other for other in begun[key] if other not in self.elements]
+                    if missing:
+                        stack += missing
+                        continue
+                self.elements[key] = self._define(*key, [self.elements[k] for k in begun[key]])
             stack.pop()
-            self.elements[key] = self._define(*key, [self.elements[need] for need in needs])
-            begin, computes = begun[key]
-            if computes:
-                unwritten -= 1
-                done = self.size + len(self.loads) - begin
-                self.work[key[0]] = max(done, self.work.get(key[0], 0))
-        self.depth -= 1
         return self.elements[target]
-
-    def _computes(self, value: Value) -> bool:
-        """Return True if statements compute the value."""
-        if value.node is None or value in self.registers or value.op in ("constant", "iota"):
-            return False
-        return value.op not in views.VIEWS and self.locate(value) is None
 
     def argument(self, buffer: Buffer, element: Element) -> int:
         """Return the number of the kernel argument for a buffer as an element type; add it if needed."""
         pair = (buffer.root, element)
-        number = self.buffers.get(pair)
-        if number is None:
-            if len(self.buffers) >= self.max_buffers:
-                raise TooLarge
-            number = self.buffers[pair] = len(self.buffers)
-        return number
+        return self.buffers.setdefault(pair, len(self.buffers))
 
-    def store(self, view: View, position: Affine, value: Operand) -> Store:
-        """Return the store of an element of a view; the array becomes an argument."""
+    def store(self, view: View, value: Operand, shift: Affine = _NO_SHIFT) -> Store:
+        """Return the store of the element of the loop counters, moved by ``shift``."""
+        return self.store_at(view, counters(view.shape), value, shift)
+
+    def store_at(self, view: View, at: Coordinates, value: Operand, shift: Affine) -> Store:
+        """Return the store of the element at ``at``, moved by ``shift``."""
+        position = dot(at, view.strides) + view.offset + shift
         return Store(self.argument(view.buffer, view.element), position, value)
 
+    def output(self, output: Output) -> Store:
+        """Add the statements that compute an element of an output; return its store."""
+        shift = self.shift(output.starts)
+        value = self.value(output.value, counters(output.value.shape))
+        return self.store(output.view, value, shift)
+
+    def shift(self, starts: Iterable[Start]) -> Affine:
+        """Add the statements that compute where a part of an array begins; return the position."""
+        shift = Affine()
+        for start in starts:
+            number = self.value(start.value, ())
+            begin = clamped(number, start.value.type.element, start.room)
+            shift = shift + Affine.of(self.define("i64", begin)) * start.stride
+        return shift
+
     def arrays(self, written: Iterable[View]) -> list[Array]:
-        """Return the kernel's arguments; kernels write those of ``written`` and of this emitter's stores."""
-        writes = {number for number, _ in self.stores}
-        writes.update(self.argument(view.buffer, view.element) for view in written)
+        """Return the kernel's arguments; kernels write those of ``written``."""
+        writes = {self.argument(view.buffer, view.element) for view in written}
         return [
             Array(element, buffer.bytes, number in writes)
             for (buffer, element), number in self.buffers.items()
@@ -154,30 +97,12 @@ class Emitter(Builder):
 
     # -- operands and definitions of elements
 
-    def _needs(self, value: Value, at: Coordinates) -> list[Key]:
-        if value in self.registers:
+    def _operands(self, value: Value, at: Coordinates) -> list[Key]:
+        if value in self.registers or self.locate(value) is not None:
             return []
-        if self.locate(value) is not None or value.node is None:
-            return []
-        node = value.node
-        if node.op in views.VIEWS:
-            inside = views.coordinates_in(node, at)
-            if inside is None:
-                raise NeedsMemory(value)
-            return [(node.inputs[0], inside)]
-        if node.op not in FUSIBLE:  # its memory is an output of this kernel
-            raise NeedsMemory(value)
-        if _changes_width(node):
-            source = node.inputs[0]
-            if len(source.shape) < len(at):
-                return [(source, at[:-1])]
-            return [(source, (*at, Affine(k))) for k in range(source.shape[-1])]
-        if node.op in elementwise.OPERATIONS:
-            # A scalar applies to all elements, as in select and clamp.
-            return [(operand, at if operand.shape else ()) for operand in node.inputs]
-        if node.op in ("dynamic_slice", "short_reduce"):
-            return [(scalar, ()) for scalar in node.inputs[1:]]
-        return []
+        operands = None if value.node is None else operands_of(value.node, at)
+        assert operands is not None, f"the walk found no memory for {value}"
+        return operands
 
     def _define(self, value: Value, at: Coordinates, arguments: list[Operand]) -> Operand:
         element = value.type.element
@@ -204,7 +129,7 @@ class Emitter(Builder):
             return self._dynamic_slice(node, at, arguments)
         if node.op == "short_reduce":
             return self._short_reduce(node, at, arguments[0])
-        if _changes_width(node):
+        if changes_width(node):
             return self.define(element.math, self._bits(node, at, arguments))
         self.require_headers(elementwise.header_of(node))
         return self.define(element.math, elementwise.expression(node, arguments))
@@ -214,7 +139,6 @@ class Emitter(Builder):
         place = dot(at, view.strides) + view.offset
         self.require_headers(view.element.header)
         number = self.argument(view.buffer, view.element)
-        self.loads.append((number, view, place))
         key = number, place
         name = self.definitions.get(key)
         if name is None:
@@ -294,7 +218,7 @@ class Emitter(Builder):
     def _concatenate(self, node: Node, at: Coordinates) -> Operand:
         element, dim = node.output.type.element, node.attributes["dimension"]
         if not at[dim].terms:
-            return self._part(node, at)
+            return self.value(*part_of(node, at))
         name = self.variable(element)
         begin = 0
         parts: list[tuple[int, list[Statement]]] = []  # the end of each part, and what it does
@@ -302,7 +226,6 @@ class Emitter(Builder):
             if part.shape[dim]:
                 inside = tuple(c + -begin if d == dim else c for d, c in enumerate(at))
                 begin += part.shape[dim]
-                self.size += 2  # the condition, and its block
                 parts.append((begin, self._set_from(name, part, inside)))
         chain = parts[-1][1]
         for end, body in reversed(parts[:-1]):
@@ -324,17 +247,6 @@ class Emitter(Builder):
             (result,) = self.region(node.regions[0], [name, element])
             self.set(name, result)
         return name
-
-    def _part(self, node: Node, at: Coordinates) -> Operand:
-        """Return an element of a concatenation at a constant coordinate."""
-        dim = node.attributes["dimension"]
-        place = at[dim].constant
-        for part in node.inputs:
-            if place < part.shape[dim]:
-                inside = (*at[:dim], Affine(place), *at[dim + 1 :])
-                return self.value(part, inside)
-            place -= part.shape[dim]
-        raise AssertionError(f"{node} has no element {at[dim].constant}")
 
     def _bits(self, node: Node, at: Coordinates, parts: list[Operand]) -> Term:
         """Return a part of a wide element, or a wide element of its parts; the lowest bits come first."""
@@ -362,10 +274,6 @@ class Emitter(Builder):
             first = clamped(start, node.inputs[1 + dim].type.element, room)
             inside.append(at[dim] + Affine.of(self.define("i64", first)))
         return self.value(source, tuple(inside))
-
-
-def _changes_width(node: Node) -> bool:
-    return node.op == "bitcast_convert" and len(node.inputs[0].shape) != len(node.output.shape)
 
 
 def clamped(start: Operand, element: Element, room: int) -> Term:

@@ -6,41 +6,41 @@ it computes itself, and does not write what no other step reads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .emit import MAX_LINES, NeedsMemory, TooLarge
-from .pending_kernel import LocateValue, PendingKernel, write_outputs
-from .pending_rows import PendingRowKernel, drop_unread_outputs, fuse_rows
+from .pending_kernel import FusibleKernel, Reads, walk_outputs
+from .pending_rows import RowKernel, drop_unread_outputs, fuse_rows
 from .plan import Buffer, Step
+from .walk import MAX_LINES
 
 # The maximum number of steps between two that are fused. More steps are seldom between partners.
 _WINDOW = 64
 
 
-def fuse_kernels(steps: list[Step], locate: LocateValue) -> None:
+def fuse_kernels(steps: list[Step]) -> None:
     """Fuse the kernels of a block, and of the bodies of its loops and branches."""
     for step in steps:
         for body in step.bodies:
-            fuse_kernels(body, locate)
+            fuse_kernels(body)
     at, conflicts = 0, _Conflicts()
     while at < len(steps):
         step = steps[at]
-        if isinstance(step, PendingKernel) and step.is_fusible:
-            at = _fuse_back(steps, at, locate, conflicts)
+        if isinstance(step, FusibleKernel):
+            at = _fuse_back(steps, at, conflicts)
         at += 1
 
 
-def _fuse_back(steps: list[Step], at: int, locate: LocateValue, conflicts: _Conflicts) -> int:
+def _fuse_back(steps: list[Step], at: int, conflicts: _Conflicts) -> int:
     """Fuse a kernel with the nearest earlier one that allows it; return the index before the next step."""
     second = steps[at]
-    assert isinstance(second, PendingKernel)
+    assert isinstance(second, FusibleKernel)
     between, up = _Access(set(), set()), True
     for back in range(at - 1, max(-1, at - 1 - _WINDOW), -1):
         first = steps[back]
         fused = None
         free = up or not between.conflicts(conflicts.of(first))
-        if free and isinstance(first, PendingKernel) and first.is_fusible:
-            fused = _fused(first, second, locate)
+        if free and isinstance(first, FusibleKernel):
+            fused = _fused(first, second)
         if fused is None:
             up = up and not conflicts.of(first).conflicts(conflicts.of(second))
             between.add(conflicts.of(first))
@@ -86,32 +86,25 @@ class _Conflicts:
         return self.touched[step]
 
 
-def _fused(
-    first: PendingKernel, second: PendingKernel, locate: LocateValue
-) -> PendingKernel | None:
+def _fused(first: FusibleKernel, second: FusibleKernel) -> FusibleKernel | None:
     produced = first.produced_buffers()
     written = {buffer.root for buffer in second.writes}
     if any(b.root in written for b in (*first.reads, *first.writes)):
         return None
     if any(b.root not in produced for b in _common(first.writes, second.reads)):
         return None
-    if isinstance(first, PendingRowKernel) or isinstance(second, PendingRowKernel):
-        return fuse_rows(first, second, produced | second.produced_buffers(), locate)
+    produced |= second.produced_buffers()
+    if isinstance(first, RowKernel) or isinstance(second, RowKernel):
+        return fuse_rows(first, second, produced)
     if first.shape != second.shape:
         return None
+    sizes = first.walk.size, second.walk.size
     # Two large computations share values only through memory; fused they would be too large.
-    if min(kernel.emitter.size for kernel in (first, second)) > MAX_LINES // 2:
+    if min(sizes) > MAX_LINES // 2:
         return None
-    try:
-        kernel = write_outputs(
-            second.specs, produced | second.produced_buffers(), locate, after=first
-        )
-    except (NeedsMemory, TooLarge):
-        return None
+    kernel = walk_outputs(second.outputs, produced, after=first)
     # More statements than both had: fusing would compute something twice.
-    if kernel.emitter.size > first.emitter.size + second.emitter.size:
-        return None
-    return kernel
+    return None if kernel is None or kernel.walk.size > sum(sizes) else kernel
 
 
 def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
@@ -119,26 +112,31 @@ def _common(written: list[Buffer], read: list[Buffer]) -> list[Buffer]:
     return [buffer for buffer in written if buffer.root in roots]
 
 
-def drop_unread(steps: list[Step], locate: LocateValue) -> None:
+def drop_unread(steps: list[Step]) -> None:
     """Drop the outputs of kernels that no step reads."""
     read = {buffer.root for top in steps for step in top.all_steps() for buffer in step.reads}
-    _drop_in(steps, read, locate)
+    _drop_in(steps, read)
 
 
-def _drop_in(steps: list[Step], read: set[Buffer], locate: LocateValue) -> None:
+def _drop_in(steps: list[Step], read: set[Buffer]) -> None:
     for index, step in enumerate(steps):
         for body in step.bodies:
-            _drop_in(body, read, locate)
-        if isinstance(step, PendingRowKernel):
-            steps[index] = drop_unread_outputs(step, read, locate)
-            continue
-        if not isinstance(step, PendingKernel) or not step.specs:
-            continue
-        pairs = list(zip(step.specs, step.outputs, strict=True))
-        wanted = [
-            spec
-            for spec, output in pairs
-            if output.view.buffer.kind != "temporary" or output.view.buffer.root in read
-        ]
-        if len(wanted) < len(pairs) and wanted:
-            steps[index] = write_outputs(wanted, step.produced_buffers(), locate)
+            _drop_in(body, read)
+        if isinstance(step, RowKernel):
+            steps[index] = drop_unread_outputs(step, read)
+        elif isinstance(step, FusibleKernel):
+            steps[index] = _drop_outputs(step, read)
+
+
+def _drop_outputs(kernel: FusibleKernel, read: set[Buffer]) -> FusibleKernel:
+    wanted, reads = [], Reads(set())
+    for output in kernel.outputs:
+        reads.add(output.reads)
+        if output.view.buffer.kind != "temporary" or output.view.buffer.root in read:
+            # It may be computed from dropped ones.
+            wanted.append(replace(output, reads=dict(reads.found)))
+    if not wanted or len(wanted) == len(kernel.outputs):
+        return kernel
+    fewer = walk_outputs(wanted, kernel.produced_buffers())
+    assert fewer is not None, "fewer outputs need no more memory"
+    return fewer

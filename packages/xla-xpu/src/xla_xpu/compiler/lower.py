@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
-from xpu_runtime.codegen.affine import counters
+from xpu_runtime.codegen.affine import Affine, counters
+from xpu_runtime.codegen.statements import Operand
 from xpu_runtime.codegen.target import Target
 
 from . import elementwise, views
-from .emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, TooLarge
+from .emit import Emitter
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .materialize import computed_values, stored_values
-from .pending_kernel import Output, OutputSpec, make_pending_kernel
+from .pending_kernel import CustomKernel, Output, Start, make_kernel
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, make_step
 from .splats import is_splat, splat
 from .types import TOKEN, Type
+from .walk import FUSIBLE, MAX_BUFFERS, Walk
 
-T = TypeVar("T")
 Lowering = Callable[["Lowerer", Node], None]
 LOWERINGS: dict[str, Lowering] = {}
 # Arguments of a kernel that are reserved for its outputs.
@@ -62,14 +63,10 @@ class Lowerer:
         self.target = target
         self.unfused = unfused
         self.views: dict[Value, View] = {}
-        # Fusion may emit a kernel again when more values have memory than at first: see find_view_at.
-        self.clock = 0
-        self.view_times: dict[Value, int] = {}
         self.buffers: list[Buffer] = []
         self.constants: list[tuple[Buffer, np.ndarray]] = []
         self.steps: list[Step] = []
         self.main = self.steps
-        self.is_materializing = False
         self.rejections: list[str] = []
         self.users: dict[Value, list[Node]] = {}  # in the graphs that were begun so far
         self.destinations: dict[Value, Buffer] = {}  # buffers of values whose memory is fixed
@@ -106,7 +103,7 @@ class Lowerer:
         """Allocate memory for a value and set it as the value's view."""
         destination = self.destinations.get(value)
         view = View.whole(destination, value.type) if destination else self.new(value.type)
-        self.set_view(value, view)
+        self.views[value] = view
         return view
 
     def transposed_result(self, value: Value) -> View:
@@ -118,18 +115,8 @@ class Lowerer:
         (order,) = orders
         transposed = self.new(Type(value.type.element, tuple(value.shape[dim] for dim in order)))
         strides = tuple(transposed.strides[order.index(dim)] for dim in range(len(order)))
-        self.set_view(value, transposed.with_layout(value.shape, strides))
+        self.views[value] = transposed.with_layout(value.shape, strides)
         return self.views[value]
-
-    def set_view(self, value: Value, view: View) -> None:
-        """Set the memory of a value from now on."""
-        self.clock += 1
-        self.views[value], self.view_times[value] = view, self.clock
-
-    def find_view_at(self, value: Value, time: int) -> View | None:
-        """Return the view that a value had when the clock was ``time``, or None."""
-        view = self.find_view(value)
-        return view if self.view_times.get(value, 0) <= time else None
 
     def find_view(self, value: Value) -> View | None:
         """Return the view of a value, also through view operations; None if it has no memory."""
@@ -150,41 +137,26 @@ class Lowerer:
             assert outer.node
             view = views.view_of(outer.node, view)
             if view is not None:
-                self.views[outer], self.view_times[outer] = view, self.view_times.get(value, 0)
+                self.views[outer] = view
         return view
 
     def materialize(self, value: Value) -> View:
-        """Return the view of a value; compute it first if it has no memory."""
-        view = self.find_view(value)
-        if view is None and self.is_materializing:
-            raise NeedsMemory(value)  # _compute_in_turn() computes it first
-        if view is None:
-            splats = self._compute_in_turn(value)
-            view = self.find_view(value)
-            if self.steps is not self.main:
-                for number in splats:  # filled only where this body runs
-                    del self.views[number]
-        assert view is not None, value
-        return view
-
-    def _compute_in_turn(self, value: Value) -> list[Value]:
-        """Compute a value, and first the values it needs in memory; return the splats that were filled."""
+        """Return the view of a value; compute it first if it has no memory, and before it what it needs."""
         waiting, splats = [value], []
-        self.is_materializing = True
-        try:
-            while waiting:
-                if self.find_view(waiting[-1]) is None:
-                    try:
-                        self.compute(waiting[-1])
-                    except NeedsMemory as missing:
-                        waiting.append(missing.value)
-                        continue
-                    if is_splat(waiting[-1]):
-                        splats.append(waiting[-1])
-                waiting.pop()
-        finally:
-            self.is_materializing = False
-        return splats
+        while waiting:
+            if self.find_view(waiting[-1]) is None:
+                if (needed := self.compute(waiting[-1])) is not None:
+                    waiting.append(needed)
+                    continue
+                if is_splat(waiting[-1]):
+                    splats.append(waiting[-1])
+            waiting.pop()
+        view = self.find_view(value)
+        assert view is not None, value
+        if self.steps is not self.main:
+            for number in splats:  # filled only where this body runs
+                del self.views[number]
+        return view
 
     def contiguous(self, value: Value) -> View:
         """Return a contiguous view of a value; copy the value if needed."""
@@ -210,12 +182,10 @@ class Lowerer:
         if len(groups_of([out, source])) <= MAX_DIMENSIONS:
             self.add(make_step("copy", {"in": source}, {"out": out}))
             return
-        emitter, at = Emitter(self.find_view), counters(out.shape)
-        whole = Node("convert", [Value(source.type, None, 0)], [out.type])
-        converted = elementwise.expression(whole, [emitter.load(source, at)])
-        emitter.require_headers(out.element.header)
-        name = emitter.define(out.element.math, converted)
-        self.add_kernel(emitter, [Output(name, out)])
+        at = counters(out.shape)
+        given = Value(source.type, None, 0)
+        converted = Node("convert", [given], [out.type]).output
+        self.add_written(lambda e: [e.value(converted, at)], [out], {given: source})
 
     def copy_to(self, buffer: Buffer, value: Value) -> None:
         """Copy a value to a buffer, unless it is there already."""
@@ -272,75 +242,60 @@ class Lowerer:
                 if not is_splat(value):
                     self.materialize(value)
 
-    def compute(self, value: Value) -> None:
-        """Add the kernel that computes a value."""
+    def compute(self, value: Value) -> Value | None:
+        """Add the kernel that computes a value, or return a value that must be in memory before."""
         node = value.node
         assert node is not None, "a parameter has memory"
         if node.op not in FUSIBLE:
             raise AssertionError(f"{node} was not lowered in its turn")
         if node.op == "reshape":
+            if self.find_view(node.inputs[0]) is None:
+                return node.inputs[0]
             # It is a view of a contiguous array.
             contiguous = self.contiguous(node.inputs[0])
-            self.set_view(value, contiguous.with_layout(value.shape, value.type.strides))
+            self.views[value] = contiguous.with_layout(value.shape, value.type.strides)
         elif (number := splat(value)) is not None:
             self.fill(number, self.result(value))
         elif node.op == "concatenate" and len(node.inputs) > _MAX_PARTS:
-            self._concatenate(value)
+            return self._concatenate(value)
+        elif not value.type.count:
+            self.result(value)
         else:
-            self.compute_together([value])
+            walk = self._begin_walk()
+            walk.visit(value, counters(value.shape))
+            if (needed := self._needed_by(walk, [value])) is not None:
+                return needed
+            self.add(make_kernel([Output(value, self.result(value), walk.reads)], walk))
+        return None
 
-    def compute_together(self, values: list[Value]) -> None:
-        """Add one kernel that computes several values of one shape."""
-        if not values[0].type.count:
-            for value in values:
-                self.result(value)
-            return
-        at = counters(values[0].shape)
-        emitter, names = self.emit(lambda emitter: [emitter.value(v, at) for v in values], values)
-        time = self.clock
-        views = [self.result(value) for value in values]
+    def _begin_walk(self) -> Walk:
+        return Walk(self.find_view, MAX_BUFFERS - _WRITTEN)
 
-        def spec(value: Value, view: View) -> OutputSpec:
-            return OutputSpec(
-                lambda emitter: Output(emitter.value(value, at), view),
-                value.shape,
-                time,
-                value,
-                view,
-            )
-
-        outputs = [Output(name, view) for name, view in zip(names, views, strict=True)]
-        self.add_kernel(emitter, outputs, list(map(spec, values, views)))
-
-    def add_kernel(
-        self, emitter: Emitter, outputs: list[Output], specs: list[OutputSpec] | None = None
-    ) -> None:
-        """Add the kernel of an emitter; it can be fused with others if ``specs`` is given."""
-        self.add(make_pending_kernel(specs or [], emitter, outputs))
-
-    def emit(self, write: Callable[[Emitter], T], values: list[Value]) -> tuple[Emitter, T]:
-        """Call ``write`` with an emitter, again after giving memory to a value for which it needs memory."""
+    def walk(self, visit: Callable[[Walk], None], values: Sequence[Value]) -> Walk:
+        """Return the walk of a kernel that computes ``values``; first give memory to what it needs."""
         while True:
-            emitter = Emitter(self.find_view, MAX_BUFFERS - _WRITTEN)
-            try:
-                written = write(emitter)
-                emitter.max_buffers = MAX_BUFFERS
-                return emitter, written
-            except NeedsMemory as missing:
-                self.materialize(missing.value)
-            except TooLarge:
-                self._store_some(values, emitter)
+            walk = self._begin_walk()
+            visit(walk)
+            needed = self._needed_by(walk, values)
+            if needed is None:
+                return walk
+            self.materialize(needed)
 
-    def _store_some(self, values: list[Value], emitter: Emitter) -> None:
-        """Give memory to a part of a computation that is too large, the largest part that fits."""
+    def _needed_by(self, walk: Walk, values: Sequence[Value]) -> Value | None:
+        """Return a value that must be in memory so that one kernel can compute ``values``; None if it can.
+
+        Of a computation that is too large, it is the largest part that fits.
+        """
+        walk.max_arrays = MAX_BUFFERS
+        if not walk.is_too_large:
+            return walk.missing
         computed = [
             (work, -number, value)
-            for number, (value, work) in enumerate(emitter.work.items())
+            for number, (value, work) in enumerate(walk.work.items())
             if value not in values and self.find_view(value) is None
         ]
         if computed:
-            self.materialize(max(computed)[-1])
-            return
+            return max(computed)[-1]
         seen, level = set(values), list(values)
         while level:
             operands = [v for value in level if value.node for v in value.node.inputs]
@@ -348,24 +303,57 @@ class Lowerer:
                 v for v in dict.fromkeys(operands) if v not in seen and self.find_view(v) is None
             ]
             seen.update(level)
-            of_level = [
-                v for v in level if v.op not in views.VIEWS and v.op not in ("constant", "iota")
-            ]
-            if of_level:
-                for value in of_level:
-                    self.materialize(value)
-                return
+            for value in level:
+                if value.op not in views.VIEWS and value.op not in ("constant", "iota"):
+                    return value
         raise Unsupported(f"{values[0]} reads more arrays than a kernel can")
 
-    def _concatenate(self, value: Value) -> None:
+    def add_kernel(
+        self,
+        write: Callable[[Emitter], Sequence[Operand]],
+        views: list[View],
+        reads: Sequence[Value],
+    ) -> None:
+        """Add a kernel with statements of its own, which read elements of ``reads`` at any positions."""
+
+        def visit(walk: Walk) -> None:
+            for value in reads:
+                walk.visit(value, tuple(Affine.of(f"at{dim}") for dim in range(len(value.shape))))
+
+        self.add_written(write, views, self.walk(visit, reads).reads)
+
+    def add_written(
+        self,
+        write: Callable[[Emitter], Sequence[Operand]],
+        views: list[View],
+        found: dict[Value, View],
+        stored: Sequence[View] = (),
+    ) -> None:
+        """Add a kernel with statements of its own; see CustomKernel."""
+        self.add(
+            CustomKernel("kernel", {}, write=write, views=views, found=found, stored=[*stored])
+        )
+
+    def add_update(self, value: Value, view: View, starts: list[Start]) -> None:
+        """Add a kernel that computes a value and stores it in a part of a view's memory."""
+        output = Output(value, view, {}, tuple(starts), is_whole=False)
+        walk = self.walk(output.walk, [value])
+        self.add(make_kernel([replace(output, reads=walk.reads)], walk))
+
+    def _concatenate(self, value: Value) -> Value | None:
+        """Add copies of the operands, or return one that must be in memory before."""
         node = value.node
         assert node
+        for part in node.inputs:
+            if self.find_view(part) is None:
+                return part
         parts = [self.materialize(part) for part in node.inputs]
         out, dim, begin = self.result(value), node.attributes["dimension"], 0
-        for part in parts:
-            start = tuple(begin if d == dim else 0 for d in range(len(part.shape)))
-            self.copy(out.slice(start, part.shape), part)
-            begin += part.shape[dim]
+        for view in parts:
+            start = tuple(begin if d == dim else 0 for d in range(len(view.shape)))
+            self.copy(out.slice(start, view.shape), view)
+            begin += view.shape[dim]
+        return None
 
     def start(self, out: View, value: Value) -> None:
         """Add the fill or copy of a value to memory that a later step changes."""

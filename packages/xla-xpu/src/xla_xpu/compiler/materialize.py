@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from . import elementwise, views
-from .emit import FUSIBLE
 from .graph import Graph, Node, Value
 from .splats import is_splat
+from .walk import FUSIBLE
 
 # Operations cheap enough to recompute for every element of a broadcast.
 _CHEAP = frozenset(

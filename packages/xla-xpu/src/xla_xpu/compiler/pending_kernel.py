@@ -1,131 +1,170 @@
-"""Pending kernels, whose code is not written yet, so that they can be fused."""
+"""Pending kernels, whose statements are not written yet, so that they can be fused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from xpu_runtime.codegen.affine import Affine, counters, dot
-from xpu_runtime.codegen.kernel import Kernel
-from xpu_runtime.codegen.program import LoopProgram, Section
-from xpu_runtime.codegen.statements import Operand, Store
-from xpu_runtime.codegen.target import Target
-from xpu_runtime.codegen.write import write
+from xpu_runtime.codegen.affine import counters
+from xpu_runtime.codegen.statements import Operand
 
-from .emit import Emitter
 from .graph import Value
 from .plan import Buffer, Step, View
+from .walk import Walk
 
-# Returns a value's view at a time of the lowering, or None if it had none then.
-LocateValue = Callable[[Value, int], View | None]
-
-_NO_SHIFT = Affine()
+if TYPE_CHECKING:
+    from .emit import Emitter
 
 
 @dataclass(frozen=True)
+class Start:
+    """Where an output begins in one dimension: a scalar, clamped to [0, ``room``], times ``stride``."""
+
+    value: Value
+    room: int
+    stride: int
+
+
+@dataclass(frozen=True, eq=False)
 class Output:
-    """An output: the computed element, and its view, offset by ``shift``."""
+    """A value that a kernel computes and stores in a view, which holds all of it if it ``is_whole``.
 
-    value: Operand
-    view: View
-    shift: Affine = _NO_SHIFT
-
-    def store(self, emitter: Emitter) -> Store:
-        """Return the store of the element of the loop counters."""
-        view = self.view
-        place = dot(counters(view.shape), view.strides) + view.offset + self.shift
-        return emitter.store(view, place, self.value)
-
-
-@dataclass(frozen=True)
-class OutputSpec:
-    """An output of a kernel: ``write`` emits one element.
-
-    ``time`` is the lowering's clock when the output was added: values that got memory later may be written by
-    later steps. ``view`` holds all of ``value``, unless they are None.
+    ``reads`` are the views of what the kernel reads for it. A value that got memory later is not among them:
+    later steps may write it.
     """
 
-    write: Callable[[Emitter], Output]
-    shape: tuple[int, ...]
-    time: int
-    value: Value | None = None
-    view: View | None = None
+    value: Value
+    view: View
+    reads: dict[Value, View]
+    starts: tuple[Start, ...] = ()
+    is_whole: bool = True
+
+    def walk(self, walk: Walk) -> None:
+        """Visit one element of the output."""
+        for start in self.starts:
+            walk.visit(start.value, ())
+            walk.size += 1
+        walk.visit(self.value, counters(self.value.shape))
+
+
+class Reads:
+    """The views that outputs read, added in the order of the outputs, without buffers in ``produced``.
+
+    An output may be computed from an earlier one, and then reads what that reads.
+    """
+
+    def __init__(self, produced: set[Buffer], found: dict[Value, View] | None = None) -> None:
+        self.produced, self.found = produced, dict(found or {})
+
+    def add(self, reads: dict[Value, View]) -> None:
+        """Add what an output reads."""
+        self.found |= reads
+
+    def __call__(self, value: Value) -> View | None:
+        """Return the view of a value; None if the kernel computes it."""
+        view = self.found.get(value)
+        return None if view is None or view.buffer.root in self.produced else view
 
 
 @dataclass(eq=False)
 class PendingKernel(Step):
-    """A kernel whose source is not written yet, so that it can be fused with others."""
+    """A kernel whose statements are not written yet; ``arguments`` are set when they are."""
 
-    specs: list[OutputSpec] = field(default_factory=list)
-    emitter: Emitter = field(default_factory=lambda: Emitter(lambda value: None))
+    arguments: list[Buffer] = field(default_factory=list)
+
+    def read_views(self) -> list[View]:
+        """Return the view that each load reads."""
+        raise NotImplementedError
+
+    def written_views(self) -> list[View]:
+        """Return the views that the kernel writes."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class CustomKernel(PendingKernel):
+    """A kernel with statements of its own. ``write`` adds them, and returns what to store in each view.
+
+    ``found`` are the views of what it reads; ``stored`` are those that its own statements write.
+    """
+
+    write: Callable[[Emitter], Sequence[Operand]] = lambda emitter: []
+    views: list[View] = field(default_factory=list)
+    stored: list[View] = field(default_factory=list)
+    found: dict[Value, View] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.reads = list(dict.fromkeys(view.buffer for view in self.read_views()))
+        self.writes = list(dict.fromkeys(view.buffer for view in self.written_views()))
+
+    def read_views(self) -> list[View]:
+        """Return the views that the kernel reads."""
+        return list(self.found.values())
+
+    def written_views(self) -> list[View]:
+        """Return the views that the kernel writes."""
+        return [*self.views, *self.stored]
+
+
+@dataclass(eq=False)
+class FusibleKernel(PendingKernel):
+    """A kernel that computes outputs of one shape, which its walk has visited."""
+
     outputs: list[Output] = field(default_factory=list)
+    walk: Walk = field(default_factory=lambda: Walk(lambda value: None))
+    computed: set[Buffer] = field(
+        default_factory=set
+    )  # the kernel computes them, and does not read them
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape over which the kernel loops, which all its outputs have."""
-        return self.outputs[0].view.shape
+        """Shape over which the kernel loops."""
+        return self.outputs[0].value.shape
 
     @property
-    def is_fusible(self) -> bool:
-        """True if the kernel may be fused with others."""
-        return bool(self.specs)
+    def found(self) -> dict[Value, View]:
+        """The views that outputs read."""
+        return {value: view for output in self.outputs for value, view in output.reads.items()}
+
+    def read_views(self) -> list[View]:
+        """Return the view that each load reads."""
+        return [view for view, _ in self.walk.loads]
 
     def written_views(self) -> list[View]:
         """Return the views of all outputs."""
         return [output.view for output in self.outputs]
 
-    def arguments(self) -> list[Buffer]:
-        """Return the buffers of the kernel's arrays, in the order of its arguments."""
-        return [buffer for buffer, _ in self.emitter.buffers]
-
-    def write(self, target: Target) -> Kernel:
-        """Write the kernel's code."""
-        emitter = self.emitter
-        statements = [*emitter.statements, *(output.store(emitter) for output in self.outputs)]
-        arrays, shape = emitter.arrays(self.written_views()), self.shape
-        program = LoopProgram(
-            arrays, shape, len(shape), [Section(statements)], headers=emitter.headers
-        )
-        return write(program, target)
-
     def produced_buffers(self) -> set[Buffer]:
         """Return the buffers that the kernel computes completely."""
-        pairs = zip(self.specs, self.outputs, strict=True)
-        return {output.view.buffer.root for spec, output in pairs if spec.value is not None}
+        return {output.view.buffer.root for output in self.outputs if output.is_whole}
 
 
-def make_pending_kernel(
-    specs: list[OutputSpec], emitter: Emitter, outputs: list[Output]
-) -> PendingKernel:
-    """Create a pending kernel from outputs that were emitted."""
-    kernel = PendingKernel("kernel", {}, specs=specs, emitter=emitter, outputs=outputs)
-    written = [output.view.buffer for output in outputs] + [v.buffer for _, v in emitter.stores]
-    kernel.writes = list(dict.fromkeys(written))
-    kernel.reads = list(dict.fromkeys(view.buffer for _, view, _ in emitter.loads))
+def make_kernel(outputs: list[Output], walk: Walk) -> FusibleKernel:
+    """Create the kernel of outputs that were visited."""
+    kernel = FusibleKernel("kernel", {}, outputs=outputs, walk=walk)
+    kernel.writes = list(dict.fromkeys(output.view.buffer for output in outputs))
+    kernel.reads = walk.read_buffers
     return kernel
 
 
-def write_outputs(
-    specs: list[OutputSpec],
-    produced: set[Buffer],
-    locate: LocateValue,
-    after: PendingKernel | None = None,
-) -> PendingKernel:
-    """Emit one kernel of all specs, which does not read buffers in ``produced``.
+def walk_outputs(
+    outputs: list[Output], produced: set[Buffer], after: FusibleKernel | None = None
+) -> FusibleKernel | None:
+    """Return one kernel of all outputs, which does not read buffers in ``produced``; None if there is none.
 
-    ``after`` is a kernel to extend; it must not access buffers that these specs write.
+    ``after`` is a kernel to extend; it must not access buffers that these outputs write.
     """
-    time = 0
-
-    def locate_outside(value: Value) -> View | None:
-        view = locate(value, time)
-        return None if view is None or view.buffer.root in produced else view
-
-    emitter = after.emitter.copy(locate_outside) if after else Emitter(locate_outside)
-    outputs = list(after.outputs) if after else []
-    for spec in specs:
-        time = spec.time
-        outputs.append(spec.write(emitter))
+    reads = Reads(produced, after.found if after else {})
+    walk = after.walk.copy(reads) if after else Walk(reads)
     for output in outputs:
-        emitter.argument(output.view.buffer, output.view.element)
-    return make_pending_kernel([*after.specs, *specs] if after else specs, emitter, outputs)
+        reads.add(output.reads)
+        output.walk(walk)
+    every = [*after.outputs, *outputs] if after else outputs
+    for output in every:
+        walk.add_array(output.view)
+    if not walk.is_possible:
+        return None
+    kernel = make_kernel(every, walk)
+    kernel.computed = produced
+    return kernel

@@ -7,21 +7,17 @@ earlier pass is cheaper. ``codegen.keep_values`` of the runtime keeps those of s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from xpu_runtime.codegen.affine import Coordinates, counters
-from xpu_runtime.codegen.kernel import Kernel
-from xpu_runtime.codegen.program import Fold, LoopProgram, Section
-from xpu_runtime.codegen.statements import Block, Operand, Statement
-from xpu_runtime.codegen.target import Target
-from xpu_runtime.codegen.write import write
 
-from .emit import Emitter, NeedsMemory, Reader, TooLarge
 from .graph import Value
-from .pending_kernel import LocateValue, Output, OutputSpec, PendingKernel
+from .pending_kernel import FusibleKernel, Output, Reads
 from .plan import Buffer, View
-from .types import Element
+from .reducers import Reducer
+from .walk import HasElement, Locate, Walk
 
 # A value of more statements is reloaded by later passes instead of recomputed.
 _EXPENSIVE = 16
@@ -29,22 +25,16 @@ _EXPENSIVE = 16
 
 @dataclass(eq=False)
 class RowReduction:
-    """A reduction along rows, in terms of s0, s1, ... and r0, r1, ... as a ``Fold`` is.
+    """A reduction along rows.
 
-    ``time`` is as in OutputSpec. ``rare_headers`` are those of the types in its statements. ``update``
-    returns the statements that combine the named elements with s0, s1, .... ``views`` has the memory of each
-    result, or None if only the kernel itself uses it.
+    ``reads`` is as in Output. ``views`` has the memory of each result, or None if only the kernel itself uses
+    it.
     """
 
-    time: int
+    reads: dict[Value, View]
     inputs: list[Value]
     outs: list[Value]
-    elements: list[Element]
-    identities: list[str]
-    combine: list[Statement]
-    rare_headers: set[str]
-    update: Callable[[list[Operand]], list[Statement]]
-    finish: list[Operand]
+    reducer: Reducer
     views: list[View | None]
 
     @property
@@ -53,60 +43,30 @@ class RowReduction:
         return [(number, view) for number, view in enumerate(self.views) if view is not None]
 
 
-@dataclass
-class Pass:
-    """One loop along the row, and the outputs that are computed once per row after it."""
-
-    statements: list[Statement] = field(default_factory=list)
-    outputs: list[Output] = field(default_factory=list)
-    reductions: list[tuple[int, RowReduction, list[Statement]]] = field(
-        default_factory=list
-    )  # number, and statements of the update
-    after: list[tuple[list[Statement], Output]] = field(default_factory=list)
-
-    def section(self, emitter: Emitter) -> Section:
-        """Return the pass as a section of a loop program."""
-        stores = [output.store(emitter) for output in self.outputs]
-        per_row: list[Statement] = [
-            Output(f"f{fold}_{k}", view).store(emitter)
-            for fold, reduction, _ in self.reductions
-            for k, view in reduction.stored_results
-        ]
-        for statements, output in self.after:
-            per_row.append(Block([*statements, output.store(emitter)]))
-        folds = [
-            Fold(
-                tuple(f"f{fold}_{k}" for k in range(len(reduction.elements))),
-                tuple(element.math for element in reduction.elements),
-                tuple(reduction.identities),
-                update,
-                reduction.combine,
-                tuple(reduction.finish),
-            )
-            for fold, reduction, update in self.reductions
-        ]
-        return Section([*self.statements, *stores], folds, per_row)
+Stage = RowReduction | Output
 
 
 @dataclass(eq=False)
-class PendingRowKernel(PendingKernel):
+class RowKernel(FusibleKernel):
     """A pending kernel over rows (the leading dimensions) and columns (the reduced dimensions)."""
 
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
-    stages: list[RowReduction | OutputSpec] = field(default_factory=list)
-    passes: list[Pass] = field(default_factory=list)
-    reloaded: list[OutputSpec] = field(default_factory=list)  # outputs that later passes read
+    stages: list[Stage] = field(default_factory=list)
+    passes: list[int] = field(default_factory=list)  # the number of each stage's pass
+    reloadable: set[Output] = field(
+        default_factory=set
+    )  # outputs that later passes load, not compute
+    reloaded: set[Output] = field(default_factory=set)  # those that a later pass does load
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the inputs of the reductions; stored reductions have only the rows."""
         return (*self.rows, *self.columns)
 
-    @property
-    def is_fusible(self) -> bool:
-        """Always True: the stages are kept, and a fused kernel is written from them."""
-        return True
+    def is_per_row(self, stage: Stage) -> bool:
+        """Return True for an output that is computed once per row, after the row's pass."""
+        return isinstance(stage, Output) and stage.value.shape != self.shape
 
     def written_views(self) -> list[View]:
         """Return the views of all outputs and stored reductions."""
@@ -114,224 +74,166 @@ class PendingRowKernel(PendingKernel):
         stored = [view for reduction in reductions for _, view in reduction.stored_results]
         return super().written_views() + stored
 
-    def write(self, target: Target) -> Kernel:
-        """Write the kernel's code."""
-        emitter = self.emitter
-        sections = [p.section(emitter) for p in self.passes]
-        arrays = emitter.arrays(self.written_views())
-        program = LoopProgram(arrays, self.shape, len(self.rows), sections, headers=emitter.headers)
-        return write(program, target)
-
     def produced_buffers(self) -> set[Buffer]:
         """Return the buffers of all reductions and outputs that go to memory, each written completely."""
-        found: set[Buffer] = set()
+        found = super().produced_buffers()
         for stage in self.stages:
             if isinstance(stage, RowReduction):
                 found.update(view.buffer.root for _, view in stage.stored_results)
-            elif stage.view is not None:
-                found.add(stage.view.buffer.root)
         return found
 
 
-def make_row_reduction(
-    reduction: RowReduction,
-    rows: tuple[int, ...],
-    columns: tuple[int, ...],
-    locate: LocateValue,
-) -> PendingRowKernel:
-    """Create the row kernel of one reduction."""
-    return _Writer(rows, columns, set(), locate).write([reduction])
+def lower_rows(
+    reduction: RowReduction, rows: tuple[int, ...], columns: tuple[int, ...], locate: Locate
+) -> RowKernel | None:
+    """Return the kernel of one reduction, which reads what ``locate`` finds; None if there is none."""
+    walk = Walk(locate)
+    for value in reduction.inputs:
+        walk.visit(value, counters((*rows, *columns)))
+    reduction.reads = walk.reads
+    return walk_rows(rows, columns, [reduction], set()) if walk.is_possible else None
 
 
 def fuse_rows(
-    first: PendingKernel, second: PendingKernel, produced: set[Buffer], locate: LocateValue
-) -> PendingRowKernel | None:
+    first: FusibleKernel, second: FusibleKernel, produced: set[Buffer]
+) -> RowKernel | None:
     """Fuse two kernels, at least one of them a row kernel; return None if their rows or columns differ."""
-    rows = first if isinstance(first, PendingRowKernel) else second
-    assert isinstance(rows, PendingRowKernel)
-    stages: list[RowReduction | OutputSpec] = []
+    rows = first if isinstance(first, RowKernel) else second
+    assert isinstance(rows, RowKernel)
+    stages: list[Stage] = []
     for kernel in (first, second):
-        if isinstance(kernel, PendingRowKernel):
+        if isinstance(kernel, RowKernel):
             if (kernel.rows, kernel.columns) != (rows.rows, rows.columns):
                 return None
             stages += kernel.stages
         elif _is_whole(kernel, rows) or _is_of_rows(kernel, rows):
-            stages += kernel.specs
+            stages += kernel.outputs
         else:
             return None
-    try:
-        return _Writer(rows.rows, rows.columns, produced, locate).write(stages)
-    except (NeedsMemory, TooLarge):
-        return None
+    return walk_rows(rows.rows, rows.columns, stages, produced)
 
 
-def drop_unread_outputs(
-    kernel: PendingRowKernel, read: set[Buffer], locate: LocateValue
-) -> PendingRowKernel:
+def drop_unread_outputs(kernel: RowKernel, read: set[Buffer]) -> RowKernel:
     """Return the kernel without the outputs that no step reads."""
 
     def wanted(view: View) -> bool:
         return view.buffer.kind != "temporary" or view.buffer.root in read
 
-    stages: list[RowReduction | OutputSpec] = []
+    stages: list[Stage] = []
+    reads, is_changed = Reads(set()), False
     for stage in kernel.stages:
+        reads.add(stage.reads)  # what is computed from dropped outputs reads them too
+        found = dict(reads.found)
         if isinstance(stage, RowReduction):
             views = [v if v is not None and wanted(v) else None for v in stage.views]
-            stages.append(stage if views == stage.views else replace(stage, views=views))
-        elif stage.view is None or stage in kernel.reloaded or wanted(stage.view):
-            stages.append(stage)
-    if stages == kernel.stages:
+            is_changed |= views != stage.views
+            stages.append(replace(stage, views=views, reads=found))
+        elif not stage.is_whole or stage in kernel.reloaded or wanted(stage.view):
+            stages.append(replace(stage, reads=found))
+    if len(stages) == len(kernel.stages) and not is_changed:
         return kernel
-    writer = _Writer(kernel.rows, kernel.columns, kernel.produced_buffers(), locate)
-    return writer.write(stages)
+    fewer = walk_rows(kernel.rows, kernel.columns, stages, kernel.produced_buffers())
+    assert fewer is not None, "fewer outputs need no more memory"
+    return fewer
 
 
-def _is_whole(kernel: PendingKernel, rows: PendingRowKernel) -> bool:
+def _is_whole(kernel: FusibleKernel, rows: RowKernel) -> bool:
     return kernel.shape == rows.shape
 
 
-def _is_of_rows(kernel: PendingKernel, rows: PendingRowKernel) -> bool:
+def _is_of_rows(kernel: FusibleKernel, rows: RowKernel) -> bool:
     leading = len(rows.rows)
     return kernel.shape[:leading] == rows.rows and all(size == 1 for size in kernel.shape[leading:])
 
 
-class _RowEmitter(Emitter):
-    """Also knows which results of passes its statements use, and what they read again."""
+def walk_rows(
+    rows: tuple[int, ...], columns: tuple[int, ...], stages: list[Stage], produced: set[Buffer]
+) -> RowKernel | None:
+    """Return the row kernel of these stages, in as few passes as possible; None if there is none."""
+    outputs = [stage for stage in stages if isinstance(stage, Output)]
+    kernel = RowKernel("kernel", {}, outputs=outputs, rows=rows, columns=columns, stages=stages)
+    kernel.computed = produced
+    kernel.walk = walk = _RowWalk(Reads(produced), kernel)
+    for stage in stages:
+        walk.visit_stage(stage)
+        if not walk.is_possible:
+            return None
+    views = kernel.written_views()
+    for view in views:
+        walk.add_array(view)
+    kernel.writes = list(dict.fromkeys(view.buffer for view in views))
+    own = {output.view.buffer.root for output in kernel.reloaded}
+    kernel.reads = [buffer for buffer in walk.read_buffers if buffer.root not in own]
+    return kernel if walk.is_possible else None
 
-    def __init__(self, locate: Callable[[Value], View | None]) -> None:
-        super().__init__(locate)
-        self.used: set[int] = set()  # the passes whose reductions the current stage uses
-        self.reloaded: list[OutputSpec] = []
 
-    def begin(self) -> None:
-        """Begin with no statements and no known elements."""
-        fresh = Emitter(self.locate)
-        self.statements, self.size = fresh.statements, 0
-        self.elements, self.definitions = fresh.elements, fresh.definitions
+class _RowWalk(Walk):
+    """Divides the stages of a kernel into passes."""
 
+    def __init__(self, reads: Reads, kernel: RowKernel) -> None:
+        super().__init__(reads)
+        self.reads_of_stages, self.kernel = reads, kernel
+        self.whole, self.own = counters(kernel.shape), counters(kernel.rows)
+        self.last_pass = 0
+        self.uses_last_pass = False  # a result of the last pass
 
-@dataclass
-class _Writer:
-    """Emits the statements of a row kernel's passes."""
-
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    produced: set[Buffer]
-    locate: LocateValue
-
-    def write(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
-        """Return the kernel of these stages, in as few passes as possible."""
-        self.emitter = _RowEmitter(self._locate)
-        self.whole = counters((*self.rows, *self.columns))
-        self.own = counters(self.rows)
-        self.passes = [Pass()]
-        for number, stage in enumerate(stages):
-            self.time = stage.time
-            if isinstance(stage, OutputSpec) and not self._is_per_element(stage):
-                self._write_after(stage)
-            else:
-                self._write_in_pass(number, stage)
-        return self._make_kernel(stages)
-
-    def _locate(self, value: Value) -> View | None:
-        view = self.locate(value, self.time)
-        return None if view is None or view.buffer.root in self.produced else view
-
-    def _is_per_element(self, spec: OutputSpec) -> bool:
-        """Return True if the output has an element for each element of the row, not one per row."""
-        return len(spec.shape) == len(self.whole) and spec.shape == (*self.rows, *self.columns)
-
-    def _draft(self) -> _RowEmitter:
-        """Return a copy of the statements so far, to be extended and then committed or dropped."""
-        draft = self.emitter.copy(self._locate)
-        assert isinstance(draft, _RowEmitter)
-        draft.used.clear()
-        return draft
-
-    def _write_in_pass(self, number: int, stage: RowReduction | OutputSpec) -> None:
+    def visit_stage(self, stage: Stage) -> None:
         """Add a stage to the last pass, or to a new one if it needs a result of the last one."""
-        draft = self._draft()
-        commit = self._write_stage(draft, number, stage)
-        if len(self.passes) - 1 in draft.used:
-            draft = self._draft()
-            draft.begin()
-            self.passes.append(Pass())
-            commit = self._write_stage(draft, number, stage)
-        self.emitter = draft
-        self.passes[-1].statements = draft.statements
-        commit(self.passes[-1])
+        self.reads_of_stages.add(stage.reads)
+        if self.kernel.is_per_row(stage):
+            with self._own_statements():
+                self._visit(stage)
+        else:
+            self.uses_last_pass = False
+            loads = len(self.loads)
+            size = self._visit(stage)
+            if self.uses_last_pass:
+                self.last_pass += 1
+                del self.loads[loads:]
+                self.visited, self.loaded, self.size = set(), set(), 0
+                size = self._visit(stage)
+            self._keep_in_registers(stage, size)
+        self.kernel.passes.append(self.last_pass)
 
-    def _write_stage(
-        self, emitter: _RowEmitter, number: int, stage: RowReduction | OutputSpec
-    ) -> Callable[[Pass], None]:
-        """Emit a stage's elements; return the function that adds the stage to its pass."""
+    def _visit(self, stage: Stage) -> int:
+        """Visit a stage's elements; return the number of their statements."""
+        before = self.size
         if isinstance(stage, RowReduction):
-            emitter.require_headers(*stage.rare_headers)
-            update = stage.update([emitter.value(value, self.whole) for value in stage.inputs])
-            for index, value in enumerate(stage.outs):
-                emitter.registers[value] = self._result(
-                    f"f{number}_{index}", value, len(self.passes) - 1
-                )
-                emitter.elements.pop((value, self.own), None)
-            return lambda present: present.reductions.append((number, stage, update))
-        begin = emitter.size
-        output = stage.write(emitter)
-        if stage.value is not None and emitter.size - begin > _EXPENSIVE:
-            emitter.registers[stage.value] = self._reload(stage)
-        return lambda present: present.outputs.append(output)
+            for value in stage.inputs:
+                self.visit(value, self.whole)
+        else:
+            stage.walk(self)
+        return self.size - before
 
-    def _write_after(self, spec: OutputSpec) -> None:
-        """Emit an output that is computed once per row."""
-        draft, before = self._draft(), self.emitter
-        draft.begin()
-        output = spec.write(draft)
-        self.passes[-1].after.append((draft.statements, output))
-        # The pass goes on with its own statements.
-        draft.statements, draft.size = before.statements, before.size
-        draft.elements, draft.definitions = before.elements, before.definitions
-        self.emitter = draft
+    @contextmanager
+    def _own_statements(self) -> Iterator[None]:
+        """Visit elements in the block that statements outside of the pass compute."""
+        of_pass = self.visited, self.loaded, self.size
+        self.visited, self.loaded, self.size = set(), set(), 0
+        yield
+        self.visited, self.loaded, self.size = of_pass
 
-    def _result(self, name: str, value: Value, number: int) -> Reader:
-        def read(emitter: Emitter, at: Coordinates) -> str:
-            if at != self.own:
-                raise NeedsMemory(value)
-            assert isinstance(emitter, _RowEmitter)
-            emitter.used.add(number)
-            return name
+    def _keep_in_registers(self, stage: Stage, size: int) -> None:
+        if isinstance(stage, RowReduction):
+            for value in stage.outs:
+                self.registers[value] = self._result(self.last_pass)
+        elif stage.is_whole and size > _EXPENSIVE:
+            self.kernel.reloadable.add(stage)
+            self.registers[stage.value] = self._reload(stage)
 
-        return read
+    def _result(self, number: int) -> HasElement:
+        """Return whether a coordinate is that of a pass's result, and note its use."""
 
-    def _reload(self, spec: OutputSpec) -> Reader:
-        def read(emitter: Emitter, at: Coordinates) -> str:
-            assert spec.value is not None
-            assert spec.view is not None
-            assert isinstance(emitter, _RowEmitter)
-            if at != self.whole:
-                raise NeedsMemory(spec.value)
-            if spec not in emitter.reloaded:
-                emitter.reloaded.append(spec)
-            return emitter.load(spec.view, at)
+        def has(at: Coordinates) -> bool:
+            self.uses_last_pass |= number == self.last_pass
+            return at == self.own
 
-        return read
+        return has
 
-    def _make_kernel(self, stages: list[RowReduction | OutputSpec]) -> PendingRowKernel:
-        emitter = self.emitter
-        outputs = [output for p in self.passes for output in p.outputs]
-        outputs += [output for p in self.passes for _, output in p.after]
-        kernel = PendingRowKernel("kernel", {}, emitter=emitter, outputs=outputs)
-        kernel.rows, kernel.columns, kernel.stages, kernel.passes = (
-            self.rows,
-            self.columns,
-            stages,
-            self.passes,
-        )
-        views = kernel.written_views()
-        for view in views:
-            emitter.argument(view.buffer, view.element)
-        kernel.writes = list(dict.fromkeys(view.buffer for view in views))
-        kernel.reloaded = emitter.reloaded
-        read = dict.fromkeys(view.buffer for _, view, _ in emitter.loads)
-        own = {spec.view.buffer.root for spec in kernel.reloaded if spec.view}
-        kernel.reads = [buffer for buffer in read if buffer.root not in own]
-        kernel.specs = [stage for stage in stages if isinstance(stage, OutputSpec)]
-        return kernel
+    def _reload(self, output: Output) -> HasElement:
+        def has(at: Coordinates) -> bool:
+            self.kernel.reloaded.add(output)
+            self.load(output.view, at)
+            return at == self.whole
+
+        return has

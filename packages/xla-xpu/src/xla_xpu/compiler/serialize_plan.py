@@ -8,18 +8,13 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from xpu_runtime.codegen import kernel as codegen_kernel
 from xpu_runtime.codegen.affine import row_major
-from xpu_runtime.codegen.kernel import Code, Kernel
-from xpu_runtime.codegen.share import share_codes
 
+from .kernels import Kernels
 from .lower import Lowerer
 from .memory import ALIGNMENT
 from .pending_kernel import PendingKernel
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, joined
-
-# Kernels per module: most of a compilation's cost does not depend on their number.
-MODULE_KERNELS = 8
 
 
 def serialize_plan(lowerer: Lowerer, kernels: Kernels) -> dict[str, Any]:
@@ -45,50 +40,26 @@ def _constants(lowerer: Lowerer) -> bytes:
     return bytes(data)
 
 
-class Kernels:
-    """The kernels of all pending kernels, equal ones once, in modules."""
-
-    def __init__(self, lowerer: Lowerer) -> None:
-        written: dict[PendingKernel, Kernel] = {}
-        for step in (inner for top in lowerer.steps for inner in top.all_steps()):
-            if isinstance(step, PendingKernel):
-                kernel = written[step] = step.write(lowerer.target)
-                arguments = step.arguments()
-                step.in_place = [arguments[number] for number in kernel.in_place]
-        self.of = share_codes(written)
-        self.names: dict[Code, str] = {}
-        for kernel in self.of.values():
-            self.names.setdefault(kernel.code, f"fused_{len(self.names)}")
-        complex = {self.of[step].code for step in written if "complex" in step.emitter.rare_headers}
-        self.modules: dict[Code, str] = {}  # the source of each code's module
-        for kind in (False, True):
-            codes = [code for code in self.names if (code in complex) == kind]
-            for begin in range(0, len(codes), MODULE_KERNELS):
-                group = codes[begin : begin + MODULE_KERNELS]
-                source = codegen_kernel.module_source([(self.names[code], code) for code in group])
-                self.modules |= dict.fromkeys(group, source)
-        self.sources = list(dict.fromkeys(self.modules.values()))
-        self.numbers = {source: number for number, source in enumerate(self.sources)}
-
-    def fields(self, step: PendingKernel, numbers: dict[Buffer, int]) -> dict[str, Any]:
-        """Return the fields with which the plugin launches a kernel."""
-        kernel = self.of[step]
-        views = [*(view for _, view, _ in step.emitter.loads), *step.written_views()]
-        return {
-            "source": self.numbers[self.modules[kernel.code]],
-            "name": self.names[kernel.code],
-            "groups": kernel.groups,
-            "group": kernel.group,
-            "bytes": sum(view.type.bytes for view in views),
-            "arguments": [numbers[buffer.root] for buffer in step.arguments()],
-            "sizes": list(kernel.sizes),
-        }
+def _kernel_fields(
+    step: PendingKernel, numbers: dict[Buffer, int], kernels: Kernels
+) -> dict[str, Any]:
+    """Return the fields with which the plugin launches a kernel."""
+    kernel = kernels.of[step]
+    return {
+        "source": kernels.numbers[kernels.modules[kernel.code]],
+        "name": kernels.names[kernel.code],
+        "groups": kernel.groups,
+        "group": kernel.group,
+        "bytes": sum(view.type.bytes for view in (*step.read_views(), *step.written_views())),
+        "arguments": [numbers[buffer.root] for buffer in step.arguments],
+        "sizes": list(kernel.sizes),
+    }
 
 
 def _step(step: Step, numbers: dict[Buffer, int], kernels: Kernels) -> dict[str, Any]:
     fields = {key: _field(value, numbers) for key, value in _with_min_dims(step).items()}
     if isinstance(step, PendingKernel):
-        fields |= kernels.fields(step, numbers)
+        fields |= _kernel_fields(step, numbers, kernels)
     if step.bodies:
         bodies = [[_step(inner, numbers, kernels) for inner in body] for body in step.bodies]
         if step.name == "branch":

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .graph import Graph, Node
-from .lowerings.reductions import IDENTITIES, identity_of
+from .reducers import IDENTITIES, identity_of
 from .regions import reducer_of
 from .splats import splat
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from jaxlib.mlir import ir
 from xpu_runtime import prestart_build_helpers
+from xpu_runtime.codegen.program import LoopProgram
 
 from . import (  # noqa: F401
     collectives,
@@ -22,9 +23,12 @@ from .dump import Dump, graph_text, steps_text
 from .export import text_of
 from .graph import Graph
 from .import_stablehlo import graph_of, main_of, parse
+from .kernels import Kernels
 from .layouts import arrange
+from .loops import write_loops
 from .lower import Lowerer
-from .serialize_plan import Kernels, serialize_plan
+from .pending_kernel import PendingKernel
+from .serialize_plan import serialize_plan
 from .signature import donated_parameters, values_of
 from .simplify import simplify
 from .spmd.partition import needs_partition, partition
@@ -55,6 +59,7 @@ class Compilation:
     donated: dict[int, int | None] = field(default_factory=dict)
     output_aliases: Any = None
     temporary_bytes: int = 0
+    programs: dict[PendingKernel, LoopProgram] = field(default_factory=dict)
     kernels: Any = None
     plan: dict[str, Any] = field(default_factory=dict)
     lowerer: Lowerer = field(init=False)
@@ -115,14 +120,17 @@ def _lower(of: Compilation) -> None:
 
 
 def _fuse(of: Compilation) -> None:
-    steps, locate = of.lowerer.steps, of.lowerer.find_view_at
     if not of.unfused:
-        fuse.fuse_kernels(steps, locate)
-    fuse.drop_unread(steps, locate)
+        fuse.fuse_kernels(of.lowerer.steps)
+    fuse.drop_unread(of.lowerer.steps)
+
+
+def _write_loops(of: Compilation) -> None:
+    of.programs = write_loops(of.lowerer.steps)
 
 
 def _write_kernels(of: Compilation) -> None:
-    of.kernels = Kernels(of.lowerer)
+    of.kernels = Kernels(of.programs, of.lowerer.target)
 
 
 def _assign_memory(of: Compilation) -> None:
@@ -164,6 +172,7 @@ STAGES = (
     Stage(_simplify, "txt", _graph),
     Stage(_lower, "txt", _steps),
     Stage(_fuse, "txt", _steps),
+    Stage(_write_loops, "txt", lambda of: "\n".join(map(str, of.programs.values()))),
     Stage(_write_kernels, "txt", lambda of: "\n".join(of.kernels.sources)),
     Stage(_assign_memory, "txt", _steps),
     Stage(_serialize, "json", lambda of: json.dumps(of.plan["steps"], indent=1)),

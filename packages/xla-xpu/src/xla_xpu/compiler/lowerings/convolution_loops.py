@@ -9,7 +9,6 @@ from xpu_runtime.codegen.statements import Term
 from ..emit import Emitter
 from ..graph import Node
 from ..lower import Lowerer
-from ..pending_kernel import Output
 from .window_loops import Window, walk
 
 
@@ -38,7 +37,7 @@ def add_loops(lowerer: Lowerer, node: Node) -> None:
     for dim, kernel, stride, base, dilation, (low, high) in dims:
         windows[dim] = Window(weights.shape[kernel], stride, base, dilation, low, high)
 
-    def write(emitter: Emitter) -> str:
+    def write(emitter: Emitter) -> list[str]:
         at = counters(out.shape)
         channel = at[numbers["output_feature_dimension"]]
         total = emitter.variable(element, f"({element.math})0")
@@ -83,7 +82,6 @@ def add_loops(lowerer: Lowerer, node: Node) -> None:
             emitter.set(total, Term(f"({element.math})({{0}} + {{1}} * {{2}})", (total, x, w)))
 
         walk(emitter, windows, source.shape, tuple(place), visit)
-        return total
+        return [total]
 
-    emitter, total = lowerer.emit(write, [source, weights])
-    lowerer.add_kernel(emitter, [Output(total, lowerer.result(out))])
+    lowerer.add_kernel(write, [lowerer.result(out)], [source, weights])

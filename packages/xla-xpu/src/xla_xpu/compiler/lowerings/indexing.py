@@ -15,7 +15,7 @@ from ..emit import Emitter, clamped
 from ..failures import Unsupported
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
-from ..pending_kernel import Output, OutputSpec
+from ..pending_kernel import Start
 from ..plan import MAX_DIMENSIONS, View, make_step
 from ..regions import rare_headers, reducer_of, region_expression
 from ..types import ELEMENTS, Element, Type, row_major
@@ -35,20 +35,9 @@ def dynamic_update_slice(lowerer: Lowerer, node: Node) -> None:
         return
     window = out.with_layout(update.shape, out.strides)
 
-    def write(emitter: Emitter) -> Output:
-        shift = Affine()
-        for start, size, whole, stride in zip(
-            starts, update.shape, operand.shape, out.strides, strict=True
-        ):
-            if size == whole:
-                continue
-            number = emitter.value(start, ())
-            name = emitter.define("i64", clamped(number, start.type.element, whole - size))
-            shift = shift + Affine.of(name) * stride
-        return Output(emitter.value(update, counters(update.shape)), window, shift)
-
-    emitter, output = lowerer.emit(write, [update])
-    lowerer.add_kernel(emitter, [output], [OutputSpec(write, update.shape, lowerer.clock)])
+    dims = zip(starts, update.shape, operand.shape, out.strides, strict=True)
+    moved = [Start(start, whole - n, stride) for start, n, whole, stride in dims if n != whole]
+    lowerer.add_update(update, window, moved)
 
 
 def _too_many(arrays: Iterable[Value | View], components: int) -> bool:
@@ -94,20 +83,19 @@ def _add_gather_kernel(lowerer: Lowerer, node: Node) -> None:
         numbers["index_vector_dim"],
     )
 
-    def write(emitter: Emitter) -> Operand:
+    def write(emitter: Emitter) -> list[Operand]:
         inside = walk.inside()
         for number, dim in enumerate(numbers["start_index_map"]):
             start = walk.component(emitter, number)
             room = operand.shape[dim] - sizes[dim]
             name = emitter.define("i64", clamped(start, indices.type.element, room))
             inside[dim] = inside[dim] + Affine.of(name)
-        return emitter.value(operand, tuple(inside))
+        return [emitter.value(operand, tuple(inside))]
 
     out = lowerer.result(node.output)
     if out.type.count:
         lowerer.materialize(operand)
-        emitter, name = lowerer.emit(write, [node.output])
-        lowerer.add_kernel(emitter, [Output(name, out)])
+        lowerer.add_kernel(write, [out], [operand, indices])
 
 
 @dataclass(frozen=True)
@@ -223,7 +211,7 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
     strides, window = operand.type.strides, walk.window
     sign = "(u64)" if indices.type.element.kind == "uint" else "(u64)(i64)"
 
-    def write(emitter: Emitter) -> str:
+    def write(emitter: Emitter) -> list[str]:
         given: list[Operand] = list(walk.inside())
         # Computed in i64, because it may exceed the type of the kernel's positions.
         place = [f"(i64)({{{dim}}}) * {stride}l" for dim, stride in enumerate(strides)]
@@ -235,11 +223,10 @@ def _places_of_elements(lowerer: Lowerer, node: Node) -> tuple[View, dict[str, A
             place.append(f"(i64){{{len(given)}}} * {strides[dim]}l")
             given.append(start)
         text = f"{' && '.join(within) or 'true'} ? {' + '.join(place)} : -1l"
-        return emitter.let("i64", text, *given)
+        return [emitter.let("i64", text, *given)]
 
-    emitter, name = lowerer.emit(write, [node.output])
     places = lowerer.new(Type(ELEMENTS["i64"], updates.shape))
-    lowerer.add_kernel(emitter, [Output(name, places)])
+    lowerer.add_kernel(write, [places], [indices])
     flat = {
         "update_window_dims": [],
         "inserted_window_dims": [0],

@@ -11,7 +11,6 @@ from ..emit import Emitter
 from ..failures import Unsupported
 from ..graph import Node
 from ..lower import Lowerer, lowering
-from ..pending_kernel import Output
 from ..plan import View
 from ..types import ELEMENTS, Element, Type, row_major
 
@@ -38,10 +37,9 @@ def rng_bit_generator(lowerer: Lowerer, node: Node) -> None:
         carried = Term("{0} + ({1} < {2})", (names[2], after, names[1]))
         return [names[0], after, emitter.variable(element, carried)]
 
-    emitter, names = lowerer.emit(advance, [state])
     out = lowerer.result(node.outputs[0])
-    outputs = [Output(name, out.with_layout((1,), (1,), k)) for k, name in enumerate(names)]
-    lowerer.add_kernel(emitter, outputs)
+    words = [out.with_layout((1,), (1,), k) for k in range(state.shape[0])]
+    lowerer.add_kernel(advance, words, [state])
 
 
 def _threefry_bits(lowerer: Lowerer, node: Node) -> int:
@@ -68,15 +66,12 @@ def _threefry_bits(lowerer: Lowerer, node: Node) -> int:
             return [emitter.variable(element, _joined(element, *words))]
         return [emitter.variable(element, Term(f"({element.math}){{0}}", (w,))) for w in words]
 
-    emitter, names = lowerer.emit(write, [state])
     steps = [s * (1 if whole or d != split else 2) for d, s in enumerate(target.strides)]
-    lowerer.add_kernel(
-        emitter,
-        [
-            Output(name, target.with_layout(half, tuple(steps), k * target.strides[split]))
-            for k, name in enumerate(names)
-        ],
-    )
+    views = [
+        target.with_layout(half, tuple(steps), k * target.strides[split])
+        for k in range(1 if whole else 2)
+    ]
+    lowerer.add_kernel(write, views, [state])
     if target.buffer is not out.buffer:
         lowerer.copy(
             out.with_layout(shape, row_major(shape)), target.slice((0,) * len(shape), shape)
@@ -137,11 +132,8 @@ def _philox_bits(lowerer: Lowerer, node: Node) -> int:
             emitter.variable(element, _joined(element, *pair)) for pair in (words[:2], words[2:])
         ]
 
-    emitter, names = lowerer.emit(write, [state])
-    outputs = [
-        Output(name, target.with_layout((count,), (each,), k)) for k, name in enumerate(names)
-    ]
-    lowerer.add_kernel(emitter, outputs)
+    views = [target.with_layout((count,), (each,), k) for k in range(each)]
+    lowerer.add_kernel(write, views, [state])
     if not exact:
         lowerer.copy(_flat(out), target.slice((0,), (bits.type.count,)))
     return count

@@ -10,23 +10,20 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from xpu_runtime.codegen.affine import Affine, Coordinates, dot
+from xpu_runtime.codegen.affine import Affine, Coordinates
 from xpu_runtime.codegen.statements import For, Let, Term
 
-from ..emit import FUSIBLE, MAX_BUFFERS, Emitter, NeedsMemory, Reader, TooLarge, clamped
+from ..emit import Emitter, Reader
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer
-from ..pending_kernel import Output
+from ..pending_kernel import Start
 from ..plan import View
+from ..walk import FUSIBLE, MAX_BUFFERS, HasElement, Walk
 from .stacked_outputs import StackedOutput, is_covered, stacked_outputs_of
 from .trip_count import TripCount
 
 # More elements per lane would not stay in registers; longer bodies take too long to compile.
 _MAX_MIXED, _MAX_LINES = 16, 400
-
-
-class _ReadsOtherLane(Exception):
-    """The body reads another lane's element."""
 
 
 @dataclass
@@ -77,17 +74,14 @@ def run_in_registers(lowerer: Lowerer, node: Node, trip_count: TripCount) -> boo
         if math.prod(shape[dim] for dim in mixed) * len(in_registers) > 4 * _MAX_MIXED:
             return False
         lanes = _Lanes(lowerer, node, trip_count, in_registers, list(stacked.values()), space)
-        try:
-            lanes.write()
-        except _ReadsOtherLane:
-            continue
-        except (NeedsMemory, TooLarge):
+        walk = lanes.walk()
+        if walk is None or walk.missing in body.parameters:
+            continue  # the body reads another lane's element
+        if not walk.is_possible or walk.size > _MAX_LINES:
             return False
-        if lanes.emitter.size > _MAX_LINES:
+        if len(walk.arrays) + len(stacked) + len(in_registers) > MAX_BUFFERS:
             return False
-        if len(lanes.emitter.buffers) + len(in_registers) > MAX_BUFFERS:
-            return False
-        lanes.finish()
+        lanes.add(walk.reads)
         return True
     return False
 
@@ -117,11 +111,35 @@ class _Lanes:
     stacked: list[StackedOutput]
     space: _Shape
 
-    def write(self) -> None:
-        """Emit the loads of states, the loop, and the stores of each iteration."""
-        body = self.node.regions[1]
-        registers: dict[Value, Reader] = {}
-        self.emitter = emitter = Emitter(self._locate, registers=registers)
+    def walk(self) -> Walk | None:
+        """Visit the elements that a lane reads and computes; None if they are another lane's."""
+        body, walk = self.node.regions[1], Walk(self.lowerer.find_view)
+        places = [self._places(stacked.update) for stacked in self.stacked]
+        if None in places:
+            return None
+        for k in self.in_registers:
+            for at in self._coordinates(self.node.inputs[k]):
+                walk.visit(self.node.inputs[k], at)
+                walk.size += 4  # the variable and its assignments
+            walk.registers[body.parameters[k]] = self._coordinates(self.node.inputs[k]).__contains__
+        for parameter, start in self._unchanged():
+            walk.registers[parameter] = _visit(walk, start)
+        walk.registers[body.parameters[self.trip_count.state]] = lambda at: True
+        with walk.scope():
+            for k in self.in_registers:
+                for at in self._coordinates(body.results[k]):
+                    walk.visit(body.results[k], at)
+            for stacked, coordinates in zip(self.stacked, places, strict=True):
+                for start in stacked.starts:
+                    walk.visit(start, ())
+                for at in coordinates or ():
+                    walk.visit(stacked.update, at)
+                    walk.size += 1
+        return walk
+
+    def write(self, emitter: Emitter) -> list[str]:
+        """Emit the loads of states, the loop, and the stores of each iteration; return the states."""
+        body, registers = self.node.regions[1], emitter.registers
         self.names: dict[tuple[int, tuple[int, ...]], str] = {}
         for k in self.in_registers:
             start = self.node.inputs[k]
@@ -134,26 +152,26 @@ class _Lanes:
         trip = emitter.new_name("trip")
         text = f"({counter.type.element.math})({{0}} * {count.step} + ({count.first}))"
         registers[counter] = lambda emitter, at: Term(text, (trip,))
-        for parameter, result, start in zip(
-            body.parameters, body.results, self.node.inputs, strict=True
-        ):
-            if result is parameter:
-                registers[parameter] = self._outside(start)
-        for stacked in self.stacked:
-            self.lowerer.result(self.node.outputs[stacked.state])
+        for parameter, start in self._unchanged():
+            registers[parameter] = _value_of(start)
         with emitter.body() as statements:
-            self._round(body)
-        end = str(self.trip_count.trips)
-        emitter.add(For(trip, "i64", "0", end, statements))
+            self._round(emitter, body)
+        emitter.add(For(trip, "i64", "0", str(self.trip_count.trips), statements))
+        return list(self.names.values())
 
-    def _round(self, body: Graph) -> None:
-        emitter = self.emitter
+    def _unchanged(self) -> list[tuple[Value, Value]]:
+        """Return the states that the body does not change, with their values."""
+        body = self.node.regions[1]
+        triples = zip(body.parameters, body.results, self.node.inputs, strict=True)
+        return [(parameter, start) for parameter, result, start in triples if result is parameter]
+
+    def _round(self, emitter: Emitter, body: Graph) -> None:
         new = {
             (k, element): emitter.value(body.results[k], self._at(body.results[k], element))
             for k, element in self.names
         }
         for stacked in self.stacked:
-            self._store(stacked)
+            self._store(emitter, stacked)
         # Saves all new values before any state is overwritten.
         new_names = []
         for (k, _), value in new.items():
@@ -163,29 +181,26 @@ class _Lanes:
         for key, name in zip(new, new_names, strict=True):
             emitter.set(self.names[key], name)
 
-    def _store(self, stacked: StackedOutput) -> None:
+    def _store(self, emitter: Emitter, stacked: StackedOutput) -> None:
         """Emit the store of an iteration's part of a stacked output: lanes write their own elements."""
-        emitter, update = self.emitter, stacked.update
-        view = self.lowerer.views[self.node.outputs[stacked.state]]
-        shift = Affine(view.offset)
-        for start, size, whole, stride in zip(
-            stacked.starts, update.shape, view.shape, view.strides, strict=True
-        ):
-            if size != whole:
-                first = clamped(emitter.value(start, ()), start.type.element, whole - size)
-                shift = shift + Affine.of(emitter.define("i64", first)) * stride
-        emitter.stores.append((emitter.argument(view.buffer, view.element), view))
-        for at in self._places(update):
-            name = emitter.value(update, at)
-            emitter.add(emitter.store(view, dot(at, view.strides) + shift, name))
+        update, view = stacked.update, self.lowerer.views[self.node.outputs[stacked.state]]
+        dims = zip(stacked.starts, update.shape, view.shape, view.strides, strict=True)
+        shift = emitter.shift(
+            [Start(start, whole - n, stride) for start, n, whole, stride in dims if n != whole]
+        )
+        for at in self._places(update) or ():
+            emitter.add(emitter.store_at(view, at, emitter.value(update, at), shift))
 
-    def _places(self, update: Value) -> list[Coordinates]:
-        """Return a lane's coordinates in an update: the states' shape with dimensions of 1 inserted."""
+    def _places(self, update: Value) -> list[Coordinates] | None:
+        """Return a lane's coordinates in an update: the states' shape with dimensions of 1 inserted.
+
+        None if it has another shape.
+        """
         sizes = [size for size in update.shape if size != 1]
         if sizes != [size for size in self.space.whole if size != 1]:
             if not sizes:
                 return [(Affine(),) * len(update.shape)]
-            raise _ReadsOtherLane
+            return None
         places = []
         for element in self.space.elements():
             pairs = zip(self.space.at(element), self.space.whole, strict=True)
@@ -193,27 +208,27 @@ class _Lanes:
             places.append(tuple(Affine() if size == 1 else next(rest) for size in update.shape))
         return places
 
-    def finish(self) -> None:
-        """Add the kernel, and set the views of the loop's results."""
+    def add(self, reads: dict[Value, View]) -> None:
+        """Add the kernel, which reads ``reads``, and set the views of the loop's results."""
         lowerer, node = self.lowerer, self.node
+        stored = [lowerer.result(node.outputs[stacked.state]) for stacked in self.stacked]
         for stacked in self.stacked:
             if not is_covered(stacked, node.regions[1], self.trip_count):
                 lowerer.start(
                     lowerer.views[node.outputs[stacked.state]], node.inputs[stacked.state]
                 )
         views = {k: lowerer.result(node.outputs[k]) for k in self.in_registers}
-        outputs = [
-            Output(name, self._part(views[k], element)) for (k, element), name in self.names.items()
+        parts = [
+            self._part(views[k], element)
+            for k in self.in_registers
+            for element in self._elements(node.inputs[k])
         ]
-        lowerer.add_kernel(self.emitter, outputs)
+        lowerer.add_written(self.write, parts, reads, stored)
         body = node.regions[1]
         for k, parameter in enumerate(body.parameters):
             if body.results[k] is parameter:
                 lowerer.views[node.outputs[k]] = lowerer.materialize(node.inputs[k])
         self._leave_counter()
-
-    def _outside(self, value: Value) -> Reader:
-        return lambda emitter, at: emitter.value(value, at)
 
     def _part(self, view: View, element: tuple[int, ...]) -> View:
         """Return the view that lanes write of a state; all lanes write a scalar."""
@@ -235,17 +250,23 @@ class _Lanes:
     def _at(self, value: Value, element: tuple[int, ...]) -> Coordinates:
         return self.space.at(element) if value.shape else ()
 
+    def _coordinates(self, value: Value) -> list[Coordinates]:
+        return [self._at(value, element) for element in self._elements(value)]
+
     def _reader(self, k: int) -> Reader:
         places = {
             self._at(self.node.inputs[k], e): name for (j, e), name in self.names.items() if j == k
         }
+        return lambda emitter, at: places[at]
 
-        def read(emitter: Emitter, at: Coordinates) -> str:
-            if at not in places:
-                raise _ReadsOtherLane
-            return places[at]
 
-        return read
+def _value_of(value: Value) -> Reader:
+    return lambda emitter, at: emitter.value(value, at)
 
-    def _locate(self, value: Value) -> View | None:
-        return self.lowerer.find_view(value)
+
+def _visit(walk: Walk, value: Value) -> HasElement:
+    def has(at: Coordinates) -> bool:
+        walk.visit(value, at)
+        return True
+
+    return has

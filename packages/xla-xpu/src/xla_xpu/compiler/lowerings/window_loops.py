@@ -12,7 +12,6 @@ from xpu_runtime.codegen.statements import Operand, Term
 from ..emit import Emitter
 from ..graph import Graph, Value
 from ..lower import Lowerer
-from ..pending_kernel import Output
 
 
 @dataclass(frozen=True)
@@ -135,11 +134,5 @@ def add_loops(
         walk(emitter, windows, inputs[0].shape, counters(shape), visit)
         return list(totals)
 
-    emitter, names = lowerer.emit(write, inputs)
-    lowerer.add_kernel(
-        emitter,
-        [
-            Output(name, lowerer.views.get(value) or lowerer.result(value))
-            for name, value in zip(names, outputs, strict=True)
-        ],
-    )
+    views = [lowerer.views.get(value) or lowerer.result(value) for value in outputs]
+    lowerer.add_kernel(write, views, [*inputs, *starts, *outside])

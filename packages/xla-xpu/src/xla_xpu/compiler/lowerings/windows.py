@@ -14,12 +14,11 @@ from ..elementwise import headers_of
 from ..emit import Emitter
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer, lowering
-from ..pending_kernel import Output
 from ..plan import View, make_step
+from ..reducers import IDENTITIES, identity_of
 from ..regions import as_expression, rare_headers, reducer_of, region_expression
 from ..splats import splat
 from ..types import ELEMENTS, Type, row_major
-from .reductions import IDENTITIES, identity_of
 from .window_loops import Window, add_loops, walk, windows_of
 
 # Larger windows are reduced dimension by dimension, if the order does not matter, ...
@@ -193,7 +192,7 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
     lowerer.views[chosen] = lowerer.new(chosen.type)
     strides = row_major(operand.shape)
 
-    def choose(emitter: Emitter) -> str:
+    def choose(emitter: Emitter) -> list[str]:
         best = emitter.variable(operand.type.element, f"{operand.type.element.math}(0)")
         where = emitter.variable(index, "-1")
 
@@ -205,9 +204,9 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
                 emitter.set(where, dot(inside, strides))
 
         walk(emitter, windows, operand.shape, counters(source.shape), visit)
-        return where
+        return [where]
 
-    def collect(emitter: Emitter) -> str:
+    def collect(emitter: Emitter) -> list[str]:
         total = emitter.variable(operand.type.element, emitter.value(start, ()))
         at = counters(operand.shape)
         own = dot(at, strides)
@@ -229,10 +228,8 @@ def select_and_scatter(lowerer: Lowerer, node: Node) -> None:
                 given = emitter.value(source, tuple(inside))
                 (result,) = emitter.region(scatter, [total, given])
                 emitter.set(total, result)
-        return total
+        return [total]
 
     if source.type.count:
-        emitter, where = lowerer.emit(choose, [operand])
-        lowerer.add_kernel(emitter, [Output(where, lowerer.views[chosen])])
-    emitter, total = lowerer.emit(collect, [source])
-    lowerer.add_kernel(emitter, [Output(total, lowerer.result(node.output))])
+        lowerer.add_kernel(choose, [lowerer.views[chosen]], [operand])
+    lowerer.add_kernel(collect, [lowerer.result(node.output)], [source, start, chosen])

@@ -14,7 +14,8 @@ import numpy as np
 
 from .. import elementwise
 from ..graph import Node
-from ..lowerings.reductions import IDENTITIES, identity_of, reducer_of
+from ..reducers import IDENTITIES, identity_of
+from ..regions import reducer_of
 from ..splats import splat
 
 Names = list[Any]

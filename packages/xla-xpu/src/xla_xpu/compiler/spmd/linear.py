@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..graph import Node
-from ..lowerings.reductions import reducer_of
+from ..regions import reducer_of
 from ..splats import splat
 
 # Operations that add or move their first operands; the number of these.
