@@ -1,8 +1,19 @@
 """A compilation is a list of stages, each of which can be read in a file."""
 
 import re
+import sys
+from pathlib import Path
 
-from xla_xpu.compiler.stages import STAGES
+import jax
+import jax.numpy as jnp
+import pytest
+from jaxlib.xla_client import CompileOptions
+
+from xla_xpu import compiler
+from xla_xpu.compiler.graph import break_cycles
+from xla_xpu.compiler.stages import STAGES, Compilation
+
+FOLDER = Path(compiler.__file__).parent
 
 PROGRAM = """
     import jax, jax.numpy as jnp
@@ -46,3 +57,47 @@ def test_a_folder_that_cannot_be_made(child, tmp_path):
     result = child(PROGRAM, env={"XLA_FLAGS": f"--xla_dump_to={file}"}).check()
     assert result.out.startswith("8.")
     assert f"--xla_dump_to={file}" in result.err
+
+
+# Files that describe programs, kernels and plans, or read them, whichever stage asks.
+SHARED = {
+    *("stages.py", "graph.py", "types.py", "plan.py", "literals.py", "import_stablehlo.py"),
+    *("views.py", "splats.py", "operands.py", "elementwise.py", "regions.py", "reducers.py"),
+    *("walk.py", "pending_kernel.py", "pending_rows.py", "pending_reduction.py"),
+}
+PROGRAMS = {
+    "elements": lambda x: x * 2 + 1,
+    "rows": lambda x: jax.nn.softmax(x[None] * x[:, None]),
+    "columns": lambda x: (x[None] * x[:, None]).sum(0),
+    "product": lambda x: jnp.tanh(jnp.outer(x, x) @ x) + 1,
+    "update": lambda x: x.at[jnp.int32(x[0])].set(2.0),
+    "loop": lambda x: jax.lax.fori_loop(0, jnp.int32(x[0]), lambda i, y: y * y, x),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_stage_is_entered_again(name):
+    """A file of a stage is not entered again when a later stage has begun.
+
+    Counted are calls of functions, by the file of their code, while a program is compiled. A file belongs to
+    the stage that enters it first; the files in SHARED belong to none. A kernel with statements of its own
+    is written by the lowering that added it, so programs with such kernels are not counted.
+    """
+    code = str(jax.jit(PROGRAMS[name]).lower(jnp.ones(64)).compiler_ir()).encode()
+    entered = {}
+
+    def enter(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and FOLDER in path.parents and path.name not in SHARED:
+            entered.setdefault(path.relative_to(FOLDER).as_posix(), {})[stage.run.__name__] = None
+
+    with break_cycles():
+        compilation = Compilation(code, CompileOptions())
+        for stage in STAGES:
+            sys.setprofile(enter)
+            try:
+                stage.run(compilation)
+            finally:
+                sys.setprofile(None)
+    assert {path: list(stages) for path, stages in entered.items() if len(stages) > 1} == {}
+    assert len(entered) > len(STAGES)

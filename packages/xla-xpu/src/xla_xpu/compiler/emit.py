@@ -18,11 +18,12 @@ from xpu_runtime.codegen.statements import If, Load, Operand, Statement, Store, 
 
 from . import elementwise, views
 from .graph import Graph, Node, Value
+from .operands import Key, changes_width, operands_of, part_of
 from .pending_kernel import Output, Start
 from .plan import Buffer, View
 from .regions import rare_headers, region_statements
 from .types import Element
-from .walk import Key, Locate, changes_width, operands_of, part_of
+from .walk import Locate
 
 # Returns an element that is in registers.
 Reader = Callable[["Emitter", Coordinates], Operand]

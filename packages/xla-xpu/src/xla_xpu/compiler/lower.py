@@ -15,11 +15,12 @@ from .emit import Emitter
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .materialize import computed_values, stored_values
+from .operands import FUSIBLE
 from .pending_kernel import CustomKernel, Output, Start, make_kernel
 from .plan import MAX_DIMENSIONS, Buffer, Step, View, groups_of, make_step
 from .splats import is_splat, splat
 from .types import TOKEN, Type
-from .walk import FUSIBLE, MAX_BUFFERS, Walk
+from .walk import MAX_BUFFERS, Walk
 
 Lowering = Callable[["Lowerer", Node], None]
 LOWERINGS: dict[str, Lowering] = {}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable
 
 from . import elementwise, views
 from .graph import Graph, Node, Value
+from .operands import FUSIBLE
 from .splats import is_splat
-from .walk import FUSIBLE
 
 # Operations cheap enough to recompute for every element of a broadcast.
 _CHEAP = frozenset(

@@ -16,9 +16,10 @@ from xpu_runtime.codegen.statements import For, Let, Term
 from ..emit import Emitter, Reader
 from ..graph import Graph, Node, Value
 from ..lower import Lowerer
+from ..operands import FUSIBLE
 from ..pending_kernel import Start
 from ..plan import View
-from ..walk import FUSIBLE, MAX_BUFFERS, HasElement, Walk
+from ..walk import MAX_BUFFERS, HasElement, Walk
 from .stacked_outputs import StackedOutput, is_covered, stacked_outputs_of
 from .trip_count import TripCount
 
