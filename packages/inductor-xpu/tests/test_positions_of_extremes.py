@@ -16,6 +16,7 @@ ORDERS = [(0, 2, 1), (1, 2, 0)]
 FUNCTIONS = {
     "whole": lambda x: (x.argmax(), x.argmin()),
     "computed": lambda x: ((x * 2).argmax(), x.abs().argmin()),
+    "sum of two orders": lambda x: (x + x.contiguous()).argmax(),
     "f16": lambda x: x.half().argmax(),
     "i32": lambda x: x.nan_to_num().int().argmax(),
     "a part": lambda x: x[1:, ::2].argmin(),

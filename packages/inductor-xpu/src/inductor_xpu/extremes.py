@@ -1,4 +1,4 @@
-"""Positions of maxima and minima on GPUs: eager mode's operators split them, Inductor does not."""
+"""Positions of maxima and minima: of elements in any order, and by eager mode's operators on GPUs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import sympy
 import torch
-from torch._inductor.virtualized import V
+from torch._inductor.ir import Buffer, ReinterpretView
+from torch._inductor.virtualized import V, ops
 
 aten = torch.ops.aten
 
@@ -19,6 +21,29 @@ def register_extremes() -> None:
     for operator in (aten.argmax.default, aten.argmin.default):
         whole = fallback_handler(operator, add_to_fallback_set=False)
         lowerings[operator] = _lower(lowerings[operator], whole)
+
+
+def with_positions(x: Any, reduction: dict[str, Any]) -> dict[str, Any]:
+    """Let the elements of a reduction have their positions, as Inductor does it for tensors in memory.
+
+    The loops over computed elements follow the memory of their inputs.
+    """
+    loader, sizes = reduction["inner_fn"], reduction["reduction_ranges"]
+    is_in_memory = isinstance(x.data, ReinterpretView) or isinstance(x.data.data, Buffer)
+    if is_in_memory or len(sizes) < 2:
+        return reduction
+
+    def element(index: Sequence[Any], reduced_index: Sequence[Any]) -> tuple[Any, Any]:
+        value = loader(index, reduced_index)
+        if isinstance(value, tuple):
+            return value
+        position = sympy.S.Zero
+        for size, along in zip(sizes, reduced_index, strict=True):
+            position = position * size + along
+        place = ops.index_expr(sympy.expand(position), torch.int64)  # type: ignore[attr-defined]
+        return value, place
+
+    return reduction | {"inner_fn": element}
 
 
 def _lower(fused: Callable[..., Any], whole: Callable[..., Any]) -> Callable[..., Any]:

@@ -93,6 +93,19 @@ def _division(stock: Any) -> Any:
     return div_prim
 
 
+def _reduced_elements(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def _make_reduction_inner(x: Any, **named: Any) -> dict[str, Any]:
+        made: dict[str, Any] = stock(x, **named)
+        if made["device"].type != "xpu" or named.get("reduction_type") not in ("argmax", "argmin"):
+            return made
+        from .extremes import with_positions
+
+        return with_positions(x, made)
+
+    return _make_reduction_inner
+
+
 def has_f32_reciprocal(divisor: Any) -> bool:
     """Return True if multiplying by the f32 reciprocal gives what dividing gives, also 0 and infinities."""
     return divisor == 0 or 2.0**-126 <= abs(1 / divisor) < 2.0**128 or math.isinf(abs(divisor))
@@ -329,6 +342,12 @@ PATCHES = (
         "SymPyOps.floordiv",
         "makes x // a // b into x // (a * b), which is wrong for a negative b",
         _index_of(lambda x, y: y.is_positive),
+    ),
+    Patch(
+        "torch._inductor.lowering",
+        "_make_reduction_inner",
+        "leaves out positions of computed elements, whose loops may be in another order",
+        _reduced_elements,
     ),
     Patch(
         "torch._inductor.lowering",
