@@ -29,13 +29,18 @@ def test_wrong_results_are_found(monkeypatch):
     """Halves of bytes in the wrong order, as CUDA's are, give noise."""
     from torchao.quantization import Int4WeightOnlyConfig
 
-    stock = plain.low_bit_linear
+    stock = plain.low_bit_plan
 
-    def swapped(input, weight, *rest):
-        data = weight.view(torch.uint8)
-        return stock(input, (data << 4 | data >> 4).view(weight.dtype), *rest)
+    def swapped(*parameters):
+        plan = stock(*parameters)
 
-    monkeypatch.setattr(plain, "low_bit_linear", swapped)
+        def multiply(input, weight, bias):
+            data = weight.view(torch.uint8)
+            return plan(input, (data << 4 | data >> 4).view(weight.dtype), bias)
+
+        return multiply
+
+    monkeypatch.setattr(plain, "low_bit_plan", swapped)
     trial = try_config(Candidate("int4", Int4WeightOnlyConfig))
     assert not trial.works
     assert "wrong results" in trial.reason

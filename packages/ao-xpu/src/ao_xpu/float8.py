@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .handlers import Handler, arguments_of, arguments_of_linear, empty_product
-from .operators.dynamic_linear import dynamic_linear, has_rows, quantizes_rows
-from .operators.low_bit_linear import FLOAT_FORMATS, fits, low_bit_linear
+from .handlers import Handler, arguments_of
+from .linear_plans import Plan, planned_linear
+from .operators.dynamic_linear import dynamic_plan, has_rows
+from .operators.low_bit_linear import FLOAT_FORMATS, fits, low_bit_plan
 
 
 def from_hp(stock: Any) -> Any:
@@ -39,41 +40,28 @@ def from_hp(stock: Any) -> Any:
     return classmethod(make)
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply float activations by a float8 weight as it is stored; torchao quantizes activations."""
-
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type == "xpu" and input.numel() == 0:
-            return empty_product(input, weight, bias)
-        on_xpu = weight.device.type == "xpu"
-        if on_xpu and _is_dynamic(input, weight):
-            return dynamic_linear(input, weight.qdata, weight.scale, bias)
-        if (
-            not on_xpu
-            or weight.act_quant_kwargs is not None
-            or type(input) is type(weight)
-            or weight.qdata.dtype not in FLOAT_FORMATS
-            or not fits(weight.qdata, weight.scale)
-        ):
-            return stock(func, types, args, kwargs)
-        format = FLOAT_FORMATS[weight.qdata.dtype]
-        return low_bit_linear(input, weight.qdata, format, weight.scale, None, None, bias)
-
-    return handler
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by a float8 weight as it is stored; None where torchao quantizes the activations."""
+    data, scale = weight.qdata, weight.scale
+    if not data.is_xpu:
+        return None
+    if weight.act_quant_kwargs is not None:
+        return _dynamic_plan(weight)
+    if data.dtype not in FLOAT_FORMATS or not fits(data, scale):
+        return None
+    return low_bit_plan(FLOAT_FORMATS[data.dtype], scale)
 
 
-def _is_dynamic(input: Tensor, weight: Any) -> bool:
-    """Return whether activations are quantized row by row, to e4m3, with any scales."""
+def _dynamic_plan(weight: Any) -> Plan | None:
+    """Plan products of activations that are quantized row by row, to e4m3, with any scales."""
     how = weight.act_quant_kwargs
-    return (
-        how is not None
-        and type(input) is not type(weight)
-        and how.float8_dtype == weight.qdata.dtype == torch.float8_e4m3fn
-        and how.hp_value_lb is None
-        and how.hp_value_ub is None
-        and quantizes_rows(input, weight.qdata, weight.scale, how.granularity)
-    )
+    is_e4m3 = how.float8_dtype == weight.qdata.dtype == torch.float8_e4m3fn
+    if not is_e4m3 or how.hp_value_lb is not None or how.hp_value_ub is not None:
+        return None
+    return dynamic_plan(weight.qdata, weight.scale, how.granularity)
+
+
+linear = planned_linear(_plan)
 
 
 def bmm(stock: Handler) -> Handler:

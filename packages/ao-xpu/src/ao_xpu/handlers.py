@@ -21,13 +21,6 @@ def arguments_of_linear(args: Any, kwargs: Any) -> tuple[Any, Any, Tensor | None
     return values["input"], values["weight"], values.get("bias")
 
 
-def scaled_input(input: Tensor, weight: Any) -> Tensor:
-    """Return the activations, multiplied by the scale that AWQ and SmoothQuant leave in a weight."""
-    if weight.act_pre_scale is None:
-        return input
-    return (input * weight.act_pre_scale).to(input.dtype)
-
-
 def empty_product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
     """Return the product of activations without elements: torchao's quantizers need a minimum."""
     return F.linear(input, weight.dequantize().to(input.dtype), bias)

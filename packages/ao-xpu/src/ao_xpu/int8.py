@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 from torch._dynamo import is_compiling
 
-from .handlers import Handler, arguments_of, arguments_of_linear, empty_product, scaled_input
-from .operators.dynamic_linear import dynamic_linear, has_rows, quantizes_rows
-from .operators.low_bit_linear import fits, low_bit_linear
+from .handlers import arguments_of
+from .linear_plans import Plan, planned_linear, scaled_activations
+from .operators.dynamic_linear import dynamic_plan, has_rows
+from .operators.low_bit_linear import fits, low_bit_plan
 
 
 def safe_int_mm(stock: Any) -> Any:
@@ -52,39 +53,29 @@ def from_hp(stock: Any) -> Any:
     return classmethod(make)
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply float activations by an int8 weight as it is stored; torchao quantizes activations."""
-
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type == "xpu" and input.numel() == 0:
-            return empty_product(input, weight, bias)
-        on_xpu = weight.device.type == "xpu"
-        if on_xpu and _is_dynamic(input, weight):
-            input = scaled_input(input, weight)
-            return dynamic_linear(input, weight.qdata, weight.scale, bias)
-        if (
-            not on_xpu
-            or weight.act_quant_kwargs is not None
-            or not fits(weight.qdata, weight.scale, weight.zero_point)
-        ):
-            return stock(func, types, args, kwargs)
-        input = scaled_input(input, weight)
-        scale, zero_point = weight.scale, weight.zero_point
-        return low_bit_linear(input, weight.qdata, "int8", scale, zero_point, None, bias)
-
-    return handler
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by an int8 weight as it is stored; None where torchao quantizes the activations."""
+    data, scale = weight.qdata, weight.scale
+    if not data.is_xpu:
+        return None
+    if weight.act_quant_kwargs is not None:
+        plan = _dynamic_plan(weight)
+    elif fits(data, scale, weight.zero_point):
+        plan = low_bit_plan("int8", scale, weight.zero_point)
+    else:
+        plan = None
+    return plan and scaled_activations(plan, weight.act_pre_scale)
 
 
-def _is_dynamic(input: Tensor, weight: Any) -> bool:
-    """Return whether activations are quantized symmetrically, row by row, as they come."""
+def _dynamic_plan(weight: Any) -> Plan | None:
+    """Plan products of activations that are quantized symmetrically, row by row, as they come."""
     from torchao.quantization.quant_primitives import MappingType
 
     how = weight.act_quant_kwargs
-    return (
-        how is not None
-        and weight.act_quant_scale is None
-        and how.mapping_type is MappingType.SYMMETRIC
-        and not how.reduce_range
-        and quantizes_rows(input, weight.qdata, weight.scale, how.granularity)
-    )
+    is_symmetric = how.mapping_type is MappingType.SYMMETRIC and not how.reduce_range
+    if weight.act_quant_scale is not None or not is_symmetric:
+        return None
+    return dynamic_plan(weight.qdata, weight.scale, how.granularity)
+
+
+linear = planned_linear(_plan)

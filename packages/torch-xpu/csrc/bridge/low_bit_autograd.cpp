@@ -79,6 +79,12 @@ void require_constants(const Tensor& weight, std::initializer_list<const Optiona
                               "offsets: detach() them, or train dequantized weights");
 }
 
+// Returns true if a gradient is to be recorded, or there is one of forward mode.
+bool is_differentiated(const OptionalTensor& t) {
+  if (!t || !t->defined()) return false;
+  return (t->requires_grad() && at::GradMode::is_enabled()) || t->_fw_grad(0).defined();
+}
+
 Tensor dequantize_autograd(const Tensor& weight, std::string_view format, const OptionalTensor& scale,
                            const OptionalTensor& zero_point, const OptionalTensor& offset,
                            at::ScalarType dtype) {
@@ -92,6 +98,10 @@ Tensor linear_autograd(const Tensor& input, const Tensor& weight, std::string_vi
                        const OptionalTensor& offset, const OptionalTensor& bias,
                        const OptionalTensor& factor) {
   require_constants(weight, {&scale, &zero_point, &offset, &factor});
+  if (!is_differentiated(input) && !is_differentiated(bias)) {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    return call_linear(input, weight, format, scale, zero_point, offset, bias, factor);
+  }
   return LowBitLinear::apply(input, weight, format, scale, zero_point, offset, bias, factor);
 }
 

@@ -69,7 +69,8 @@ struct Factor {
 
   explicit Factor(const ScaledRows& x) : numbers(x.matrix), scale(x.scale) {
     if (x.block() == 0) {
-      scale = scale.contiguous().view({scale.numel(), 1});
+      bool is_column = scale.dim() == 2 && scale.size(1) == 1 && scale.is_contiguous();
+      if (!is_column) scale = scale.contiguous().view({scale.numel(), 1});
       return;
     }
     powers = x.type == ScalingType::BlockWise1x32;

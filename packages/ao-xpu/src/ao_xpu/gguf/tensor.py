@@ -14,8 +14,8 @@ from torch import Tensor
 from torchao.utils import TorchAOBaseTensor
 
 from .. import distributed
-from ..handlers import arguments_of_linear
-from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear, numbers_in_byte
+from ..linear_plans import Plan, planned_linear
+from ..operators.low_bit_linear import dequantize_low_bit, low_bit_plan, numbers_in_byte
 
 
 class GgufTensor(TorchAOBaseTensor):
@@ -70,12 +70,18 @@ class GgufTensor(TorchAOBaseTensor):
 _aten = torch.ops.aten
 
 
-@GgufTensor.implements([_aten.linear.default])
-@GgufTensor.implements_torch_function([F.linear])
-def _linear(func: Any, types: Any, args: Any, kwargs: Any) -> Tensor:
-    input, weight, bias = arguments_of_linear(args, kwargs)
-    data, format, scale, zero_point, offset = weight.parts
-    return low_bit_linear(input, data, format, scale, zero_point, offset, bias)
+def _plan(weight: Any) -> Plan:
+    _, *parameters = weight.parts
+    return low_bit_plan(*parameters)
+
+
+def _reject(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    raise NotImplementedError("a product of two GgufTensors")
+
+
+_linear = planned_linear(_plan)(_reject)
+GgufTensor.implements_torch_function([F.linear])(_linear)
+GgufTensor.implements([_aten.linear.default])(_linear)
 
 
 @GgufTensor.implements([_aten.embedding.default])

@@ -10,9 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..handlers import Handler, arguments_of_linear, scaled_input
-from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear
-from .fp8_activations import quantized_rows, scaled_rows
+from ..handlers import Handler
+from ..linear_plans import Plan, planned_linear, scaled_activations
+from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear, low_bit_plan
+from .fp8_activations import with_fp8_activations
 from .packing import pack
 from .quantizers import quantize_asymmetric, quantize_symmetric, quantizer
 
@@ -44,18 +45,19 @@ def from_hp(stock: Any) -> Any:
     return quantizer(stock, make)
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply by the weight as it is stored; activations of fp8 are quantized by rows."""
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by the weight as it is stored; activations of fp8 are quantized by rows."""
+    if not weight.qdata.is_xpu:
+        return None
+    if weight.dim() != 2 or weight.block_size[-1] == 1:
+        raise NotImplementedError("linear with an Int4Tensor that is transposed or no matrix")
+    plan = low_bit_plan("int4", weight.scale.t(), None, weight.zero_point.t())
+    if weight.activation_dtype == torch.float8_e4m3fn:
+        plan = with_fp8_activations(plan)
+    return scaled_activations(plan, weight.act_pre_scale)
 
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type != "xpu":
-            return stock(func, types, args, kwargs)
-        if weight.dim() != 2 or weight.block_size[-1] == 1:
-            raise NotImplementedError("linear with an Int4Tensor that is transposed or no matrix")
-        return _product(scaled_input(input, weight), weight, bias)
 
-    return handler
+linear = planned_linear(_plan)
 
 
 def bmm(stock: Handler) -> Handler:
@@ -98,12 +100,3 @@ def _elements(weight: Any, dtype: torch.dtype) -> Tensor:
         for data, scale, zero_point in parts
     ]
     return torch.stack(matrices) if weight.dim() == 3 else matrices[0]
-
-
-def _product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
-    scale, offset = weight.scale.t(), weight.zero_point.t()
-    if weight.activation_dtype != torch.float8_e4m3fn:
-        return low_bit_linear(input, weight.qdata, "int4", scale, None, offset, bias)
-    rows, row_scale = quantized_rows(input)
-    product = low_bit_linear(rows, weight.qdata, "int4", scale, None, offset)
-    return scaled_rows(product, row_scale, bias, input.dtype)

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from .. import hqq
 from ..errors import DoesNotFitError
-from ..handlers import Handler, arguments_of_linear, scaled_input, scaled_sum
-from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear
+from ..handlers import Handler, scaled_sum
+from ..linear_plans import Plan, planned_linear, scaled_activations
+from ..operators.low_bit_linear import dequantize_low_bit, low_bit_plan
 from .packing import pack_words
 from .quantizers import PIECE, require_groups
 
@@ -59,18 +60,29 @@ def quantize_hqq(cls: Any, weight: Tensor, block_size: list[int]) -> Any:
     return from_numbers(cls, numbers, scale.to(weight.dtype), zero_point, block_size)
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply by the weight as it is stored."""
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by the weight as it is stored."""
+    if weight.qdata.device.type not in DEVICES:
+        return None
+    if weight.dim() != 2:
+        raise ValueError(f"linear with an int4 weight of {weight.dim()} dimensions")
+    return scaled_activations(_plan_of_rows(weight), weight.act_pre_scale)
 
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type not in DEVICES:
-            return stock(func, types, args, kwargs)
-        if weight.dim() != 2:
-            raise ValueError(f"linear with an int4 weight of {weight.dim()} dimensions")
-        return _product(scaled_input(input, weight), weight, bias)
 
-    return handler
+def _plan_of_rows(weight: Any) -> Plan:
+    if weight.block_size[-1] != 1:
+        return low_bit_plan("uint4", weight.scale.t(), weight.zero_point.t())
+    # Groups along the rows of the result: no product takes them.
+    scale, zero_point = weight.scale, weight.zero_point
+
+    def multiply(input: Tensor, data: Tensor, bias: Tensor | None) -> Tensor:
+        elements = dequantize_low_bit(data.t(), "uint4", scale, zero_point, dtype=input.dtype)
+        return torch.nn.functional.linear(input, elements.t(), bias)
+
+    return multiply
+
+
+linear = planned_linear(_plan)
 
 
 def mm(stock: Handler) -> Handler:
@@ -80,7 +92,7 @@ def mm(stock: Handler) -> Handler:
         input, weight = args
         if weight.device.type not in DEVICES:
             return stock(func, types, args, kwargs)
-        return _product(scaled_input(input, weight), weight.t(), None)
+        return _multiply_by_transpose(input, weight)
 
     return handler
 
@@ -92,10 +104,15 @@ def addmm(stock: Handler) -> Handler:
         bias, input, weight = args
         if weight.device.type not in DEVICES:
             return stock(func, types, args, kwargs)
-        product = _product(scaled_input(input, weight), weight.t(), None)
-        return scaled_sum(bias, product, kwargs)
+        return scaled_sum(bias, _multiply_by_transpose(input, weight), kwargs)
 
     return handler
+
+
+def _multiply_by_transpose(input: Tensor, weight: Any) -> Tensor:
+    rows = weight.t()
+    plan = scaled_activations(_plan_of_rows(rows), weight.act_pre_scale)
+    return plan(input, rows.qdata, None)
 
 
 def dequantize(stock: Any) -> Any:
@@ -107,13 +124,6 @@ def dequantize(stock: Any) -> Any:
         return _elements(self, output_dtype or self.dtype)
 
     return elements
-
-
-def _product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
-    if weight.block_size[-1] == 1:  # groups along the rows of the result: no product takes them
-        return torch.nn.functional.linear(input, _elements(weight, input.dtype), bias)
-    data, scale, zero_point = weight.qdata, weight.scale.t(), weight.zero_point.t()
-    return low_bit_linear(input, data, "uint4", scale, zero_point, None, bias)
 
 
 def _elements(weight: Any, dtype: torch.dtype) -> Tensor:

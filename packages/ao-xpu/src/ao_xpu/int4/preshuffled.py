@@ -12,9 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..handlers import Handler, arguments_of_linear
-from ..operators.low_bit_linear import low_bit_linear
-from .fp8_activations import quantized_rows, scaled_rows
+from ..handlers import Handler
+from ..linear_plans import Plan, planned_linear
+from ..operators.low_bit_linear import low_bit_plan
+from .fp8_activations import quantized_rows, with_fp8_activations
 from .packing import pack
 from .plain import require_batches
 from .quantizers import quantize_asymmetric, quantize_symmetric, quantizer
@@ -56,19 +57,16 @@ def from_int4_tensor(stock: Any) -> Any:
     return classmethod(convert)
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply by the weight as it is stored."""
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by the weight as it is stored."""
+    if not weight.qdata.is_xpu:
+        return None
+    if weight.dim() != 2:
+        raise NotImplementedError("linear with an Int4PreshuffledTensor that is no matrix")
+    return _plan_of_parts(weight.qdata, weight.group_scale, weight.group_zero, weight.row_scale)
 
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type != "xpu":
-            return stock(func, types, args, kwargs)
-        if weight.dim() != 2:
-            raise NotImplementedError("linear with an Int4PreshuffledTensor that is no matrix")
-        parts = weight.group_zero, weight.row_scale
-        return _product(input, weight.qdata, weight.group_scale, *parts, bias)
 
-    return handler
+linear = planned_linear(_plan)
 
 
 def bmm(stock: Handler) -> Handler:
@@ -83,26 +81,20 @@ def bmm(stock: Handler) -> Handler:
         for i, x in enumerate(input):
             zero = None if weight.group_zero is None else weight.group_zero[i]
             row_scale = None if weight.row_scale is None else weight.row_scale[i]
-            result[i] = _product(x, weight.qdata[i], weight.group_scale[i], zero, row_scale)
+            data = weight.qdata[i]
+            result[i] = _plan_of_parts(data, weight.group_scale[i], zero, row_scale)(x, data, None)
         return result
 
     return handler
 
 
-def _product(
-    input: Tensor,
-    data: Tensor,
-    group_scale: Tensor,
-    group_zero: Tensor | None,
-    row_scale: Tensor | None,
-    bias: Tensor | None = None,
-) -> Tensor:
-    """Return the product by a matrix with zero points of groups or with scales of rows."""
+def _plan_of_parts(
+    data: Tensor, group_scale: Tensor, group_zero: Tensor | None, row_scale: Tensor | None
+) -> Plan:
+    """Plan products by a matrix with zero points of groups or with scales of rows."""
     if data.dtype != torch.uint8:
         raise ValueError("a preshuffled weight in CUDA's order: quantize it on xpu")
     scale = group_scale.t()
     if group_zero is not None:
-        return low_bit_linear(input, data, "int4", scale, None, group_zero.t(), bias)
-    rows, input_scale = quantized_rows(input)
-    product = low_bit_linear(rows, data, "int4", scale) * row_scale
-    return scaled_rows(product, input_scale, bias, input.dtype)
+        return low_bit_plan("int4", scale, None, group_zero.t())
+    return with_fp8_activations(low_bit_plan("int4", scale), row_scale)

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from .. import hqq
 from ..errors import DoesNotFitError
-from ..handlers import Handler, arguments_of_linear, scaled_input
+from ..handlers import Handler
+from ..linear_plans import Plan, planned_linear, scaled_activations
 from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear
 from .packing import pack_words
 from .quantizers import require_groups
@@ -87,23 +88,25 @@ def _quantize_tinygemm(weight: Tensor, group: int) -> tuple[Tensor, Tensor, Tens
     return numbers, scale.reshape(rows, -1), zero.reshape(rows, -1)
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply by the weight as it is stored, in the layout of xpu."""
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by the weight as it is stored, in the layout of xpu."""
+    scale_and_zero = weight.scale_and_zero
+    if not weight.qdata.is_xpu:
+        return None
+    if weight.qdata.dim() != 2:
+        raise ValueError(
+            "a tile_packed_to_4d weight in CUDA's layout: load it with "
+            "ao_xpu.checkpoints.load_checkpoint, or quantize it on xpu"
+        )
 
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        if weight.device.type != "xpu":
-            return stock(func, types, args, kwargs)
-        if weight.qdata.dim() != 2:
-            raise ValueError(
-                "a tile_packed_to_4d weight in CUDA's layout: load it with "
-                "ao_xpu.checkpoints.load_checkpoint, or quantize it on xpu"
-            )
-        scale, offset = _parameters(weight)
-        input = scaled_input(input, weight)
-        return low_bit_linear(input, weight.qdata, "uint4", scale, None, offset, bias)
+    def multiply(input: Tensor, data: Tensor, bias: Tensor | None) -> Tensor:
+        scale, offset = _parameters(scale_and_zero)
+        return low_bit_linear(input, data, "uint4", scale, None, offset, bias)
 
-    return handler
+    return scaled_activations(multiply, weight.act_pre_scale)
+
+
+linear = planned_linear(_plan)
 
 
 def slice_(stock: Handler) -> Handler:
@@ -136,14 +139,14 @@ def dequantize(stock: Any) -> Any:
     def elements(self: Any, output_dtype: torch.dtype | None = None) -> Tensor:
         if self.device.type != "xpu":
             return stock(self)
-        scale, offset = _parameters(self)
+        scale, offset = _parameters(self.scale_and_zero)
         dtype = output_dtype or self.dtype
         return dequantize_low_bit(self.qdata, "uint4", scale, None, offset, dtype)
 
     return elements
 
 
-def _parameters(weight: Any) -> tuple[Tensor, Tensor]:
+def _parameters(scale_and_zero: Tensor) -> tuple[Tensor, Tensor]:
     """Return scale and offset [N, K / group] of elements ``scale * number + offset``, exactly."""
-    scale, zero = weight.scale_and_zero.float().unbind(-1)
+    scale, zero = scale_and_zero.float().unbind(-1)
     return scale.t(), (zero - 8 * scale).t()

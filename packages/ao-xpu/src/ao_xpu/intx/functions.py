@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..handlers import adds_columns, arguments_of_linear, linear_of_rows, scaled_sum
-from .packed_linear import dequantize_packed, packed_linear
+from ..linear_plans import Plan, plan_of
+from .packed_linear import dequantize_packed, packed_plan
 
 
 def linear(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -57,16 +58,30 @@ def aten_embedding(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _product(input: Tensor, weight: Any, bias: Tensor | None) -> Tensor:
-    if weight.dim() != 2 or weight.packed_dim != 1:
+    plan = plan_of(weight, _plan)
+    if plan is None:
         return F.linear(input, weight.dequantize(input.dtype), bias)
-    if weight.activation_quantization is not None and input.numel():
-        from torchao.quantization.quantize_.workflows.intx import intx_unpacked_to_int8_tensor
+    return plan(input, weight.qdata, bias)
 
-        if weight.activation_quantization != "int8_asym_per_token":
-            raise NotImplementedError(f"activations of {weight.activation_quantization}")
-        input = intx_unpacked_to_int8_tensor._apply_int8_act_asym_per_token_quant_dequant(input)
-    data, bits, scale, zero_point = weight.rows()
-    return packed_linear(input, data, bits, scale, zero_point, bias)
+
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by packed rows; None for columns and for a single row."""
+    from torchao.quantization.quantize_.workflows.intx import intx_unpacked_to_int8_tensor
+
+    data, scale, zero_point = weight.qdata, weight.scale, weight.zero_point
+    if data.dim() != 2 or weight.packed_dim != 1:
+        return None
+    plan = packed_plan(weight.bits, scale, zero_point)
+    if weight.activation_quantization is None:
+        return plan
+    if weight.activation_quantization != "int8_asym_per_token":
+        raise NotImplementedError(f"activations of {weight.activation_quantization}")
+
+    def multiply(input: Tensor, data: Tensor, bias: Tensor | None) -> Any:
+        quantize = intx_unpacked_to_int8_tensor._apply_int8_act_asym_per_token_quant_dequant
+        return plan(quantize(input) if input.numel() else input, data, bias)
+
+    return multiply
 
 
 def _multiply(bias: Tensor | None, a: Any, b: Any) -> Tensor:

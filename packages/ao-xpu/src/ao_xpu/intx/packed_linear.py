@@ -11,29 +11,29 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ..linear_plans import Plan
 from ..operators.bit_packing import UNIT, unpack_bits
-from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear
+from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear, low_bit_plan
 
 # Numbers that are expanded at a time.
 MAX_EXPANDED = 1 << 26
 
 
-def packed_linear(
-    input: Tensor,
-    packed: Tensor,
-    bits: int,
-    scale: Tensor,
-    zero_point: Tensor,
-    bias: Tensor | None = None,
-) -> Tensor:
-    """Return the product of ``input`` [..., K] by the weight [N, K], plus ``bias``."""
-    products = []
-    for rows in _pieces(packed, bits):
-        numbers, format = _readable(packed[rows], bits)
-        parameters = (scale[rows], zero_point[rows], None)
-        part_of_bias = None if bias is None else bias[rows]
-        products.append(low_bit_linear(input, numbers, format, *parameters, part_of_bias))
-    return products[0] if len(products) == 1 else torch.cat(products, -1)
+def packed_plan(bits: int, scale: Tensor, zero_point: Tensor) -> Plan:
+    """Plan products by weights [N, K] of numbers of as many bits."""
+    if bits == 4:
+        return low_bit_plan("uint4", scale, zero_point)
+
+    def multiply(input: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
+        products = []
+        for rows in _pieces(packed, bits):
+            numbers = unpack_bits(packed[rows], bits)
+            parameters = (scale[rows], zero_point[rows], None)
+            part_of_bias = None if bias is None else bias[rows]
+            products.append(low_bit_linear(input, numbers, "uint8", *parameters, part_of_bias))
+        return products[0] if len(products) == 1 else torch.cat(products, -1)
+
+    return multiply
 
 
 def dequantize_packed(

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..handlers import Handler, arguments_of_linear, empty_product
-from ..operators.low_bit_linear import fits, low_bit_linear
+from torch import Tensor
+
+from ..linear_plans import Plan, planned_linear
+from ..operators.low_bit_linear import fits, low_bit_plan
 
 
-def linear(stock: Handler) -> Handler:
-    """Multiply by an IntxUnpackedToInt8Tensor as it is stored."""
+def _plan(weight: Any) -> Plan | None:
+    """Plan products by an IntxUnpackedToInt8Tensor as it is stored."""
+    from torchao.quantization.quantize_.workflows.intx import intx_unpacked_to_int8_tensor
 
-    def handler(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from torchao.quantization.quantize_.workflows.intx import intx_unpacked_to_int8_tensor
+    data, scale, zero_point = weight.qdata, weight.scale, weight.zero_point
+    if not data.is_xpu or not fits(data, scale, zero_point):
+        return None
+    plan = low_bit_plan("int8", scale, zero_point)
+    if weight.activation_quantization is None:
+        return plan
+    if weight.activation_quantization != "int8_asym_per_token":
+        return None
 
-        input, weight, bias = arguments_of_linear(args, kwargs)
-        scale, zero_point = weight.scale, weight.zero_point
-        if weight.device.type != "xpu" or not fits(weight.qdata, scale, zero_point):
-            return stock(func, types, args, kwargs)
+    def multiply(input: Tensor, data: Tensor, bias: Tensor | None) -> Any:
         if input.numel() == 0:
-            return empty_product(input, weight, bias)
-        if weight.activation_quantization is not None:
-            if weight.activation_quantization != "int8_asym_per_token":
-                return stock(func, types, args, kwargs)
-            fake_quantize = (
-                intx_unpacked_to_int8_tensor._apply_int8_act_asym_per_token_quant_dequant
-            )
-            input = fake_quantize(input)
-        return low_bit_linear(input, weight.qdata, "int8", scale, zero_point, None, bias)
+            return NotImplemented
+        quantize = intx_unpacked_to_int8_tensor._apply_int8_act_asym_per_token_quant_dequant
+        return plan(quantize(input), data, bias)
 
-    return handler
+    return multiply
+
+
+linear = planned_linear(_plan)

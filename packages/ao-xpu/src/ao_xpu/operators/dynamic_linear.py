@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
+
+_FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+_product = torch.ops.torch_xpu.dynamic_linear.default
 
 
 def dynamic_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
@@ -13,31 +17,42 @@ def dynamic_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | 
 
     The weight [N, K] is int8 or float8_e4m3fn with scales [N, 1].
     """
-    if torch.is_autocast_enabled(input.device.type):
-        input = input.to(torch.get_autocast_dtype(input.device.type))
-    bias = bias if bias is None else bias.to(input.dtype)
-    return torch.ops.torch_xpu.dynamic_linear(input, weight, scale, bias)
+    if torch.is_autocast_enabled("xpu"):
+        input = input.to(torch.get_autocast_dtype("xpu"))
+    if bias is not None and bias.dtype != input.dtype:
+        bias = bias.to(input.dtype)
+    return _product(input, weight, scale, bias)
 
 
 def has_rows(x: Tensor, granularity: Any) -> bool:
     """Return whether ``quantize_rows`` of torch-xpu takes the tensor: a scale belongs to a row."""
     from torchao.quantization.granularity import PerRow
 
-    return (
-        x.device.type == "xpu"
-        and isinstance(granularity, PerRow)
-        and granularity.dim in (-1, x.dim() - 1)
-        and x.numel() > 0
-        and x.dtype in (torch.float32, torch.float16, torch.bfloat16)
-    )
+    return isinstance(granularity, PerRow) and _has_rows_along(x, granularity.dim)
 
 
-def quantizes_rows(input: Tensor, weight: Tensor, scale: Tensor, granularity: Any) -> bool:
-    """Return whether ``dynamic_linear`` may compute the product. It has no gradient."""
-    return (
-        has_rows(input, granularity)
-        and weight.dim() == 2
-        and scale.shape == (weight.shape[0], 1)
-        and scale.dtype == torch.float32
-        and not (torch.is_grad_enabled() and input.requires_grad)
-    )
+def _has_rows_along(x: Tensor, dim: int) -> bool:
+    return x.is_xpu and (dim == -1 or dim == x.dim() - 1) and x.numel() > 0 and x.dtype in _FLOATS
+
+
+def dynamic_plan(
+    weight: Tensor, scale: Tensor, granularity: Any
+) -> Callable[[Tensor, Tensor, Tensor | None], Any] | None:
+    """Return ``dynamic_linear`` by such weights and scales as a function of input, weight and bias, or None.
+
+    It has no gradient: where one is wanted, and for other activations, it returns NotImplemented.
+    """
+    from torchao.quantization.granularity import PerRow
+
+    has_scale = scale.dtype == torch.float32 and scale.shape == (weight.shape[0], 1)
+    if weight.dim() != 2 or not has_scale or not isinstance(granularity, PerRow):
+        return None
+    dim = granularity.dim
+
+    def multiply(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
+        needs_gradient = input.requires_grad and torch.is_grad_enabled()
+        if needs_gradient or not _has_rows_along(input, dim):
+            return NotImplemented
+        return dynamic_linear(input, weight, scale, bias)
+
+    return multiply

@@ -6,8 +6,12 @@ parameters have the shape ``[N, K / group]``, ``[N, 1]``, ``[1, 1]`` or ``[]``, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
+from torch._C._functorch import peek_interpreter_stack
+from torch.compiler import is_compiling
 from xpu_runtime.codegen.elements import LOW_BIT_FORMATS
 
 _TYPES = {
@@ -19,6 +23,21 @@ _TYPES = {
 FLOAT_FORMATS = {
     type: name for name, type in _TYPES.items() if LOW_BIT_FORMATS[name].kind == "float"
 }
+_product = torch.ops.torch_xpu.low_bit_linear.default
+
+
+def low_bit_plan(
+    format: str,
+    scale: Tensor | None = None,
+    zero_point: Tensor | None = None,
+    offset: Tensor | None = None,
+) -> Callable[[Tensor, Tensor, Tensor | None], Tensor]:
+    """Return the product by weights of a format and parameters, as a function of input, weight and bias."""
+
+    def multiply(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return low_bit_linear(input, weight, format, scale, zero_point, offset, bias)
+
+    return multiply
 
 
 def numbers_in_byte(format: str) -> int:
@@ -43,14 +62,13 @@ def low_bit_linear(
     The result has the type of ``input``, or under autocast its type. Under transforms of torch.func (`grad`,
     `vmap`) the weight is expanded first.
     """
-    if torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64:
-        input = input.to(torch.get_autocast_dtype(input.device.type))
-    if bias is not None:
+    device = "xpu" if input.is_xpu else input.device.type
+    if torch.is_autocast_enabled(device) and input.dtype != torch.float64:
+        input = input.to(torch.get_autocast_dtype(device))
+    if bias is not None and bias.dtype != input.dtype:
         bias = bias.to(input.dtype)
-    if input.device.type == "xpu" and not _is_transformed():
-        product = torch.ops.torch_xpu.low_bit_linear
-        parameters = (scale, zero_point, offset, bias, factor)
-        return product(input, weight.contiguous(), format, *parameters)
+    if device == "xpu" and not _is_transformed():
+        return _product(input, weight, format, scale, zero_point, offset, bias, factor)
     elements = dequantize_low_bit(weight, format, scale, zero_point, offset, input.dtype)
     if factor is not None:
         product = torch.nn.functional.linear(input, elements) * factor.to(input.dtype)
@@ -60,8 +78,7 @@ def low_bit_linear(
 
 def _is_transformed() -> bool:
     """Return whether a transform of torch.func runs: it takes no function of autograd that C++ defines."""
-    is_compiling = torch.compiler.is_compiling()
-    return not is_compiling and torch._C._functorch.peek_interpreter_stack() is not None
+    return not is_compiling() and peek_interpreter_stack() is not None
 
 
 def dequantize_low_bit(

@@ -1,5 +1,6 @@
 // torch_xpu::quantize_rows: numbers of eight bits with a scale for each row. torch_xpu::dynamic_linear:
 // activations that are quantized so as they come, by such weights. Their schemas are in bridge/operators.cpp.
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -80,6 +81,7 @@ std::tuple<Tensor, Tensor> quantize_rows(const Tensor& input, at::ScalarType dty
 Tensor dynamic_linear(const Tensor& input, const Tensor& weight, const Tensor& scale,
                       const std::optional<Tensor>& bias) {
   auto guard = guard_for(input, weight);
+  at::AutoDispatchBelowADInplaceOrView below_autograd;
   check_one_device(input, weight, scale, bias);
   check_types(input, weight.scalar_type());
   auto type = input.scalar_type();

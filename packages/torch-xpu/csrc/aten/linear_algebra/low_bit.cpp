@@ -3,8 +3,8 @@
 //
 // A weight [n, k] is rows of bytes, of one number or two (the first in the low half). Its numbers mean
 // scale * (number - zero_point) + offset; the three have the shape [n, groups], [n, 1], [1, 1] or [].
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -22,15 +22,33 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-// A weight and what its numbers mean, as the runtime sees them: [k, n]. Views of tensors that it keeps.
+// Columns `begin` to `end` of a matrix whose columns are `step` bytes apart.
+xpu::Tensor columns(xpu::Tensor t, std::int64_t begin, std::int64_t end, std::int64_t step) {
+  t.data = static_cast<char*>(t.data) + begin * step;
+  t.shape[t.ndim - 1] = end - begin;
+  return t;
+}
+xpu::Tensor columns(const xpu::Tensor& t, std::int64_t begin, std::int64_t end) {
+  return columns(t, begin, end, t.strides[t.ndim - 1] * static_cast<std::int64_t>(xpu::size_of(t.dtype)));
+}
+
+// A contiguous tensor as a matrix of rows.
+xpu::Tensor rows_of(const Tensor& t, std::int64_t rows, std::int64_t length) {
+  std::int64_t shape[] = {rows, length}, strides[] = {length, 1};
+  auto view = view_of(t);
+  return {view.data, view.dtype, 2, shape, strides};
+}
+
+// A weight and what its numbers mean, as the runtime sees them: [k, n]. Views of the operator's arguments,
+// made without PyTorch's views, which cost a call of few rows more time than the rest of it.
 struct Weight {
-  Tensor bytes, scale, zero_point, offset;
+  Tensor bytes;
   std::int64_t n, k;
   xpu::Tensor numbers;
   xpu::dnn::Quantization quantization;
 
-  Weight(const Tensor& weight, std::string_view format_name, const OptionalTensor& scale_,
-         const OptionalTensor& zero_, const OptionalTensor& offset_) {
+  Weight(const Tensor& weight, std::string_view format_name, const OptionalTensor& scale,
+         const OptionalTensor& zero_point, const OptionalTensor& offset) {
     auto& format = low_bit_format(format_name);
     TORCH_CHECK_VALUE(weight.dim() == 2, "weight: got ", weight.dim(), " dimensions, expected 2");
     TORCH_CHECK_TYPE(weight.element_size() == 1 || weight.scalar_type() == at::kInt, "weight: got ",
@@ -41,40 +59,39 @@ struct Weight {
     k = weight.size(1) * numbers_each;
     std::int64_t shape[] = {k, n}, strides[] = {1, bytes.stride(0) * numbers_each};
     numbers = {view_of(bytes).data, format.dtype, 2, shape, strides};
-    quantization.scale = part("scale", scale_, scale);
-    quantization.zero_point = part("zero_point", zero_, zero_point);
-    quantization.offset = part("offset", offset_, offset);
+    quantization.scale = part("scale", scale);
+    quantization.zero_point = part("zero_point", zero_point);
+    quantization.offset = part("offset", offset);
   }
 
   Weight rows(std::int64_t begin, std::int64_t end) const {
     Weight w = *this;
-    w.n = w.numbers.shape[1] = end - begin;
-    auto advance = [](xpu::Tensor& t, std::int64_t bytes_on) {
-      t.data = static_cast<char*>(t.data) + bytes_on;
-    };
-    advance(w.numbers, begin * bytes.stride(0) * bytes.element_size());
+    w.n = end - begin;
+    w.numbers = columns(numbers, begin, end, bytes.stride(0) * bytes.element_size());
     for (auto* extra : {&w.quantization.scale, &w.quantization.zero_point, &w.quantization.offset}) {
-      if (!*extra || (*extra)->ndim == 0 || (*extra)->shape[1] == 1) continue;
-      auto& t = **extra;
-      t.shape[1] = end - begin;
-      advance(t, begin * t.strides[1] * static_cast<std::int64_t>(xpu::size_of(t.dtype)));
+      if (*extra && (*extra)->ndim == 2 && (*extra)->shape[1] != 1) *extra = columns(**extra, begin, end);
     }
     return w;
   }
 
  private:
-  std::optional<xpu::Tensor> part(const char* name, const OptionalTensor& given_tensor, Tensor& holder) {
+  std::optional<xpu::Tensor> part(const char* name, const OptionalTensor& given_tensor) const {
     if (!given(given_tensor)) return {};
-    holder = *given_tensor;
+    auto& t = *given_tensor;
     // Devices without f64 have no kernel that reads it.
-    TORCH_CHECK_TYPE(!holder.is_complex() && holder.scalar_type() != at::kDouble, name, ": got ",
-                     holder.scalar_type(), ", expected integers or floats of up to 32 bits");
-    if (holder.numel() == 1) return view_of_scale(holder.reshape({}));
-    bool fits = holder.dim() == 2 && (holder.size(0) == n || holder.size(0) == 1) && holder.size(1) > 0 &&
-                k % holder.size(1) == 0;
-    TORCH_CHECK_VALUE(fits, name, ": got shape ", holder.sizes(), ", expected (", n,
+    TORCH_CHECK_TYPE(!t.is_complex() && t.scalar_type() != at::kDouble, name, ": got ", t.scalar_type(),
+                     ", expected integers or floats of up to 32 bits");
+    auto view = view_of_scale(t);
+    if (t.numel() == 1) {
+      view.ndim = 0;
+      return view;
+    }
+    bool fits = t.dim() == 2 && (t.size(0) == n || t.size(0) == 1) && t.size(1) > 0 && k % t.size(1) == 0;
+    TORCH_CHECK_VALUE(fits, name, ": got shape ", t.sizes(), ", expected (", n,
                       ", groups) where groups divides ", k);
-    return view_of_scale(holder.t());
+    std::swap(view.shape[0], view.shape[1]);
+    std::swap(view.strides[0], view.strides[1]);
+    return view;
   }
   static xpu::Tensor view_of_scale(const Tensor& t) {
     if (t.scalar_type() != at::kFloat8_e8m0fnu) return view_of(t);
@@ -97,6 +114,7 @@ Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_vie
                       const OptionalTensor& offset, const OptionalTensor& bias,
                       const OptionalTensor& factor) {
   auto guard = guard_for(input, weight);
+  at::AutoDispatchBelowADInplaceOrView below_autograd;
   check_one_device(input, weight, scale, zero_point, offset, bias, factor);
   check_floats("input", input.scalar_type());
   Weight w(weight, format, scale, zero_point, offset);
@@ -112,22 +130,20 @@ Tensor low_bit_linear(const Tensor& input, const Tensor& weight, std::string_vie
   if (output.numel() == 0) return output;
   auto of_all = given(factor) ? factor->reshape({1, 1}) : Tensor();
   if (w.k == 0) return given(bias) ? output.copy_(bias->expand_as(output)) : output.zero_();
-  auto rows = input.reshape({-1, w.k}), results = output.view({-1, w.n});
-  auto piece = rows.size(0) <= max_skinny_rows ? w.n : std::max<std::int64_t>(max_widened / w.k, 1);
+  auto m = output.numel() / w.n;
+  auto any_rows = input.is_contiguous() ? input : input.reshape({m, w.k});
+  auto rows = any_rows.is_contiguous() ? rows_of(any_rows, m, w.k) : view_of(any_rows);
+  auto results = rows_of(output, m, w.n);
+  auto piece = m <= max_skinny_rows ? w.n : std::max<std::int64_t>(max_widened / w.k, 1);
   for (std::int64_t begin = 0; begin < w.n; begin += piece) {
     auto end = std::min(begin + piece, w.n);
     auto of_piece = w.rows(begin, end);
     auto options = matmul_options();
     options.b = of_piece.quantization;
-    Tensor row;
-    if (given(bias)) {
-      row = bias->narrow(0, begin, end - begin);
-      options.bias = view_of(row);
-    }
+    if (given(bias)) options.bias = columns(view_of(*bias), begin, end);
     if (of_all.defined()) multiply_before_bias(options, of_all);
-    auto result = results.narrow(1, begin, end - begin);
     translate_errors([&] {
-      xpu::dnn::matmul(stream_of(input), view_of(rows), of_piece.numbers, view_of(result), options);
+      xpu::dnn::matmul(stream_of(input), rows, of_piece.numbers, columns(results, begin, end), options);
     });
   }
   return output;
