@@ -14,9 +14,6 @@ namespace xpu {
 
 constexpr int kTileBits = 4, kTileDigits = 1 << kTileBits, kTileWords = kTileDigits / 2;
 
-// Iterations side by side: lanes of narrow sub-groups, which are Intel's, have few registers.
-constexpr int kTileUnroll = XPU_SUB_GROUP < 32 ? 1 : kTileWords;
-
 // Lanes that each go through a run of 8 or 16 words would all meet in a few banks of local memory, and take turns: one
 // word in a sub-group's width stays empty, which puts them into different ones.
 XPU_FN constexpr int padded_index(int i) { return i + i / XPU_SUB_GROUP; }
@@ -40,7 +37,7 @@ XPU_FN int counter_shift(int digit) { return digit < kTileWords ? 0 : 16; }
 template <class K, int Lanes, int Items, class Key, class Position>
 XPU_FN void load_tile(Tile<K, Lanes, Items> tile, Array<K, Items>& keys, Array<u32, Items>& positions, Key key,
                       Position position) {
-  constexpr int kLoads = Items > 4 && XPU_SUB_GROUP < 32 ? 4 : Items;
+  constexpr int kLoads = Items > 4 ? 4 : Items;
   int me = local_id();
 #pragma unroll 1
   for (int first = me; first < Items * Lanes; first += kLoads * Lanes) {
@@ -83,11 +80,11 @@ XPU_FN void tile_round(Tile<K, Lanes, Items> tile, Array<K, Items>& keys, Array<
   }
   barrier();
   u32 sum = 0, total = 0;
-#pragma unroll kTileUnroll
+#pragma unroll 1
   for (int i = 0; i < kTileWords; ++i) sum += tile.counter(me * kTileWords + i);
   u32 before = group_exclusive_scan(sum, Sum(), 0u, &total);
   before += total << 16;  // the upper digits come after all the lower ones
-#pragma unroll kTileUnroll
+#pragma unroll 1
   for (int i = 0; i < kTileWords; ++i) {
     u32 count = tile.counter(me * kTileWords + i);
     tile.counter(me * kTileWords + i) = before;
