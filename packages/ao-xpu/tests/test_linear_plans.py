@@ -161,16 +161,16 @@ def test_a_scale_of_activations_that_is_set_later(name):
 @every_case
 def test_plans_end_with_their_weights(name):
     gc.collect()
-    before = set(linear_plans._kept)
+    before = set(linear_plans._plans)
     layer = make_layer(name)
     layer(activations())
-    assert len(set(linear_plans._kept) - before) == 1
+    assert len(set(linear_plans._plans) - before) == 1
     replace(name, layer)
     layer(activations())
-    assert len(set(linear_plans._kept) - before) == 1
+    assert len(set(linear_plans._plans) - before) == 1
     del layer
     gc.collect()
-    assert not set(linear_plans._kept) - before
+    assert not set(linear_plans._plans) - before
 
 
 def compiled(layer, x):

@@ -1,8 +1,9 @@
 """Plans of quantized linear layers: how activations are multiplied by a weight, decided at its first call.
 
-A plan is kept beside the data of the weight, and dropped with them: a weight that was moved, copied, sliced
+A plan is cached beside the data of the weight, and dropped with them: a weight that was moved, copied, sliced
 or loaded has other data. A plan is in use while the attributes of the weight are the objects that it was made
-from. It has views of these and no copies, so that it follows what is changed in place.
+from. It has views of these and no copies, so that it follows what is changed in place; not an assignment to
+``data`` of a part, which gives the part other memory.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ Plan = Callable[[Tensor, Tensor, Tensor | None], Any]
 Planner = Callable[[Any], Plan | None]
 
 
-class _KeptPlan(NamedTuple):
+class _Entry(NamedTuple):
     planner: Planner
     attributes: tuple[tuple[str, Any], ...]
     plan: Plan | None
     data: weakref.ref[Tensor]
 
 
-# By the identity of the data, which must not be kept alive by a plan.
-_kept: dict[int, _KeptPlan] = {}
+# By the identity of the data, which a plan must not keep alive.
+_plans: dict[int, _Entry] = {}
 
 
 def planned_linear(planner: Planner) -> Callable[[Handler], Handler]:
@@ -62,22 +63,23 @@ def plan_of(weight: Any, planner: Planner) -> Plan | None:
         return planner(weight)
     data, attributes = weight.qdata, weight.__dict__
     key = id(data)
-    kept = _kept.get(key)
-    if kept is not None and kept.planner is planner:
-        for name, value in kept.attributes:
+    entry = _plans.get(key)
+    if entry is not None and entry.planner is planner:
+        for name, value in entry.attributes:
             if attributes.get(name) is not value:
                 break
         else:
-            return kept.plan
+            return entry.plan
+    # Listed before they are read: if a thread replaces one meanwhile, the entry is not used again.
+    others = tuple((name, value) for name, value in attributes.items() if value is not data)
     plan = planner(weight)
     if _is_eager(data):
-        others = tuple((name, value) for name, value in attributes.items() if value is not data)
-        _kept[key] = _KeptPlan(planner, others, plan, weakref.ref(data, partial(_drop, key)))
+        _plans[key] = _Entry(planner, others, plan, weakref.ref(data, partial(_drop, key)))
     return plan
 
 
 def _drop(key: int, _: object) -> None:
-    _kept.pop(key, None)
+    _plans.pop(key, None)
 
 
 def _is_eager(data: Tensor) -> bool:
