@@ -49,13 +49,13 @@ class Output:
 
 
 class Reads:
-    """The views that outputs read, added in the order of the outputs, without buffers in ``produced``.
+    """The views that outputs read, added in the order of the outputs, except of buffers in ``computed``.
 
     An output may be computed from an earlier one, and then reads what that reads.
     """
 
-    def __init__(self, produced: set[Buffer], found: dict[Value, View] | None = None) -> None:
-        self.produced, self.found = produced, dict(found or {})
+    def __init__(self, computed: set[Buffer], found: dict[Value, View] | None = None) -> None:
+        self.computed, self.found = computed, dict(found or {})
 
     def add(self, reads: dict[Value, View]) -> None:
         """Add what an output reads."""
@@ -64,7 +64,7 @@ class Reads:
     def __call__(self, value: Value) -> View | None:
         """Return the view of a value; None if the kernel computes it."""
         view = self.found.get(value)
-        return None if view is None or view.buffer.root in self.produced else view
+        return None if view is None or view.buffer.root in self.computed else view
 
 
 @dataclass(eq=False)
@@ -109,13 +109,14 @@ class CustomKernel(PendingKernel):
 
 @dataclass(eq=False)
 class FusibleKernel(PendingKernel):
-    """A kernel that computes outputs of one shape, which its walk has visited."""
+    """A kernel that computes outputs of one shape, which its walk has visited.
+
+    It computes what is in the buffers ``computed``, and does not read them.
+    """
 
     outputs: list[Output] = field(default_factory=list)
     walk: Walk = field(default_factory=lambda: Walk(lambda value: None))
-    computed: set[Buffer] = field(
-        default_factory=set
-    )  # the kernel computes them, and does not read them
+    computed: set[Buffer] = field(default_factory=set)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,13 +150,13 @@ def make_kernel(outputs: list[Output], walk: Walk) -> FusibleKernel:
 
 
 def walk_outputs(
-    outputs: list[Output], produced: set[Buffer], after: FusibleKernel | None = None
+    outputs: list[Output], computed: set[Buffer], after: FusibleKernel | None = None
 ) -> FusibleKernel | None:
-    """Return one kernel of all outputs, which does not read buffers in ``produced``; None if there is none.
+    """Return one kernel of all outputs, which does not read buffers in ``computed``; None if there is none.
 
     ``after`` is a kernel to extend; it must not access buffers that these outputs write.
     """
-    reads = Reads(produced, after.found if after else {})
+    reads = Reads(computed, after.found if after else {})
     walk = after.walk.copy(reads) if after else Walk(reads)
     for output in outputs:
         reads.add(output.reads)
@@ -166,5 +167,5 @@ def walk_outputs(
     if not walk.is_possible:
         return None
     kernel = make_kernel(every, walk)
-    kernel.computed = produced
+    kernel.computed = computed
     return kernel

@@ -95,7 +95,7 @@ def lower_rows(
 
 
 def fuse_rows(
-    first: FusibleKernel, second: FusibleKernel, produced: set[Buffer]
+    first: FusibleKernel, second: FusibleKernel, computed: set[Buffer]
 ) -> RowKernel | None:
     """Fuse two kernels, at least one of them a row kernel; return None if their rows or columns differ."""
     rows = first if isinstance(first, RowKernel) else second
@@ -110,7 +110,7 @@ def fuse_rows(
             stages += kernel.outputs
         else:
             return None
-    return walk_rows(rows.rows, rows.columns, stages, produced)
+    return walk_rows(rows.rows, rows.columns, stages, computed)
 
 
 def drop_unread_outputs(kernel: RowKernel, read: set[Buffer]) -> RowKernel:
@@ -147,13 +147,13 @@ def _is_of_rows(kernel: FusibleKernel, rows: RowKernel) -> bool:
 
 
 def walk_rows(
-    rows: tuple[int, ...], columns: tuple[int, ...], stages: list[Stage], produced: set[Buffer]
+    rows: tuple[int, ...], columns: tuple[int, ...], stages: list[Stage], computed: set[Buffer]
 ) -> RowKernel | None:
     """Return the row kernel of these stages, in as few passes as possible; None if there is none."""
     outputs = [stage for stage in stages if isinstance(stage, Output)]
     kernel = RowKernel("kernel", {}, outputs=outputs, rows=rows, columns=columns, stages=stages)
-    kernel.computed = produced
-    kernel.walk = walk = _RowWalk(Reads(produced), kernel)
+    kernel.computed = computed
+    kernel.walk = walk = _RowWalk(Reads(computed), kernel)
     for stage in stages:
         walk.visit_stage(stage)
         if not walk.is_possible:
