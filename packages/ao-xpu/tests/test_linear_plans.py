@@ -65,6 +65,12 @@ def change_in_place(name, layer):
         getattr(layer.weight, part).mul_(2)
 
 
+def give_other_memory(name, layer):
+    for part in CASES[name][1]:
+        tensor = getattr(layer.weight, part)
+        tensor.data = tensor * 2
+
+
 def doubled(name, layer):
     other = copy.deepcopy(layer)
     change_in_place(name, other)
@@ -91,7 +97,9 @@ def move(name, layer):
 
 @pytest.mark.values
 @every_case
-@pytest.mark.parametrize("change", [replace, change_in_place, load, assign, swap, move])
+@pytest.mark.parametrize(
+    "change", [replace, change_in_place, give_other_memory, load, assign, swap, move]
+)
 def test_changes_of_a_weight(name, change):
     layer, x = make_layer(name), activations()
     before = layer(x)

@@ -2,8 +2,7 @@
 
 A plan is cached beside the data of the weight, and dropped with them: a weight that was moved, copied, sliced
 or loaded has other data. A plan is in use while the attributes of the weight are the objects that it was made
-from. It has views of these and no copies, so that it follows what is changed in place; not an assignment to
-``data`` of a part, which gives the part other memory.
+from, in the same memory. It has views of these and no copies, so that it follows what is changed in place.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Planner = Callable[[Any], Plan | None]
 
 class _Entry(NamedTuple):
     planner: Planner
-    attributes: tuple[tuple[str, Any], ...]
+    attributes: tuple[tuple[str, Any, int | None], ...]  # names, objects and addresses of tensors
     plan: Plan | None
     data: weakref.ref[Tensor]
 
@@ -65,27 +64,34 @@ def plan_of(weight: Any, planner: Planner) -> Plan | None:
     key = id(data)
     entry = _plans.get(key)
     if entry is not None and entry.planner is planner:
-        for name, value in entry.attributes:
-            if attributes.get(name) is not value:
+        for name, value, address in entry.attributes:
+            if attributes.get(name) is not value or (address and value.data_ptr() != address):
                 break
         else:
             return entry.plan
+    others = {name: value for name, value in attributes.items() if value is not data}
+    if not _is_eager(data, *others.values()):
+        return planner(weight)
     # Listed before they are read: if a thread replaces one meanwhile, the entry is not used again.
-    others = tuple((name, value) for name, value in attributes.items() if value is not data)
+    listed = tuple((name, value, _address(value)) for name, value in others.items())
     plan = planner(weight)
-    if _is_eager(data):
-        _plans[key] = _Entry(planner, others, plan, weakref.ref(data, partial(_drop, key)))
+    _plans[key] = _Entry(planner, listed, plan, weakref.ref(data, partial(_drop, key)))
     return plan
+
+
+def _address(value: Any) -> int | None:
+    return value.data_ptr() if isinstance(value, Tensor) else None
 
 
 def _drop(key: int, _: object) -> None:
     _plans.pop(key, None)
 
 
-def _is_eager(data: Tensor) -> bool:
+def _is_eager(*values: Any) -> bool:
     """Return False while views are those of a trace or a transform, which must not outlive it."""
-    is_plain = type(data) is Tensor and peek_interpreter_stack() is None
-    return is_plain and torch._C._len_torch_dispatch_stack() == 0
+    is_plain = all(type(value) is Tensor for value in values if isinstance(value, Tensor))
+    is_traced = peek_interpreter_stack() is not None or torch._C._len_torch_dispatch_stack() > 0
+    return is_plain and not is_traced
 
 
 def scaled_activations(plan: Plan, scale: Tensor | None) -> Plan:
