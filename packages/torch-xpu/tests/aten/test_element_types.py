@@ -4,7 +4,8 @@ import pytest
 import torch
 from xpu_runtime.codegen.elements import DTYPES
 
-KNOWN = [element for element in DTYPES if element.pytorch]
+# Tensors of packed numbers and of scales are bytes for the runtime, but in matrix products.
+KNOWN = [e for e in DTYPES if e.pytorch and not (e.packed or e.scale)]
 
 
 def test_dtypes_with_a_name_in_pytorch_have_a_scalar_type():
