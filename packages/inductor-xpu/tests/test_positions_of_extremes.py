@@ -55,3 +55,21 @@ def test_any_sizes(order):
         torch.testing.assert_close(
             function(x.to("xpu")), expected, rtol=0, atol=0, check_device=False
         )
+
+
+REVERSED = tuple(range(12, -1, -1))
+EDGES = {
+    "one number": lambda x: (x.sum() * 2).argmax(),
+    "expanded": lambda x: x[:1, :1].expand(3, 4).argmax(),
+    "a part of a column": lambda x: x[::3, 5].argmin(),
+    "overlapping windows": lambda x: x.unfold(0, 3, 2).argmax(),
+    "joined": lambda x: torch.cat([x.t(), x.t()]).argmax(),
+    "13 dimensions": lambda x: (x.reshape([2] * 13).permute(REVERSED) * 2).argmax(),
+}
+
+
+@pytest.mark.parametrize("function", EDGES.values(), ids=EDGES)
+def test_views_of_every_kind(function):
+    x = few_numbers(128, 64)
+    got = torch.compile(function, dynamic=False)(x.to("xpu"))
+    torch.testing.assert_close(got, function(x), rtol=0, atol=0, check_device=False)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from . import exact_arithmetic
 
 
 @dataclass(frozen=True)
@@ -77,22 +78,6 @@ def _two_step_variance(stock: Any) -> Any:
     return use_two_step_variance
 
 
-def _division(stock: Any) -> Any:
-    from torch._inductor.lowering import get_constant_value, make_pointwise
-    from torch._inductor.virtualized import ops
-
-    divide = make_pointwise(ops.truediv)
-
-    @functools.wraps(stock)
-    def div_prim(a: Any, b: Any) -> Any:
-        divisor = get_constant_value(b)
-        if divisor is None or a.get_device().type != "xpu" or has_f32_reciprocal(divisor.value):
-            return stock(a, b)
-        return divide(a, b)
-
-    return div_prim
-
-
 def _reduced_elements(stock: Any) -> Any:
     @functools.wraps(stock)
     def _make_reduction_inner(x: Any, **named: Any) -> dict[str, Any]:
@@ -104,30 +89,6 @@ def _reduced_elements(stock: Any) -> Any:
         return with_positions(x, made)
 
     return _make_reduction_inner
-
-
-def has_f32_reciprocal(divisor: Any) -> bool:
-    """Return True if multiplying by the f32 reciprocal gives what dividing gives, also 0 and infinities."""
-    return divisor == 0 or 2.0**-126 <= abs(1 / divisor) < 2.0**128 or math.isinf(abs(divisor))
-
-
-def _index_of(is_right: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
-    """Keep an operation within index expressions only where ``is_right`` of its operands; else compute it."""
-
-    def replace(stock: Any) -> Any:
-        import sympy
-        from torch._inductor.virtualized import V
-
-        @functools.wraps(stock)
-        def operation(x: Any, y: Any) -> Any:
-            is_of_xpu = "xpu" in getattr(V.graph, "device_types", ())
-            if is_of_xpu and not is_right(sympy.sympify(x.expr), sympy.sympify(y.expr)):
-                return NotImplemented
-            return stock(x, y)
-
-        return staticmethod(operation)
-
-    return replace
 
 
 def _splits(stock: Any) -> Any:
@@ -335,13 +296,13 @@ PATCHES = (
         "torch._inductor.index_propagation",
         "SymPyOps.mod",
         "gives fmod of negative positions the sign of the divisor",
-        _index_of(lambda x, y: x.is_nonnegative and y.is_positive),
+        exact_arithmetic.index_of(lambda x, y: x.is_nonnegative and y.is_positive),
     ),
     Patch(
         "torch._inductor.index_propagation",
         "SymPyOps.floordiv",
         "makes x // a // b into x // (a * b), which is wrong for a negative b",
-        _index_of(lambda x, y: y.is_positive),
+        exact_arithmetic.index_of(lambda x, y: y.is_positive),
     ),
     Patch(
         "torch._inductor.lowering",
@@ -353,7 +314,7 @@ PATCHES = (
         "torch._inductor.lowering",
         "div_prim",
         "divides by multiplying with a reciprocal that f32 may not hold: 0 / 1e-40 became NaN",
-        _division,
+        exact_arithmetic.division,
     ),
     Patch(
         "torch._inductor.lowering",

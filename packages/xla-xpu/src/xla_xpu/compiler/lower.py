@@ -273,7 +273,7 @@ class Lowerer:
         return Walk(self.find_view, MAX_BUFFERS - _WRITTEN)
 
     def walk(self, visit: Callable[[Walk], None], values: Sequence[Value]) -> Walk:
-        """Return the walk of a kernel that computes ``values``; first give memory to what it needs."""
+        """Give memory to what a kernel of ``values`` must read; return the kernel's walk."""
         while True:
             walk = self._begin_walk()
             visit(walk)

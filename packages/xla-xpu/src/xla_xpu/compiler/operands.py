@@ -15,7 +15,7 @@ Key = tuple[Value, Coordinates]
 
 
 def changes_width(node: Node) -> bool:
-    """Return True for a bitcast between elements of different sizes."""
+    """Return True for a bitcast that splits elements, or joins several."""
     return node.op == "bitcast_convert" and len(node.inputs[0].shape) != len(node.output.shape)
 
 

@@ -142,7 +142,7 @@ class FusibleKernel(PendingKernel):
 
 
 def make_kernel(outputs: list[Output], walk: Walk) -> FusibleKernel:
-    """Create the kernel of outputs that were visited."""
+    """Return the kernel of outputs, whose elements ``walk`` has visited."""
     kernel = FusibleKernel("kernel", {}, outputs=outputs, walk=walk)
     kernel.writes = list(dict.fromkeys(output.view.buffer for output in outputs))
     kernel.reads = walk.read_buffers
