@@ -27,6 +27,11 @@ void write_state(SourceWriter& writer, const ReductionExpression& e) {
   writer.line("  ", e.combine, "\n}");
 }
 
+/// Returns true if combining rounds: sums and products of floats do, extremes do not.
+bool rounds(const ReductionExpression& e, DType compute) {
+  return (is_float(compute) || is_complex(compute)) && e.combine.find_first_of("+*") != std::string::npos;
+}
+
 void write_update(SourceWriter& writer, const ReductionExpression& e) {
   writer.line("XPU_FN void update(State& state, Inputs in, const Parameters& parameters, Position index) {");
   writer.input_locals(e.unconverted_inputs);
@@ -77,6 +82,7 @@ std::string reduce_source(const Tuning& tuning, const ReductionExpression& e, co
   writer.line("#define XPU_RESULT_DIMS ", int{v.result_dims});
   writer.line("#define XPU_REDUCED_DIMS ", int{v.reduced_dims});
   writer.line("#define XPU_SUB_GROUPS ", tuning.sub_groups);
+  writer.line("#define XPU_IN_BLOCKS ", rounds(e, v.compute) ? 1 : 0);
   std::string kinds;
   for (int k = 0; k < v.operands; ++k) kinds += join(k ? ", " : "", v.kinds >> 2 * k & 3);
   writer.line("#define XPU_KINDS ", kinds);
