@@ -108,6 +108,34 @@ template <class T> XPU_FN void small_transform(Array<Complex<T>, 8>& x) {
   });
 }
 
+// By the root exp(-i r) of which cosine and sine are given.
+template <class T> XPU_FN Complex<T> rotated(Complex<T> z, T cosine, T sine) {
+  return {z.re * cosine + z.im * sine, z.im * cosine - z.re * sine};
+}
+
+template <class T> XPU_FN void small_transform(Array<Complex<T>, 16>& x) {
+  constexpr T c = (T)0.92387953251128676, s = (T)0.38268343236508977, h = (T)0.70710678118654752;
+  Array<Array<Complex<T>, 4>, 4> y;
+  unrolled<4>([&](auto a) XPU_INLINE {
+    y[a] = {{x[a], x[a + 4], x[a + 8], x[a + 12]}};
+    small_transform(y[a]);
+  });
+  y[1][1] = rotated(y[1][1], c, s);
+  y[1][2] = rotated(y[1][2], h, h);
+  y[1][3] = rotated(y[1][3], s, c);
+  y[2][1] = rotated(y[2][1], h, h);
+  y[2][2] = times_minus_i(y[2][2]);
+  y[2][3] = rotated(y[2][3], -h, h);
+  y[3][1] = rotated(y[3][1], s, c);
+  y[3][2] = rotated(y[3][2], -h, h);
+  y[3][3] = rotated(y[3][3], -c, -s);
+  unrolled<4>([&](auto k) XPU_INLINE {
+    Array<Complex<T>, 4> part = {{y[0][k], y[1][k], y[2][k], y[3][k]}};
+    small_transform(part);
+    unrolled<4>([&](auto q) XPU_INLINE { x[k + 4 * q] = part[q]; });
+  });
+}
+
 // Odd sizes: sums and differences of the elements a and N - a, once for each pair of results. The tables have cosine
 // and sine of 2 pi k / N for k from 1 to (N - 1) / 2.
 template <class T, int N> struct Turns {

@@ -9,9 +9,41 @@ pytestmark = pytest.mark.usefixtures("device")
 
 REAL = {"c64": "f32", "c128": "f64"}
 # Every radix, products of several, small primes that are summed, large ones that become convolutions.
-SHORT = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 25, 30, 49, 61, 67, 64, 97, 121, 128, 210, 1000)
+SHORT = (
+    *(
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        9,
+        11,
+        12,
+        15,
+        16,
+        25,
+        27,
+        30,
+        49,
+        61,
+        67,
+        64,
+        97,
+        100,
+        112,
+        121,
+        128,
+    ),
+    *(168, 210, 243, 256, 360, 1000),
+)
 # In one step on one device, in two or three on another; primes.
-LONG = (1024, 1536, 2048, 2310, 4096, 5000, 8192, 10007, 30030, 65536, 120_000, 3**11, 2**18)
+LONG = (
+    *(1009, 1024, 1536, 2048, 2187, 2310, 4096, 5000, 8192, 10007, 30030, 65536, 65537, 120_000),
+    *(3**11, 2**18),
+)
 
 
 def bound(dtype, n):
@@ -52,6 +84,14 @@ def test_lengths(xr, rng, n, dtype):
     check(out.result(), np.fft.ifft(double(x.host)), dtype, n)
 
 
+@pytest.mark.parametrize("n", [3 << 18, 1 << 20, 999_983])
+def test_longest(xr, rng, n):
+    x = Placed((1, n), "c64", values=numbers(rng, (1, n), "c64"))
+    out = Placed((1, n), "c64")
+    xr.kernels.fft(out.array, x.array)
+    check(out.result(), np.fft.fft(double(x.host)), "c64", n)
+
+
 @pytest.mark.parametrize("dtype", REAL)
 @pytest.mark.parametrize("n", SHORT + LONG)
 def test_real_numbers(xr, rng, n, dtype):
@@ -88,7 +128,7 @@ def test_dimensions(xr, rng, n, dim):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("target", LAYOUTS)
-@pytest.mark.parametrize("n", [30, 67, 8820])
+@pytest.mark.parametrize("n", [30, 67, 256, 8820])
 def test_layouts(xr, rng, layout, target, n):
     x = Placed((2, n, 3), "c64", layout, numbers(rng, (2, n, 3), "c64"))
     out = Placed((2, n, 3), "c64", target)
@@ -112,7 +152,7 @@ def test_many_dimensions(xr, rng):
     check(out.numpy(), np.fft.fft(double(host.transpose(order)), axis=4), "c64", 8)
 
 
-@pytest.mark.parametrize("shape", [(70, 48), (5, 8192), (3, 134)], ids=str)
+@pytest.mark.parametrize("shape", [(70, 48), (5, 8192), (3, 134), (128, 1009)], ids=str)
 def test_in_place(xr, rng, shape):
     x = Placed(shape, "c64", values=numbers(rng, shape, "c64"))
     expected = double(x.host)

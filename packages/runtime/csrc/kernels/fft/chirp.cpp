@@ -1,5 +1,6 @@
 // Lengths with large prime factors (Bluestein): j k = (j^2 + k^2 - (k - j)^2) / 2 makes the transform a
-// convolution with a chirp, whose length may be any power of two that holds it.
+// convolution with a chirp, of any length that holds it.
+#include <algorithm>
 #include <bit>
 
 #include "kernels/fft/steps.h"
@@ -14,10 +15,23 @@ FftLines dense(const FftLines& like, void* in, void* out, std::int64_t n, std::i
   return t;
 }
 
+// The least length with passes of large radices, of at least 64 elements, that holds `n`.
+std::int64_t padded_length(std::int64_t n) {
+  auto least =
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 64))));
+  for (std::int64_t factor : {3, 5}) {
+    std::int64_t length = 64 * factor;
+    while (length < n) length *= 2;
+    least = std::min(least, length);
+  }
+  return least;
+}
+
 }  // namespace
 
 void fft_chirp(const FftLines& t) {
-  auto m = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * t.n - 1)));
+  auto m = padded_length(2 * t.n - 1);
+  if (fft_fits_row_chirp(t, m)) return fft_row_chirp(t, m);
   auto lines = t.lines();
   auto bytes = static_cast<std::size_t>(m) * size_of(t.dtype);
   ScratchBuffer values(t.stream, static_cast<std::size_t>(lines) * bytes), filter(t.stream, bytes);

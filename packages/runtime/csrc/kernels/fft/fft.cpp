@@ -81,6 +81,18 @@ void complex_fft(Stream stream, const Tensor& out, const Tensor& in, int dim, co
   fft_any(lines_of(stream, out, in, dim, in.shape[dim], options));
 }
 
+// Enqueues the transform of twice as many real numbers if one kernel computes it.
+bool enqueue_half(FftLines t, FftLines::Half half) {
+  t.half = half;
+  if (fft_fits_row(t))
+    fft_row(t);
+  else if (fft_fits(t))
+    fft_lines(t);
+  else
+    return false;
+  return true;
+}
+
 Tensor first(const Tensor& t, int dim, std::int64_t n) {
   Tensor part = t;
   part.shape[dim] = n;
@@ -102,10 +114,7 @@ void real_to_half(Stream stream, const Tensor& out, const Tensor& in, int dim, c
   }
   auto pairs = as_pairs(in, dim);
   auto t = lines_of(stream, out, pairs, dim, n / 2, options);
-  if (fft_fits(t)) {
-    t.half = FftLines::Half::out;
-    return fft_lines(t);
-  }
+  if (enqueue_half(t, FftLines::Half::out)) return;
   LineMemory results(stream, pairs, dim, out.dtype, n / 2);
   complex_fft(stream, results.tensor, pairs, dim, options);
   t = lines_of(stream, out, results.tensor, dim, n / 2, options);
@@ -128,10 +137,7 @@ void half_to_real(Stream stream, const Tensor& out, const Tensor& in, int dim, c
   }
   auto pairs = as_pairs(out, dim);
   auto t = lines_of(stream, pairs, in, dim, n / 2, options);
-  if (fft_fits(t)) {
-    t.half = FftLines::Half::in;
-    return fft_lines(t);
-  }
+  if (enqueue_half(t, FftLines::Half::in)) return;
   LineMemory begin(stream, pairs, dim, in.dtype, n / 2);
   t = lines_of(stream, begin.tensor, in, dim, n / 2, options);
   fft_step(FftStep::half_begin, {t, true, n / 2 + 1, n / 2, n}, t.in, t.out);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/fft/lines.h"
+#include "kernels/fft/row_plan.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 
@@ -30,7 +31,7 @@ std::int64_t max_step(const FftLines& t) {
 // The CPU device computes whole blocks of lines, so a few long lines waste most of a block.
 bool prefers_four_step(const FftLines& t) {
   auto& tune = tuning(t.stream.device());
-  return tune.sub_groups == 1 && t.lines() < tune.sub_group / 2 && t.n >= 512;
+  return tune.sub_groups == 1 && t.lines() < fft_row_lanes(t.dtype) / 2 && t.n >= 512;
 }
 
 void fft_four_step(const FftLines& t, std::int64_t n1) {
@@ -66,6 +67,7 @@ void fft_four_step(const FftLines& t, std::int64_t n1) {
 }  // namespace
 
 void fft_any(const FftLines& t) {
+  if (fft_fits_row(t)) return fft_row(t);
   if (!fft_smooth(t.n)) return fft_chirp(t);
   bool fits = fft_fits(t);
   std::int64_t n1 = fits && !prefers_four_step(t) ? 1 : first_factor(t.n, max_step(t));

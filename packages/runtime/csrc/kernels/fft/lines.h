@@ -47,6 +47,14 @@ bool fft_smooth(std::int64_t n);
 std::uint64_t fft_radices(std::int64_t n);
 /// Enqueues the kernel of fft_fits().
 void fft_lines(const FftLines& transform);
+/// True if one kernel of the CPU device computes `transform` with neighboring elements in the lanes.
+bool fft_fits_row(const FftLines& transform);
+/// Enqueues the kernel of fft_fits_row().
+void fft_row(const FftLines& transform);
+/// True if one kernel of the CPU device computes `transform` as a convolution of length `padded`.
+bool fft_fits_row_chirp(const FftLines& transform, std::int64_t padded);
+/// Enqueues the kernel of fft_fits_row_chirp().
+void fft_row_chirp(const FftLines& transform, std::int64_t padded);
 /// True if one kernel computes both steps of a transform of n1 * n2 elements, each of which fits by itself.
 bool fft_fits_fused(const FftLines& transform);
 /// Enqueues the kernel of fft_fits_fused().
