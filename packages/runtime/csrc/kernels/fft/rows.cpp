@@ -17,7 +17,8 @@ namespace {
 // As in kernels/fft_rows.sycl.
 struct Lines {
   std::int64_t lines, space;
-  std::int64_t size[FftLines::max_dims], in[FftLines::max_dims], out[FftLines::max_dims];
+  std::int64_t outer_in, outer_out;
+  std::int64_t size[FftLines::max_dims - 1], in[FftLines::max_dims - 1], out[FftLines::max_dims - 1];
   std::int32_t dims, n, swap_in, swap_out;
   std::uint64_t radices;
 };
@@ -50,11 +51,16 @@ void launch_rows(const FftLines& t, const FftRowPlan& plan) {
   Lines l{};
   l.lines = t.lines();
   l.space = 8 * t.n;
-  for (int d = 0; d < t.dim_count; ++d) {
+  l.dims = std::max(t.dim_count - 1, 0);
+  for (int d = 0; d < l.dims; ++d) {
     auto& dim = t.dims[static_cast<std::size_t>(d)];
-    l.size[l.dims] = dim.size;
-    l.in[l.dims] = dim.in;
-    l.out[l.dims++] = dim.out;
+    l.size[d] = dim.size;
+    l.in[d] = dim.in;
+    l.out[d] = dim.out;
+  }
+  if (t.dim_count) {
+    l.outer_in = t.dims[static_cast<std::size_t>(l.dims)].in;
+    l.outer_out = t.dims[static_cast<std::size_t>(l.dims)].out;
   }
   l.n = static_cast<std::int32_t>(t.n);
   l.swap_in = t.swap_in;
