@@ -28,6 +28,20 @@ def test_nonzero(xr, rng, shape, dtype):
     assert_close(xr.kernels.nonzero(mask.array).numpy(), np.argwhere(mask.host))
 
 
+@pytest.mark.values
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("length", [5, 63, 64, 1027, 50_001])
+@pytest.mark.parametrize("offset", range(4))
+def test_bytes_of_any_address(xr, rng, share, length, offset):
+    """Aligned masks of one byte are read as words, with a rest."""
+    values = rng.random(length) < share
+    whole = Placed(
+        (offset + length,), "bool", values=np.concatenate([np.ones(offset, bool), values])
+    )
+    got = xr.kernels.nonzero(whole.array[offset:]).numpy()
+    assert_close(got, np.argwhere(values))
+
+
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS, *FLOATS, "c64", "c128", "f8e4m3", "f8e5m2"])
 @pytest.mark.parametrize("position", ["i32", "i64"])
 def test_positions_of_dtypes(xr, rng, dtype, position):

@@ -85,6 +85,8 @@ def difference(
 
 def wide(x: torch.Tensor) -> np.ndarray:
     """Return a tensor's elements in double precision."""
+    if x._is_zerotensor():
+        x = x.clone()  # has memory; a gradient that is zero everywhere may have none
     return x.resolve_conj().to(torch.complex128 if x.is_complex() else torch.float64).numpy()
 
 

@@ -261,6 +261,7 @@ OPERATORS = [
         "mvlgamma special.multigammaln",
         lambda g: ([one(g, FLOATS[:2]), g.pick(1, 2, 4)], {}),
         slack=256,
+        doubles=1e-8,
     ),
     *lines("polygamma", order_first((0, 1, 2, 3), False), slack=256, doubles=1e-8, **promises),
     *lines(ACTIVATIONS.replace("celu_", "celu"), unary_float, **promises),

@@ -27,9 +27,10 @@ void write_state(SourceWriter& writer, const ReductionExpression& e) {
   writer.line("  ", e.combine, "\n}");
 }
 
-/// Returns true if combining rounds: sums and products of floats do, extremes do not.
+/// Returns true for sums and products of numbers that round.
 bool rounds(const ReductionExpression& e, DType compute) {
-  return (is_float(compute) || is_complex(compute)) && e.combine.find_first_of("+*") != std::string::npos;
+  bool is_sum = e.update.empty() && e.combine.find_first_of("+*") != std::string::npos;
+  return is_sum && (is_float(compute) || is_complex(compute));
 }
 
 void write_update(SourceWriter& writer, const ReductionExpression& e) {
@@ -83,6 +84,7 @@ std::string reduce_source(const Tuning& tuning, const ReductionExpression& e, co
   writer.line("#define XPU_REDUCED_DIMS ", int{v.reduced_dims});
   writer.line("#define XPU_SUB_GROUPS ", tuning.sub_groups);
   writer.line("#define XPU_IN_BLOCKS ", rounds(e, v.compute) ? 1 : 0);
+  if (rounds(e, v.compute)) writer.line("#include <xpu/blocked_sums.h>");
   std::string kinds;
   for (int k = 0; k < v.operands; ++k) kinds += join(k ? ", " : "", v.kinds >> 2 * k & 3);
   writer.line("#define XPU_KINDS ", kinds);

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "compile/source/embedded.h"
+#include "kernels/call.h"
 #include "kernels/contiguous.h"
 #include "kernels/dtype_text.h"
 #include "kernels/index/access.h"
 #include "kernels/kernel_table.h"
+#include "kernels/reciprocal.h"
 #include "kernels/require.h"
 #include "kernels/tuning.h"
 #include "process/immortal.h"
@@ -19,6 +21,8 @@ namespace xpu::kernels {
 namespace {
 
 constexpr std::int64_t chunk_vectors = 64;
+// Positions in a chunk are added to those of its beginning in 31 bits if dimensions are at most this long.
+constexpr std::int64_t longest_near = 1 << 30;
 
 // As in the kernel source.
 struct Chunks {
@@ -51,16 +55,26 @@ const char* mask_bits(DType dtype) {
 enum class Which : std::uint8_t { count, positions, gather, scatter };
 constexpr const char* names[] = {"count_chunks", "write_positions", "gather_chosen", "scatter_chosen"};
 
-Kernel kernel_of(int device, Which which, DType mask, DType value, int dims) {
+// What a kernel is built for.
+struct Form {
+  DType mask, value;
+  int per_lane;  // elements of the mask that a lane looks at together
+  int dims = 1;
+  bool far = false;  // positions need 64 bits
+};
+
+Kernel kernel_of(int device, Which which, const Form& form) {
   static auto& table = immortal<KernelTable>();
-  KernelKey key{static_cast<std::uint64_t>(device),
-                static_cast<std::uint64_t>(which) | static_cast<std::uint64_t>(mask) << 8 |
-                    static_cast<std::uint64_t>(value) << 16 | static_cast<std::uint64_t>(dims) << 24};
-  return table.find_or_make(key, [&] {
-    auto source = join(
-        "#include <xpu/core.h>\nusing Mask = ", word_type(mask), ";\nusing Value = ", word_type(value),
-        ";\nusing Out = ", which == Which::positions ? storage_type(value) : "int", ";\n#define MASK_BITS ",
-        mask_bits(mask), "\n#define DIMS ", std::max(dims, 1), "\n", kernel_source("select.sycl"));
+  auto bits = KeyBits().add(8, static_cast<std::uint64_t>(device)).add(2, static_cast<std::uint64_t>(which));
+  bits.add(8, static_cast<std::uint64_t>(form.mask)).add(8, static_cast<std::uint64_t>(form.value));
+  bits.add(3, static_cast<std::uint64_t>(form.per_lane)).add(7, static_cast<std::uint64_t>(form.dims));
+  return table.find_or_make(bits.add(1, form.far).key(), [&] {
+    auto out = which == Which::positions ? storage_type(form.value) : "int";
+    auto source =
+        join("#include <xpu/core.h>\nusing Mask = ", word_type(form.mask),
+             ";\nusing Value = ", word_type(form.value), ";\nusing Out = ", out, ";\n#define MASK_BITS ",
+             mask_bits(form.mask), "\n#define PER_LANE ", form.per_lane, "\n#define DIMS ",
+             std::max(form.dims, 1), "\n#define FAR ", form.far ? 1 : 0, "\n", kernel_source("select.sycl"));
     return build_shared_kernel(device, source, names[static_cast<int>(which)]);
   });
 }
@@ -78,8 +92,10 @@ struct Selection::State {
 
   Chunks pieces() const { return {n, chunk}; }
   NdRange range() const { return tile_range(tuning(stream.device()), chunks); }
-  Kernel kernel(Which which, DType value, int dims = 1) const {
-    return kernel_of(stream.device(), which, shape.dtype, value, dims);
+  Kernel kernel(Which which, DType value, int dims = 1, bool far = false) const {
+    auto place = reinterpret_cast<std::uintptr_t>(mask.tensor().data);
+    int per_lane = size_of(shape.dtype) == 1 && place % 4 == 0 ? 4 : 1;
+    return kernel_of(stream.device(), which, {shape.dtype, value, per_lane, dims, far});
   }
   Args begin() const {
     Args list = args(mask.tensor().data, sums.data(), pieces());
@@ -126,8 +142,14 @@ void Selection::positions(const Tensor& out) const {
   if (s.n == 0 || out.numel() == 0) return;
   Args list = s.begin();
   list.add(out.data).add(Line{out.shape[0], out.strides[0]}).add(out.strides[1]);
-  list.add_bytes(s.shape.shape, sizeof(std::int64_t) * static_cast<std::size_t>(dims));
-  launch(s.stream, s.kernel(Which::positions, out.dtype, dims), s.range(), list,
+  PackedStruct sizes;
+  for (int d = 0; d < dims; ++d) sizes.add(s.shape.shape[d]);
+  bool far = false;
+  for (int d = 0; d < dims; ++d) far = far || s.shape.shape[d] > longest_near;
+  for (int d = 0; d < dims; ++d)
+    sizes.add(reciprocal_of(static_cast<std::uint32_t>(far ? 1 : s.shape.shape[d])));
+  sizes.pass(list);
+  launch(s.stream, s.kernel(Which::positions, out.dtype, dims, far), s.range(), list,
          static_cast<std::size_t>(out.numel()) * size_of(out.dtype));
 }
 

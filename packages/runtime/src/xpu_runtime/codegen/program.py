@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .elements import Element
 from .sizes import Size, Symbol
-from .statements import Operand, Statement
+from .statements import Operand, Statement, operands, terms_of, walk
 
 
 class ProgramError(ValueError):
@@ -44,6 +44,16 @@ class Fold:
     update: Sequence[Statement]
     combine: Sequence[Statement]
     finish: tuple[Operand, ...]
+
+    @property
+    def rounds(self) -> bool:
+        """True for sums and products of numbers that round."""
+        if len(self.types) > 1 or not self.types[0].startswith(("float", "double", "Complex")):
+            return False
+        terms = (
+            term for s in walk(self.combine) for value in operands(s) for term in terms_of(value)
+        )
+        return any(" + " in term.template or " * " in term.template for term in terms)
 
 
 @dataclass(frozen=True, slots=True)

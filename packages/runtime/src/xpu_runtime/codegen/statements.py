@@ -197,3 +197,11 @@ def rewrite(
         else:
             changed.append(change(statement))
     return changed
+
+
+def terms_of(operand: Operand) -> Iterator[Term]:
+    """Yield the expressions of an operand."""
+    if isinstance(operand, Term):
+        yield operand
+        for arg in operand.args:
+            yield from terms_of(arg)

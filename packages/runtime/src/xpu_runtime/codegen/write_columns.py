@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .blocked_sums import HEADER, declare_sums, define_both, finish, loop_in_blocks, needs_blocks
 from .division import Division, column_blocks
 from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
@@ -76,7 +77,7 @@ def write_columns(program: LoopProgram, target: Target) -> KernelBody:
         writer.block(1)
         writer.lines.append("}")
     writer.lines.append("}")
-    return KernelBody(writer.lines, names, division)
+    return KernelBody(writer.lines, names, division, writer.headers)
 
 
 def _statements(section: Section) -> list[Statement]:
@@ -110,6 +111,7 @@ class _BodyWriter:
         self.sections, self.index, self.target = program.sections, index, target
         self.arrays = program.arrays
         self.lines: list[str] = []
+        self.headers: tuple[str, ...] = ()
         parallel = loops.sizes[: loops.leading] or [1]
         self.folded_sizes = loops.sizes[loops.leading :] or [1]
         names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(loops.leading)}
@@ -214,9 +216,17 @@ class _BodyWriter:
 
     def _loop(self, number: int, section: Section, each: Sequence[Statement], folds: range) -> None:
         """Write the loops over the folded dimensions."""
+        updates = hint_of(math.prod(self.folded_sizes))
+        blocked = [n for n, f in zip(folds, section.folds, strict=True) if needs_blocks(f, updates)]
         for n, fold in zip(folds, section.folds, strict=True):
             members = [(f"s{k}", type) for k, type in enumerate(fold.types)]
-            self._declare(f"S{n}", f"a{n}", members, fold.identities)
+            if n in blocked:
+                self._declare_type(f"S{n}", members)
+                self.lines += define_both(n, fold, self.of_row, "=")
+                self.lines += declare_sums(n, fold, self.vectors)
+                self.headers = (HEADER,)
+            else:
+                self._declare(f"S{n}", f"a{n}", members, fold.identities)
         with self.scope.nested():
             body = self.of_element.lines(each)
             for n, fold in zip(folds, section.folds, strict=True):
@@ -224,14 +234,22 @@ class _BodyWriter:
                 names = " ".join(f"auto& {s} = a{n}[v].{s};" for s in states)
                 body += [f"{{ {names}", *self.of_element.body(fold.update, states), "}"]
         short = sum(map(len, body)) * self.vectors * _UNROLL <= _MAX_TEXT
-        for dim, size in enumerate(self.folded_sizes):
-            end = f"({self.index})count" if dim == 0 else str(size)
-            loop = self.target.vector_loop
-            if self.target.gpu and short and dim == len(self.folded_sizes) - 1:
-                loop = f'_Pragma("unroll {_UNROLL}") {loop}'
+        ends = [f"({self.index})count", *map(str, self.folded_sizes[1:])]
+        loop = self.target.vector_loop
+        last = len(ends) - 1
+        for dim, end in enumerate(ends[:last]):
             self.lines.append(f"{loop} ({self.index} q{dim} = 0; q{dim} < {end}; ++q{dim}) {{")
-        self._for_each_vector(f"element{number}", body)
-        self.lines.append("}" * len(self.folded_sizes))
+        if self.target.gpu and short:
+            loop = f'_Pragma("unroll {_UNROLL}") {loop}'
+        element = self._of_each_vector(f"element{number}", body)
+        counter, end = f"q{last}", ends[last]
+        self.lines.append(f"{{ {self.index} {counter} = 0;")
+        if blocked:
+            self.lines += loop_in_blocks(blocked, self.index, counter, end, "1", loop, element)
+        else:
+            self.lines += [f"{loop} (; {counter} < {end}; ++{counter}) {{", *element, "}"]
+        self.lines.append("}" * len(ends))
+        self.lines += [finish(n) for n in blocked]
 
     def _finish(self, number: int, fold: Fold) -> None:
         """Put the results in the place of the accumulators."""
@@ -249,10 +267,13 @@ class _BodyWriter:
         self, type: str, name: str, members: Sequence[tuple[str, str]], values: Sequence[str]
     ) -> None:
         """Declare a structure, and an array that has one for each vector."""
-        fields = " ".join(f"{of} {member};" for member, of in members)
+        self._declare_type(type, members)
         starts = ", ".join([f"{type}{{{', '.join(values)}}}"] * self.vectors)
-        self.lines.append(f"struct {type} {{ {fields} }};")
         self.lines.append(f"{type} {name}[{self.vectors}] = {{{starts}}};")
+
+    def _declare_type(self, type: str, members: Sequence[tuple[str, str]]) -> None:
+        fields = " ".join(f"{of} {member};" for member, of in members)
+        self.lines.append(f"struct {type} {{ {fields} }};")
 
     def _bind(self, array: str, names: dict[str, str]) -> None:
         """Let later functions use members of an array's structures by name."""
@@ -264,8 +285,11 @@ class _BodyWriter:
         ]
 
     def _for_each_vector(self, name: str, body: Sequence[str]) -> None:
-        """Write a function of a vector's number, and its calls."""
-        self.lines += [
+        self.lines += self._of_each_vector(name, body)
+
+    def _of_each_vector(self, name: str, body: Sequence[str]) -> list[str]:
+        """Return a function of a vector's number, and its calls."""
+        return [
             f"auto {name} = [&](i32 v) __attribute__((always_inline)) {{",
             f"[[maybe_unused]] const {self.index} e = first + v * XPU_SUB_GROUP + lane();",
             *declare_coordinates(self.lane_sizes, "e", self.index),

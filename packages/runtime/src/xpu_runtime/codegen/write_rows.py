@@ -6,6 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 
 from .access import load_template
+from .blocked_sums import (
+    HEADER,
+    declare_sums,
+    define_both,
+    finish,
+    loop_in_blocks,
+    needs_blocks,
+    updated,
+)
 from .comments import without_comments
 from .division import Division
 from .hoist import hoist
@@ -115,6 +124,7 @@ class _BodyWriter:
         self.declarations: list[str] = []  # of blocks for streaming stores
         self.final_statements: list[str] = []
         self.elements = 0
+        self.blocked: set[int] = set()  # the folds whose sums are of blocks
         self.hoisted: set[str] = set()
         leading = loops.leading
         trailing = loops.sizes[leading:]
@@ -216,11 +226,19 @@ class _BodyWriter:
         short = numbers and enough and length <= _SHORT_TEXT
         accumulators = _ACCUMULATORS if short else 1
         self.lines += before
+        updates_of_each = 0
+        if not self.registers.loads:
+            elements = hint_of(math.prod([*self.outer, self.length]))
+            updates_of_each = elements // (accumulators * self.team.items)
         for n, fold in zip(numbers, section.folds, strict=True):
             members = " ".join(f"{type} s{k};" for k, type in enumerate(fold.types))
             self.add(f"struct S{n} {{ {members} }};")
-            starts = ", ".join([_start(n, fold)] * accumulators)
-            self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
+            if needs_blocks(fold, updates_of_each):
+                self.blocked.add(n)
+                self.lines += self._both(n, fold) + declare_sums(n, fold, accumulators)
+            else:
+                starts = ", ".join([_start(n, fold)] * accumulators)
+                self.add(f"S{n} a{n}[{accumulators}] = {{{starts}}};")
         states = ", i32 at" if blocks.chosen else "".join(f", S{n}& state{n}" for n in numbers)
         if self.registers.loads:
             states = f", [[maybe_unused]] i32 slot{states}"
@@ -301,13 +319,16 @@ class _BodyWriter:
             return f"element{number}({place}{states});"
 
         left, first = columns, "0"
-        if accumulators > 1:
+        blocked = [n for n in folds if n in self.blocked]
+        if accumulators > 1 or blocked:
             calls = " ".join(call(accumulator) for accumulator in range(accumulators))
-            step = f"{accumulators} * {team.count}"
+            step, loop = f"{accumulators} * {team.count}", self.target.vector_loop
             self.add(f"{{ {index} e = 0;")
-            self.add(
-                f"{self.target.vector_loop} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}"
-            )
+            if blocked:
+                self.lines += loop_in_blocks(blocked, index, "e", str(columns), step, loop, [calls])
+                self.add("}")
+            else:
+                self.add(f"{loop} (; e + {step} <= {columns}; e += {step}) {{ {calls} }} }}")
             if isinstance(columns, int):
                 left = columns % (accumulators * team.items)
                 first = str(columns - left)
@@ -315,16 +336,20 @@ class _BodyWriter:
                 first = f"{columns} / ({step}) * ({step})"
         if left:
             self.lines += loop_over(call(0), index, left, self.target, first, str(columns), team)
+            if self.outer:
+                self.lines += [updated(n, accumulators) for n in blocked]
+
+    def _both(self, number: int, fold: Fold) -> list[str]:
+        return define_both(number, fold, self.of_row, "=" if self.symbols else "")
 
     def _reduce(self, number: int, fold: Fold, accumulators: int) -> None:
         """Combine the lanes' partial results, and compute the results."""
         members = range(len(fold.types))
-        left = " ".join(f"auto& s{k} = a.s{k};" for k in members)
-        right = " ".join(f"[[maybe_unused]] auto& r{k} = b.s{k};" for k in members)
-        captured = "=" if self.symbols else ""
-        self.add(f"auto both{number} = [{captured}](S{number} a, S{number} b) {{ {left} {right}")
-        self.lines += self.of_row.body(fold.combine, [*_members("s", fold), *_members("r", fold)])
-        self.add("return a; };")
+        if number in self.blocked:
+            self.headers += (HEADER,)
+            self.add(finish(number))
+        else:
+            self.lines += self._both(number, fold)
         for accumulator in range(1, accumulators):
             self.add(f"a{number}[0] = both{number}(a{number}[0], a{number}[{accumulator}]);")
         together = f"sub_group_reduce(a{number}[0], both{number})"
