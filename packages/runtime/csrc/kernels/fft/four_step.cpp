@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "kernels/fft/lines.h"
-#include "kernels/fft/row_plan.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
 
@@ -31,7 +30,7 @@ std::int64_t max_step(const FftLines& t) {
 // The CPU device computes whole blocks of lines, so a few long lines waste most of a block.
 bool prefers_four_step(const FftLines& t) {
   auto& tune = tuning(t.stream.device());
-  return tune.sub_groups == 1 && t.lines() < fft_row_lanes(t.dtype) / 2 && t.n >= 512;
+  return tune.sub_groups == 1 && t.lines() < tune.sub_group / 2 && t.n >= 512;
 }
 
 void fft_four_step(const FftLines& t, std::int64_t n1) {

@@ -3,7 +3,6 @@
 
 #include "compile/source/embedded.h"
 #include "kernels/fft/lines.h"
-#include "kernels/fft/row_plan.h"
 #include "kernels/kernel_table.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
@@ -33,14 +32,14 @@ Kernel kernel_of(int device, DType dtype, bool near_in, bool near_out) {
                                                         static_cast<std::uint64_t>(near_in) << 8 |
                                                         static_cast<std::uint64_t>(near_out) << 9};
   return table.find_or_make(key, [&] {
-    int group = fft_row_lanes(dtype);
+    int group = tuning(device).sub_group;
     return build_shared_kernel(
         device,
         join("using T = ", dtype == DType::c64 ? "float" : "double", ";\n#define LINES ", group,
              "\n#define GROUP ", group, "\n#define LOCAL 0\n#define IN_STEP ", near_in ? "1" : "s.in_step",
              "\n#define OUT_STEP ", near_out ? "1" : "s.out_step", "\n",
              kernel_source("fft_four_step_fused.sycl")),
-        "fft_four_step_fused", {}, group);
+        "fft_four_step_fused");
   });
 }
 
@@ -65,7 +64,7 @@ void launch_fused(const FftLines& t, std::int64_t n1) {
   l.radices2 = fft_radices(n2);
   Numbers<T> numbers{static_cast<T>(t.scale), FftRoots<T>(n1), FftRoots<T>(n2), FftRoots<T>(t.n)};
   int device = t.stream.device();
-  auto group = static_cast<std::size_t>(fft_row_lanes(t.dtype));
+  auto group = static_cast<std::size_t>(tuning(device).sub_group);
   auto groups = std::min(static_cast<std::size_t>(l.lines),
                          static_cast<std::size_t>(device_info(device).max_compute_units) * 4);
   auto own = static_cast<std::size_t>(2 * t.n + 2 * n1 + 2 * n2) +

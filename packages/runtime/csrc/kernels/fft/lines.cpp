@@ -6,7 +6,6 @@
 
 #include "compile/source/embedded.h"
 #include "kernels/dtype_text.h"
-#include "kernels/fft/row_plan.h"
 #include "kernels/kernel_table.h"
 #include "kernels/scratch_buffer.h"
 #include "kernels/tuning.h"
@@ -82,9 +81,9 @@ Shape shape_of(const FftLines& t) {
   s.local = tune.sub_groups > 1;
   s.wide = fft_wide(t.twiddle);
   s.with = t.twiddle ? 1 : t.half == FftLines::Half::out ? 2 : t.half == FftLines::Half::in ? 3 : 0;
-  s.group = s.lines = fft_row_lanes(t.dtype);
-  if (!s.local) return s;
   s.group = tune.sub_groups * tune.sub_group;
+  s.lines = tune.sub_group;
+  if (!s.local) return s;
   s.points = local_points(device, t.dtype);
   s.lines = 16;
   while (s.lines > 1 && (s.lines * t.n > s.points || s.lines / 4 >= t.lines())) s.lines /= 4;
@@ -104,7 +103,7 @@ Kernel kernel_of(int device, DType dtype, const Shape& s) {
              "\n#define GROUP ", s.group, "\n#define LOCAL ", s.local, "\n#define POINTS ", s.points,
              "\n#define COUNT ", s.wide ? "xpu::u64" : "xpu::u32", "\n#define IN_ROWS ", s.in_rows,
              "\n#define OUT_ROWS ", s.out_rows, "\n#define WITH ", s.with, "\n", kernel_source("fft.sycl")),
-        "fft_lines", {}, s.local ? 0 : s.group);
+        "fft_lines");
   });
 }
 
