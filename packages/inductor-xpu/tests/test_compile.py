@@ -111,8 +111,8 @@ def test_graphs_that_make_their_tensors_themselves():
 
 @pytest.mark.values
 @pytest.mark.parametrize("causal", [True, False])
-def test_flex_attention_runs_unfused_and_is_counted(causal):
-    before = inductor_xpu.fallbacks().get("flex_attention", 0)
+def test_flex_attention(causal):
+    before = inductor_xpu.fallbacks()
     mask = create_block_mask(lambda b, h, q, k: q >= k, None, None, 128, 128, device="xpu")
     q, k, v = (torch.randn(1, 2, 128, 16, device="xpu", requires_grad=True) for _ in range(3))
     got = torch.compile(flex_attention)(q, k, v, block_mask=mask if causal else None)
@@ -123,7 +123,7 @@ def test_flex_attention_runs_unfused_and_is_counted(causal):
         torch.autograd.grad((out * weights).sum(), (q, k, v)) for out in (got, expected)
     )
     torch.testing.assert_close(got, expected)
-    assert inductor_xpu.fallbacks()["flex_attention"] == before + 1
+    assert inductor_xpu.fallbacks() == before
 
 
 @pytest.mark.values

@@ -7,7 +7,11 @@ from xpu_testing import run_child
 from xpu_testing.documentation import blocks, printed
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "docs" / "torch_compile.md", ROOT / "packages" / "inductor-xpu" / "README.md"]
+PAGES = [
+    ROOT / "docs" / "torch_compile.md",
+    ROOT / "docs" / "flex_attention.md",
+    ROOT / "packages" / "inductor-xpu" / "README.md",
+]
 
 
 @pytest.mark.values

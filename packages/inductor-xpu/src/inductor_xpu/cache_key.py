@@ -30,6 +30,8 @@ def cache_key() -> ConfigModule:
 def _digest_of_generator() -> str:
     digest = hashlib.sha256()
     for folder in (Path(__file__).parent, Path(codegen.__file__).parent):
-        for file in sorted((*folder.rglob("*.py"), *folder.rglob("*.toml"))):
+        for file in sorted(
+            file for end in ("py", "toml", "h") for file in folder.rglob(f"*.{end}")
+        ):
             digest.update(file.read_bytes())
     return digest.hexdigest()

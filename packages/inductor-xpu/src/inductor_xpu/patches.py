@@ -225,6 +225,12 @@ def _compile_fx(stock: Any) -> Any:
     return compile_fx
 
 
+def _flex_attention(stock: Any) -> Any:
+    from .flex_attention.eager import compiled_on_xpu
+
+    return compiled_on_xpu(stock)
+
+
 PATCHES = (
     Patch(
         "torch._C._dynamo.guards",
@@ -351,6 +357,12 @@ PATCHES = (
         "is_big_gpu",
         "warns of devices with few units; templates of Triton do not run on xpu",
         _is_big_gpu,
+    ),
+    Patch(
+        "torch.nn.attention.flex_attention",
+        "flex_attention",
+        "outside of torch.compile computes with all scores in memory",
+        _flex_attention,
     ),
 )
 

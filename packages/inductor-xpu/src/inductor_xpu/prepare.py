@@ -7,13 +7,12 @@ from collections.abc import Iterator
 import torch
 
 from .associative_scan import scan
-from .flex_attention import use_plain_operators
 
 _TRITON = ("triton_kernel_wrapper_mutation", "triton_kernel_wrapper_functional")
 
 
 def prepare(model: torch.fx.GraphModule) -> None:
-    """Replace flex attention and associative scans on xpu in place; reject Triton kernels."""
+    """Replace associative scans on xpu in place; reject Triton kernels."""
     for node in list(_higher_order_calls(model)):
         name = node.target.name()  # type: ignore[union-attr]
         if name in _TRITON:
@@ -22,8 +21,6 @@ def prepare(model: torch.fx.GraphModule) -> None:
                 "need an extra of xpu-sdk that does not exist yet. Write the kernel with operators of "
                 "PyTorch, or in SYCL with xpu_runtime.compile()."
             )
-        if name == "flex_attention" and _device_type(node.args[0]) == "xpu":
-            use_plain_operators(node)
         if name == "associative_scan" and _device_type(node.args[1][0]) == "xpu":  # type: ignore[index]
             node.target = scan
     for module in _graph_modules(model):

@@ -15,6 +15,7 @@ def register() -> None:
     from .cache_key import cache_key
     from .decompositions import register_whole_operators
     from .extremes import register_extremes
+    from .flex_attention.lowering import register_lowerings
     from .fusions.operators import register_operators
     from .fusions.post_ops import PostOpFusion
     from .scheduling import Scheduling
@@ -22,6 +23,7 @@ def register() -> None:
     register_operators()
     register_whole_operators()
     register_extremes()
+    register_lowerings()
     if common.get_scheduling_for_device("xpu") is None:
         common.register_backend_for_device(
             "xpu",

@@ -1,0 +1,61 @@
+"""Flex attention as plain operators, for what the kernels cannot compute; each use is counted.
+
+The scores are a tensor in memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+_uses: Counter[str] = Counter()
+
+
+def fallbacks() -> dict[str, int]:
+    """Return how often each operator was compiled unfused, as plain operators, since the start."""
+    return dict(_uses)
+
+
+def lower_as_plain_operators(
+    operator: torch._ops.HigherOrderOperator, dense: Callable[..., Any], args: Sequence[Any]
+) -> Any:
+    """Lower what ``dense`` computes of the arguments, which are those of a lowering."""
+    from torch._inductor import ir
+    from torch._inductor.decomposition import select_decomp_table
+    from torch._inductor.lowering import process_subgraph_nodes
+    from torch._inductor.virtualized import V
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.utils import _pytree as pytree
+
+    def example(x: Any) -> Any:
+        if not isinstance(x, torch.fx.Node):
+            return x
+        if x.op == "get_attr" and "val" not in x.meta:
+            return getattr(V.graph.module, str(x.target))
+        return x.meta["val"]
+
+    examples = pytree.tree_map_only(torch.fx.Node, example, V.graph.current_node.args)
+    leaves, spec = pytree.tree_flatten(examples)
+    lowered = pytree.tree_leaves(args, is_leaf=lambda x: isinstance(x, ir.IRNode))
+    inputs = [n for n, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor | torch.SymInt)]
+
+    def call(*given: Any) -> Any:
+        every = list(leaves)
+        for n, value in zip(inputs, given, strict=True):
+            every[n] = value
+        return dense(*pytree.tree_unflatten(every, spec))
+
+    with V.fake_mode, torch.autocast("xpu", enabled=False):
+        graph = make_fx(call, decomposition_table=select_decomp_table())(
+            *(leaves[n] for n in inputs)
+        )
+    for node in graph.graph.nodes:
+        if node.op == "get_attr":
+            name = f"{node.target}_of_{V.graph.current_node.name}"
+            setattr(V.graph.module, name, getattr(graph, node.target))
+            node.target = name
+    _uses[operator.name()] += 1
+    return process_subgraph_nodes(graph, [lowered[n] for n in inputs])

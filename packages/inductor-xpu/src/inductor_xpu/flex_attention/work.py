@@ -1,0 +1,49 @@
+"""How much of the queries and keys a work-group takes, by the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from xpu_runtime.codegen.target import Target
+
+# Sums that a lane has at once. The registers of a CPU with AVX2 hold four, each of them two registers.
+ROWS = 4
+
+
+@dataclass(frozen=True)
+class Work:
+    """A group takes ``vectors`` vectors of columns in ``teams`` sub-groups, and tiles of ``rows`` rows."""
+
+    vectors: int
+    teams: int
+    rows: int
+
+
+def padded(count: int) -> int:
+    """Return a number of rows of which each step takes ROWS."""
+    return -(-count // ROWS) * ROWS
+
+
+def choose_work(
+    target: Target, columns: int, rows: int, columns_bytes: int, rows_bytes: int, bytes: int
+) -> Work:
+    """Return the largest division that fits local memory; raise NotImplementedError if there is none.
+
+    ``columns`` and ``rows`` are upper bounds. Local memory has ``columns_bytes`` for each lane of a vector,
+    ``rows_bytes`` for each row of a tile, and ``bytes`` for each row and lane of a sub-group.
+    """
+    widest = 8 if target.gpu else 4
+    for height, vectors in product((64, 32, 16, 8, 4), (8, 4, 2, 1)):
+        is_first = vectors == 1 or vectors // 2 * target.lanes < columns
+        if vectors > widest or vectors * target.lanes > target.max_items or not is_first:
+            continue
+        if target.gpu and height > 32:
+            continue
+        height = min(height, padded(rows))
+        teams = vectors if target.gpu else 1
+        needed = vectors * target.lanes * columns_bytes + height * rows_bytes
+        needed += teams * target.lanes * height * bytes
+        if needed <= target.local_memory:
+            return Work(vectors, teams, height)
+    raise NotImplementedError("flex attention with heads that local memory does not hold")
