@@ -71,7 +71,6 @@ class FunctionReader(LoopKernel):
 
     def __enter__(self) -> FunctionReader:
         super().__enter__()
-        self.exit_stack.enter_context(V.graph.set_current_device(self.device))
         self.exit_stack.enter_context(V.set_ops_handler(_Proxy(self, self.overrides())))
         return self
 

@@ -16,6 +16,7 @@ from torch._inductor.kernel.flex.common import (
     freeze_irnodes,
     maybe_realize,
 )
+from torch._inductor.lowering import to_dtype
 from torch._inductor.utils import upcast_compute_type
 from torch._inductor.virtualized import V
 from torch.utils._sympy.functions import CeilDiv, FloorDiv
@@ -154,7 +155,7 @@ def lists_of(count: Any, index: Any, full_count: Any, full_index: Any) -> list[A
     lists = [count, index]
     if full_count is not None:
         lists += [full_count, full_index]
-    return realized(lists)
+    return realized([to_dtype(x, torch.int32) for x in lists])
 
 
 def realized(tensors: Sequence[Any]) -> list[Any]:

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 
 _uses: Counter[str] = Counter()
+# The operator of gradients has more.
+FORWARD_ARGUMENTS = 9
 
 
 def fallbacks() -> dict[str, int]:
@@ -38,6 +40,8 @@ def lower_as_plain_operators(
         return x.meta["val"]
 
     examples = pytree.tree_map_only(torch.fx.Node, example, V.graph.current_node.args)
+    if len(examples) > FORWARD_ARGUMENTS:
+        examples = _with_wanted_gradients(examples)
     leaves, spec = pytree.tree_flatten(examples)
     lowered = pytree.tree_leaves(args, is_leaf=lambda x: isinstance(x, ir.IRNode))
     inputs = [n for n, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor | torch.SymInt)]
@@ -48,14 +52,32 @@ def lower_as_plain_operators(
             every[n] = value
         return dense(*pytree.tree_unflatten(every, spec))
 
-    with V.fake_mode, torch.autocast("xpu", enabled=False):
+    with V.fake_mode, torch.no_grad(), torch.autocast("xpu", enabled=False):
         graph = make_fx(call, decomposition_table=select_decomp_table())(
             *(leaves[n] for n in inputs)
         )
     for node in graph.graph.nodes:
+        if node.target is torch.ops.aten.max.dim:
+            # Nothing asks where the largest scores are.
+            node.target = torch.ops.aten.amax.default
+            for value in list(node.users):
+                value.replace_all_uses_with(node)
+                graph.graph.erase_node(value)
         if node.op == "get_attr":
             name = f"{node.target}_of_{V.graph.current_node.name}"
             setattr(V.graph.module, name, getattr(graph, node.target))
             node.target = name
     _uses[operator.name()] += 1
     return process_subgraph_nodes(graph, [lowered[n] for n in inputs])
+
+
+def _with_wanted_gradients(args: Sequence[Any]) -> tuple[Any, ...]:
+    """Let the captured tensors require a gradient for which the graph of gradients has a result."""
+    *before, captured, of_mask = args
+    joint, positions = before[8], 5
+    (results,) = joint.graph.output_node().args
+    wanted = tuple(
+        tensor if result is None else tensor.detach().requires_grad_()
+        for tensor, result in zip(captured, results[positions:], strict=True)
+    )
+    return (*before, wanted, of_mask)

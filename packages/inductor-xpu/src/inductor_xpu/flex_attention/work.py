@@ -33,17 +33,18 @@ def choose_work(
     ``columns`` and ``rows`` are upper bounds. Local memory has ``columns_bytes`` for each lane of a vector,
     ``rows_bytes`` for each row of a tile, and ``bytes`` for each row and lane of a sub-group.
     """
-    widest = 8 if target.gpu else 4
-    for height, vectors in product((64, 32, 16, 8, 4), (8, 4, 2, 1)):
-        is_first = vectors == 1 or vectors // 2 * target.lanes < columns
-        if vectors > widest or vectors * target.lanes > target.max_items or not is_first:
-            continue
-        if target.gpu and height > 32:
+    lanes = target.lanes
+    heights, widths = (
+        ((32, 16, 8, 4), (8, 4, 2, 1)) if target.gpu else ((64, 32, 16, 8, 4), (4, 2, 1))
+    )
+    for height, vectors in product(heights, widths):
+        has_idle_vectors = vectors > 1 and vectors // 2 * lanes >= columns
+        if has_idle_vectors or vectors * lanes > target.max_items:
             continue
         height = min(height, padded(rows))
         teams = vectors if target.gpu else 1
-        needed = vectors * target.lanes * columns_bytes + height * rows_bytes
-        needed += teams * target.lanes * height * bytes
+        needed = vectors * lanes * columns_bytes + height * rows_bytes
+        needed += teams * lanes * height * bytes
         if needed <= target.local_memory:
             return Work(vectors, teams, height)
     raise NotImplementedError("flex attention with heads that local memory does not hold")
