@@ -151,3 +151,12 @@ def test_random_functions_and_shapes(seed):
     batches = choose.randint(1, 2)
     shape = (batches, key_heads * shared, key_heads, *lengths, *heads)
     check_gradients(case, torch.float32, shape, block)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", ["two tables", "hidden rows"])
+def test_few_queries_share_keys_among_groups(name, monkeypatch):
+    from inductor_xpu.flex_attention import forward
+
+    monkeypatch.setattr(forward, "choose_parts", lambda *_: 5)
+    check(CASES[name], torch.float32, (2, 4, 2, 3, 700, 40, 24), (64, 32))

@@ -3,7 +3,7 @@
 import pytest
 from xpu_runtime.codegen.target import Target
 
-from inductor_xpu.flex_attention.work import choose_work, padded
+from inductor_xpu.flex_attention.work import choose_parts, choose_work, padded
 
 GPU = Target(lanes=16, units=512, gpu=True, max_items=1024, local_memory=64 * 1024)
 
@@ -37,3 +37,10 @@ def test_few_queries_leave_no_sub_group_idle():
 def test_heads_that_no_division_holds_are_rejected():
     with pytest.raises(NotImplementedError, match="local memory"):
         choose(1024)
+
+
+def test_groups_share_the_keys_of_few_queries():
+    assert choose_parts(GPU, groups=8, row_tiles=256) == 64
+    assert choose_parts(GPU, groups=200, row_tiles=256) == 3
+    assert choose_parts(GPU, groups=8, row_tiles=5) == 2
+    assert choose_parts(GPU, groups=4096, row_tiles=256) == 1

@@ -47,7 +47,7 @@ template <class A> XPU_FN void flex_backward_queries(const A& a) {
   const i64 key_head = h / a.shared;
   global<const typename A::Key> k = a.k + (b * a.k_strides[0] + key_head * a.k_strides[1]);
   global<const typename A::Value> v = a.v + (b * a.v_strides[0] + key_head * a.v_strides[1]);
-  flex_each_tile<A>(a, b, h, block, A::kBlockKeys, a.keys, [&](i64 key, i32 count, bool masked) __attribute__((always_inline)) {
+  flex_each_tile<1>(a, b, h, block, A::kBlockKeys, a.keys, 0, [&](i64 key, i32 count, bool masked) __attribute__((always_inline)) {
     barrier();
     flex_stage<kD, kPaddedD>(keys, k + key * a.k_strides[2], a.k_strides[2], count);
     flex_stage<kE, kPaddedE>(values, v + key * a.v_strides[2], a.v_strides[2], count);
@@ -107,7 +107,7 @@ template <class A> XPU_FN void flex_backward_keys(const A& a) {
     const i64 first_row = (b * a.heads + h) * a.queries;
     global<const typename A::Query> q = a.q + (b * a.q_strides[0] + h * a.q_strides[1]);
     global<const typename A::Query> g = a.grad + (b * a.grad_strides[0] + h * a.grad_strides[1]);
-    flex_each_tile<A>(a, b, h, block, A::kBlockQueries, a.queries, [&](i64 query, i32 count, bool masked) __attribute__((always_inline)) {
+    flex_each_tile<1>(a, b, h, block, A::kBlockQueries, a.queries, 0, [&](i64 query, i32 count, bool masked) __attribute__((always_inline)) {
       barrier();
       flex_stage<kD, kPaddedD>(queries, q + query * a.q_strides[2], a.q_strides[2], count);
       flex_stage<kE, kPaddedE>(grads, g + query * a.grad_strides[2], a.grad_strides[2], count);

@@ -4,12 +4,23 @@
 //   kD, kE, kRows                      the numbers of a key and of a value; sums that a lane has at once
 //   kVectors, kTeams, kTile            vectors of queries and sub-groups of a group; keys of a tile
 //   kBlockQueries, kBlockKeys          the size of the mask's blocks
+//   kParts                             groups that share a vector's keys; then `stored` gets what flex_join adds
 //   kHasLogsumexp, kHasMaximum, kHasFull   which results are stored; whether there are blocks without a mask
 //   q, k, v, out, logsumexp, maximum   memory; q_strides and so on: of batches, heads and rows, 0 where broadcast
 //   heads, queries, keys, shared       sizes, and query heads of a key head
 //   scale, partial, full               the factor of products, and FlexBlocks
 //   score(value, b, h, q, k, valid), mask(b, h, q, k, valid)
 namespace xpu {
+
+// Stores what is known of a query's scores, in units of log(2), as the operator defines.
+template <class A>
+XPU_FN void flex_finish(const A& a, i64 b, i64 h, i64 q, typename A::Real total, typename A::Real largest) {
+  using Real = typename A::Real;
+  const i64 row = (b * a.heads + h) * a.queries + q;
+  if (A::kHasLogsumexp)
+    a.logsumexp[row] = (float)(total == 0 ? -(Real)infinity() : (largest + log(total)) / kLogOf2<Real>);
+  if (A::kHasMaximum) a.maximum[row] = (float)(largest / kLogOf2<Real>);
+}
 
 template <class A> XPU_FN void flex_forward(const A& a) {
   using Real = typename A::Real;
@@ -25,7 +36,8 @@ template <class A> XPU_FN void flex_forward(const A& a) {
   Real* const scores = all_scores + sub_group_id() * A::kTile * kLanes;
 
   constexpr i64 kColumns = A::kVectors * kLanes, kTilesOfBlock = flex_padded(A::kBlockQueries, kColumns) / kColumns;
-  const i64 tile = group_id(0), h = group_id(1), b = group_id(2), block = tile / kTilesOfBlock;
+  const i64 part = group_id(0) % A::kParts, tile = group_id(0) / A::kParts, block = tile / kTilesOfBlock;
+  const i64 h = group_id(1), b = group_id(2);
   const i64 begin = block * A::kBlockQueries + tile % kTilesOfBlock * kColumns;
   const i64 end = min_of(min_of(begin + kColumns, (block + 1) * A::kBlockQueries), a.queries);
   const i32 own = lane(), teams = sub_group_count();
@@ -41,7 +53,7 @@ template <class A> XPU_FN void flex_forward(const A& a) {
   global<const typename A::Key> k = a.k + (b * a.k_strides[0] + key_head * a.k_strides[1]);
   global<const typename A::Value> v = a.v + (b * a.v_strides[0] + key_head * a.v_strides[1]);
 
-  flex_each_tile<A>(a, b, h, block, A::kBlockKeys, a.keys, [&](i64 key, i32 count, bool masked) __attribute__((always_inline)) {
+  flex_each_tile<A::kParts>(a, b, h, block, A::kBlockKeys, a.keys, part, [&](i64 key, i32 count, bool masked) __attribute__((always_inline)) {
     barrier();
     flex_stage<kD, kPaddedD>(keys, k + key * a.k_strides[2], a.k_strides[2], count);
     flex_stage<kE, kPaddedE>(values, v + key * a.v_strides[2], a.v_strides[2], count);
@@ -84,16 +96,41 @@ template <class A> XPU_FN void flex_forward(const A& a) {
   for (i32 vector = sub_group_id(); vector < A::kVectors; vector += teams) {
     const i64 q = begin + vector * kLanes + own;
     const Real total = totals[vector * kLanes + own], largest = maxima[vector * kLanes + own];
-    const Real inverse = total == 0 ? (Real)0 : 1 / total;
-    if (q < end) {
+    if (q >= end) continue;
+    const i64 row = (b * a.heads + h) * a.queries + q;
+    if constexpr (A::kParts == 1) {
+      flex_finish(a, b, h, q, total, largest);
       flex_store<kE>(a.out + (b * a.out_strides[0] + h * a.out_strides[1] + q * a.out_strides[2]),
-                     sums + vector * kPaddedE * kLanes, inverse);
-      // In units of log(2), as the operator defines.
-      const i64 row = (b * a.heads + h) * a.queries + q;
-      if (A::kHasLogsumexp) a.logsumexp[row] = (float)(total == 0 ? hidden : (largest + log(total)) / kLogOf2<Real>);
-      if (A::kHasMaximum) a.maximum[row] = (float)(largest / kLogOf2<Real>);
+                     sums + vector * kPaddedE * kLanes, total == 0 ? (Real)0 : 1 / total);
+    } else {
+      global<Real> to = a.stored + (row * A::kParts + part) * (kE + 2);
+      flex_store<kE>(to, sums + vector * kPaddedE * kLanes, (Real)1);
+      to[kE] = largest;
+      to[kE + 1] = total;
     }
   }
+}
+
+// Writes one row of the result from its parts, which are weighed by their largest scores.
+template <class A> XPU_FN void flex_join(const A& a) {
+  using Real = typename A::Real;
+  constexpr int kE = A::kE, kStored = kE + 2;
+  const i64 q = group_id(0), h = group_id(1), b = group_id(2), row = (b * a.heads + h) * a.queries + q;
+  global<const Real> from = a.stored + row * A::kParts * kStored;
+  Real largest = -infinity(), total = 0;
+  for (i32 part = 0; part < A::kParts; ++part) largest = Larger()(from[part * kStored + kE], largest);
+  const Real shift = largest == -infinity() ? (Real)0 : largest;
+  for (i32 part = 0; part < A::kParts; ++part)
+    total += exp(from[part * kStored + kE] - shift) * from[part * kStored + kE + 1];
+  const Real inverse = total == 0 ? (Real)0 : 1 / total;
+  global<typename A::Query> out = a.out + (b * a.out_strides[0] + h * a.out_strides[1] + q * a.out_strides[2]);
+  for (i32 i = lane(); i < kE; i += XPU_SUB_GROUP) {
+    Real sum = 0;
+    for (i32 part = 0; part < A::kParts; ++part)
+      sum += exp(from[part * kStored + kE] - shift) * from[part * kStored + i];
+    out[i] = to<typename A::Query>(sum * inverse);
+  }
+  if (lane() == 0) flex_finish(a, b, h, q, total, largest);
 }
 
 }  // namespace xpu

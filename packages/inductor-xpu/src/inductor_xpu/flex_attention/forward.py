@@ -1,4 +1,4 @@
-"""The lowering of attention: one kernel, whose columns are queries."""
+"""The lowering of attention: a kernel whose columns are queries, and one that joins parts of few queries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 import torch
 from torch._inductor.kernel.flex.common import infer_dense_strides
 from torch._inductor.lowering import empty_strided
+from torch._inductor.utils import upcast_compute_type
 
 from .node import FlexKernel
 from .operands import Operands, hint, lists_of, tiles, value_of
-from .work import choose_work, padded
+from .problem import Problem
+from .work import choose_parts, choose_work, padded
 
 
 def lower_forward(
@@ -58,14 +60,46 @@ def lower_forward(
         blocks.full_kv_indices,
     )
     problem = given.new_problem("flex_forward", reader, work, lists)
-    problem.constants["kHasLogsumexp"] = int(kernel_options.get("OUTPUT_LOGSUMEXP", True))
-    problem.constants["kHasMaximum"] = int(kernel_options.get("OUTPUT_MAX", True))
-    problem.add_tensor("out", out, writable=True)
-    problem.add_tensor("logsumexp", logsumexp, writable=True, strides=False)
-    problem.add_tensor("maximum", maximum, writable=True, strides=False)
     columns = work.vectors * given.target.lanes
     groups = tiles(given.queries, given.block_queries, columns)
-    problem.grid = (given.batches, given.heads, groups)
+    parts = choose_parts(
+        given.target,
+        hint(given.batches) * hint(given.heads) * hint(groups),
+        hint(given.keys) // work.rows,
+    )
+    problem.grid = (given.batches, given.heads, groups * parts)
     inputs = [given.query, given.key, given.value, *lists]
-    FlexKernel(problem, inputs, [out, logsumexp, maximum], given.captured)
+    results = {"out": out, "logsumexp": logsumexp, "maximum": maximum}
+    stored = {"kParts": parts, **_results_of(kernel_options)}
+    problem.constants |= stored
+    if parts == 1:
+        _add_results(problem, results)
+        FlexKernel(problem, inputs, list(results.values()), given.captured)
+        return out, logsumexp, maximum
+
+    real = upcast_compute_type(given.dtype)
+    sums = empty_strided([*size[:3], parts, given.e + 2], None, dtype=real, device=device)
+    problem.add_tensor("stored", sums, writable=True, strides=False)
+    FlexKernel(problem, inputs, [sums], given.captured)
+    join = Problem("flex_join", given.new_reader())
+    join.types_of = {"Real": given.real.math, "Query": problem.types_of["Query"]}
+    join.constants = {"kE": given.e, **stored}
+    join.add_tensor("stored", sums, strides=False)
+    join.add_size("heads", given.heads)
+    join.add_size("queries", given.queries)
+    _add_results(join, results)
+    join.grid, join.items = (given.batches, given.heads, given.queries), given.target.lanes
+    FlexKernel(join, [sums], list(results.values()), ())
     return out, logsumexp, maximum
+
+
+def _results_of(kernel_options: dict[str, Any]) -> dict[str, int]:
+    return {
+        "kHasLogsumexp": int(kernel_options.get("OUTPUT_LOGSUMEXP", True)),
+        "kHasMaximum": int(kernel_options.get("OUTPUT_MAX", True)),
+    }
+
+
+def _add_results(problem: Problem, results: dict[str, Any]) -> None:
+    for name, tensor in results.items():
+        problem.add_tensor(name, tensor, writable=True, strides=name == "out")

@@ -51,8 +51,11 @@ template <int COUNT, class Real, class T> XPU_FN void flex_store(global<T> out, 
   for (i32 i = 0; i < COUNT; ++i) out[i] = to<T>(tile[i * XPU_SUB_GROUP + lane()] * factor);
 }
 
-// Calls f(first row, their number, whether the mask hides some) for tiles of the rows that a block of columns sees.
-template <class A, class F> XPU_FN __attribute__((flatten)) void flex_each_tile(const A& a, i64 b, i64 h, i64 block, i64 rows_of_block, i64 rows, F f) {
+// Calls f(first row, their number, whether the mask hides some) for tiles of the rows that a block of columns sees: for
+// every PARTS-th of them from the one of number `part` on.
+template <int PARTS, class A, class F>
+XPU_FN __attribute__((flatten)) void flex_each_tile(const A& a, i64 b, i64 h, i64 block, i64 rows_of_block, i64 rows, i64 part, F f) {
+  i32 others = (i32)part;  // tiles before the next of this part
   const i32 partial = a.partial.size(b, h, block);
   i32 blocks = partial;
   if constexpr (A::kHasFull) blocks += a.full.size(b, h, block);
@@ -64,7 +67,10 @@ template <class A, class F> XPU_FN __attribute__((flatten)) void flex_each_tile(
       if (!masked) first = a.full.at(b, h, block, i - partial);
     first *= rows_of_block;
     const i64 last = min_of(first + rows_of_block, rows);
-    for (i64 row = first; row < last; row += A::kTile) f(row, (i32)min_of(last - row, (i64)A::kTile), masked);
+    for (i64 row = first; row < last; row += A::kTile) {
+      if (PARTS == 1 || others == 0) f(row, (i32)min_of(last - row, (i64)A::kTile), masked);
+      others = others == 0 ? PARTS - 1 : others - 1;
+    }
   }
 }
 

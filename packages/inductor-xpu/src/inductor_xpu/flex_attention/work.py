@@ -7,6 +7,8 @@ from itertools import product
 
 from xpu_runtime.codegen.target import Target
 
+# Parts of few queries' keys, as in decoding, each of so many tiles of keys at least.
+MAX_PARTS, MIN_TILES = 64, 2
 # Sums that a lane has at once. The registers of a CPU with AVX2 hold four, each of them two registers.
 ROWS = 4
 
@@ -48,3 +50,9 @@ def choose_work(
         if needed <= target.local_memory:
             return Work(vectors, teams, height)
     raise NotImplementedError("flex attention with heads that local memory does not hold")
+
+
+def choose_parts(target: Target, groups: int, row_tiles: int) -> int:
+    """Return how many groups share the rows of a column, so that the units of a device have work."""
+    wanted = -(-target.units // max(groups, 1))
+    return max(1, min(wanted, row_tiles // MIN_TILES, MAX_PARTS))
