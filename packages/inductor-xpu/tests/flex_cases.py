@@ -42,6 +42,7 @@ def make_tensors(batches: int, heads: int, queries: int, keys: int) -> Tensors:
         + torch.arange(batches)[:, None],
         "length": torch.arange(batches) * 11 + keys // 2,
         "head_kind": torch.arange(heads) % 2 == 0,
+        "temperature": torch.tensor(0.7),
         "middle": torch.tensor(queries // 2),
     }
 
@@ -101,6 +102,7 @@ CASES: dict[str, Case] = {
     "soft cap": Case(
         score=lambda t: lambda s, b, h, q, k: 2 * torch.tanh(s / 2), mask=lambda t: window
     ),
+    "temperature": Case(score=lambda t: lambda s, b, h, q, k: s * t["temperature"]),
     "two tables": Case(
         score=lambda t: (
             lambda s, b, h, q, k: s * torch.sigmoid(t["by_query"][b, q]) + t["by_key"][h, k] * 0.5

@@ -87,7 +87,8 @@ def test_eager_mode_runs_the_kernels():
 
 
 @pytest.mark.values
-def test_what_kernels_cannot_compute_is_compiled_as_plain_operators(monkeypatch):
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_what_kernels_cannot_compute_is_compiled_as_plain_operators(dtype, monkeypatch):
     from inductor_xpu.flex_attention import backward, forward
 
     def find_no_room(*_, **__):
@@ -96,7 +97,7 @@ def test_what_kernels_cannot_compute_is_compiled_as_plain_operators(monkeypatch)
     for module in (forward, backward):
         monkeypatch.setattr(module, "choose_work", find_no_room)
     before = inductor_xpu.fallbacks()
-    check_gradients(CASES["key table"], torch.float32, (1, 2, 2, 50, 60, 16, 16))
+    check_gradients(CASES["key table"], dtype, (1, 2, 2, 50, 60, 16, 16))
     for name in ("flex_attention", "flex_attention_backward"):
         assert inductor_xpu.fallbacks()[name] == before.get(name, 0) + 1
 

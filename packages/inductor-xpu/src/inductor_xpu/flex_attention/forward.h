@@ -1,15 +1,16 @@
 
 // Attention with a score and a mask function: columns are queries, rows are keys. A struct A has
-//   Real, Query, Key, Value            the type of computations, and the stored types; results have that of queries
-//   kD, kE, kRows                      the numbers of a key and of a value; sums that a lane has at once
-//   kVectors, kTeams, kTile            vectors of queries and sub-groups of a group; keys of a tile
-//   kBlockQueries, kBlockKeys          the size of the mask's blocks
-//   kParts                             groups that share a vector's keys; then `stored` gets what flex_join adds
-//   kHasLogsumexp, kHasMaximum, kHasFull   which results are stored; whether there are blocks without a mask
-//   q, k, v, out, logsumexp, maximum   memory; q_strides and so on: of batches, heads and rows, 0 where broadcast
-//   heads, queries, keys, shared       sizes, and query heads of a key head
-//   scale, partial, full               the factor of products, and FlexBlocks
-//   score(value, b, h, q, k, valid), mask(b, h, q, k, valid)
+// - Real, Query, Key, Value: the type of computations, and the stored types; results have that of queries
+// - kD, kE, kRows: the numbers of a key and of a value; sums that a lane has at once
+// - kVectors, kTeams, kTile: vectors of queries and sub-groups of a group; keys of a tile
+// - kBlockQueries, kBlockKeys, kHasFull: the size of the mask's blocks; whether some are without a mask
+// - kParts: groups that share a vector's keys; if more than 1, `stored` gets what flex_join adds
+// - kHasLogsumexp, kHasMaximum: which results are stored
+// - q, k, v, out, logsumexp, maximum: memory
+// - q_strides, ...: those of batches, heads and rows, 0 where broadcast
+// - heads, queries, keys, shared: sizes, and query heads of a key head
+// - scale, partial, full: the factor of products, and FlexBlocks
+// - score(value, b, h, q, k, valid), mask(b, h, q, k, valid)
 namespace xpu {
 
 // Stores what is known of a query's scores, in units of log(2), as the operator defines.
@@ -22,7 +23,8 @@ XPU_FN void flex_finish(const A& a, i64 b, i64 h, i64 q, typename A::Real total,
   if (A::kHasMaximum) a.maximum[row] = (float)(largest / kLogOf2<Real>);
 }
 
-template <class A> XPU_FN void flex_forward(const A& a) {
+template <class A>
+XPU_FN void flex_forward(const A& a) {
   using Real = typename A::Real;
   constexpr int kLanes = XPU_SUB_GROUP, kD = A::kD, kE = A::kE, kRows = A::kRows;
   constexpr int kPaddedD = flex_padded(kD, kRows), kPaddedE = flex_padded(kE, kRows);
@@ -35,7 +37,8 @@ template <class A> XPU_FN void flex_forward(const A& a) {
   Real* const totals = flex_tile<Real, A::kVectors * kLanes, FlexTile::totals>.data;
   Real* const scores = all_scores + sub_group_id() * A::kTile * kLanes;
 
-  constexpr i64 kColumns = A::kVectors * kLanes, kTilesOfBlock = flex_padded(A::kBlockQueries, kColumns) / kColumns;
+  constexpr i64 kColumns = A::kVectors * kLanes,
+                kTilesOfBlock = flex_padded(A::kBlockQueries, kColumns) / kColumns;
   const i64 part = group_id(0) % A::kParts, tile = group_id(0) / A::kParts, block = tile / kTilesOfBlock;
   const i64 h = group_id(1), b = group_id(2);
   const i64 begin = block * A::kBlockQueries + tile % kTilesOfBlock * kColumns;
@@ -44,19 +47,17 @@ template <class A> XPU_FN void flex_forward(const A& a) {
   const Real hidden = -infinity();
   for (i32 vector = sub_group_id(); vector < A::kVectors; vector += teams) {
     const i64 q = min_of(begin + vector * kLanes + own, a.queries - 1);
-    flex_columns<kD>(queries + vector * kD * kLanes, a.q + (b * a.q_strides[0] + h * a.q_strides[1] + q * a.q_strides[2]));
+    flex_columns<kD>(queries + vector * kD * kLanes, flex_row(a.q, a.q_strides, b, h, q));
     for (i32 i = 0; i < kPaddedE; ++i) sums[(vector * kPaddedE + i) * kLanes + own] = 0;
     maxima[vector * kLanes + own] = hidden;
     totals[vector * kLanes + own] = 0;
   }
   const i64 key_head = h / a.shared;
-  global<const typename A::Key> k = a.k + (b * a.k_strides[0] + key_head * a.k_strides[1]);
-  global<const typename A::Value> v = a.v + (b * a.v_strides[0] + key_head * a.v_strides[1]);
 
-  flex_each_tile<A::kParts>(a, b, h, block, A::kBlockKeys, a.keys, part, [&](i64 key, i32 count, bool masked) __attribute__((always_inline)) {
+  const auto attend = [&](i64 key, i32 count, bool masked) __attribute__((always_inline)) {
     barrier();
-    flex_stage<kD, kPaddedD>(keys, k + key * a.k_strides[2], a.k_strides[2], count);
-    flex_stage<kE, kPaddedE>(values, v + key * a.v_strides[2], a.v_strides[2], count);
+    flex_stage<kD, kPaddedD>(keys, flex_row(a.k, a.k_strides, b, key_head, key), a.k_strides[2], count);
+    flex_stage<kE, kPaddedE>(values, flex_row(a.v, a.v_strides, b, key_head, key), a.v_strides[2], count);
     barrier();
     for (i32 vector = sub_group_id(); vector < A::kVectors; vector += teams) {
       if (begin + vector * kLanes >= end) break;
@@ -68,7 +69,9 @@ template <class A> XPU_FN void flex_forward(const A& a) {
 #pragma nounroll
         for (i32 n = 0; n < count; ++n) {
           const bool seen = a.mask((i32)b, (i32)h, q, (i32)key + n, true);
-          const Real s = select(seen, a.score(scores[n * kLanes + own] * a.scale, (i32)b, (i32)h, q, (i32)key + n, seen), hidden);
+          const Real s =
+              select(seen, a.score(scores[n * kLanes + own] * a.scale, (i32)b, (i32)h, q, (i32)key + n, seen),
+                     hidden);
           scores[n * kLanes + own] = s;
           largest = s <= largest ? largest : s;
         }
@@ -92,7 +95,8 @@ template <class A> XPU_FN void flex_forward(const A& a) {
       maxima[vector * kLanes + own] = largest;
       flex_add<kRows, kE, kPaddedE>(sums + vector * kPaddedE * kLanes, values, scores, count, factor);
     }
-  });
+  };
+  flex_each_tile<A::kParts>(a, b, h, block, A::kBlockKeys, a.keys, part, attend);
   for (i32 vector = sub_group_id(); vector < A::kVectors; vector += teams) {
     const i64 q = begin + vector * kLanes + own;
     const Real total = totals[vector * kLanes + own], largest = maxima[vector * kLanes + own];
@@ -100,8 +104,8 @@ template <class A> XPU_FN void flex_forward(const A& a) {
     const i64 row = (b * a.heads + h) * a.queries + q;
     if constexpr (A::kParts == 1) {
       flex_finish(a, b, h, q, total, largest);
-      flex_store<kE>(a.out + (b * a.out_strides[0] + h * a.out_strides[1] + q * a.out_strides[2]),
-                     sums + vector * kPaddedE * kLanes, total == 0 ? (Real)0 : 1 / total);
+      flex_store<kE>(flex_row(a.out, a.out_strides, b, h, q), sums + vector * kPaddedE * kLanes,
+                     total == 0 ? (Real)0 : 1 / total);
     } else {
       global<Real> to = a.stored + (row * A::kParts + part) * (kE + 2);
       flex_store<kE>(to, sums + vector * kPaddedE * kLanes, (Real)1);
@@ -112,7 +116,8 @@ template <class A> XPU_FN void flex_forward(const A& a) {
 }
 
 // Writes one row of the result from its parts, which are weighed by their largest scores.
-template <class A> XPU_FN void flex_join(const A& a) {
+template <class A>
+XPU_FN void flex_join(const A& a) {
   using Real = typename A::Real;
   constexpr int kE = A::kE, kStored = kE + 2;
   const i64 q = group_id(0), h = group_id(1), b = group_id(2), row = (b * a.heads + h) * a.queries + q;
@@ -123,7 +128,7 @@ template <class A> XPU_FN void flex_join(const A& a) {
   for (i32 part = 0; part < A::kParts; ++part)
     total += exp(from[part * kStored + kE] - shift) * from[part * kStored + kE + 1];
   const Real inverse = total == 0 ? (Real)0 : 1 / total;
-  global<typename A::Query> out = a.out + (b * a.out_strides[0] + h * a.out_strides[1] + q * a.out_strides[2]);
+  global<typename A::Query> out = flex_row(a.out, a.out_strides, b, h, q);
   for (i32 i = lane(); i < kE; i += XPU_SUB_GROUP) {
     Real sum = 0;
     for (i32 part = 0; part < A::kParts; ++part)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch._higher_order_ops.flex_attention import sdpa_dense, sdpa_dense_backward
 from torch._inductor.lowering import lowerings, register_lowering
+from torch._inductor.subgraph_lowering import SubgraphLoweringException
 from torch._inductor.virtualized import V
 
 from .backward import lower_backward
@@ -41,7 +42,8 @@ def _on_xpu(
         try:
             with V.graph.set_current_device(query.get_device()):
                 return lower(query, *args)
-        except NotImplementedError as error:
+        # The second is raised of a function that is not of elementwise operators.
+        except (NotImplementedError, SubgraphLoweringException) as error:
             _log.info("%s is compiled as plain operators: %s", operator.name(), error)
             return lower_as_plain_operators(operator, dense, (query, *args))
 

@@ -5,12 +5,14 @@ The scores are a tensor in memory.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+aten = torch.ops.aten
 _uses: Counter[str] = Counter()
 # The operator of gradients has more.
 FORWARD_ARGUMENTS = 9
@@ -36,7 +38,7 @@ def lower_as_plain_operators(
         if not isinstance(x, torch.fx.Node):
             return x
         if x.op == "get_attr" and "val" not in x.meta:
-            return getattr(V.graph.module, str(x.target))
+            return _with_batched_conversions(getattr(V.graph.module, str(x.target)))
         return x.meta["val"]
 
     examples = pytree.tree_map_only(torch.fx.Node, example, V.graph.current_node.args)
@@ -57,9 +59,9 @@ def lower_as_plain_operators(
             *(leaves[n] for n in inputs)
         )
     for node in graph.graph.nodes:
-        if node.target is torch.ops.aten.max.dim:
+        if node.target is aten.max.dim:
             # Nothing asks where the largest scores are.
-            node.target = torch.ops.aten.amax.default
+            node.target = aten.amax.default
             for value in list(node.users):
                 value.replace_all_uses_with(node)
                 graph.graph.erase_node(value)
@@ -69,6 +71,17 @@ def lower_as_plain_operators(
             node.target = name
     _uses[operator.name()] += 1
     return process_subgraph_nodes(graph, [lowered[n] for n in inputs])
+
+
+def _with_batched_conversions(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """Return a function whose conversions have a rule for vmap, which otherwise calls them for each score."""
+    module = copy.deepcopy(module)
+    convert = torch.ops.prims.convert_element_type.default
+    for node in module.graph.find_nodes(op="call_function", target=convert):
+        value, dtype = node.args
+        node.target, node.args, node.kwargs = aten._to_copy.default, (value,), {"dtype": dtype}
+    module.recompile()
+    return module
 
 
 def _with_wanted_gradients(args: Sequence[Any]) -> tuple[Any, ...]:
