@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import sympy
 import torch
 from torch._inductor import ir
 from torch._inductor.kernel.flex.common import infer_dense_strides
 from torch._inductor.kernel.flex.flex_attention import validate_joint_graph
-from torch._inductor.lowering import _full, empty_strided, lowerings, to_dtype
-from torch._inductor.virtualized import V, ops
+from torch._inductor.lowering import empty_strided, lowerings, to_dtype
+from torch._inductor.virtualized import V
 
+from .captured import CapturedGradient
 from .functions import FunctionReader
 from .node import FlexKernel
 from .operands import Operands, hint, in_memory, lists_of, realized, tiles, value_of
@@ -57,7 +57,7 @@ def lower_backward(
     inputs = {**given.scored, "grad": given.dtype}
     joint, *rest = given.outputs_of(joint_graph, inputs, given.score_captured)
     # Behind those of the other arguments, which have none.
-    gradients = [_Gradient.of(buffer, given) for buffer in rest[len(inputs) - 2 :]]
+    gradients = [CapturedGradient.of(buffer, given) for buffer in rest[len(inputs) - 2 :]]
 
     def reader_of(body: Callable[[FunctionReader], Any]) -> FunctionReader:
         reader = given.new_reader()
@@ -86,32 +86,6 @@ def lower_backward(
         for gradient, tensor in zip(gradients, score_captured, strict=True)
     )
     return grad_query, grad_key, grad_value, captured
-
-
-class _Gradient:
-    """The gradient of a captured tensor: ``total``, zeros at first, and ``store``, which adds to it."""
-
-    def __init__(self, total: Any, store: Callable[[], Any]) -> None:
-        self.total, self.store = total, store
-
-    @classmethod
-    def of(cls, buffer: Any, given: Operands) -> _Gradient | None:
-        """Return the gradient for a buffer of the joint graph; None for none."""
-        if buffer is None:
-            return None
-        if isinstance(buffer.data, ir.Scatter):
-            total = ir.TensorBox.create(V.graph.get_buffer(buffer.get_name()))
-            total.freeze_layout()
-            return cls(total, lambda: buffer.get_store_function()(()))
-        if buffer.get_size():
-            raise NotImplementedError(
-                "flex attention: the gradient of a tensor captured as a whole"
-            )
-        # A number that all scores use.
-        total = _full(0, given.device, torch.float32, [])
-        total.realize()
-        name, value = total.get_name(), value_of(buffer)
-        return cls(total, lambda: ops.store(name, sympy.S.Zero, value(), mode="atomic_add"))
 
 
 def _delta(given: Operands, out: Any, grad_out: Any, grad_logsumexp: Any) -> Any:

@@ -82,7 +82,7 @@ def lower_forward(
     problem.add_tensor("stored", sums, writable=True, strides=False)
     FlexKernel(problem, inputs, [sums], given.captured)
     join = Problem("flex_join", given.new_reader())
-    join.types_of = {"Real": given.real.math, "Query": problem.types_of["Query"]}
+    join.types_of = {name: problem.types_of[name] for name in ("Real", "Query")}
     join.constants = {"kE": given.e, **stored}
     join.add_tensor("stored", sums, strides=False)
     join.add_size("heads", given.heads)
