@@ -165,7 +165,7 @@ def test_random_functions_and_shapes(seed):
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("name", ["two tables", "hidden rows"])
+@pytest.mark.parametrize("name", ["key table", "lengths", "hidden rows"])
 def test_few_queries_share_keys_among_groups(name, monkeypatch):
     from inductor_xpu.flex_attention import forward
 
