@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+import xpu_runtime
 
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 
@@ -43,6 +44,22 @@ def test_products(m, n, k, weight_dtype, dtype, with_bias):
     tolerance = 2e-5 if dtype == torch.float32 else torch.finfo(dtype).eps
     size = expected.abs().max().item()
     torch.testing.assert_close(got.cpu().double(), expected, rtol=tolerance, atol=tolerance * size)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("weight_dtype", [torch.int8, torch.float8_e4m3fn])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 64, 512), (3, 33, 196)])
+def test_rows_that_the_product_quantizes_are_those_of_a_kernel_of_its_own(
+    m, n, k, weight_dtype, dtype
+):
+    x, weight, scale, bias = (t.xpu() for t in operands(m, n, k, dtype, weight_dtype))
+    x[0] *= 1e-3
+    got = torch.ops.torch_xpu.dynamic_linear(x, weight, scale, bias)
+    # A candidate that is forced multiplies rows that are quantized already.
+    with xpu_runtime.dnn.only_candidate("skinny"):
+        expected = torch.ops.torch_xpu.dynamic_linear(x, weight, scale, bias)
+    assert torch.equal(got, expected)
 
 
 @pytest.mark.values

@@ -5,6 +5,7 @@
 #include "dnn/candidates.h"
 #include "dnn/descriptor.h"
 #include "dnn/operand_checks.h"
+#include "xpu/dnn/plans.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -62,8 +63,8 @@ void fold_batches(Tensor& a, Tensor& b, Tensor& c) {
 }  // namespace
 
 MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, const Tensor& c_,
-                             const MatmulOptions& o)
-    : options(o), problem(name, device) {
+                             const MatmulOptions& o, bool quantizes_rows_)
+    : options(o), quantizes_rows(quantizes_rows_), problem(name, device) {
   check_shapes(a_, b_, c_);
   require_broadcasts(name, "the bias", o.bias, c_);
   require_fits(name, "a", o.a, a_);
@@ -81,7 +82,7 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   problem.add(b);
   problem.add(c);
   is_b_aligned = reinterpret_cast<std::uintptr_t>(b.data) % 4 == 0;
-  problem.number(o.deterministic | o.allow_tf32 << 1 | is_b_aligned << 2);
+  problem.number(o.deterministic | o.allow_tf32 << 1 | is_b_aligned << 2 | quantizes_rows << 3);
   bias = post_ops.add(problem, o.bias);
   scale_a = post_ops.add(problem, o.a.scale);
   zero_a = post_ops.add(problem, o.a.zero_point);
@@ -116,6 +117,25 @@ void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, co
     list.push_back({"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }});
     return list;
   });
+}
+
+bool matmul_of_quantized_rows(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c,
+                              const MatmulOptions& options) {
+  expect<UsageError>(c.ndim == 2 && is_float(a.dtype) && a.dtype != DType::f64 && !options.a &&
+                         (b.dtype == DType::i8 || b.dtype == DType::f8e4m3),
+                     "matmul_of_quantized_rows: expected matrices of floats and of i8 or f8e4m3; got ", a,
+                     " @ ", b, " -> ", c);
+  MatmulProblem p(stream.device(), a, b, c, options, true);
+  if (p.c.numel() == 0) return true;
+  if (!forced_candidate().empty()) return false;
+  const char* fused = "skinny";
+  auto plan = find_plan(p.problem, [&] {
+    return std::vector<Candidate>{{fused, [&p](Plan& made) { return matmul_skinny(p, made); }},
+                                  {"separate", [](Plan&) { return std::string(); }}};
+  });
+  if (plan->candidate != fused) return false;
+  plan->run(stream, p.problem);
+  return true;
 }
 
 }  // namespace xpu::dnn

@@ -11,15 +11,18 @@ namespace xpu::dnn {
 
 struct MatmulProblem {
   /// Throws UsageError for shapes and types that do not fit together.
-  MatmulProblem(int device, const Tensor& a, const Tensor& b, const Tensor& c, const MatmulOptions& options);
+  MatmulProblem(int device, const Tensor& a, const Tensor& b, const Tensor& c, const MatmulOptions& options,
+                bool quantizes_rows = false);
 
   const MatmulOptions& options;
-  Tensor a, b, c;  ///< of one rank; a broadcast batch dimension has size 1
+  const bool quantizes_rows;  ///< of a, to the type of b
+  Tensor a, b, c;             ///< of one rank; a broadcast batch dimension has size 1
   Problem problem;
   ExtraOperands post_ops;
   bool is_b_aligned;  ///< to 4 bytes
   ExtraOperand bias, scale_a, zero_a, scale_b, zero_b, offset_b, scale_c, zero_c;
 
+  DType type_of_a() const { return quantizes_rows ? b.dtype : a.dtype; }
   std::int64_t m() const { return c.shape[c.ndim - 2]; }
   std::int64_t n() const { return c.shape[c.ndim - 1]; }
   std::int64_t k() const { return a.shape[a.ndim - 1]; }

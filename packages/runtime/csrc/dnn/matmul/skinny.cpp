@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "compile/source/embedded.h"
 #include "dnn/candidates.h"
@@ -31,7 +32,7 @@ bool changes_along_k(ExtraOperand scale_a) {
 }
 
 void check(const MatmulProblem& p) {
-  auto type = p.a.dtype;
+  auto type = p.type_of_a();
   int device = p.problem.device();
   reject_unless(p.m() <= max_rows(p), "more than ", max_rows(p), " rows");
   bool of_integers = (type == DType::i8 || type == DType::u8) && !is_float(p.b.dtype);
@@ -45,6 +46,15 @@ void check(const MatmulProblem& p) {
   reject_unless(!device_info(device).is_gpu || !is_of_onednn, "oneDNN has kernels for this on a GPU");
   reject_unless(!p.zero_a.tensor, "a has a zero point");
 }
+
+// A scale for each row of the result, which the plan computes.
+struct RowScales {
+  Tensor tensor;
+  int operand;
+  RowScales(const MatmulProblem& p, Plan& plan)
+      : tensor(nullptr, DType::f32, {p.m(), 1}),
+        operand(plan.add_scratch(static_cast<std::size_t>(p.m()) * sizeof(float))) {}
+};
 
 // How the steps of the kernel, in each of which a sub-group reads `length` numbers of a column, go with
 // groups.
@@ -90,17 +100,22 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   Steps steps(p, w, lanes);
   Epilogue epilogue(2, "float");
   bool scales_a = changes_along_k(p.scale_a);
-  if (!scales_a) epilogue.multiply(p.scale_a);
+  std::optional<RowScales> row_scales;
+  if (p.quantizes_rows) row_scales.emplace(p, plan);
+  if (row_scales)
+    epilogue.multiply({&row_scales->tensor, row_scales->operand});
+  else if (!scales_a)
+    epilogue.multiply(p.scale_a);
   epilogue.add(p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     epilogue.apply(p.options.post_ops[i], p.post_ops.operand(i));
   epilogue.quantize(p.c, p.scale_c, p.zero_c);
   // The sums of a block of rows and columns stay in registers.
   std::int64_t rows = std::min<std::int64_t>(p.m(), 4), columns = 4;
-  bool is_exact = size_of(p.a.dtype) > 2 || device_info(device).is_gpu;
+  bool is_exact = size_of(p.type_of_a()) > 2 || device_info(device).is_gpu;
   std::string source =
       epilogue.source() + w.defines() +
-      join("#define XPU_A ", kernel_type(p.a.dtype), "\n#define XPU_C ", kernel_type(p.c.dtype),
+      join("#define XPU_A ", kernel_type(p.type_of_a()), "\n#define XPU_C ", kernel_type(p.c.dtype),
            "\n#define XPU_ROWS ", rows, "\n#define XPU_COLUMNS ", columns, "\n#define XPU_PARTS ",
            steps.parts, "\n#define XPU_WORDS ", steps.reads_words, "\n#define XPU_EXACT ", is_exact,
            "\n#define XPU_DENSE ", w.groups >= lanes && w.has_dense_scales(), "\n#define XPU_HAS_TAIL ",
@@ -119,21 +134,38 @@ std::string matmul_skinny(const MatmulProblem& p, Plan& plan) {
   auto floats = count * blocks + has_row_units * p.m();
   int ordered = plan.add_scratch(static_cast<std::size_t>(floats) * sizeof(float));
   constexpr std::int64_t group = 256;
-  KernelArguments ordering;
+  auto row_groups = NdRange::linear(p.m(), group);
+  auto add_ordering = [&](const std::string& text, const char* kernel, const NdRange& range,
+                          KernelArguments ordering) {
+    plan.add(std::make_unique<KernelStep>(build_kernel(device, text, kernel, {}, static_cast<int>(lanes)),
+                                          range, std::move(ordering)));
+  };
   std::int64_t of_a[] = {count, p.k(), steps.count(), p.a.strides[0], p.a.strides[1], 1, 0, 0};
-  if (scales_a) {
-    auto& t = *p.scale_a.tensor;
-    of_a[5] = p.k() / t.shape[1];
-    of_a[6] = t.shape[0] == 1 ? 0 : t.strides[0];
-    of_a[7] = t.strides[1];
+  KernelArguments ordering;
+  if (row_scales) {
+    int numbers = plan.add_scratch(static_cast<std::size_t>(p.m() * p.k()));
+    std::int64_t of_numbers[] = {count, p.k(), steps.count(), p.k(), 1, 1, 0, 0};
+    ordering.operand(0).operand(numbers).operand(row_scales->operand).operand(ordered);
+    ordering.bytes(of_numbers, sizeof of_numbers).bytes(&of_a[3], 2 * sizeof of_a[3]);
+    auto text = join("#define XPU_INPUT ", kernel_type(p.a.dtype), "\n#define XPU_OF_INTEGERS ",
+                     p.b.dtype == DType::i8, "\n");
+    add_ordering(source + text + kernel_source("quantize_rows.sycl"), "quantize_and_order_rows", row_groups,
+                 std::move(ordering));
+  } else {
+    if (scales_a) {
+      auto& t = *p.scale_a.tensor;
+      of_a[5] = p.k() / t.shape[1];
+      of_a[6] = t.shape[0] == 1 ? 0 : t.strides[0];
+      of_a[7] = t.strides[1];
+    }
+    ordering.operand(0)
+        .operand(scales_a ? p.scale_a.operand : ordered)
+        .operand(ordered)
+        .bytes(of_a, sizeof of_a);
+    add_ordering(source, "order_rows",
+                 has_row_units ? row_groups : NdRange::linear((count + group - 1) / group, group),
+                 std::move(ordering));
   }
-  ordering.operand(0)
-      .operand(scales_a ? p.scale_a.operand : ordered)
-      .operand(ordered)
-      .bytes(of_a, sizeof of_a);
-  plan.add(std::make_unique<KernelStep>(
-      build_kernel(device, source, "order_rows", {}, static_cast<int>(lanes)),
-      NdRange::linear(has_row_units ? p.m() : (count + group - 1) / group, group), std::move(ordering)));
 
   auto bytes_read = steps.reads_words ? 4 : static_cast<std::int64_t>(size_of(p.b.dtype));
   auto column_blocks = (p.n() + columns - 1) / columns, sets = sets_of_sub_group(device, column_blocks);

@@ -23,4 +23,11 @@ struct MatmulOptions {
 XPU_API void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c,
                     const MatmulOptions& options = {});
 
+/// Quantizes each row of a [m, k], floats of up to 32 bits, to the type of b [k, n], i8 or f8e4m3, by a scale
+/// of its own: the largest number of the row over 127.5 or 448, in the type of a. Then it multiplies as
+/// matmul() does. Returns false and enqueues nothing if no plan does both in as many kernels as the product
+/// of floats has. `options` quantize no a.
+XPU_API bool matmul_of_quantized_rows(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c,
+                                      const MatmulOptions& options = {});
+
 }  // namespace xpu::dnn

@@ -1,15 +1,20 @@
 // torch_xpu::quantize_rows: numbers of eight bits with a scale for each row. torch_xpu::dynamic_linear:
-// activations that are quantized so as they come, by such weights. Their schemas are in bridge/operators.cpp.
+// activations that are quantized so as they come, by such weights; the runtime quantizes few rows as it
+// orders them for the product. Their schemas are in bridge/operators.cpp.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include <array>
 #include <tuple>
+#include <utility>
 
+#include "device/errors.h"
 #include "ops/arguments.h"
+#include "ops/dnn/gemm.h"
 #include "ops/row_kernel.h"
 #include "ops/scaled_rows.h"
+#include "ops/tensor.h"
 
 namespace torch_xpu {
 namespace {
@@ -78,6 +83,34 @@ std::tuple<Tensor, Tensor> quantize_rows(const Tensor& input, at::ScalarType dty
   return {numbers, scales};
 }
 
+// Rows of a contiguous tensor as a matrix; no view of PyTorch's, which would cost as much as a launch.
+xpu::Tensor rows_of(const Tensor& t) {
+  auto length = t.size(-1);
+  std::int64_t shape[] = {t.numel() / length, length}, strides[] = {length, 1};
+  auto view = view_of(t);
+  return {view.data, view.dtype, 2, shape, strides};
+}
+
+// Returns false where no plan quantizes the rows on the way to the product.
+bool multiply_quantizing(const Tensor& input, const Tensor& weight, const Tensor& scale,
+                         const std::optional<Tensor>& bias, const Tensor& output) {
+  constexpr std::int64_t max_rows = 16;
+  if (!input.is_contiguous() || output.numel() > max_rows * output.size(-1)) return false;
+  auto transposed = [](const Tensor& t) {
+    auto view = view_of(t);
+    std::swap(view.shape[0], view.shape[1]);
+    std::swap(view.strides[0], view.strides[1]);
+    return view;
+  };
+  auto options = matmul_options();
+  options.b.scale = transposed(scale);
+  if (given(bias)) options.bias = view_of(*bias);
+  return translate_errors([&] {
+    return xpu::dnn::matmul_of_quantized_rows(stream_of(input), rows_of(input), transposed(weight),
+                                              rows_of(output), options);
+  });
+}
+
 Tensor dynamic_linear(const Tensor& input, const Tensor& weight, const Tensor& scale,
                       const std::optional<Tensor>& bias) {
   auto guard = guard_for(input, weight);
@@ -100,6 +133,7 @@ Tensor dynamic_linear(const Tensor& input, const Tensor& weight, const Tensor& s
   auto output = at::empty(sizes, input.options());
   if (output.numel() == 0) return output;
   if (k == 0) return given(bias) ? output.copy_(bias->expand_as(output)) : output.zero_();
+  if (multiply_quantizing(input, weight, scale, bias, output)) return output;
   auto [numbers, scales] = quantize_rows(input.reshape({-1, k}), weight.scalar_type());
   auto dense = weight.stride(1) == 1 ? weight : weight.contiguous();
   multiply_scaled({numbers, scales, ScalingType::RowWise}, {dense, scale, ScalingType::RowWise}, bias,
