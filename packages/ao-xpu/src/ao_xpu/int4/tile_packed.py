@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.compiler import is_compiling
 
 from .. import hqq
 from ..errors import DoesNotFitError
 from ..handlers import Handler
-from ..linear_plans import Plan, planned_linear, scaled_activations
-from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear
+from ..linear_plans import Plan, is_eager, planned_linear, scaled_activations
+from ..operators.low_bit_linear import dequantize_low_bit, low_bit_linear, low_bit_plan
 from .packing import pack_words
 from .quantizers import require_groups
 
@@ -99,11 +100,22 @@ def _plan(weight: Any) -> Plan | None:
             "ao_xpu.checkpoints.load_checkpoint, or quantize it on xpu"
         )
 
-    def multiply(input: Tensor, data: Tensor, bias: Tensor | None) -> Tensor:
-        scale, offset = _parameters(scale_and_zero)
-        return low_bit_linear(input, data, "uint4", scale, None, offset, bias)
+    return scaled_activations(_plan_of_parts(scale_and_zero), weight.act_pre_scale)
 
-    return scaled_activations(multiply, weight.act_pre_scale)
+
+def _plan_of_parts(scale_and_zero: Tensor) -> Plan:
+    # What is computed in a capture belongs to its graph, and what is computed in a trace to the trace.
+    if is_compiling() or torch.xpu.is_current_stream_capturing() or not is_eager(scale_and_zero):
+
+        def multiply(input: Tensor, data: Tensor, bias: Tensor | None) -> Tensor:
+            return low_bit_linear(input, data, "uint4", *_parameters(scale_and_zero), bias)
+
+        return multiply
+    with torch.inference_mode(False):
+        parameters = _parameters(scale_and_zero)
+    # Other streams read the zero point too.
+    torch.xpu.current_stream(scale_and_zero.device).synchronize()
+    return low_bit_plan("uint4", *parameters)
 
 
 linear = planned_linear(_plan)
@@ -139,14 +151,14 @@ def dequantize(stock: Any) -> Any:
     def elements(self: Any, output_dtype: torch.dtype | None = None) -> Tensor:
         if self.device.type != "xpu":
             return stock(self)
-        scale, offset = _parameters(self.scale_and_zero)
-        dtype = output_dtype or self.dtype
-        return dequantize_low_bit(self.qdata, "uint4", scale, None, offset, dtype)
+        parameters = _parameters(self.scale_and_zero)
+        return dequantize_low_bit(self.qdata, "uint4", *parameters, output_dtype or self.dtype)
 
     return elements
 
 
-def _parameters(scale_and_zero: Tensor) -> tuple[Tensor, Tensor]:
-    """Return scale and offset [N, K / group] of elements ``scale * number + offset``, exactly."""
-    scale, zero = scale_and_zero.float().unbind(-1)
-    return scale.t(), (zero - 8 * scale).t()
+def _parameters(scale_and_zero: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return scale, zero point and offset of the numbers; the first and the last are views [N, K / group]."""
+    scale, zero = scale_and_zero.unbind(-1)
+    eight = torch.full((), 8, dtype=torch.int8, device=scale_and_zero.device)
+    return scale.t(), eight, zero.t()
