@@ -27,7 +27,7 @@ Planner = Callable[[Any], Plan | None]
 
 class _Entry(NamedTuple):
     planner: Planner
-    attributes: tuple[tuple[str, Any, int | None], ...]  # names, objects and addresses of tensors
+    holds: Callable[[dict[str, Any]], bool]  # of the attributes of the weight
     plan: Plan | None
     data: weakref.ref[Tensor]
 
@@ -63,31 +63,25 @@ def plan_of(weight: Any, planner: Planner) -> Plan | None:
     data, attributes = weight.qdata, weight.__dict__
     key = id(data)
     entry = _plans.get(key)
-    if entry is not None and entry.planner is planner:
-        for name, value, address in entry.attributes:
-            if attributes.get(name) is not value or (address and value.data_ptr() != address):
-                break
-        else:
-            return entry.plan
+    if entry is not None and entry.planner is planner and entry.holds(attributes):
+        return entry.plan
     others = {name: value for name, value in attributes.items() if value is not data}
-    if not _is_eager(data, *others.values()):
+    if not (data.is_xpu and is_eager(data, *others.values())):
         return planner(weight)
-    # Listed before they are read: if a thread replaces one meanwhile, the entry is not used again.
-    listed = tuple((name, value, _address(value)) for name, value in others.items())
+    from torch_xpu._device import guard_attributes
+
+    # The guard is made before attributes are read: if a thread replaces one meanwhile, it does not hold.
+    holds = guard_attributes(others)
     plan = planner(weight)
-    _plans[key] = _Entry(planner, listed, plan, weakref.ref(data, partial(_drop, key)))
+    _plans[key] = _Entry(planner, holds, plan, weakref.ref(data, partial(_drop, key)))
     return plan
-
-
-def _address(value: Any) -> int | None:
-    return value.data_ptr() if isinstance(value, Tensor) else None
 
 
 def _drop(key: int, _: object) -> None:
     _plans.pop(key, None)
 
 
-def _is_eager(*values: Any) -> bool:
+def is_eager(*values: Any) -> bool:
     """Return False while views are those of a trace or a transform, which must not outlive it."""
     is_plain = all(type(value) is Tensor for value in values if isinstance(value, Tensor))
     is_traced = peek_interpreter_stack() is not None or torch._C._len_torch_dispatch_stack() > 0

@@ -6,6 +6,8 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include "bridge/trace.h"
+#include "device/attribute_guard.h"
+#include "device/bound_linear.h"
 #include "device/dlpack.h"
 #include "device/empty_strided.h"
 #include "device/errors.h"
@@ -105,6 +107,10 @@ PYBIND11_MODULE(_device, m) {
        "empty_strided(size, stride, dtype): a new tensor on the current device."},
       {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(m.ptr(), fast) != 0) throw py::error_already_set();
+
+  m.def("bind_low_bit_linear", &bind_low_bit_linear);
+  m.def("bind_dynamic_linear", &bind_dynamic_linear);
+  m.def("guard_attributes", &guard_attributes);
 
   bind_history(m);
   m.def("set_use_on_oom", &set_use_on_oom);

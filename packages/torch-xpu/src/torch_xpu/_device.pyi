@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,6 +20,20 @@ def elapsed_ms(begin: int, end: int, /) -> float: ...
 def empty_strided(
     size: tuple[int, ...], stride: tuple[int, ...], dtype: torch.dtype, /
 ) -> torch.Tensor: ...
+def bind_low_bit_linear(
+    otherwise: Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], Any],
+    format: str,
+    scale: torch.Tensor | None,
+    zero_point: torch.Tensor | None,
+    offset: torch.Tensor | None,
+    /,
+) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], Any]: ...
+def bind_dynamic_linear(
+    otherwise: Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], Any],
+    scale: torch.Tensor,
+    /,
+) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], Any]: ...
+def guard_attributes(attributes: dict[str, Any], /) -> Callable[[dict[str, Any]], bool]: ...
 def random_states(device: int, count: int, /) -> torch.Tensor: ...
 def empty_from_dlpack(capsule: Any, /) -> torch.Tensor | None: ...
 def record_history(

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.compiler import is_compiling
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 _product = torch.ops.torch_xpu.dynamic_linear.default
@@ -40,7 +41,7 @@ def dynamic_plan(
 ) -> Callable[[Tensor, Tensor, Tensor | None], Any] | None:
     """Return ``dynamic_linear`` by such weights and scales as a function of input, weight and bias, or None.
 
-    It has no gradient: where one is wanted, and for other activations, it returns NotImplemented.
+    Where activations want a gradient, and for activations of other types, it returns NotImplemented.
     """
     from torchao.quantization.granularity import PerRow
 
@@ -50,9 +51,16 @@ def dynamic_plan(
     dim = granularity.dim
 
     def multiply(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
-        needs_gradient = input.requires_grad and torch.is_grad_enabled()
-        if needs_gradient or not _has_rows_along(input, dim):
+        is_recording = torch.is_grad_enabled()
+        if (input.requires_grad and is_recording) or not _has_rows_along(input, dim):
             return NotImplemented
+        if bias is not None and bias.requires_grad and is_recording:
+            product = dynamic_linear(input, weight, scale, None)
+            return product + bias.to(product.dtype)
         return dynamic_linear(input, weight, scale, bias)
 
-    return multiply
+    if dim != -1 or is_compiling() or type(scale) is not Tensor:
+        return multiply
+    from torch_xpu._device import bind_dynamic_linear
+
+    return bind_dynamic_linear(multiply, scale)

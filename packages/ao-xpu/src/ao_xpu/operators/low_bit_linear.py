@@ -37,7 +37,12 @@ def low_bit_plan(
     def multiply(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         return low_bit_linear(input, weight, format, scale, zero_point, offset, bias)
 
-    return multiply
+    parameters = [p for p in (scale, zero_point, offset) if p is not None]
+    if is_compiling() or not all(type(p) is Tensor and p.is_xpu for p in parameters):
+        return multiply
+    from torch_xpu._device import bind_low_bit_linear
+
+    return bind_low_bit_linear(multiply, format, scale, zero_point, offset)
 
 
 def numbers_in_byte(format: str) -> int:
