@@ -6,6 +6,7 @@ import pytest
 import torch
 from test_linear_plans import BF16, CASES, activations, change_in_place, every_case, make_layer
 from torch.nn.functional import linear
+from xpu_testing import run_child
 
 DYNAMIC = ("int8 dynamic", "float8 rows")
 weight_only = pytest.mark.parametrize("name", [name for name in CASES if name not in DYNAMIC])
@@ -159,3 +160,25 @@ def test_a_bias_with_a_gradient_is_recorded(name):
     layer.bias.requires_grad_()
     layer(activations()).sum().backward()
     assert torch.equal(layer.bias.grad, torch.full_like(layer.bias, 3))
+
+
+def test_a_forked_child_cannot_call_the_layer():
+    run_child(
+        """
+import os, torch
+from torchao.quantization import Int8WeightOnlyConfig, quantize_
+
+layer = torch.nn.Linear(64, 32, device="xpu", dtype=torch.bfloat16)
+quantize_(layer, Int8WeightOnlyConfig())
+x = torch.ones(1, 64, device="xpu", dtype=torch.bfloat16)
+with torch.no_grad():
+    layer(x)
+    if os.fork() == 0:
+        try:
+            layer(x)
+        except RuntimeError as error:
+            os._exit(0 if "spawn" in str(error) else 3)
+        os._exit(4)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
+"""
+    ).check()
