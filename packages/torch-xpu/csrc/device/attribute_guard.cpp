@@ -11,7 +11,7 @@ namespace py = pybind11;
 namespace torch_xpu {
 namespace {
 
-constexpr const char* name = "attribute_guard";
+constexpr const char* guard_name = "attribute_guard";
 
 struct Attribute {
   py::object name, value;
@@ -29,9 +29,9 @@ using Attributes = std::vector<Attribute>;
 
 PyObject* holds(PyObject* self, PyObject* dictionary) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(PyDict_Check(dictionary), name, ": got ", Py_TYPE(dictionary)->tp_name,
+  TORCH_CHECK_TYPE(PyDict_Check(dictionary), guard_name, ": got ", Py_TYPE(dictionary)->tp_name,
                    ", expected a dictionary");
-  for (auto& a : *static_cast<const Attributes*>(PyCapsule_GetPointer(self, name))) {
+  for (auto& a : *static_cast<const Attributes*>(PyCapsule_GetPointer(self, guard_name))) {
     auto* value = PyDict_GetItemWithError(dictionary, a.name.ptr());
     if (!value && PyErr_Occurred()) throw python_error();
     if (value != a.value.ptr() || (a.is_tensor && a.current_address() != a.address)) Py_RETURN_FALSE;
@@ -43,11 +43,12 @@ PyObject* holds(PyObject* self, PyObject* dictionary) {
 }  // namespace
 
 py::object guard_attributes(const py::dict& attributes) {
-  static PyMethodDef method{name, &holds, METH_O, "Return whether a dictionary still has the attributes."};
+  static PyMethodDef method{guard_name, &holds, METH_O,
+                            "Return whether a dictionary still has the attributes."};
   auto listed = std::make_unique<Attributes>();
   for (auto [key, value] : attributes) listed->emplace_back(key, value);
-  py::capsule self(listed.get(), name, [](PyObject* capsule) {
-    delete static_cast<Attributes*>(PyCapsule_GetPointer(capsule, name));
+  py::capsule self(listed.get(), guard_name, [](PyObject* capsule) {
+    delete static_cast<Attributes*>(PyCapsule_GetPointer(capsule, guard_name));
   });
   listed.release();
   auto* function = PyCFunction_New(&method, self.ptr());

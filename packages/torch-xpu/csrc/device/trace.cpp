@@ -6,17 +6,17 @@
 namespace torch_xpu {
 namespace {
 
-using Kind = xpu::trace::Record::Kind;
+using RecordKind = xpu::trace::Record::Kind;
 
-bool is_work(Kind kind) {
-  return kind == Kind::kernel || kind == Kind::copy || kind == Kind::fill || kind == Kind::dnn ||
-         kind == Kind::graph;
+bool is_work(RecordKind kind) {
+  return kind == RecordKind::kernel || kind == RecordKind::copy || kind == RecordKind::fill ||
+         kind == RecordKind::dnn || kind == RecordKind::graph;
 }
 
-TracedWork::Kind kind_of(Kind kind) {
-  return kind == Kind::copy   ? TracedWork::Kind::copy
-         : kind == Kind::fill ? TracedWork::Kind::fill
-                              : TracedWork::Kind::kernel;
+TracedWork::Kind kind_of(RecordKind kind) {
+  return kind == RecordKind::copy   ? TracedWork::Kind::copy
+         : kind == RecordKind::fill ? TracedWork::Kind::fill
+                                    : TracedWork::Kind::kernel;
 }
 
 }  // namespace
