@@ -46,7 +46,8 @@ def test_sums(kind, shape, dims, dynamic):
     x = KINDS[kind](shape)
     compiled = torch.compile(function, dynamic=dynamic)
     assert (
-        largest_error(lambda x: compiled(x) if x.device.type == "xpu" else function(x), x, dims) < 12
+        largest_error(lambda x: compiled(x) if x.device.type == "xpu" else function(x), x, dims)
+        < 12
     )
 
 

@@ -43,6 +43,21 @@ def test_gradients_of_shapes(shape):
 
 
 @pytest.mark.values
+@pytest.mark.parametrize(("batches", "queries", "keys"), [(0, 10, 12), (1, 0, 12), (1, 10, 0)])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_nothing_to_attend(batches, queries, keys, is_compiled):
+    """A query that sees no key is 0; stock PyTorch raises if there are no keys."""
+    q, k, v = (
+        torch.randn(batches, 2, length, 16, device="xpu", requires_grad=True)
+        for length in (queries, keys, keys)
+    )
+    out = (torch.compile(flex_attention) if is_compiled else flex_attention)(q, k, v)
+    out.sum().backward()
+    for tensor in (out, q.grad, k.grad, v.grad):
+        assert torch.equal(tensor.cpu(), torch.zeros(tensor.shape))
+
+
+@pytest.mark.values
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_gradients_of_16_bits(dtype):
     check_gradients(CASES["causal alibi"], dtype, (1, 2, 2, 100, 100, 64, 64))

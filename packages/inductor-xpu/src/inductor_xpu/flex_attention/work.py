@@ -43,7 +43,7 @@ def choose_work(
         has_idle_vectors = vectors > 1 and vectors // 2 * lanes >= columns
         if has_idle_vectors or vectors * lanes > target.max_items:
             continue
-        height = min(height, padded(rows))
+        height = min(height, padded(max(rows, 1)))
         teams = vectors if target.gpu else 1
         needed = vectors * lanes * columns_bytes + height * rows_bytes
         needed += teams * lanes * height * bytes
