@@ -51,7 +51,6 @@ MODELS: dict[str, tuple[Callable[[], torch.nn.Module], Callable[[], Inputs]]] = 
         model("DebertaV2ForMaskedLM", "DebertaV2Config", **TEXT, relative_attention=True),
         padded,
     ),
-    "xlm": (model("XLMRobertaForMaskedLM", "XLMRobertaConfig", **TEXT), padded),
     "falcon": (model("FalconForCausalLM", "FalconConfig", **TEXT), text),
     "gptj": (
         model(
@@ -77,15 +76,6 @@ MODELS: dict[str, tuple[Callable[[], torch.nn.Module], Callable[[], Inputs]]] = 
         ),
         padded,
     ),
-    "umt5": (
-        model(
-            "UMT5ForConditionalGeneration",
-            "UMT5Config",
-            **{"vocab_size": WORDS, "d_model": 64, "d_kv": 16, "d_ff": 128, "num_layers": 2},
-            **{"num_heads": 4, "decoder_start_token_id": 0},
-        ),
-        padded,
-    ),
     "deit": (
         model("DeiTForImageClassification", "DeiTConfig", **WIDE, **IMAGES, patch_size=8),
         image,
@@ -96,24 +86,6 @@ MODELS: dict[str, tuple[Callable[[], torch.nn.Module], Callable[[], Inputs]]] = 
     ),
     "mobilenet": (
         model("MobileNetV2ForImageClassification", "MobileNetV2Config", **IMAGES),
-        image,
-    ),
-    "regnet": (
-        model(
-            "RegNetForImageClassification",
-            "RegNetConfig",
-            **{"embedding_size": 16, "hidden_sizes": [16, 32, 48, 64], "depths": [1, 1, 1, 1]},
-            **{"groups_width": 16, "num_labels": CLASSES},
-        ),
-        image,
-    ),
-    "pvt": (
-        model(
-            "PvtForImageClassification",
-            "PvtConfig",
-            **{"image_size": 32, "hidden_sizes": [16, 32, 64, 64], "depths": [1, 1, 1, 1]},
-            **{"num_attention_heads": [1, 2, 4, 4], "num_labels": CLASSES},
-        ),
         image,
     ),
     "hubert": (
