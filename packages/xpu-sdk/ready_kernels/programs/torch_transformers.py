@@ -1,4 +1,4 @@
-"""Small models of `transformers`, trained and asked: text, images, sound."""
+"""Small models of `transformers`, trained and asked: text, images."""
 
 from __future__ import annotations
 
@@ -36,11 +36,6 @@ def image() -> Inputs:
     return {"pixel_values": torch.randn(BATCH, 3, 32, 32), "labels": torch.tensor([3, 7])}
 
 
-def sound() -> Inputs:
-    """Return sound and the words that are heard in it."""
-    return {"input_values": torch.randn(BATCH, 2000), "labels": torch.randint(3, 31, (BATCH, 3))}
-
-
 def model(kind: str, config: str, **sizes: Any) -> Callable[[], torch.nn.Module]:
     """Return what makes a model by the names of its class and of its configuration's."""
     return lambda: getattr(tf, kind)(getattr(tf, config)(**sizes))
@@ -51,7 +46,6 @@ MODELS: dict[str, tuple[Callable[[], torch.nn.Module], Callable[[], Inputs]]] = 
         model("DebertaV2ForMaskedLM", "DebertaV2Config", **TEXT, relative_attention=True),
         padded,
     ),
-    "falcon": (model("FalconForCausalLM", "FalconConfig", **TEXT), text),
     "gptj": (
         model(
             "GPTJForCausalLM",
@@ -87,17 +81,6 @@ MODELS: dict[str, tuple[Callable[[], torch.nn.Module], Callable[[], Inputs]]] = 
     "mobilenet": (
         model("MobileNetV2ForImageClassification", "MobileNetV2Config", **IMAGES),
         image,
-    ),
-    "hubert": (
-        model(
-            "HubertForCTC",
-            "HubertConfig",
-            **WIDE,
-            **{"vocab_size": 32, "conv_dim": [32, 32], "conv_stride": [5, 4]},
-            **{"conv_kernel": [10, 8], "num_feat_extract_layers": 2, "mask_time_prob": 0.0},
-            **{"num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4},
-        ),
-        sound,
     ),
 }
 

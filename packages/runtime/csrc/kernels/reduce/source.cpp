@@ -27,10 +27,11 @@ void write_state(SourceWriter& writer, const ReductionExpression& e) {
   writer.line("  ", e.combine, "\n}");
 }
 
-/// Returns true for sums and products of numbers that round.
+/// Returns true for a sum or product of numbers that round. Several sums at once would need too many
+/// registers.
 bool rounds(const ReductionExpression& e, DType compute) {
   bool is_sum = e.update.empty() && e.combine.find_first_of("+*") != std::string::npos;
-  return is_sum && (is_float(compute) || is_complex(compute));
+  return is_sum && e.accumulators.size() == 1 && (is_float(compute) || is_complex(compute));
 }
 
 void write_update(SourceWriter& writer, const ReductionExpression& e) {
