@@ -1,4 +1,4 @@
-"""Linear layers whose weights TorchAO quantizes. Kernels that quantize activations too are too large to ship."""
+"""Linear layers whose weights TorchAO quantizes, not their activations: those kernels are large."""
 
 from functools import partial
 
