@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .blocked_sums import HEADER, declare_sums, define_both, finish, loop_in_blocks, needs_blocks
+from .blocked_sums import HEADER, declare_sums, define_both, finish, loop_in_blocks
 from .division import Division, column_blocks
 from .hoist import hoist
 from .loops import MIN_INNER, Loops, join
@@ -216,8 +216,8 @@ class _BodyWriter:
 
     def _loop(self, number: int, section: Section, each: Sequence[Statement], folds: range) -> None:
         """Write the loops over the folded dimensions."""
-        updates = hint_of(math.prod(self.folded_sizes))
-        blocked = [n for n, f in zip(folds, section.folds, strict=True) if needs_blocks(f, updates)]
+        # Whatever the number of rows is: one kernel serves all of them.
+        blocked = [n for n, fold in zip(folds, section.folds, strict=True) if fold.rounds]
         for n, fold in zip(folds, section.folds, strict=True):
             members = [(f"s{k}", type) for k, type in enumerate(fold.types)]
             if n in blocked:
