@@ -14,7 +14,7 @@ KINDS = {
     "tenths": lambda shape: torch.full(shape, 0.1),
     "lognormal": lambda shape: torch.empty(shape).log_normal_(0, 3),
     "ramp": lambda shape: (
-        torch.linspace(0, 1, shape[0]).reshape(-1, *[1] * (len(shape) - 1)).expand(shape)
+        torch.linspace(1, 2, shape[0]).reshape(-1, *[1] * (len(shape) - 1)).expand(shape)
     ),
 }
 # Rows, columns, and rows of several dimensions, of which the inner one is short or long.
