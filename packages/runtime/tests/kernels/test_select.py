@@ -42,6 +42,18 @@ def test_bytes_of_any_address(xr, rng, share, length, offset):
     assert_close(got, np.argwhere(values))
 
 
+@pytest.mark.values
+def test_positions_that_31_bits_do_not_hold(xr):
+    """In a dimension of more than 2^30, where a place in a chunk could not be added to its beginning."""
+    length, places = 2**31 + 70, [0, 2**30 + 1, 2**31 - 1, 2**31 + 69]
+    mask = xr.empty((1, length), "u8")
+    xr.kernels.fill(mask, 0)
+    for place in places:
+        xr.kernels.fill(mask.view((1,), (1,), place), 1)
+    got = xr.kernels.nonzero(mask).numpy()
+    assert_close(got, np.array([[0, place] for place in places]))
+
+
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS, *FLOATS, "c64", "c128", "f8e4m3", "f8e5m2"])
 @pytest.mark.parametrize("position", ["i32", "i64"])
 def test_positions_of_dtypes(xr, rng, dtype, position):
