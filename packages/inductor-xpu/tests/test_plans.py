@@ -100,7 +100,7 @@ class _Launch:
     @property
     def loads(self) -> int:
         """The loads of a lane that do not depend on one another."""
-        accumulators = max(map(int, re.findall(r" a0\[(\d+)\]", self.source)), default=1)
+        accumulators = max(map(int, re.findall(r"\ba0\)?\[(\d+)\] =", self.source)), default=1)
         unroll = math.prod(map(int, re.findall(r'_Pragma\("unroll (\d+)"\)', self.source)[:1]))
         return accumulators * unroll
 
