@@ -57,6 +57,12 @@ def test_nothing_to_attend(batches, queries, keys, is_compiled):
         assert torch.equal(tensor.cpu(), torch.zeros(tensor.shape))
 
 
+def test_operands_of_two_devices():
+    host = torch.randn(1, 1, 8, 16)
+    with pytest.raises(ValueError, match="device"):
+        flex_attention(host.to("xpu"), host, host)
+
+
 @pytest.mark.values
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_gradients_of_16_bits(dtype):

@@ -23,6 +23,9 @@ def compiled_on_xpu(stock: Any) -> Any:
     def flex_attention(query: torch.Tensor, *args: Any, **named: Any) -> Any:
         if torch.compiler.is_compiling() or query.device.type != "xpu" or _is_observed():
             return stock(query, *args, **named)
+        tensors = (t for t in (*args, *named.values()) if isinstance(t, torch.Tensor))
+        if any(tensor.device != query.device for tensor in tensors):
+            return stock(query, *args, **named)  # which says what is wrong
         from torch._dynamo.utils import disable_cache_limit
 
         with disable_cache_limit():
