@@ -3,6 +3,8 @@
 import copy
 import gc
 import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -245,3 +247,28 @@ def test_other_activations_after_a_call(name):
     assert layer(activations(64)).shape == (32,)
     with pytest.raises((RuntimeError, ValueError)):
         layer(activations(3, 32))
+
+
+@every_case
+def test_first_calls_of_several_threads(name):
+    """Threads plan at once, on streams of their own; later one of them replaces a part."""
+    layer = make_layer(name, bias=True)
+    x = activations(5, 64)
+    expected = copy.deepcopy(layer)(x)
+    torch.xpu.synchronize()
+    start = threading.Barrier(4)
+
+    def call():
+        start.wait()
+        with torch.xpu.stream(torch.xpu.Stream()), torch.inference_mode():
+            return [layer(x) for _ in range(20)]
+
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(call) for _ in range(4)]
+    torch.xpu.synchronize()
+    for results in calls:
+        for result in results.result():
+            torch.testing.assert_close(result, expected, rtol=0, atol=0)
+    replace(name, layer)
+    bias = layer.bias
+    torch.testing.assert_close(layer(x) - bias, 2 * (expected - bias), rtol=0.02, atol=0.02)

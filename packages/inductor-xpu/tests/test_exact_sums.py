@@ -63,3 +63,14 @@ def test_a_sum_beside_an_extreme():
     torch.testing.assert_close(total.cpu().double(), (x * 0.1).double().sum(1), rtol=3e-7, atol=0)
     assert torch.equal(top.cpu(), (x * 0.1).amax(1))
     assert torch.equal(product.cpu(), torch.zeros(6))
+
+
+def test_sums_in_a_captured_graph():
+    def function(x):
+        return x.sum(1) * 2
+
+    call = torch.compile(function, mode="reduce-overhead")
+    x = torch.empty(3, 1 << 17).log_normal_(0, 3)
+    for scale in (1, 2, 0.5, 3):
+        error = largest_error(lambda x: (call if x.is_xpu else function)(x), x * scale, 1)
+        assert error < 12

@@ -2,8 +2,7 @@
 #ifndef XPU_DEVICE_FFT_H
 #define XPU_DEVICE_FFT_H
 #include <xpu/complex.h>
-
-#define XPU_INLINE __attribute__((always_inline))
+#include <xpu/unrolled.h>
 
 namespace xpu {
 
@@ -62,18 +61,6 @@ template <class T, class Count> XPU_FN Complex<T> root(Roots<T> roots, Count m, 
   Complex<T> z = small_root(r, __spirv_ocl_fma(x, roots.high, -r) + x * roots.low);
   T re = steep ? -z.im : z.re, im = steep ? -z.re : z.im;
   return {left ? -re : re, mirrored ? -im : im};
-}
-
-// f(Index<0>()) to f(Index<N - 1>()): arrays stay in registers where a compiler that does not unroll early puts them in
-// memory.
-template <int I> struct Index {
-  constexpr operator int() const { return I; }
-};
-template <int N, int I = 0, class F> XPU_FN void unrolled(const F& f) {
-  if constexpr (I < N) {
-    f(Index<I>());
-    unrolled<N, I + 1>(f);
-  }
 }
 
 // Times -i.

@@ -11,6 +11,7 @@
 #define XPU_DEVICE_FFT_ROW_H
 #include <xpu/fft.h>
 #include <xpu/group.h>
+#include <xpu/transpose.h>
 
 using xpu::i32;
 using xpu::i64;
@@ -53,19 +54,6 @@ XPU_FN void store(Memory p, Z z) {
 XPU_FN Z exchanged(Z z, i32 how) { return {how ? z.im : z.re, how ? z.re : z.im}; }
 XPU_FN Z conjugate(Z z) { return {z.re, -z.im}; }
 
-// Lane l of x[k] and lane k of x[l] change places: those whose numbers differ in the bit B, for all bits.
-template <int B = 1> XPU_FN void transpose(xpu::Array<T, W>& x) {
-  i32 me = xpu::lane();
-  xpu::unrolled<W>([&](auto k) XPU_INLINE {
-    if constexpr ((decltype(k)() & B) == 0) {
-      T a = x[k], b = x[k + B], other = xpu::shuffle(me & B ? a : b, me ^ B);
-      x[k] = me & B ? other : a;
-      x[k + B] = me & B ? b : other;
-    }
-  });
-  if constexpr (2 * B < W) transpose<2 * B>(x);
-}
-
 // From n complex numbers in memory. The last vector repeats elements of the one before where n is no multiple.
 XPU_FN void first_pass(Source from, Memory to, i64 n, i32 swap) {
   constexpr i32 R = FIRST;
@@ -81,8 +69,8 @@ XPU_FN void first_pass(Source from, Memory to, i64 n, i32 swap) {
         re[q] = x[part * W + q].re;
         im[q] = x[part * W + q].im;
       });
-      transpose(re);
-      transpose(im);
+      xpu::transpose_lanes(re);
+      xpu::transpose_lanes(im);
       xpu::unrolled<W>([&](auto l) XPU_INLINE { put(to, (i + shuffled(l)) * R + part * W, Z{re[l], im[l]}); });
     });
   }

@@ -1,7 +1,6 @@
 // Lines of neighboring elements on the CPU device: kernels/fft_rows.sycl takes one line at a time, with
 // neighboring elements in the lanes, so that lines stay in a core's caches.
-#include <algorithm>
-#include <bit>
+#include <cstdint>
 
 #include "compile/source/embedded.h"
 #include "kernels/fft/lines.h"
@@ -35,42 +34,27 @@ Kernel kernel_of(int device, DType dtype, const FftRowPlan& plan, FftLines::Half
                  .add(32, static_cast<std::uint64_t>(device))
                  .add(8, static_cast<std::uint64_t>(dtype))
                  .add(8, static_cast<std::uint64_t>(plan.first()))
+                 .add(8, static_cast<std::uint64_t>(plan.lanes))
                  .add(1, plan.odd)
                  .add(2, static_cast<std::uint64_t>(with))
                  .key();
   return table.find_or_make(key, [&] {
     return build_shared_kernel(
         device, join(plan.macros(dtype), "#define WITH ", with, "\n", kernel_source("fft_rows.sycl")),
-        "fft_rows", {}, fft_row_lanes(dtype));
+        "fft_rows", {}, plan.lanes);
   });
 }
 
 template <class T>
 void launch_rows(const FftLines& t, const FftRowPlan& plan) {
   int device = t.stream.device();
-  Lines l{};
-  l.lines = t.lines();
+  auto l = fft_row_lines<Lines>(t, plan);
   l.space = 8 * t.n;
-  l.dims = std::max(t.dim_count - 1, 0);
-  for (int d = 0; d < l.dims; ++d) {
-    auto& dim = t.dims[static_cast<std::size_t>(d)];
-    l.size[d] = dim.size;
-    l.in[d] = dim.in;
-    l.out[d] = dim.out;
-  }
-  if (t.dim_count) {
-    l.outer_in = t.dims[static_cast<std::size_t>(l.dims)].in;
-    l.outer_out = t.dims[static_cast<std::size_t>(l.dims)].out;
-  }
-  l.n = static_cast<std::int32_t>(t.n);
-  l.swap_in = t.swap_in;
-  l.swap_out = t.swap_out;
-  l.radices = plan.radices;
   Numbers<T> numbers{static_cast<T>(t.scale), FftRoots<T>(t.n), FftRoots<T>(2 * t.n)};
   auto groups = fft_row_groups(device, l.lines);
   ScratchBuffer memory(t.stream, groups * static_cast<std::size_t>(l.space) * sizeof(T));
   launch(t.stream, kernel_of(device, t.dtype, plan, t.half),
-         NdRange::linear(groups, static_cast<std::size_t>(fft_row_lanes(t.dtype))),
+         NdRange::linear(groups, static_cast<std::size_t>(plan.lanes)),
          args(t.in, t.out, memory.data(), l, numbers),
          2 * static_cast<std::size_t>(l.lines * t.n) * size_of(t.dtype));
 }
@@ -79,11 +63,11 @@ void launch_rows(const FftLines& t, const FftRowPlan& plan) {
 
 bool fft_fits_row(const FftLines& t) {
   return fft_uses_rows(t.stream.device()) && t.in_step == 1 && t.out_step == 1 && !t.twiddle &&
-         t.n <= fft_max_row(t.dtype) && FftRowPlan(t.n, t.dtype).valid();
+         t.n <= fft_max_row(t.dtype) && FftRowPlan(t.stream.device(), t.n, t.dtype).valid();
 }
 
 void fft_row(const FftLines& t) {
-  FftRowPlan plan(t.n, t.dtype);
+  FftRowPlan plan(t.stream.device(), t.n, t.dtype);
   t.dtype == DType::c64 ? launch_rows<float>(t, plan) : launch_rows<double>(t, plan);
 }
 

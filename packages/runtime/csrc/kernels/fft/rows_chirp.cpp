@@ -1,6 +1,6 @@
 // Lines with large prime factors on the CPU device: kernels/fft_rows_chirp.sycl takes each through its
 // convolution.
-#include <algorithm>
+#include <cstdint>
 
 #include "compile/source/embedded.h"
 #include "kernels/fft/lines.h"
@@ -34,40 +34,25 @@ Kernel kernel_of(int device, DType dtype, const FftRowPlan& plan) {
                  .add(32, static_cast<std::uint64_t>(device))
                  .add(8, static_cast<std::uint64_t>(dtype))
                  .add(8, static_cast<std::uint64_t>(plan.first()))
+                 .add(8, static_cast<std::uint64_t>(plan.lanes))
                  .add(1, plan.odd)
                  .key();
   return table.find_or_make(key, [&] {
     return build_shared_kernel(device, join(plan.macros(dtype), kernel_source("fft_rows_chirp.sycl")),
-                               "fft_rows_chirp", {}, fft_row_lanes(dtype));
+                               "fft_rows_chirp", {}, plan.lanes);
   });
 }
 
 template <class T>
 void launch_chirp(const FftLines& t, std::int64_t padded) {
   int device = t.stream.device();
-  FftRowPlan plan(padded, t.dtype);
-  auto lanes = fft_row_lanes(t.dtype);
-  Lines l{};
-  l.lines = t.lines();
+  FftRowPlan plan(device, padded, t.dtype);
+  auto lanes = plan.lanes;
+  auto l = fft_row_lines<Lines>(t, plan);
   l.space = 8 * padded + 2 * (t.n + lanes);
   l.in_step = t.in_step;
   l.out_step = t.out_step;
-  l.dims = std::max(t.dim_count - 1, 0);
-  for (int d = 0; d < l.dims; ++d) {
-    auto& dim = t.dims[static_cast<std::size_t>(d)];
-    l.size[d] = dim.size;
-    l.in[d] = dim.in;
-    l.out[d] = dim.out;
-  }
-  if (t.dim_count) {
-    l.outer_in = t.dims[static_cast<std::size_t>(l.dims)].in;
-    l.outer_out = t.dims[static_cast<std::size_t>(l.dims)].out;
-  }
-  l.n = static_cast<std::int32_t>(t.n);
   l.padded = static_cast<std::int32_t>(padded);
-  l.swap_in = t.swap_in;
-  l.swap_out = t.swap_out;
-  l.radices = plan.radices;
   Numbers<T> numbers{static_cast<T>(t.scale), static_cast<T>(1 / static_cast<double>(padded)),
                      FftRoots<T>(padded), FftRoots<T>(2 * t.n)};
   auto groups = fft_row_groups(device, l.lines);
@@ -81,7 +66,7 @@ void launch_chirp(const FftLines& t, std::int64_t padded) {
 
 bool fft_fits_row_chirp(const FftLines& t, std::int64_t padded) {
   return fft_uses_rows(t.stream.device()) && padded <= fft_max_row(t.dtype) &&
-         FftRowPlan(padded, t.dtype).valid();
+         FftRowPlan(t.stream.device(), padded, t.dtype).valid();
 }
 
 void fft_row_chirp(const FftLines& t, std::int64_t padded) {

@@ -1,6 +1,7 @@
-"""Write a pointwise kernel that reads arrays across their rows: blocks of them go through local memory.
+"""Write a pointwise kernel that reads arrays across their rows: it transposes blocks into local memory.
 
 Only CPUs get it. Neighboring lanes read neighboring elements, and a cache line that is read is used whole.
+Registers transpose: gathers from local memory take twice the time.
 """
 
 from __future__ import annotations
@@ -21,10 +22,7 @@ from .tiles import KernelBody, declare_coordinates, loop_over, tile_number
 # The elements of a block's row: one streaming store.
 WIDTH = 128
 # The bytes of a row that a block reads: several cache lines, so that the next is asked for with the first.
-_READ_BYTES = 256
-
-# The elements of local memory between columns of a block: lanes that read one row meet in no bank.
-_PADDING = 1
+_READ_BYTES = 512
 
 
 def transposed_loads(
@@ -49,7 +47,7 @@ def transposed_loads(
                 found.append(s)
     room = target.local_memory // 2
     size = sum(arrays[load.array].element.size for load in found)
-    return found if size * WIDTH * (target.lanes + _PADDING) <= room else []
+    return found if size * WIDTH * target.lanes <= room else []
 
 
 def write_transposed(
@@ -69,7 +67,6 @@ def write_transposed(
     *outer, rows, columns = [size for size in loops.sizes if isinstance(size, int)]
     last = len(outer) + 1
     height = _height(math.prod(outer), rows, columns, [arrays[s.array] for s in staged], target)
-    pitch = height + _PADDING
     across, down = -(-columns // WIDTH), -(-rows // height)
     names: dict[int | str, str] = {dim: f"d{dim}" for dim in range(last)}
     names[last] = "e"
@@ -77,7 +74,7 @@ def write_transposed(
     text = [
         *blocks.declarations,
         *(
-            f"static Local<{arrays[load.array].element.stored}, {WIDTH * pitch}> staged{number};"
+            f"static Local<{arrays[load.array].element.stored}, {WIDTH * height}> staged{number};"
             for number, load in enumerate(staged)
         ),
         tile_number(target, index),
@@ -89,19 +86,22 @@ def write_transposed(
         f"const {index} top = block / {across} % {down} * {height}, "
         f"bottom = min_of(top + {height}, ({index}){rows}), outside = block / {across * down};",
         *declare_coordinates(outer, "outside", index),
-        f"{target.vector_loop} ({index} e = first; e < end; ++e) {{",
-        f"for ({index} v = 0; v < {height}; v += XPU_SUB_GROUP) {{",
-        # Lanes beyond the last row read it again: a condition would mask all loads.
+        f"{target.vector_loop} ({index} left = first; left < end; left += XPU_SUB_GROUP) {{",
+        f"{target.vector_loop} ({index} v = 0; v < {height}; v += XPU_SUB_GROUP) {{",
+        # Lanes beyond the last row read it again, as do columns: a condition would mask all loads.
         f"const {index} d{last - 1} = min_of(top + v + lane(), ({index}){rows - 1});",
     ]
     for number, load in enumerate(staged):
-        element = renderer.element(load.array, load.position)
-        text.append(f"staged{number}[(e - first) * {pitch} + v + lane()] = {element};")
+        stored, element = (
+            arrays[load.array].element.stored,
+            renderer.element(load.array, load.position),
+        )
+        text += _stage(number, stored, element, index, columns)
     text += ["} }", "sub_group_barrier();"]
     text.append(f"for ({index} d{last - 1} = top; d{last - 1} < bottom; ++d{last - 1}) {{")
     numbers = {load: number for number, load in enumerate(staged)}
     statements = [
-        _staged(s, numbers[s], arrays, pitch, last) if s in numbers else s  # type: ignore[index]
+        _staged(s, numbers[s], arrays, last) if s in numbers else s  # type: ignore[index]
         for s in blocks.statements
     ]
     taken = f"{index} e, i32 at" if blocks.chosen else f"{index} e"
@@ -117,7 +117,7 @@ def write_transposed(
     text += ["}", "sub_group_barrier();", "}", *blocks.final_statements]
     count = math.prod(outer) * down * across
     division = Division("folds", (count,), (WIDTH * height,), target.lanes, target)
-    return KernelBody(text, ["blocks", "height"], division, blocks.headers)
+    return KernelBody(text, ["blocks", "height"], division, (*blocks.headers, "transpose"))
 
 
 def _height(outer: int, rows: int, columns: int, staged: Sequence[Array], target: Target) -> int:
@@ -127,7 +127,7 @@ def _height(outer: int, rows: int, columns: int, staged: Sequence[Array], target
 
     def fits(height: int) -> bool:
         blocks = outer * -(-rows // height) * -(-columns // WIDTH)
-        is_small = sum(sizes) * WIDTH * (height + _PADDING) <= target.local_memory // 2
+        is_small = sum(sizes) * WIDTH * height <= target.local_memory // 2
         return is_small and blocks >= target.tiles
 
     while height > target.lanes and not fits(height):
@@ -135,8 +135,22 @@ def _height(outer: int, rows: int, columns: int, staged: Sequence[Array], target
     return height
 
 
-def _staged(load: Load, number: int, arrays: Sequence[Array], pitch: int, last: int) -> Let:
+def _stage(number: int, stored: str, element: str, index: str, columns: int) -> list[str]:
+    """Return what transposes a square of ``element``, a function of column e, into local memory."""
+    each = "unrolled<XPU_SUB_GROUP>([&](auto k) XPU_INLINE {"
+    place = f"(v + decltype(k)()) * {WIDTH} + left - first + lane()"
+    return [
+        f"Array<{stored}, XPU_SUB_GROUP> square{number};",
+        each,
+        f"const {index} e = min_of(left + ({index})decltype(k)(), ({index}){columns - 1});",
+        f"square{number}[k] = {element}; }});",
+        f"transpose_lanes(square{number});",
+        f"{each} staged{number}[{place}] = square{number}[k]; }});",
+    ]
+
+
+def _staged(load: Load, number: int, arrays: Sequence[Array], last: int) -> Let:
     """Return the definition of a loaded value from local memory."""
     element = arrays[load.array].element
-    place = f"staged{number}[(e - first) * {pitch} + d{last - 1} - top]"
+    place = f"staged{number}[(d{last - 1} - top) * {WIDTH} + e - first]"
     return Let(load.name, element.math, Term(load_template(element).format(place)))
