@@ -146,6 +146,30 @@ def test_a_helper_killed_during_a_build_is_replaced_once(run, tmp_path, cache):
     )
 
 
+def test_integers_whose_bits_are_reversed(run):
+    """On these the translator to SPIR-V crashes, unless it knows the names of values."""
+    run(
+        """
+    import numpy as np, xpu_runtime as xr
+    source = '''
+    #include <xpu/core.h>
+    using namespace xpu;
+    XPU_KERNEL(1) reverse(global<const u8> in, global<u8> out) {
+      u8 x = in[global_id()];
+      x = (x & 0x55) << 1 | (x & 0xaa) >> 1;
+      x = (x & 0x33) << 2 | (x & 0xcc) >> 2;
+      out[global_id()] = (x & 0x0f) << 4 | (x & 0xf0) >> 4;
+    }'''
+    numbers = np.arange(256, dtype=np.uint8)
+    x = xr.from_numpy(numbers)
+    out = xr.empty((256,), "u8")
+    xr.launch(xr.compile(source).kernel("reverse"), 256, 16, (x, out))
+    expected = [int(f"{n:08b}"[::-1], 2) for n in numbers]
+    assert out.numpy().tolist() == expected
+    """
+    )
+
+
 @pytest.mark.parametrize("cache", ["1G", "0"])
 def test_two_crashes_are_an_error_that_names_the_signal_and_the_source(run, tmp_path, cache):
     out = run(

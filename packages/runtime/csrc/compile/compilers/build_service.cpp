@@ -25,6 +25,10 @@ using Status = HelperProcess::Status;
 
 constexpr std::size_t max_crashes = 2;
 
+// Without the names of values, the translator to SPIR-V crashes on integers whose bits are reversed. With
+// them SPIR-V is half as large again, so only the second attempt keeps them.
+constexpr const char* keep_names = "-fno-discard-value-names";
+
 std::size_t max_helpers() {
   return env::number("XPU_BUILD_PROCESSES", std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
 }
@@ -151,8 +155,9 @@ std::optional<BuildResponse> build_in(Helpers& helpers, const BuildInput& input)
     if (reply.status == Status::answered) return response_or_throw(std::move(reply.response));
     if (reply.status == Status::timed_out) throw_build_timeout(input.source, input.spirv);
     // A helper may also be killed from outside; the next one then builds the program.
-    if (reply.status == Status::crashed && ++crashes == max_crashes)
-      throw_compiler_crash(input, reply.exit_description);
+    if (reply.status != Status::crashed) continue;
+    if (++crashes == max_crashes) throw_compiler_crash(input, reply.exit_description);
+    if (!input.source.empty()) request.input.options.emplace_back(keep_names);
   }
   return {};
 }
