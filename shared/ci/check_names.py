@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 WORDS = "kept below lent elsewhere Moment Ending patience much meet turned one_text taps Companion"
-NAME = re.compile(rf"(?<!\w)_*({'|'.join(WORDS.split())}|(?:most|MOST)_\w+)_*(?!\w)")
+NAME = re.compile(rf"(?<!\w)_*({'|'.join(WORDS.split())}|(?:most|MOST)_(?!common\b)\w+)_*(?!\w)")
 # Comments and the strings of a line. Texts of several lines are docstrings in Python, kernels in C++.
 PROSE = {
     ".py": re.compile(
