@@ -13,6 +13,7 @@ from xpu_sdk.health import (
     environment,
     kernel_images,
     probe,
+    triton,
 )
 from xpu_testing.other_version import pretend_version
 
@@ -192,3 +193,23 @@ def alive(pid):
             return file.read().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize(
+    ("versions", "has_fork", "state", "words"),
+    [
+        ({}, False, None, ""),
+        ({"triton": "3.7.1"}, False, "ok", "3.7.1"),
+        ({"triton": "3.9.0"}, False, "note", "with 3.7.x"),
+        ({"triton": "3.7.1", "triton-xpu": "3.7.2"}, True, "fail", "triton-xpu 3.7.2"),
+        ({"triton": "3.7.1"}, True, "fail", "has put its files over"),
+    ],
+    ids=["none", "stock", "another version", "fork", "files of a fork"],
+)
+def test_triton(monkeypatch, versions, has_fork, state, words):
+    monkeypatch.setattr(system_info, "version", versions.get)
+    monkeypatch.setattr(triton, "_has_files_of_a_fork", lambda: has_fork)
+    found = list(triton.check())
+    assert [row.state for row in found] == ([state] if state else [])
+    assert all(words in row.found for row in found)
+    assert all("triton==3.7.1" in row.fix for row in found if row.state != "ok")

@@ -13,6 +13,7 @@ def load() -> None:
 
     if torch_version.mismatch():
         return
-    from . import patches
+    from . import missing_triton, patches
 
+    missing_triton.explain()
     import_hooks.change({name: patches.apply_to for name in patches.modules()})

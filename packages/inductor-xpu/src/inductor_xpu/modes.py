@@ -1,4 +1,4 @@
-"""Settings of Inductor's on xpu: graphs are captured, tuning modes run as the default one, packages fail."""
+"""Settings of Inductor's on xpu: graphs are captured, products are tuned with Triton, packages fail."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-# What the mode "max-autotune" sets, and what measures or joins Triton kernels.
-UNSUPPORTED = (
+from . import triton_use
+
+# What measures or joins Triton's kernels of loops.
+OF_LOOPS = (
     "benchmark_combo_kernel",
+    "benchmark_epilogue_fusion",
     "benchmark_fusion",
     "combo_kernels",
-    "max_autotune",
     "max_autotune_pointwise",
-    "max_autotune_gemm",
     "coordinate_descent_tuning",
 )
+# The candidates for convolutions: oneDNN's alone.
+_CONVOLUTIONS = (
+    "max_autotune_conv_backends",
+    "max_autotune_conv_bwd_weight_backends",
+    "max_autotune_conv_bwd_input_backends",
+)
+# Reductions of several programs, which wait for each other. They would also change the features of devices.
+_NEVER = ("triton.cooperative_reductions", "triton.force_cooperative_reductions")
 
 
 def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -27,12 +36,21 @@ def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | No
     """
     from torch._inductor import config
 
-    names = (*UNSUPPORTED, "triton.cudagraphs")
+    unsupported = () if triton_use.writes_loops() else OF_LOOPS
+    tuning = () if triton_use.is_installed() else triton_use.TUNING
+    others = ("triton.cudagraphs", "align_random_eager", "fallback_random", *_CONVOLUTIONS)
+    names = (*unsupported, *tuning, *_NEVER, *others)
     asked = {name: attrgetter(name)(config) for name in names} | dict(patches or {})
-    on = tuple(name for name in UNSUPPORTED if asked[name])
+    on = tuple(name for name in (*unsupported, *tuning) if asked[name])
     changed: dict[str, Any] = dict.fromkeys(on, False)
-    if on:
-        _warn(on)
+    changed |= {name: False for name in _NEVER if asked[name]}
+    if any(asked[name] for name in tuning):
+        _warn_of_tuning()
+    if triton_use.writes_templates(patches):
+        changed |= {name: "ATEN" for name in _CONVOLUTIONS if asked[name] != "ATEN"}
+    draws = asked["align_random_eager"] and not asked["fallback_random"]
+    if triton_use.writes_loops() and draws:
+        changed["fallback_random"] = True  # Triton's kernels draw other numbers
     if asked["triton.cudagraphs"] and config.cudagraph_policy is None:
         from .graphs import GraphPolicy
 
@@ -58,9 +76,9 @@ def reject_packages(patches: Mapping[str, Any] | None) -> None:
 
 
 @functools.cache
-def _warn(settings: tuple[str, ...]) -> None:
+def _warn_of_tuning() -> None:
     warnings.warn(
-        "torch.compile: graphs with tensors on xpu are compiled without tuning, "
-        f"since xpu does not support {', '.join(settings)} yet.",
+        "torch.compile: on xpu, products are tuned where Triton is installed, whose templates compete with "
+        f"oneDNN: {triton_use.EXTRA}. Without it, max-autotune runs as the mode without tuning.",
         stacklevel=2,
     )

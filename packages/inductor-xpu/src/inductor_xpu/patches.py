@@ -167,8 +167,11 @@ def _is_big_gpu(stock: Any) -> Any:
     def is_big_gpu(index_or_device: Any = 0) -> bool:
         import torch
 
-        device = index_or_device if isinstance(index_or_device, torch.device) else None
-        return False if device is not None and device.type == "xpu" else stock(index_or_device)
+        from .triton_use import writes_templates
+
+        if isinstance(index_or_device, torch.device) and index_or_device.type == "xpu":
+            return writes_templates()
+        return bool(stock(index_or_device))
 
     return is_big_gpu
 
@@ -183,10 +186,39 @@ def _is_convolution(stock: Any) -> Any:
     return is_mkldnn_conv
 
 
-def _wakeup(stock: Any) -> Any:
+def _use_workers(stock: Any) -> Any:
     from .workers import unless_prevented
 
     return staticmethod(unless_prevented(stock))
+
+
+def _warm_pool(stock: Any) -> Any:
+    from .workers import only_for_cuda
+
+    return only_for_cuda(stock)
+
+
+def _raw_stream(stock: Any) -> Any:
+    def get_raw_stream(device: int) -> int:
+        from torch_xpu.compiled_code import current_stream
+
+        return current_stream(device)
+
+    return staticmethod(get_raw_stream)
+
+
+def _log_results(stock: Any) -> Any:
+    from .tuning import reported
+
+    return staticmethod(reported(stock))
+
+
+def _pads_products(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def check_device(a: Any, b: Any) -> bool:
+        return not a.is_xpu and stock(a, b)
+
+    return check_device
 
 
 def _initialized(stock: Any) -> Any:
@@ -207,7 +239,7 @@ def _compile_fx(stock: Any) -> Any:
     def compile_fx(model_: Any, example_inputs_: Any, *args: Any, **named: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
-        from . import settings, user_lines, workers
+        from . import settings, triton_use, user_lines, workers
         from .modes import reject_packages, supported_settings
         from .prepare import prepare
 
@@ -219,7 +251,8 @@ def _compile_fx(stock: Any) -> Any:
         reject_packages(patches)
         prepare(model_)
         bound.arguments["config_patches"] = supported_settings(patches)
-        with workers.prevented_for(example_inputs_):
+        compiles_triton = triton_use.writes_loops() or triton_use.writes_templates(patches)
+        with workers.prevented_for(example_inputs_, compiles_triton):
             return stock(*bound.args, **bound.kwargs)
 
     return compile_fx
@@ -239,10 +272,34 @@ PATCHES = (
         _empty_strided,
     ),
     Patch(
+        "torch._dynamo.device_interface",
+        "XpuInterface.get_raw_stream",
+        "returns a SYCL queue, through which all later work would go; launches take handles of streams",
+        _raw_stream,
+    ),
+    Patch(
         "torch._inductor.async_compile",
-        "AsyncCompile.wakeup",
+        "AsyncCompile.use_process_pool",
         "starts processes that import torch and compile Triton for every graph with inputs on xpu",
-        _wakeup,
+        _use_workers,
+    ),
+    Patch(
+        "torch._inductor.async_compile",
+        "maybe_warm_pool",
+        "starts these processes before the first graph, wherever Triton is installed",
+        _warm_pool,
+    ),
+    Patch(
+        "torch._inductor.fx_passes.pad_mm",
+        "check_device",
+        "measures, where Triton is installed, whether padded products are faster; oneDNN needs no padding",
+        _pads_products,
+    ),
+    Patch(
+        "torch._inductor.runtime.triton_heuristics",
+        "XPU_KERNEL_FORMAT",
+        "expects Level Zero's binaries of Triton, and launches them without the driver",
+        lambda stock: "spv",
     ),
     Patch(
         "torch._inductor.codegen.common",
@@ -267,6 +324,12 @@ PATCHES = (
         "is_mkldnn_conv",
         "does not count the convolutions that fusions/ has fused, so memory would not be channels-last",
         _is_convolution,
+    ),
+    Patch(
+        "torch._inductor.select_algorithm",
+        "AlgorithmSelectorCache.log_results",
+        "prints a table of all candidates for each product",
+        _log_results,
     ),
     Patch(
         "torch._inductor.scheduler",
@@ -355,7 +418,7 @@ PATCHES = (
     Patch(
         "torch._inductor.utils",
         "is_big_gpu",
-        "warns of devices with few units; templates of Triton do not run on xpu",
+        "refuses templates on devices with few units, and warns; on xpu all devices may have them",
         _is_big_gpu,
     ),
     Patch(

@@ -8,19 +8,11 @@ import torch
 
 from .associative_scan import scan
 
-_TRITON = ("triton_kernel_wrapper_mutation", "triton_kernel_wrapper_functional")
-
 
 def prepare(model: torch.fx.GraphModule) -> None:
-    """Replace associative scans on xpu in place; reject Triton kernels."""
+    """Replace associative scans on xpu in place."""
     for node in list(_higher_order_calls(model)):
         name = node.target.name()  # type: ignore[union-attr]
-        if name in _TRITON:
-            raise NotImplementedError(
-                "torch.compile: the graph has tensors on xpu and calls a kernel of @triton.jit. Such kernels "
-                "need an extra of xpu-sdk that does not exist yet. Write the kernel with operators of "
-                "PyTorch, or in SYCL with xpu_runtime.compile()."
-            )
         if name == "associative_scan" and _device_type(node.args[1][0]) == "xpu":  # type: ignore[index]
             node.target = scan
     for module in _graph_modules(model):

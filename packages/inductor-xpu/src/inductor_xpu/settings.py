@@ -9,6 +9,8 @@ from torch.utils._config_module import install_config_module
 
 # Whether products and convolutions take the steps after them; None: where that is faster (see fusions/).
 post_ops: bool | None = None
+# What writes kernels of Inductor's loops: "loops", our own writers, or "triton", Inductor's for Triton.
+reader: str = "loops"
 # A digest of the sources that write kernels.
 generator: str = ""
 # The devices of this process, for which kernels are written.

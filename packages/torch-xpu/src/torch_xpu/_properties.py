@@ -20,6 +20,8 @@ _FIELDS = {
     "memory_clock_rate": "memory_clock_mhz",
     "memory_bus_width": "memory_bus_bits",
     "sub_group_sizes": "sub_group_sizes",
+    # Kernels that are compiled at run time have this one.
+    "sub_group_size": "sub_group_size",
     "local_mem_size": "local_memory",
     "last_level_cache_size": "cache_size",
     "has_fp16": "fp16",

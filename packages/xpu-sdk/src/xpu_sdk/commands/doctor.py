@@ -17,13 +17,24 @@ from ..health import (
     environment,
     kernel_images,
     libraries,
+    triton,
     wheels,
 )
 from ..health.finding import Finding
 
 HELP = "check every layer; exit code 1 when one fails"
 
-LAYERS = (wheels, libraries, drivers, devices, kernel_images, caches, environment, adapter_checks)
+LAYERS = (
+    wheels,
+    libraries,
+    drivers,
+    devices,
+    kernel_images,
+    caches,
+    environment,
+    triton,
+    adapter_checks,
+)
 MARKS = {
     "ok": Text("ok", "green"),
     "note": Text("note", "yellow"),

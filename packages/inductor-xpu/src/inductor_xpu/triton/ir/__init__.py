@@ -1,0 +1,1 @@
+"""Triton's IR: reader, program and passes over it."""

@@ -1,0 +1,55 @@
+"""What is decided about a kernel before its text is final.
+
+The writer finds out while it writes, for example that a value is needed in another loop than the one that
+computes it. It notes the decision here and the text is written again, until nothing is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .ir.program import Op, Value
+
+
+@dataclass
+class Plan:
+    """Decisions; each set only grows."""
+
+    # Values in arrays of registers. Others are computed where they are used.
+    materialized: set[Value] = field(default_factory=set)
+    # Operations that begin a loop of their own, although the loop before them would fit.
+    breaks: set[Op] = field(default_factory=set)
+    # Loops whose elements cannot each run all trips before the next element.
+    no_interchange: set[Op] = field(default_factory=set)
+    # Values of a loop's next trip that need an array besides that of the current trip.
+    copied: set[Value] = field(default_factory=set)
+    # The bits of registers along which the loop that begins with an operation reduces.
+    axes: dict[Op, tuple[int, ...]] = field(default_factory=dict)
+    changed: bool = False
+
+    def keep(self, value: Value) -> None:
+        """Keep a value in an array."""
+        self._add(self.materialized, value)
+
+    def start_loop(self, op: Op) -> None:
+        """Let an operation begin a loop."""
+        self._add(self.breaks, op)
+
+    def forbid_interchange(self, op: Op) -> None:
+        """Run a loop's trips one after the other for all elements."""
+        self._add(self.no_interchange, op)
+
+    def copy(self, value: Value) -> None:
+        """Give a value of a loop's next trip an array of its own."""
+        self._add(self.copied, value)
+
+    def reduce_along(self, op: Op, axes: tuple[int, ...]) -> None:
+        """Let the loop that begins with an operation reduce along bits of registers."""
+        if self.axes.get(op) != axes:
+            self.axes[op] = axes
+            self.changed = True
+
+    def _add(self, items: set, item: object) -> None:  # type: ignore[type-arg]
+        if item not in items:
+            items.add(item)
+            self.changed = True

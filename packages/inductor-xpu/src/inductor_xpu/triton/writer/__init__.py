@@ -1,0 +1,1 @@
+"""Writes a program of Triton's IR as SYCL text."""

@@ -1,0 +1,84 @@
+"""Tuning of products on xpu, where Triton's templates compete with eager mode's operator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+# Candidates of one product. Each is compiled, built and measured, for about a second on one core.
+MAX_TEMPLATES = 6
+# Rows and columns of a tile that registers hold, by preference.
+_TILES = ((64, 64), (32, 64), (64, 32), (32, 32), (64, 128), (128, 64), (16, 64), (16, 32))
+
+
+def fewer_templates(choices: list[Any]) -> list[Any]:
+    """Return the choices with the templates whose tiles suit xpu; others stay."""
+    from torch._inductor.select_algorithm import TritonTemplateCaller
+
+    templates = [choice for choice in choices if isinstance(choice, TritonTemplateCaller)]
+    if not any(choice.layout.device.type == "xpu" for choice in templates):
+        return choices
+    preferred = set(map(id, sorted(templates, key=_preference)[:MAX_TEMPLATES]))
+    return [choice for choice in choices if choice not in templates or id(choice) in preferred]
+
+
+def _preference(choice: Any) -> int:
+    tiles = choice.log_info.get("tile_shape", "")
+    sizes = tuple(int(n) for n in str(tiles).strip("()").split(",") if n.strip().isdigit())
+    tile = (sizes[0], sizes[-1]) if len(sizes) >= 2 else ()
+    return _TILES.index(tile) if tile in _TILES else len(_TILES)
+
+
+def reported(log_results: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that writes one line of what was chosen for a product on xpu, not a table of all."""
+
+    def log(
+        name: str,
+        input_nodes: Sequence[Any],
+        timings: Mapping[Any, float],
+        *args: Any,
+        **named: Any,
+    ) -> None:
+        from torch._inductor import config, select_algorithm
+
+        if not any(node.get_device().type == "xpu" for node in input_nodes):
+            log_results(name, input_nodes, timings, *args, **named)
+            return
+        with _no_table(select_algorithm):
+            log_results(name, input_nodes, timings, *args, **named)
+        if timings and (config.max_autotune or config.max_autotune_gemm):
+            sys.stderr.write(describe(name, input_nodes, timings) + "\n")
+
+    return log
+
+
+def describe(name: str, input_nodes: Sequence[Any], timings: Mapping[Any, float]) -> str:
+    """Return the line: the product, what was chosen, and the best of the others."""
+    from torch._inductor.select_algorithm import TritonTemplateCaller
+    from torch._inductor.virtualized import V
+
+    hints = V.graph.sizevars.optimization_hints
+    sizes = ", ".join("x".join(map(str, hints(node.get_size()))) for node in input_nodes)
+    best: dict[str, tuple[float, str]] = {}
+    for choice, ms in sorted(timings.items(), key=lambda item: item[1]):
+        is_template = isinstance(choice, TritonTemplateCaller)
+        detail = f" ({choice.description})" if is_template else ""
+        best.setdefault("Triton" if is_template else "oneDNN", (ms, detail))
+    (chosen, (ms, detail)), *others = best.items()
+    rest = "".join(f"; {other} {its:.3f} ms" for other, (its, _) in others)
+    return f"xpu: {name}({sizes}): {chosen} {ms:.3f} ms{detail}{rest}"
+
+
+class _no_table:  # noqa: N801 - used as a function
+    """A `with` block in which Inductor prints no results of tuning."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def __enter__(self) -> None:
+        self.before = self.module.PRINT_AUTOTUNE
+        self.module.PRINT_AUTOTUNE = False
+
+    def __exit__(self, *_: object) -> None:
+        self.module.PRINT_AUTOTUNE = self.before

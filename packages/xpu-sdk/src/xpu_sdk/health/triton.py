@@ -1,0 +1,36 @@
+"""Triton is the stock one, in a version whose kernels run on xpu. Not installed is fine: it is an extra."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import system_info
+from .finding import Finding
+
+SUPPORTED = "3.7."
+STOCK = "triton==3.7.1"
+
+
+def check() -> Iterator[Finding]:
+    """Check Triton's files and version, without importing it."""
+    version, fork = system_info.version("triton"), system_info.version("triton-xpu")
+    install = f"{sys.executable} -m pip install --force-reinstall --no-deps {STOCK}"
+    if fork or _has_files_of_a_fork():
+        found = f"triton-xpu {fork or ''}".strip() + " has put its files over those of stock Triton"
+        fix = f"{sys.executable} -m pip uninstall --yes triton-xpu triton; {install}"
+        yield Finding("triton", "fail", f"{found}: kernels of @triton.jit do not run on xpu", fix)
+    elif version and not version.startswith(SUPPORTED):
+        found = f"{version}, but kernels of @triton.jit run on xpu with {SUPPORTED}x"
+        yield Finding("triton", "note", found, install)
+    elif version:
+        yield Finding("triton", "ok", version)
+
+
+def _has_files_of_a_fork() -> bool:
+    """Return True if Triton's package has a backend for Intel GPUs of its own."""
+    spec = importlib.util.find_spec("triton")
+    folders = spec.submodule_search_locations if spec else None
+    return any((Path(folder) / "backends" / "intel").exists() for folder in folders or ())
