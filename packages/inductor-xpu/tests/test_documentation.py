@@ -1,4 +1,4 @@
-"""The examples of the page about torch.compile, and the README's, run and print what the text says."""
+"""The examples of the pages about torch.compile and Triton run and print what the text says."""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
     ROOT / "docs" / "torch_compile.md",
     ROOT / "docs" / "flex_attention.md",
+    ROOT / "docs" / "triton.md",
     ROOT / "packages" / "inductor-xpu" / "README.md",
 ]
 
@@ -18,5 +19,7 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_python(page, tmp_path):
     code = blocks(page, "python")
-    child = run_child(code, timeout=300, cwd=tmp_path)
+    program = tmp_path / "example.py"  # Triton reads the source of kernels
+    program.write_text(code)
+    child = run_child(program, timeout=300, cwd=tmp_path)
     assert child.check().out.splitlines() == printed(code)

@@ -1,5 +1,6 @@
 """The fuzzers notice faults in results: zeros, a dropped tail, one wrong element, a lost NaN."""
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ pytestmark = [pytest.mark.values]
         ("fusions", (13,), ("f32",), set()),
         ("fusions", (18, 25), ("bf16", "f16"), {"nan bf16", "nan f16"}),
         ("integers", (3,), ("int",), set()),
+        pytest.param(
+            *("triton", (3, 4), ("f32", "int"), set()),
+            marks=pytest.mark.skipif(
+                importlib.util.find_spec("triton") is None, reason="Triton is not installed"
+            ),
+        ),
     ],
 )
 def test_faults_in_results_are_noticed(name, cases, dtypes, lost_nan):

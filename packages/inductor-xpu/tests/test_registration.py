@@ -121,12 +121,14 @@ def test_workers_for_triton_start_when_inputs_are_on_cuda():
         device = torch.device("cuda")
 
     started = []
-    wakeup = workers.unless_prevented(lambda: started.append(1))
+    use_workers = workers.unless_prevented(lambda: started.append(1) or True)
     on_xpu = torch.empty(2, device="xpu")
-    with workers.prevented_for([on_xpu, 3]):
-        wakeup()
+    with workers.prevented_for([on_xpu, 3], compiles_triton=False):
+        assert not use_workers()
     assert not started
-    with workers.prevented_for([on_xpu, torch.empty(2).as_subclass(OnCuda)]):
-        wakeup()
-    wakeup()
-    assert len(started) == 2
+    with workers.prevented_for([on_xpu, torch.empty(2).as_subclass(OnCuda)], compiles_triton=False):
+        assert use_workers()
+    with workers.prevented_for([on_xpu], compiles_triton=True):
+        assert use_workers()
+    assert use_workers()
+    assert len(started) == 3
