@@ -1,6 +1,7 @@
 #include "xpu/event.h"
 
 #include "bindings.h"
+#include "xpu/host_signal.h"
 #include "xpu/interrupt.h"
 #include "xpu/process.h"
 
@@ -29,6 +30,12 @@ void bind_event(py::module_& m) {
       .def_property_readonly("recorded", &Event::recorded)
       .def_property_readonly("timing", &Event::timing)
       .def_property_readonly("device", &Event::device);
+  py::class_<HostSignal>(m, "HostSignal", "A point in streams' work at which they wait for the host.")
+      .def(py::init<int>(), py::arg("device"), Unlocked())
+      .def("block", &HostSignal::block, py::arg("stream"), "Later work starts when the signal is set.",
+           Unlocked())
+      .def("set", &HostSignal::set, "Lets the streams continue.", Unlocked())
+      .def("is_set", &HostSignal::is_set);
 }
 
 }  // namespace xpu::bindings

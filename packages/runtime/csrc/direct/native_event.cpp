@@ -90,4 +90,8 @@ sycl::event NativeEvent::as_sycl(const sycl::context& context) const {
   return sycl::make_event<sycl::backend::opencl>({event_}, context);
 }
 
+void NativeEvent::set_complete() const noexcept {
+  XPU_CL(clSetUserEventStatus)(event_, CL_COMPLETE);
+}
+
 }  // namespace xpu::direct

@@ -35,6 +35,8 @@ class NativeEvent {
   /// Blocks for at most `timeout`; returns true if the event has completed.
   bool wait_for(std::chrono::milliseconds timeout) const;
   sycl::event as_sycl(const sycl::context& context) const;
+  /// Completes an event that was made with clCreateUserEvent().
+  void set_complete() const noexcept;
 
  private:
   cl_event event_ = nullptr;

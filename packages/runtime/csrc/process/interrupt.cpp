@@ -45,7 +45,8 @@ std::uint64_t pending_of(const StreamState& stream) {
 
 bool is_long_wait(const StreamState& stream) {
   auto pending = pending_of(stream);
-  bool is_short = pending <= few_submissions && stream.short_waits >= short_waits_in_a_row;
+  bool is_short =
+      pending <= few_submissions && stream.short_waits >= short_waits_in_a_row && stream.host_signals == 0;
   return pending > 0 && !is_short && handles_signals() && !current_start_barrier() && !stream.capturing &&
          !strict::enabled() && !startup::is_forked_or_shut_down();
 }

@@ -1,6 +1,7 @@
 #include "streams/drain_thread.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -11,6 +12,8 @@
 
 namespace xpu {
 namespace {
+
+std::atomic<bool> has_drain_thread{false};
 
 class DrainThread {
  public:
@@ -26,18 +29,28 @@ class DrainThread {
     }
     changed_.notify_one();
   }
+  void notify() {
+    { std::lock_guard lock(mutex_); }
+    changed_.notify_one();
+  }
 
  private:
   DrainThread() {
     std::thread([this] { run(); }).detach();
   }
 
+  // A stream that waits for the host would keep the thread from the others.
+  std::deque<StreamState*>::iterator drainable() {
+    return std::find_if(pending_.begin(), pending_.end(), [](auto* s) { return s->host_signals == 0; });
+  }
+
   void run() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return !pending_.empty(); });
-      auto& stream = *pending_.front();
-      pending_.pop_front();
+      changed_.wait(lock, [this] { return drainable() != pending_.end(); });
+      auto found = drainable();
+      auto& stream = **found;
+      pending_.erase(found);
       lock.unlock();
       drain(stream);
       lock.lock();
@@ -57,9 +70,14 @@ class DrainThread {
 
 }  // namespace
 
+void notify_drain_thread() {
+  if (has_drain_thread) DrainThread::instance().notify();
+}
+
 bool drain_in_background(StreamState& stream) {
   if (!stream.queue().native) return false;
   try {
+    has_drain_thread = true;
     DrainThread::instance().enqueue(stream);
     return true;
   } catch (const std::system_error&) {  // the process may have no more threads

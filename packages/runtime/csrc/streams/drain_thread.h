@@ -13,5 +13,7 @@ namespace xpu {
 /// Has the thread drain the stream. Never blocks. Returns false if there is no such thread, or the stream has
 /// no native queue. Failures of the work are left to those who wait for it.
 bool drain_in_background(StreamState& stream);
+/// Call when a stream no longer waits for a host signal.
+void notify_drain_thread();
 
 }  // namespace xpu

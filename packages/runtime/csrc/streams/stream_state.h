@@ -55,6 +55,7 @@ struct StreamState {
   std::atomic<std::uint64_t> pool{0};       ///< the private pool that serves this stream; 0: none
   std::atomic<std::uint64_t> enqueued{0};   ///< submissions so far
   std::atomic<std::uint64_t> completed{0};  ///< of those, how many the host has waited for
+  std::atomic<int> host_signals{0};         ///< unset ones that the stream's work waits for
   std::atomic<int> short_waits{0};          ///< in a row, for few submissions: see interrupt.cpp
   std::mutex enqueue_mutex;                 ///< held while work is enqueued
   std::mutex drain_mutex;                   ///< held by the host thread in clFinish()

@@ -99,6 +99,14 @@ Stream stream_from_pool(int device, int priority) {
   return Stream(slot);
 }
 
+Stream private_stream(int device) {
+  startup::require_thread_allowed();
+  auto& table = table_of(device);
+  std::lock_guard lock(table.mutex);
+  ensure_default(table, device);
+  return Stream(&add(table, device, 0, make_queue(device, 0, false), false));
+}
+
 Stream stream_of_handle(int device, std::uintptr_t handle) {
   auto* found = table_of(device).find(handle);
   if (!found) [[unlikely]]

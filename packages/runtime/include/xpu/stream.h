@@ -54,6 +54,9 @@ XPU_API Stream current_stream(int device);
 XPU_API Stream exchange_stream(Stream stream);
 /// The next stream, round robin, of the device's pool for that priority: -1 high, 0 normal, 1 low.
 XPU_API Stream stream_from_pool(int device, int priority = 0);
+/// A new stream that no pool hands to others, for work that waits for other threads. Never destroyed: reuse
+/// it.
+XPU_API Stream private_stream(int device);
 /// The stream with this handle, without a lock. Throws UsageError if there is none.
 XPU_API Stream stream_of_handle(int device, std::uintptr_t handle);
 XPU_API Stream stream_of_handle(std::uintptr_t handle);
