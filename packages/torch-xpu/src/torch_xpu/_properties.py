@@ -53,6 +53,9 @@ class _XpuDeviceProperties:
             # Other vendors' GPUs report no slices; their compute units are PyTorch's multiprocessors.
             # With 0 of them Inductor splits no reduction.
             self.gpu_subslice_count = info["max_compute_units"]
+        if not info["eu_count"]:
+            # Programs divide work by it, as liger-kernel.
+            self.gpu_eu_count = info["max_compute_units"]
         self.uuid = uuid.UUID(info["uuid"]) if info["uuid"] else None
 
     def __eq__(self, other: object) -> bool:

@@ -25,6 +25,7 @@ from . import (
     _mem_pool,
     _memory,
     _nested,
+    _process_groups,
     _profiler,
     _properties,
     _sharing,
@@ -153,6 +154,7 @@ def install() -> None:
     _inductor.install()
     _lstm.install()
     _sharing.install()
+    _process_groups.install()
     atexit.register(_end)
     # PyTorch's own function needs the management library of GPUs, which is rarely installed.
     torch.xpu.device_memory_used = _memory.used

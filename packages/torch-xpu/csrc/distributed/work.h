@@ -1,0 +1,77 @@
+// One collective: what the program waits for.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "xpu/host_signal.h"
+
+namespace torch_xpu::distributed {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// Thread-safe. The results are complete, on the device too, when the work is.
+class StagedWork final : public c10d::Work {
+ public:
+  /// `description` names the rank, the group, the collective, its number and its sizes.
+  StagedWork(int rank, c10d::OpType type, const std::string& title, std::string description,
+             std::uint64_t number, at::Device device, const Tensors& inputs, Tensors outputs);
+  /// Lets streams continue that wait for a collective that never completed.
+  ~StagedWork() override;
+
+  /// Completes the work, with an error if there is one. The first call counts. Unless `reports_to_device` is
+  /// false, the next wait for the device throws the error if a stream waits for the work.
+  void complete(std::exception_ptr error, bool reports_to_device = true);
+  /// Completes the work with an error.
+  void abort(bool reports_to_device);
+  void set_source_rank(int rank) { source_rank_ = rank; }
+  const std::string& description() const { return description_; }
+
+  /// Without a timeout: the calling thread's current stream waits, the host does not, and an error is thrown
+  /// by the host's next wait for the device. With one: the host waits, and throws.
+  bool wait(std::chrono::milliseconds timeout) override;
+  /// Blocks the host, and handles signals meanwhile. Returns false if the timeout passed first;
+  /// kNoTimeout is none.
+  bool wait_on_host(std::chrono::milliseconds timeout);
+  void synchronize() override { wait(kNoTimeout); }
+  void blockCurrentStream() override { wait(kNoTimeout); }
+  void abort() override { abort(true); }
+  int sourceRank() const override { return source_rank_; }
+  Tensors result() override { return outputs_; }
+  std::uint64_t getSequencenumber() const override { return number_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+
+ private:
+  const std::string description_;
+  const std::uint64_t number_;
+  const at::Device device_;
+  const Tensors outputs_;
+  std::atomic<int> source_rank_{-1};
+  std::unique_ptr<xpu::HostSignal> signal_;  ///< of the streams that wait; under `mutex_`
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+/// Several collectives that the program waits for at once.
+class CoalescedWork final : public c10d::Work {
+ public:
+  CoalescedWork(int rank, std::vector<c10::intrusive_ptr<c10d::Work>> parts);
+  bool isCompleted() override;
+  bool isSuccess() const override;
+  std::exception_ptr exception() const override;
+  bool wait(std::chrono::milliseconds timeout) override;
+  void synchronize() override { wait(kNoTimeout); }
+  void blockCurrentStream() override { wait(kNoTimeout); }
+  void abort() override;
+  Tensors result() override;
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+
+ private:
+  const std::vector<c10::intrusive_ptr<c10d::Work>> parts_;
+};
+
+}  // namespace torch_xpu::distributed

@@ -1,0 +1,119 @@
+"""``torch.distributed`` on xpu: the backend "xccl", and "gloo" for xpu tensors.
+
+Both move tensors through pinned host memory to a gloo group of their own. PyTorch's build for the CPU has no
+XCCL, so its names are set when the first process group is made, as a build with XCCL would have them.
+"""
+
+from __future__ import annotations
+
+import atexit
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from . import _bridge, import_hooks
+
+#: How long collectives that are pending when the process ends may take.
+EXIT_TIMEOUT = timedelta(seconds=1)
+
+
+def _transport(store: Any, rank: int, size: int, timeout: timedelta, lazy: bool) -> Any:
+    """Return a gloo group that only one process group uses."""
+    import torch.distributed as dist
+
+    options = dist.ProcessGroupGloo._Options()
+    options._devices = [dist.ProcessGroupGloo.create_default_device(lazy_init=lazy)]
+    options._timeout = timeout
+    return dist.ProcessGroupGloo(dist.PrefixStore("xpu/", store), rank, size, options)
+
+
+def _make_class() -> type:
+    from ._distributed import StagedProcessGroup
+
+    class ProcessGroupXCCL(StagedProcessGroup):
+        """A process group of xpu tensors, over a gloo group of its own."""
+
+        def __init__(
+            self,
+            store: Any,
+            rank: int,
+            size: int,
+            options: Any,
+            *,
+            name: str = "xccl",
+            lazy: bool = False,
+        ) -> None:
+            transport = _transport(store, rank, size, options._timeout, lazy)
+            super().__init__(store, rank, size, options, transport, name)
+
+    ProcessGroupXCCL.__module__ = "torch.distributed.distributed_c10d"
+    return ProcessGroupXCCL
+
+
+def _install_xccl(c10d: ModuleType) -> None:
+    if hasattr(c10d, "ProcessGroupXCCL"):
+        return
+    _bridge.load()
+    c10d.ProcessGroupXCCL = _make_class()  # type: ignore[attr-defined]
+    torch._C._distributed_c10d.ProcessGroupXCCL = c10d.ProcessGroupXCCL  # type: ignore[attr-defined]
+
+
+def _end_groups() -> None:
+    from . import _distributed
+
+    _distributed.end_groups_within(EXIT_TIMEOUT)
+
+
+def _staged_gloo(c10d: ModuleType, group: Any, gloo: Any) -> Any:
+    """Return the group's backend for xpu tensors, where the user asked for "gloo"."""
+    options = c10d.ProcessGroupXCCL.Options()
+    options._timeout = gloo.options._timeout
+    options.group_name = gloo.options.group_name
+    options.global_ranks_in_group = gloo.options.global_ranks_in_group
+    store = c10d.PrefixStore("xpu/", group.get_group_store())
+    # Connected at the first collective: programs that use "gloo" for CPU tensors only wait for nothing.
+    return c10d.ProcessGroupXCCL(store, group.rank(), group.size(), options, name="gloo", lazy=True)
+
+
+def _change(c10d: ModuleType) -> None:
+    make_group = c10d._new_process_group_helper
+    register = c10d.ProcessGroup._register_backend
+
+    def new_process_group_helper(*args: Any, **kwargs: Any) -> Any:
+        if torch.xpu.is_available():
+            _install_xccl(c10d)
+        made = make_group(*args, **kwargs)
+        group = made[0]
+        if hasattr(c10d, "ProcessGroupXCCL"):
+            # Before PyTorch's own exit functions, which destroy groups, and before torch_xpu's, which refuses
+            # the devices to other threads.
+            atexit.unregister(_end_groups)
+            atexit.register(_end_groups)
+        if isinstance(group, c10d.ProcessGroup) and group._device_types == [torch.device("xpu")]:
+            # PyTorch names gloo, which such a group does not have, unless the user names a backend.
+            group._set_default_backend(c10d.ProcessGroup.BackendType.XCCL)
+        return made
+
+    def register_backend(
+        group: Any, device: torch.device, backend_type: Any, backend: Any = None
+    ) -> None:
+        if device.type == "xpu" and isinstance(backend, c10d.ProcessGroupGloo):
+            if not hasattr(c10d, "ProcessGroupXCCL"):
+                return  # there is no device
+            # A group has one backend of each type, and gloo's is the CPU's.
+            backend_type = c10d.ProcessGroup.BackendType.XCCL
+            backend = _staged_gloo(c10d, group, backend)
+        register(group, device, backend_type, backend)
+
+    c10d._new_process_group_helper = new_process_group_helper  # type: ignore[attr-defined]
+    c10d.ProcessGroup._register_backend = register_backend
+    c10d.Backend.backend_capability["gloo"].append("xpu")
+    c10d._XCCL_AVAILABLE = True  # type: ignore[attr-defined]
+
+
+def install() -> None:
+    """Change ``torch.distributed``, once it is imported."""
+    if torch.distributed.is_available():
+        import_hooks.change({"torch.distributed.distributed_c10d": _change})

@@ -1,0 +1,47 @@
+"""Runs a program as two ranks that find each other by a file."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from xpu_testing import run_child
+from xpu_testing.child import ChildResult
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def run_ranks(
+    program: str,
+    *arguments: str,
+    env: dict[str, str] | None = None,
+    timeout: float = 100,
+    check: bool = True,
+) -> list[ChildResult]:
+    """Return the results of both ranks; each is killed, with all that it started, after the timeout."""
+    results: list[Any] = [None, None]
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(rank: int) -> None:
+            variables = {
+                "RANK": str(rank),
+                "STORE": str(Path(folder) / "store"),
+                "XPU_FALLBACK": "error",
+                "OMP_NUM_THREADS": "1",
+                **(env or {}),
+            }
+            results[rank] = run_child(
+                PROGRAMS / program, env=variables, timeout=timeout, arguments=arguments
+            )
+
+        threads = [threading.Thread(target=run, args=(rank,)) for rank in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    if check:
+        for result in results:
+            result.check()
+    return results
