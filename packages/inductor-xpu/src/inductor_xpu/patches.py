@@ -207,6 +207,18 @@ def _raw_stream(stock: Any) -> Any:
     return staticmethod(get_raw_stream)
 
 
+def _falls_back(stock: Any) -> Any:
+    @functools.wraps(stock)
+    def needs_fallback_due_to_atomic_add_limitations(dtype: Any) -> bool:
+        from . import triton_use
+
+        # Triton adds no integers of one or two bytes atomically. Loops of our own do.
+        narrow = not dtype.is_floating_point and dtype.itemsize < 4
+        return bool(stock(dtype)) or (narrow and triton_use.writes_loops())
+
+    return needs_fallback_due_to_atomic_add_limitations
+
+
 def _log_results(stock: Any) -> Any:
     from .tuning import reported
 
@@ -324,6 +336,18 @@ PATCHES = (
         "is_mkldnn_conv",
         "does not count the convolutions that fusions/ has fused, so memory would not be channels-last",
         _is_convolution,
+    ),
+    Patch(
+        "torch._inductor.decomposition",
+        "needs_fallback_due_to_atomic_add_limitations",
+        "lets Triton add narrow integers atomically, which it rejects",
+        _falls_back,
+    ),
+    Patch(
+        "torch._inductor.lowering",
+        "needs_fallback_due_to_atomic_add_limitations",
+        "lets Triton add narrow integers atomically, which it rejects",
+        _falls_back,
     ),
     Patch(
         "torch._inductor.select_algorithm",

@@ -111,7 +111,7 @@ def test_another_reader_is_an_error():
 
 PRODUCTS = {
     "mm": (lambda a, b: (a @ b).relu(), ((96, 64), (64, 80))),
-    "addmm": (lambda a, b, c: torch.addmm(c, a, b).sin(), ((96, 64), (64, 80), (80,))),
+    "addmm": (lambda a, b, c: torch.addmm(c, a, b).sin(), ((96, 64), (64, 80), (96, 80))),
     "bmm": (lambda a, b: torch.bmm(a, b) + 1, ((3, 32, 48), (3, 48, 64))),
 }
 
@@ -131,7 +131,10 @@ def test_tuned_products(name, backends, capfd):
         assert "tem_fused" in code
     else:
         assert len(lines) == 1
-        assert re.match(rf"xpu: {name}\(.*\): (oneDNN|Triton) [\d.]+ ms", lines[0])
+        # Inductor may take the sum out of addmm, to fuse it with what follows.
+        assert re.match(
+            rf"xpu: (add)?{name.removeprefix('add')}\(.*\): (oneDNN|Triton) [\d.]+ ms", lines[0]
+        )
 
 
 def test_results_of_tuning_stay_on_disk(tmp_path):

@@ -1,6 +1,7 @@
 """Kernels with the content of Triton's tutorials compute what PyTorch's operators compute."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,29 @@ def test_grouped_matmul():
     rights = [torch.randn(k, n, device="xpu") for _, n, k in sizes]
     for got, a, b in zip(tutorials.grouped_matmul(lefts, rights), lefts, rights, strict=True):
         torch.testing.assert_close(got, a @ b, **CLOSE[torch.float32])
+
+
+@pytest.fixture
+def several_sub_groups(monkeypatch):
+    """Programs are of several sub-groups, as on a GPU; kernels that are compiled otherwise are forgotten."""
+    from inductor_xpu.triton import compiler
+
+    stock = compiler.target_of
+    as_gpu = lambda capability: replace(stock(capability), gpu=True)  # noqa: E731
+    monkeypatch.setattr(compiler, "target_of", as_gpu)
+    functions = [f for f in vars(tutorials).values() if hasattr(f, "device_caches")]
+    for function in functions:
+        function.device_caches.clear()
+    yield
+    for function in functions:
+        function.device_caches.clear()
+
+
+@pytest.mark.usefixtures("several_sub_groups")
+def test_programs_of_several_sub_groups():
+    test_softmax((70, 300))
+    test_matmul(torch.float32, 100, 70, 50)
+    test_matmul(torch.float16, 100, 70, 50)
+    test_layer_norm_with_gradients(200)
+    test_attention_with_gradients(torch.float32, True, 100)
+    test_grouped_matmul()

@@ -13,7 +13,7 @@ class Options:
     """What a launch or a configuration of autotuning may set, and what Triton's frontend reads.
 
     ``num_warps`` is the number of sub-groups on a GPU. The CPU device runs a program in one sub-group, and no
-    device pipelines loops: ``num_stages`` and ``maxnreg`` change nothing.
+    device pipelines loops: ``num_stages``, ``maxnreg`` and ``grf_mode`` change nothing.
     """
 
     num_warps: int = 4
@@ -35,6 +35,9 @@ class Options:
     arch: str | None = None
     backend_name: str = "xpu"
     instrumentation_mode: str = ""
+    # Options of Intel's fork, which kernels set where they find an xpu.
+    grf_mode: str = "default"
+    generate_native_code: bool = False
 
     def __post_init__(self) -> None:
         if self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
