@@ -43,10 +43,12 @@ _MX_CONFIGS = f"{_MX_FORMATS}.inference_workflow"
 _BLOCK_SPARSE = "torchao.sparsity.blocksparse"
 _BLOCKWISE = "torchao.kernel.blockwise_quantization"
 _MIXED_PRECISION = "torchao.prototype.quantized_training.int8_mixed_precision"
+_INT8_MM = "torchao.prototype.quantized_training.int8_mm"
 _SAFETENSORS = "torchao.prototype.safetensors.safetensors_utils"
 _QUANT_API = "torchao.quantization.quant_api"
 
 _NEEDS_MSLK = "needs mslk, whose kernels are CUDA's"
+_TRITON_OF_CUDA = "has a kernel of Triton for CUDA alone"
 _EXPANDS = "expands the weight at each call"
 _COPIES = "copies all numbers to f32, several times"
 _QUANTIZES = "quantizes activations in many steps, or expands the weight at each call"
@@ -168,6 +170,7 @@ PATCHES: tuple[Patch, ...] = (
         int8_mixed_precision.linear,
         (F.linear,),
     ),
+    Patch(_INT8_MM, "scaled_int8_mm", _TRITON_OF_CUDA, int8_mixed_precision.scaled_product),
     # float8
     Patch(_FLOAT8, "Float8Tensor.from_hp", _COPIES, float8.from_hp),
     TensorFunctions(_FLOAT8, "Float8Tensor", _EXPANDS, float8.linear, _LINEAR),

@@ -224,8 +224,13 @@ void enqueue_wait(Stream stream, const Event& event) {
   // host before it continues a queue. Work on the native queue would not wait for them.
   auto& source = *event.stream().state();
   if (state.queue().native && !state.queue_exposed &&
-      (source.queue_exposed || sycl_context(source.device) != sycl_context(state.device)))
-    event.synchronize();
+      (source.queue_exposed || sycl_context(source.device) != sycl_context(state.device))) {
+    // Not synchronize(), which may wait for all of the source: meanwhile others may let it wait for this
+    // thread.
+    drain_in_background(source);
+    while (!event.wait_for(interrupt::check_interval)) {
+    }
+  }
   std::lock_guard enqueue_lock(state.enqueue_mutex);
   translate_sycl_errors("waiting for an event on a stream",
                         [&] { state.queue().sycl.ext_oneapi_submit_barrier({*event.native()}); });

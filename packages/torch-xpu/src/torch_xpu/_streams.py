@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 XPU = torch._C._autograd.DeviceType.XPU.value if hasattr(torch._C, "_autograd") else 12
 
 
+def hash_of_stream(stream: torch.Stream) -> int:
+    """Return a hash for ``torch.xpu.Stream``. PyTorch's reads ``sycl_queue``, after which work is slower."""
+    return hash((stream.stream_id, stream.device_index))
+
+
 class _XpuStreamBase(torch.Stream):
     """A stream of the runtime; its id is 0 for the default stream, otherwise its handle."""
 

@@ -156,6 +156,7 @@ def install() -> None:
     _sharing.install()
     _process_groups.install()
     atexit.register(_end)
+    torch.xpu.Stream.__hash__ = _streams.hash_of_stream  # type: ignore[method-assign]
     # PyTorch's own function needs the management library of GPUs, which is rarely installed.
     torch.xpu.device_memory_used = _memory.used
     torch.xpu.is_available = _is_available

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -26,3 +28,20 @@ def linear(stock: Handler) -> Handler:
         return function.apply(input, weight, bias)
 
     return handler
+
+
+def scaled_product(stock: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Multiply int8 matrices by oneDNN, where torchao calls a kernel for CUDA if Triton is installed."""
+
+    @functools.wraps(stock)
+    def scaled_int8_mm(  # the names are torchao's
+        A: torch.Tensor,  # noqa: N803
+        B: torch.Tensor,  # noqa: N803
+        row_scale: torch.Tensor,
+        col_scale: torch.Tensor,
+    ) -> torch.Tensor:
+        if not A.is_xpu:
+            return stock(A, B, row_scale, col_scale)
+        return torch._int_mm(A, B) * col_scale.view(-1) * row_scale.view(-1, 1)
+
+    return scaled_int8_mm
