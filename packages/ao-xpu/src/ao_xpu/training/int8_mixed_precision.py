@@ -31,7 +31,10 @@ def linear(stock: Handler) -> Handler:
 
 
 def scaled_product(stock: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """Multiply int8 matrices by oneDNN, where torchao calls a kernel for CUDA if Triton is installed."""
+    """Multiply int8 matrices by PyTorch's operator, also on the CPU.
+
+    Without Triton torchao does so; with it, torchao calls a kernel for CUDA, whatever the device.
+    """
 
     @functools.wraps(stock)
     def scaled_int8_mm(  # the names are torchao's
@@ -40,7 +43,7 @@ def scaled_product(stock: Callable[..., torch.Tensor]) -> Callable[..., torch.Te
         row_scale: torch.Tensor,
         col_scale: torch.Tensor,
     ) -> torch.Tensor:
-        if not A.is_xpu:
+        if A.is_cuda:
             return stock(A, B, row_scale, col_scale)
         return torch._int_mm(A, B) * col_scale.view(-1) * row_scale.view(-1, 1)
 
