@@ -117,6 +117,7 @@ std::shared_ptr<Group> Group::make(c10::intrusive_ptr<c10d::Store> store, int ra
 }
 
 void end_groups_within(milliseconds timeout) {
+  keep_dropped_objects();
   auto deadline = Clock::now() + timeout;
   std::vector<std::weak_ptr<Group>> groups;
   {
@@ -174,12 +175,16 @@ c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, Steps steps) {
   pending->call = std::move(call);
   pending->steps = std::move(steps);
   pending_.insert(pending);
-  lane(transfer).enqueue([group = shared_from_this(), pending, transfer] { group->run(pending, transfer); });
-  if (coalesced_) coalesced_->push_back(pending->work);
-  return pending->work;
+  auto work = pending->work;
+  if (coalesced_) coalesced_->push_back(work);
+  lane(transfer).enqueue([group = shared_from_this(), pending = std::move(pending), transfer]() mutable {
+    group->run(std::move(pending), transfer);
+    drop_in_background(std::move(group));
+  });
+  return work;
 }
 
-void Group::run(const std::shared_ptr<Pending>& pending, bool posts_only) {
+void Group::run(std::shared_ptr<Pending> pending, bool posts_only) {
   auto& steps = pending->steps;
   try {
     {
@@ -203,13 +208,18 @@ void Group::run(const std::shared_ptr<Pending>& pending, bool posts_only) {
       complete(*pending, nullptr);
     }
   } catch (...) {
-    return fail(*pending, std::current_exception());
+    fail(*pending, std::current_exception());
+    posts_only = false;
   }
-  if (posts_only) run_on_pool([group = shared_from_this(), pending] { group->finish_posted(pending); });
+  if (!posts_only) return drop_in_background(std::move(pending));
+  run_on_pool([group = shared_from_this(), pending = std::move(pending)]() mutable {
+    group->finish_posted(std::move(pending));
+    drop_in_background(std::move(group));
+  });
 }
 
 // Sends and receives are waited for elsewhere, so that later ones start meanwhile.
-void Group::finish_posted(const std::shared_ptr<Pending>& pending) {
+void Group::finish_posted(std::shared_ptr<Pending> pending) {
   try {
     LaneStream lane(pending->call.device.index());
     CurrentStream current(lane.stream);
@@ -219,6 +229,7 @@ void Group::finish_posted(const std::shared_ptr<Pending>& pending) {
   } catch (...) {
     fail(*pending, std::current_exception());
   }
+  drop_in_background(std::move(pending));
 }
 
 void Group::wait_for_transport(Pending& pending) {
@@ -295,11 +306,7 @@ void Group::fail(Pending& pending, std::exception_ptr error) {
   complete(pending, backend_error(text));
 }
 
-void Group::complete(Pending& pending, std::exception_ptr error) {
-  // The program's tensors are freed first: when the work is complete, nothing of the group uses them.
-  pending.steps = {};
-  pending.call.inputs.clear();
-  pending.call.outputs.clear();
+void Group::complete(const Pending& pending, std::exception_ptr error) {
   pending.work->complete(error);
   std::lock_guard lock(mutex_);
   std::erase_if(pending_, [&](auto& other) { return other.get() == &pending; });

@@ -75,12 +75,12 @@ class Group : public std::enable_shared_from_this<Group> {
  private:
   struct Pending;
   void abort(bool reports_to_device);
-  void run(const std::shared_ptr<Pending>& pending, bool posts_only);
-  void finish_posted(const std::shared_ptr<Pending>& pending);
+  void run(std::shared_ptr<Pending> pending, bool posts_only);
+  void finish_posted(std::shared_ptr<Pending> pending);
   void wait_for_transport(Pending& pending);
   void copy_back(Pending& pending, xpu::Stream stream);
   void fail(Pending& pending, std::exception_ptr error);
-  void complete(Pending& pending, std::exception_ptr error);
+  void complete(const Pending& pending, std::exception_ptr error);
   std::string describe(const Call& call, std::uint64_t number) const;
   std::string missing_ranks(std::uint64_t number);
   Lane& lane(bool point_to_point);

@@ -1,5 +1,6 @@
 #include "distributed/lane.h"
 
+#include <atomic>
 #include <map>
 #include <thread>
 #include <utility>
@@ -32,6 +33,8 @@ xpu::Stream take_stream(int device) {
   }
   return xpu::private_stream(device);
 }
+
+std::atomic<bool> keeps_objects{false};
 
 // Idle threads of the pool.
 struct Pool {
@@ -93,6 +96,20 @@ void Lane::enqueue(Job job) {
     queue_->jobs.push_back(std::move(job));
   }
   queue_->changed.notify_one();
+}
+
+void drop_in_background(std::shared_ptr<void> object) {
+  static auto& lane = *new Lane;  // as above
+  lane.enqueue([object = std::move(object)]() mutable {
+    if (keeps_objects)
+      new std::shared_ptr<void>(std::move(object));
+    else
+      object = nullptr;
+  });
+}
+
+void keep_dropped_objects() {
+  keeps_objects = true;
 }
 
 void run_on_pool(Lane::Job job) {

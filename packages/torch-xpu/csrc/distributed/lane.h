@@ -40,6 +40,13 @@ class Lane {
   std::shared_ptr<Queue> queue_;
 };
 
+/// Drops the reference on another thread. Tensors may belong to Python objects, so freeing them takes the
+/// interpreter's lock; its holder may wait for a collective of the calling thread's.
+void drop_in_background(std::shared_ptr<void> object);
+/// From now on drop_in_background() keeps its objects: Python ends threads that ask for the lock of an
+/// interpreter that ends, and C++ ends the process for that.
+void keep_dropped_objects();
+
 /// Runs a job on a thread of the process's pool, which has as many threads as jobs have run at a time.
 void run_on_pool(Lane::Job job);
 

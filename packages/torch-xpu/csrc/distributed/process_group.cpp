@@ -67,7 +67,7 @@ WorkPtr move_bytes(Group& group, Call call, Start start) {
   Steps steps;
   auto contiguous = std::make_shared<Tensors>();
   if (!call.inputs.empty())
-    steps.to_host = [staged, contiguous, inputs = call.inputs](xpu::Stream stream) {
+    steps.to_host = [staged, contiguous, inputs = alias(call.inputs)](xpu::Stream stream) {
       for (auto& input : inputs) {
         contiguous->push_back(input.contiguous());
         staged->inputs.push_back(host_bytes(static_cast<std::int64_t>(input.nbytes())));
@@ -81,7 +81,7 @@ WorkPtr move_bytes(Group& group, Call call, Start start) {
         staged->outputs.push_back(host_bytes(static_cast<std::int64_t>(output.nbytes())));
     return start(transport, timeout, *staged);
   };
-  steps.from_host = [staged, outputs = call.outputs](xpu::Stream stream) {
+  steps.from_host = [staged, outputs = alias(call.outputs)](xpu::Stream stream) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       store_output(stream, staged->outputs[i], outputs[i], nullptr);
   };
@@ -104,7 +104,7 @@ WorkPtr reduce_tensors(Group& group, Call call, const c10d::ReduceOp& op, bool i
   auto prepared = std::make_shared<Tensors>();
   if (in_place && keeps_result) call.outputs = call.inputs;
   Steps steps;
-  steps.to_host = [staged, prepared, reduction, inputs = call.inputs](xpu::Stream stream) {
+  steps.to_host = [staged, prepared, reduction, inputs = alias(call.inputs)](xpu::Stream stream) {
     for (auto& input : inputs) {
       prepared->push_back(reduction->prepare(input));
       staged->inputs.push_back(host_buffer(prepared->back(), reduction->transport_type()));
@@ -125,7 +125,7 @@ WorkPtr reduce_tensors(Group& group, Call call, const c10d::ReduceOp& op, bool i
     }
     return start(transport, timeout, *staged, reduction->transport_op());
   };
-  steps.from_host = [staged, reduction, outputs = call.outputs](xpu::Stream stream) {
+  steps.from_host = [staged, reduction, outputs = alias(call.outputs)](xpu::Stream stream) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       store_output(stream, staged->outputs[i], outputs[i], reduction.get());
   };

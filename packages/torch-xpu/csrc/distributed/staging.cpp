@@ -1,12 +1,30 @@
 #include "distributed/staging.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 
 #include "xpu/copy.h"
 
 namespace torch_xpu::distributed {
+
+Tensors alias(const Tensors& tensors) {
+  Tensors aliases;
+  for (auto& tensor : tensors) {
+    if (tensor.numel() == 0) {
+      aliases.push_back(tensor);
+      continue;
+    }
+    aliases.push_back(at::for_blob(tensor.data_ptr(), tensor.sizes())
+                          .strides(tensor.strides())
+                          .options(tensor.options())
+                          .target_device(tensor.device())
+                          .deleter([tensor](void*) {})
+                          .make_tensor());
+  }
+  return aliases;
+}
 
 at::Tensor host_buffer(const at::Tensor& like, at::ScalarType type) {
   return at::empty(like.sizes(), at::TensorOptions(type).pinned_memory(true));

@@ -11,6 +11,10 @@ namespace torch_xpu::distributed {
 
 using Tensors = std::vector<at::Tensor>;
 
+/// Returns tensors of the same memory, which they keep using if the program resizes the storage. A program
+/// that does so lets a stream wait for the collective first, and the memory is reused in the order of that
+/// stream.
+Tensors alias(const Tensors& tensors);
 /// Returns pinned memory for a tensor's elements in row-major order, as `type`.
 at::Tensor host_buffer(const at::Tensor& like, at::ScalarType type);
 /// Returns pinned memory of at least one byte.

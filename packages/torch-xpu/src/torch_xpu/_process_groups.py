@@ -66,7 +66,7 @@ def _end_groups() -> None:
     _distributed.end_groups_within(EXIT_TIMEOUT)
 
 
-def _staged_gloo(c10d: ModuleType, group: Any, gloo: Any) -> Any:
+def _staged_gloo(c10d: ModuleType, group: Any, gloo: Any, checked: bool) -> Any:
     """Return the group's backend for xpu tensors, where the user asked for "gloo"."""
     options = c10d.ProcessGroupXCCL.Options()
     options._timeout = gloo.options._timeout
@@ -74,7 +74,18 @@ def _staged_gloo(c10d: ModuleType, group: Any, gloo: Any) -> Any:
     options.global_ranks_in_group = gloo.options.global_ranks_in_group
     store = c10d.PrefixStore("xpu/", group.get_group_store())
     # Connected at the first collective: programs that use "gloo" for CPU tensors only wait for nothing.
-    return c10d.ProcessGroupXCCL(store, group.rank(), group.size(), options, name="gloo", lazy=True)
+    rank, size = group.rank(), group.size()
+    staged = c10d.ProcessGroupXCCL(store, rank, size, options, name="gloo", lazy=True)
+    if not checked:
+        return staged
+    return c10d._create_process_group_wrapper(
+        wrapped_pg=staged,
+        store_prefix=f"xpu/{options.group_name}",
+        store=store,
+        rank=rank,
+        world_size=size,
+        timeout=options._timeout,
+    )
 
 
 def _change(c10d: ModuleType) -> None:
@@ -99,12 +110,14 @@ def _change(c10d: ModuleType) -> None:
     def register_backend(
         group: Any, device: torch.device, backend_type: Any, backend: Any = None
     ) -> None:
-        if device.type == "xpu" and isinstance(backend, c10d.ProcessGroupGloo):
+        # With TORCH_DISTRIBUTED_DEBUG=DETAIL there is a checker around it.
+        gloo = getattr(backend, "wrapped_pg", backend)
+        if device.type == "xpu" and isinstance(gloo, c10d.ProcessGroupGloo):
             if not hasattr(c10d, "ProcessGroupXCCL"):
                 return  # there is no device
             # A group has one backend of each type, and gloo's is the CPU's.
             backend_type = c10d.ProcessGroup.BackendType.XCCL
-            backend = _staged_gloo(c10d, group, backend)
+            backend = _staged_gloo(c10d, group, gloo, checked=gloo is not backend)
         register(group, device, backend_type, backend)
 
     c10d._new_process_group_helper = new_process_group_helper  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ def test_operations(backend):
 
 
 def test_checker_of_pytorch_accepts_the_operations():
-    run_ranks("operations.py", "xccl", env={"TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
+    run_ranks("operations.py", "gloo", env={"TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
 
 
 def wrong_mixes(count: int, *arguments: str) -> int:
