@@ -156,9 +156,10 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False, tags=["more-tests"])
 def upstream(session: nox.Session) -> None:
-    """Run PyTorch's own tests of Inductor, or torchao's: nox -s upstream -- inductor|ao FOLDER. Not in CI."""
+    """Run PyTorch's tests of Inductor, Triton's or torchao's: -- inductor|triton|ao FOLDER. Not in CI."""
     paths = ROOT.glob("packages/*/upstream/__main__.py")
     tools = {path.parents[1].name.removesuffix("-xpu"): path.parent for path in paths}
+    tools |= {p.parent.name: p.parent for p in ROOT.glob("packages/*/upstream/*/__main__.py")}
     if not session.posargs or session.posargs[0] not in tools:
         session.error(f"nox -s upstream needs the name of tests: {', '.join(sorted(tools))}")
     name, *options = session.posargs

@@ -226,7 +226,8 @@ def _permute(scope: Scope, kind: str, shape: Shape, depth: int) -> str | None:
     if len(shape) < 2:
         return None
     order = list(range(len(shape)))
-    scope.draw.shuffle(order)
+    while order == sorted(order):
+        scope.draw.shuffle(order)
     source = [0] * len(shape)
     for dim, of in enumerate(order):
         source[of] = shape[dim]

@@ -72,7 +72,7 @@ class KernelSource:
     def statement(self, depth: int) -> None:
         """Add a statement: a value, or a loop or branch that gives some of the values new ones."""
         draw, values = self.draw, self.scope.values
-        kind = draw.choice(("value", "value", "for", "while", "if", "memory"))
+        kind = draw.choice(("value", "value", "for", "while", "if", "memory", "scans"))
         if depth > 2 or not values:
             kind = "value"
         if kind == "value":
@@ -81,6 +81,9 @@ class KernelSource:
         self.kinds.add(kind)
         if kind == "memory":
             self._store_and_load()
+            return
+        if kind == "scans":
+            self._scan_in_a_loop()
             return
         carried = draw.sample(values, min(len(values), draw.choice((1, 1, 2, 3))))
         number = self.scope.number()
@@ -101,13 +104,36 @@ class KernelSource:
                     self.scope.define("i", (), f"i{number} + program * 0")
                 if depth < 2 and draw.random() < 0.3:
                     self.statement(depth + 1)
+                # What later lines read under these names is of the trip before.
+                for value in carried:
+                    self.scope.define(value.kind, value.shape, value.name)
                 for value in carried:
                     new = expression(self.scope, value.kind, value.shape, 2)
-                    self.scope.line(
-                        f"{value.name} = {clamped(value.kind, f'{value.name} + {new.name}')}"
-                    )
+                    text = clamped(value.kind, f"{value.name} + {new.name}")
+                    self.scope.line(f"{value.name} = {draw.choice((text, text, new.name))}")
                 if kind == "while":
                     self.scope.line(f"n{number} -= 1")
+
+    def _scan_in_a_loop(self) -> None:
+        """Scan a tile of before in a loop, and exchange two that the loop carries."""
+        tiles = [value for value in self.scope.values if value.shape]
+        if not tiles:
+            return
+        tile = self.draw.choice(tiles)
+        kind, shape = tile.kind, tile.shape
+        given, first, second = (expression(self.scope, kind, shape, 1) for _ in range(3))
+        given, first, second = (
+            self.scope.define(kind, shape, clamped(kind, f"tl.cumsum({value.name} + {number}, 0)"))
+            for number, value in enumerate((given, first, second))
+        )
+        self.scope.line(f"for i{self.scope.number()} in range(0, trips):")
+        with self.scope.nested():
+            step = given
+            for reverse in (False, True, False):
+                text = f"tl.cumsum({step.name}, {len(shape) - 1}, reverse={reverse})"
+                step = self.scope.define(kind, shape, clamped(kind, text))
+            self.scope.line(f"{first.name}, {second.name} = {second.name}, {first.name}")
+            self.scope.line(f"{first.name} = {clamped(kind, f'{first.name} + {step.name}')}")
 
     def _store_and_load(self) -> None:
         """Store a tile and load it in another order, by way of memory of the program's own."""
@@ -145,7 +171,7 @@ class KernelSource:
                 return [f"tl.atomic_add(o{number}_ptr, {value.name})"]
             self.outputs.append((type, programs))
             return [f"tl.store({base}, {value.name})"]
-        if draw.random() < 0.15:
+        if draw.random() < (0.5 if size < 16 else 0.15):
             self.kinds.add("atomic")
             self.outputs.append(("i32" if value.kind == "i" else "f32", size))
             call = draw.choice(("add", "max", "min"))

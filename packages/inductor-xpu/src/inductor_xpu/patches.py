@@ -8,22 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from . import exact_arithmetic
-
-
-@dataclass(frozen=True)
-class Patch:
-    """``name`` in ``module`` becomes ``replace`` of the stock object."""
-
-    module: str
-    name: str
-    reason: str
-    replace: Callable[[Any], Any]
+from .patch import Patch
+from .triton_patches import TRITON_PATCHES
 
 
 def _empty_strided(stock: Any) -> Any:
@@ -186,53 +176,6 @@ def _is_convolution(stock: Any) -> Any:
     return is_mkldnn_conv
 
 
-def _use_workers(stock: Any) -> Any:
-    from .workers import unless_prevented
-
-    return staticmethod(unless_prevented(stock))
-
-
-def _warm_pool(stock: Any) -> Any:
-    from .workers import only_for_cuda
-
-    return only_for_cuda(stock)
-
-
-def _raw_stream(stock: Any) -> Any:
-    def get_raw_stream(device: int) -> int:
-        from torch_xpu.compiled_code import current_stream
-
-        return current_stream(device)
-
-    return staticmethod(get_raw_stream)
-
-
-def _falls_back(stock: Any) -> Any:
-    @functools.wraps(stock)
-    def needs_fallback_due_to_atomic_add_limitations(dtype: Any) -> bool:
-        from . import triton_use
-
-        # Triton adds no integers of one or two bytes atomically. Loops of our own do.
-        narrow = not dtype.is_floating_point and dtype.itemsize < 4
-        return bool(stock(dtype)) or (narrow and triton_use.writes_loops())
-
-    return needs_fallback_due_to_atomic_add_limitations
-
-
-def _log_results(stock: Any) -> Any:
-    from .tuning import reported
-
-    return staticmethod(reported(stock))
-
-
-def _pads_products(stock: Any) -> Any:
-    @functools.wraps(stock)
-    def check_device(a: Any, b: Any) -> bool:
-        return not a.is_xpu and stock(a, b)
-
-    return check_device
-
-
 def _initialized(stock: Any) -> Any:
     @functools.wraps(stock)
     def init_backend_registration() -> None:
@@ -277,41 +220,12 @@ def _flex_attention(stock: Any) -> Any:
 
 
 PATCHES = (
+    *TRITON_PATCHES,
     Patch(
         "torch._C._dynamo.guards",
         "_empty_strided_xpu",
         "the CPU wheel's says that it was compiled without support for xpu",
         _empty_strided,
-    ),
-    Patch(
-        "torch._dynamo.device_interface",
-        "XpuInterface.get_raw_stream",
-        "returns a SYCL queue, through which all later work would go; launches take handles of streams",
-        _raw_stream,
-    ),
-    Patch(
-        "torch._inductor.async_compile",
-        "AsyncCompile.use_process_pool",
-        "starts processes that import torch and compile Triton for every graph with inputs on xpu",
-        _use_workers,
-    ),
-    Patch(
-        "torch._inductor.async_compile",
-        "maybe_warm_pool",
-        "starts these processes before the first graph, wherever Triton is installed",
-        _warm_pool,
-    ),
-    Patch(
-        "torch._inductor.fx_passes.pad_mm",
-        "check_device",
-        "measures, where Triton is installed, whether padded products are faster; oneDNN needs no padding",
-        _pads_products,
-    ),
-    Patch(
-        "torch._inductor.runtime.triton_heuristics",
-        "XPU_KERNEL_FORMAT",
-        "expects Level Zero's binaries of Triton, and launches them without the driver",
-        lambda stock: "spv",
     ),
     Patch(
         "torch._inductor.codegen.common",
@@ -336,24 +250,6 @@ PATCHES = (
         "is_mkldnn_conv",
         "does not count the convolutions that fusions/ has fused, so memory would not be channels-last",
         _is_convolution,
-    ),
-    Patch(
-        "torch._inductor.decomposition",
-        "needs_fallback_due_to_atomic_add_limitations",
-        "lets Triton add narrow integers atomically, which it rejects",
-        _falls_back,
-    ),
-    Patch(
-        "torch._inductor.lowering",
-        "needs_fallback_due_to_atomic_add_limitations",
-        "lets Triton add narrow integers atomically, which it rejects",
-        _falls_back,
-    ),
-    Patch(
-        "torch._inductor.select_algorithm",
-        "AlgorithmSelectorCache.log_results",
-        "prints a table of all candidates for each product",
-        _log_results,
     ),
     Patch(
         "torch._inductor.scheduler",

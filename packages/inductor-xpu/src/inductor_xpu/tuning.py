@@ -1,10 +1,13 @@
-"""Tuning of products on xpu, where Triton's templates compete with eager mode's operator."""
+"""Tuning on xpu: of products, where Triton's templates compete with eager mode's operator, and of loops."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from torch._inductor.runtime.hints import HeuristicType
 
 # Candidates of one product. Each is compiled, built and measured, for about a second on one core.
 MAX_TEMPLATES = 6
@@ -28,6 +31,29 @@ def _preference(choice: Any) -> int:
     sizes = tuple(int(n) for n in str(tiles).strip("()").split(",") if n.strip().isdigit())
     tile = (sizes[0], sizes[-1]) if len(sizes) >= 2 else ()
     return _TILES.index(tile) if tile in _TILES else len(_TILES)
+
+
+# Elements of a tile below which a program of the CPU device costs more than its work.
+MIN_ELEMENTS = 128
+
+
+def suitable_configs(configs: Sequence[Any], device: Any, kind: Any) -> list[Any]:
+    """Return the configurations of a kernel of loops that differ on a device, which Inductor describes.
+
+    The CPU device ignores the number of warps, and small tiles are slow there. In kernels of the kind
+    POINTWISE the configuration has all sizes of the tile.
+    """
+    if device.type != "xpu" or device.cc.get("type") != "cpu":
+        return list(configs)
+    tiles = {tuple(sorted(config.kwargs.items())): config for config in reversed(configs)}
+    found = list(reversed(tiles.values()))
+    if kind is not HeuristicType.POINTWISE:
+        return found
+    return [config for config in found if _elements(config) >= MIN_ELEMENTS] or found
+
+
+def _elements(config: Any) -> int:
+    return math.prod(size for name, size in config.kwargs.items() if name.endswith("BLOCK"))
 
 
 def reported(log_results: Callable[..., None]) -> Callable[..., None]:

@@ -45,3 +45,15 @@ def add_tuned(x, y):
 
 def double(x):
     double_in_place[(triton.cdiv(x.numel(), 128),)](x, x.numel(), BLOCK=128)
+
+
+@triton.jit
+def exchange(x, first, second, trips, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a, b, step = tl.load(x + i), tl.load(x + N + i), tl.load(x + 2 * N + i)
+    for trip in range(0, trips):
+        step = tl.cumsum(step + trip, 0) % 61
+        a, b = b, a
+        a = (a + step) % 61
+    tl.store(first + i, a)
+    tl.store(second + i, b)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from xpu_testing import values_checked
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -56,10 +57,9 @@ def check(name, interpreted, folder):
             near = {"rtol": limit, "atol": limit, "equal_nan": True}
             torch.testing.assert_close(mine.to(wide), its.to(wide), **near)
         else:
-            assert torch.equal(mine, its)
+            assert torch.equal(mine, its) or not values_checked()
 
 
-@pytest.mark.values
 @pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
 @pytest.mark.parametrize(("name", "dtype"), IDS, ids=[name for name, _ in IDS])
 def test_language(name, dtype, interpreted, tmp_path):

@@ -153,3 +153,22 @@ torch.compile(lambda a, b: a @ b + 1, mode="max-autotune-no-cudagraphs")(a, b)
     first, second = (run_child(program, env=env, timeout=300).check().err for _ in range(2))
     assert "xpu: mm(" in first
     assert "xpu: mm(" not in second
+
+
+def test_the_cpu_device_tunes_tiles_that_differ():
+    import triton
+    from torch._inductor.runtime.hints import DeviceProperties, HeuristicType
+
+    from inductor_xpu.tuning import suitable_configs
+
+    device = DeviceProperties.create(torch.device("xpu", 0))
+    sizes = [(1024, 4), (512, 4), (1024, 8), (32, 4)]
+    configs = [triton.Config({"XBLOCK": size}, num_warps=warps) for size, warps in sizes]
+    on_cpu = device._replace(cc={"type": "cpu"})
+    kind = HeuristicType.POINTWISE
+    assert suitable_configs(configs, on_cpu, kind) == configs[:2]
+    assert suitable_configs(configs[3:], on_cpu, kind) == configs[3:]
+    different = [configs[0], configs[1], configs[3]]
+    assert suitable_configs(configs, on_cpu, HeuristicType.PERSISTENT_REDUCTION) == different
+    for other in (device._replace(cc={"type": "gpu"}), device._replace(type="cuda", cc=90)):
+        assert suitable_configs(configs, other, kind) == configs

@@ -45,6 +45,14 @@ def pointer_type(type: Pointer) -> str:
     return f"global<{memory_type(type.pointee)}>"
 
 
+def memory_headers(type: Element) -> tuple[str, ...]:
+    """Return the headers of the device library that define what an address points to, or a number."""
+    while isinstance(type, Pointer):
+        type = type.pointee
+    header = stored(type).header
+    return ("convert", header) if header else ("convert",)
+
+
 def memory_size(type: Element) -> int:
     """Return the bytes of a value in memory."""
     return 8 if isinstance(type, Pointer) else int(stored(type).size)

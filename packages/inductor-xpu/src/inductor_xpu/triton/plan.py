@@ -25,7 +25,11 @@ class Plan:
     copied: set[Value] = field(default_factory=set)
     # The bits of registers along which the loop that begins with an operation reduces.
     axes: dict[Op, tuple[int, ...]] = field(default_factory=dict)
+    # Loads that are written where they stand; others are written where they are first used.
+    early: set[Op] = field(default_factory=set)
     changed: bool = False
+    # Other loops were formed in the last run, so that what it found about values may no longer hold.
+    loops_changed: bool = False
 
     def keep(self, value: Value) -> None:
         """Keep a value in an array."""
@@ -37,7 +41,11 @@ class Plan:
 
     def forbid_interchange(self, op: Op) -> None:
         """Run a loop's trips one after the other for all elements."""
-        self._add(self.no_interchange, op)
+        self._change_loops(self.no_interchange, op)
+
+    def load_early(self, op: Op) -> None:
+        """Write a load where it stands."""
+        self._change_loops(self.early, op)
 
     def copy(self, value: Value) -> None:
         """Give a value of a loop's next trip an array of its own."""
@@ -47,7 +55,21 @@ class Plan:
         """Let the loop that begins with an operation reduce along bits of registers."""
         if self.axes.get(op) != axes:
             self.axes[op] = axes
-            self.changed = True
+            self.changed = self.loops_changed = True
+
+    def begin(self) -> None:
+        """Begin a run."""
+        self.changed = self.loops_changed = False
+        self._found = set(self.materialized), set(self.breaks), set(self.copied)
+
+    def forget_values(self) -> None:
+        """Forget what the last run found about values."""
+        self.materialized, self.breaks, self.copied = self._found
+
+    def _change_loops(self, ops: set[Op], op: Op) -> None:
+        if op not in ops:
+            ops.add(op)
+            self.changed = self.loops_changed = True
 
     def _add(self, items: set, item: object) -> None:  # type: ignore[type-arg]
         if item not in items:

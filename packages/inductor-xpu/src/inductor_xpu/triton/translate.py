@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from xpu_runtime.codegen.target import Target
 
-from .elements import argument_type, memory_type, pointer_type, register_type
+from .elements import argument_type, memory_headers, memory_type, pointer_type, register_type
 from .errors import UnsupportedKernelError
 from .ir.facts import IntegerFacts
 from .ir.inductions import simplify_inductions
@@ -40,6 +41,8 @@ _KEYWORDS = frozenset([
     "team_id", "local_memory",
 ])
 # fmt: on
+# Runs that forget about values what the next loops may make different. Those after them only add.
+_MAX_FORGETTING = 32
 # A warp of Triton has 32 threads.
 _WARP = 32
 
@@ -102,8 +105,8 @@ def _write(function: Op, target: Target, lanes: int, teams: int) -> KernelWriter
     choice = LayoutChoice(body, lanes, teams)
     facts = IntegerFacts(function)
     last_reads: dict[int, int] | None = None
-    while True:
-        plan.changed = False
+    for run in itertools.count():
+        plan.begin()
         storage = Storage(0 if target.gpu else lanes, target.local_memory * 3 // 4, last_reads)
         writer = KernelWriter(function, plan, choice, facts, target, storage)
         for index, argument in enumerate(body.arguments):
@@ -113,6 +116,8 @@ def _write(function: Op, target: Target, lanes: int, teams: int) -> KernelWriter
         keep_costly(writer)
         if plan.changed:
             last_reads = None
+            if plan.loops_changed and run < _MAX_FORGETTING:
+                plan.forget_values()
         elif writer.incomplete:
             raise UnsupportedKernelError(
                 function.attributes["sym_name"],
@@ -123,6 +128,7 @@ def _write(function: Op, target: Target, lanes: int, teams: int) -> KernelWriter
             last_reads = storage.reads
         else:
             return writer
+    raise AssertionError("a plan without end")
 
 
 def _local_bytes(writer: KernelWriter) -> int:
@@ -138,11 +144,15 @@ def _parameter(value: Value, name: str) -> str:
 
 def _source(name: str, function: Op, writer: KernelWriter) -> str:
     arguments = function.body.arguments
+    for value in arguments:
+        writer.need(*memory_headers(element_of(value.type)))
     parameters = [_parameter(value, f"p{index}") for index, value in enumerate(arguments)]
     if writer.faults:
         parameters.append("global<FaultRecord> record")
         parameters += [f"u32 {code}" for code in writer.faults.values()]
-    lines = [f"#include <xpu/{header}.h>" for header in writer.headers]
+    # Triton rejects configurations that need more local memory than their device has.
+    lines = ["#define XPU_SIZED_FOR_DEVICE"]
+    lines += [f"#include <xpu/{header}.h>" for header in writer.headers]
     lines.append("#include <xpu/local.h>")
     lines += ["using namespace xpu;", *writer.preludes]
     if any("triton::" in line for line in writer.lines):

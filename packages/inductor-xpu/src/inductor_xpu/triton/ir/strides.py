@@ -6,6 +6,17 @@ from ..elements import integer
 from .program import Value
 from .types import Tensor, shape_of
 
+# Operations that leave the growth of a value as it is.
+_PASSING = {
+    "tt.splat",
+    "tt.broadcast",
+    "tt.expand_dims",
+    "tt.reshape",
+    "tt.trans",
+    "tt.bitcast",
+    "arith.extsi",
+    "arith.index_cast",
+}
 # None: not a constant.
 Strides = tuple[int | None, ...]
 
@@ -79,3 +90,29 @@ class StrideAnalysis:
                 return tuple(None if s is None else s * factor for s in self.of(other))
         a, b = self.of(left), self.of(right)
         return tuple(0 if x == 0 and y == 0 else None for x, y in zip(a, b, strict=True))
+
+    def growth(self, value: Value, counter: Value) -> int | None:
+        """Return by how much a value grows when a loop's counter grows by 1; None if this is no constant."""
+        if value is counter:
+            return 1
+        op = value.op
+        if op is None:
+            return 0 if value.block is not counter.block else None
+        if not op.operands:
+            return 0
+        parts = [self.growth(operand, counter) for operand in op.operands]
+        if all(part == 0 for part in parts) and not op.regions:
+            return 0
+        if op.name in _PASSING:
+            return parts[0]
+        if op.name in ("arith.addi", "tt.addptr", "arith.subi"):
+            left, right = parts
+            if left is None or right is None:
+                return None
+            return left - right if op.name == "arith.subi" else left + right
+        if op.name == "arith.muli":
+            for index in (0, 1):
+                factor, part = self.constant(op.operands[index]), parts[1 - index]
+                if factor is not None and part is not None:
+                    return factor * part
+        return None

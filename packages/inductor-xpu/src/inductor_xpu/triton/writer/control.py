@@ -20,6 +20,11 @@ def _emit_block(writer: KernelWriter, block: Block) -> None:
         writer.process(op)
 
 
+def _end_block(writer: KernelWriter) -> None:
+    """Forget loads that nothing in a block has used."""
+    writer.waiting.clear()
+
+
 def emit_for(writer: KernelWriter, op: Op) -> None:
     """Write a counted loop."""
     if can_interchange(writer, op):
@@ -39,6 +44,7 @@ def emit_for(writer: KernelWriter, op: Op) -> None:
     with writer.nested(head):
         _emit_block(writer, block)
         _assign(writer, op, carried, block.terminator.operands)
+        _end_block(writer)
     _end_loop(writer)
     _pass_on(writer, carried, op.results)
 
@@ -65,6 +71,7 @@ def emit_while(writer: KernelWriter, op: Op) -> None:
         _pass_on(writer, op.results, after.arguments)
         _emit_block(writer, after)
         _assign(writer, op, before.arguments, after.terminator.operands)
+        _end_block(writer)
     _end_loop(writer)
 
 
@@ -81,6 +88,7 @@ def emit_if(writer: KernelWriter, op: Op) -> None:
         with writer.nested(head):
             _emit_block(writer, block)
             _assign_results(writer, op, op.results, block.terminator.operands)
+            _end_block(writer)
         loaded |= writer.loaded
         stored |= writer.stored
     writer.loaded, writer.stored = loaded, stored
@@ -191,10 +199,10 @@ def _assign(
             scalars.append((writer.scalars[argument].text, text, writer.type_of(argument)))
     moved = {argument for argument, _ in tiles}
     late = [pair for pair in tiles if pair[1] in moved]
+    copies = [(argument, _copy_of(writer, op, value)) for argument, value in late]
     for argument, value in tiles:
         if (argument, value) not in late:
             _overwrite(writer, op, argument, value)
-    copies = [(argument, _copy_of(writer, op, value)) for argument, value in late]
     for argument, copy in copies:
         _overwrite(writer, op, argument, copy)
     writer.close()

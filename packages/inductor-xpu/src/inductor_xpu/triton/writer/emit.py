@@ -14,7 +14,7 @@ from .dot import emit_dot
 from .effects import emit_assert, emit_barrier
 from .kernel import KernelWriter
 from .lookups import emit_gather, emit_histogram, emit_unsplat
-from .memory import emit_load, emit_store
+from .memory import emit_load, emit_store, load_waiting
 from .output import emit_print
 from .reductions import emit_reduce
 from .scans import emit_scan
@@ -44,6 +44,16 @@ _EFFECTS: dict[str, Callable[[KernelWriter, Op], None]] = {
     "scf.while": emit_while,
     "llvm.intr.assume": _emit_nothing,
 }
+# Loads before these are written before them. Stores see to it themselves.
+_ORDERED = {
+    "tt.atomic_rmw",
+    "tt.atomic_cas",
+    "ttg.barrier",
+    "gpu.barrier",
+    "scf.for",
+    "scf.if",
+    "scf.while",
+}
 _LAZY = {
     "tt.make_range",
     "tt.addptr",
@@ -63,6 +73,8 @@ _REASONS = {
 
 def emit(writer: KernelWriter, op: Op) -> None:
     """Write an operation, or nothing if its results are computed where they are used."""
+    if op.name in _ORDERED:
+        load_waiting(writer)
     writer.current = op
     writer.storage.advance()
     effect = _EFFECTS.get(op.name)

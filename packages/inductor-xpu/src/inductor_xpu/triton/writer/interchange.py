@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..elements import memory_size
 from ..ir.program import Block, Op, Value
 from ..ir.types import Tensor
 from ..layouts import Position
@@ -11,8 +12,10 @@ from ..operators import is_elementwise
 from ..shapes import RENAMING
 from .group import Expr, Scope
 from .kernel import KernelWriter
-from .memory import await_stores, read
+from .memory import await_stores, pointee, read
 
+# The bytes from what one trip reads to what the next one reads, with which caches keep up.
+_MAX_DISTANCE = 32 << 10
 _PURE = {"tt.make_range", "tt.addptr", "llvm.intr.assume", *RENAMING}
 
 
@@ -29,7 +32,25 @@ def can_interchange(writer: KernelWriter, op: Op) -> bool:
     scalars = [value for value in op.results if not isinstance(value.type, Tensor)]
     if len(structures) > 1 or any(writer.choice.uses.of(value) for value in scalars):
         return False
-    return all(_is_elementwise(writer, inner, structures) for b in blocks for inner in b.ops[:-1])
+    ops = [inner for block in blocks for inner in block.ops[:-1]]
+    if not all(_is_elementwise(writer, inner, structures) for inner in ops):
+        return False
+    return op.name == "scf.while" or all(
+        _is_near(writer, op, inner) for inner in ops if inner.name == "tt.load"
+    )
+
+
+def _is_near(writer: KernelWriter, loop: Op, load: Op) -> bool:
+    """Return True if the trips of a loop read memory that is close together."""
+    pointer = load.operands[0]
+    strides = writer.choice.strides
+    growth, step = (
+        strides.growth(pointer, loop.body.arguments[0]),
+        strides.constant(loop.operands[2]),
+    )
+    if growth is None or step is None:
+        return False
+    return abs(growth * step) * memory_size(pointee(pointer)) <= _MAX_DISTANCE
 
 
 def _is_elementwise(writer: KernelWriter, op: Op, structures: set[tuple[object, ...]]) -> bool:

@@ -33,7 +33,7 @@ class KernelWriter(ValueWriter):
         }
         self._blocks = {op: block for block in _blocks(function.body) for op in block.ops}
         self.depths = dict(_loop_depths(function.body, 0))
-        self.scalars, self.arrays = {}, {}
+        self.scalars, self.arrays, self.waiting = {}, {}, {}
         self.successions, self.superseded = {}, {}
         self.demands, self.repeated, self.loops = {}, set(), []
         self.staged: dict[Value, LocalBuffer] = {}  # tiles that are in local memory for products

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from ..elements import constant, from_memory, to_memory
 from ..ir.program import Op, Value
 from ..ir.types import Element, Pointer, Tensor, element_of
@@ -29,16 +31,21 @@ def await_stores(writer: KernelWriter, pointer: Value) -> None:
 
 
 def await_loads(writer: KernelWriter, pointer: Value) -> None:
-    """Wait for loads from where a store may write, and note the store.
+    """Wait for loads from where a store may write, and note the store."""
+    if any(may_overlap(writer, address, pointer) for _, address in writer.loaded):
+        writer.barrier()
+    writer.stored.add(root_of(pointer, writer.choice.carried))
 
-    A work-item that stores where it has loaded itself needs no wait.
+
+def may_overlap(writer: KernelWriter, loaded: Value, stored: Value) -> bool:
+    """Return True if a work-item may store where another has to load before.
+
+    None does where the addresses are the same value.
     """
-    root = root_of(pointer, writer.choice.carried)
-    for other, address in writer.loaded:
-        if (other == root or root is None or other is None) and address is not pointer:
-            writer.barrier()
-            break
-    writer.stored.add(root)
+    if loaded is stored:
+        return False
+    one, other = (root_of(pointer, writer.choice.carried) for pointer in (loaded, stored))
+    return one is None or other is None or one is other
 
 
 def _masked(op: Op) -> tuple[Value | None, Value | None]:
@@ -57,15 +64,66 @@ def emit_load(writer: KernelWriter, op: Op) -> None:
         text = _loaded(writer, op, ())
         writer.scalars[result] = writer.let(writer.type_of(result), text, 0)
         return
+    if _may_wait(writer, op):
+        writer.waiting[result] = op
+    else:
+        _load_now(writer, op)
+
+
+def _may_wait(writer: KernelWriter, op: Op) -> bool:
+    """Return True for a load that may be written where it is used first."""
+    if op in writer.plan.early or op.result in writer.choice.operands or writer.interchanged:
+        return False
+    return not op.attributes.get("isVolatile")
+
+
+def _load_now(writer: KernelWriter, op: Op) -> None:
+    result = op.result
+    writer.waiting.pop(result, None)
     layout = writer.choice.of(result)
     group = writer.open(op, layout)
     position = group.position(layout)
-    text = _loaded(writer, op, position)
-    expr = writer.let(writer.type_of(result), text, group.depth)
+    expr = load_element(writer, op, position)
     group.scopes[-1].memo[result, position] = expr
-    writer.keep_element(result, layout, position, expr.text)
     if result in writer.choice.operands:
         stage_operand(writer, op, result)
+
+
+def load_element(writer: KernelWriter, op: Op, position: Position) -> Expr:
+    """Write the load of an element in the innermost scope of the open loop."""
+    group, result = writer.group, op.result
+    assert group is not None
+    writer.waiting.pop(result, None)
+    text = _loaded(writer, op, position)
+    expr = writer.let(writer.type_of(result), text, group.depth)
+    writer.keep_element(result, writer.choice.of(result), position, expr.text)
+    return expr
+
+
+def load_waiting(writer: KernelWriter, store: Op | None = None) -> None:
+    """Write the loads that wait for their first use, but for those that a store uses and cannot change."""
+    used = set(_loads_of(writer, store.operands)) if store else set()
+    for value, op in list(writer.waiting.items()):
+        if value not in writer.waiting:
+            continue
+        if store and value in used and not may_overlap(writer, op.operands[0], store.operands[0]):
+            continue
+        writer.current = op
+        _load_now(writer, op)
+
+
+def _loads_of(writer: KernelWriter, values: Sequence[Value]) -> Iterator[Value]:
+    """Iterate over waiting loads from which values are computed in the same loop."""
+    waiting, seen = list(values), set()
+    while waiting:
+        value = waiting.pop()
+        if value in seen or value in writer.arrays:
+            continue
+        seen.add(value)
+        if value in writer.waiting:
+            yield value
+        if value.op is not None and value not in writer.plan.materialized:
+            waiting += value.op.operands
 
 
 def _loaded(writer: KernelWriter, op: Op, position: Position) -> str:
@@ -90,6 +148,8 @@ def _loaded(writer: KernelWriter, op: Op, position: Position) -> str:
 def emit_store(writer: KernelWriter, op: Op) -> None:
     """Write a store, by one work-item for each element."""
     pointer, value, *masks = op.operands
+    load_waiting(writer, op)
+    writer.current = op
     await_loads(writer, pointer)
     if not isinstance(value.type, Tensor):
         writer.close()

@@ -30,6 +30,8 @@ class ValueWriter(ArrayWriter):
     demands: dict[Value, set[tuple[int, Value | None]]]
     # Those that are computed again in each trip of a loop that does not change them.
     repeated: set[Value]
+    # Loads of tiles that are not yet written.
+    waiting: dict[Value, Op]
     # Numbers that are computed before the loops of the user's, and the lines there.
     hoisted: dict[tuple[Value, str], tuple[list[str], str]]
     preheaders: list[list[str]]
@@ -103,6 +105,8 @@ class ValueWriter(ArrayWriter):
             return []
         if op.name in RENAMING:
             return RENAMING[op.name](op, value.index, position)
+        if value in self.waiting:
+            return [(operand, position) for operand in op.operands]
         if op.name == "tt.addptr":  # offsets are sums of their own
             return [(op.operands[0], position)]
         if is_elementwise(op) or op.name in _ADDRESS_OPS:
@@ -114,10 +118,14 @@ class ValueWriter(ArrayWriter):
     ) -> Expr:
         """Return the text of an element whose operands are known, named in its scope unless it is short."""
         op = value.op
-        if op is None:
-            raise AssertionError(f"an argument of type {value.type} has no array")
+        if op is None:  # what a loop carries, at another position than its own
+            assert self.interchanged is not None, f"an argument of type {value.type} has no array"
+            self.plan.forbid_interchange(self.interchanged)
+            return self.dummy(value)
         exprs = [self._operand(operand, at) for operand, at in requests]
         depth = max([expr.depth for expr in exprs], default=0)
+        if value in self.waiting:
+            return self._loaded(value, position)
         if op.name in SELECTING:
             return self._selected(value, SELECTING[op.name](position), exprs)
         if op.name in RENAMING:
@@ -139,6 +147,19 @@ class ValueWriter(ArrayWriter):
             if found is not None:
                 return found
         return self._elementwise(value, exprs, depth)
+
+    def _loaded(self, value: Value, position: Position) -> Expr:
+        """Write a load that has waited for its first use, if this is in a loop of its layout."""
+        from .memory import load_element
+
+        group, op = self.group, value.op
+        assert group is not None
+        assert op is not None
+        layout = self.choice.of(value)
+        if group.layout.structure == layout.structure and group.position(layout) == position:
+            return load_element(self, op, position)  # type: ignore[arg-type]
+        self.plan.load_early(op)
+        return self.dummy(value)
 
     def _advanced(self, base: Expr, offset: Value, position: Position) -> Expr:
         """Return an address after a number of elements."""
