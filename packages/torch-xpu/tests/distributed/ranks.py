@@ -42,6 +42,9 @@ def run_ranks(
         for thread in threads:
             thread.join()
     if check:
-        for result in results:
-            result.check()
+        # The rank that failed first may be any.
+        texts = [
+            f"--- rank {rank}: {r.exit_code}\n{r.out}\n{r.err}" for rank, r in enumerate(results)
+        ]
+        assert not any(result.exit_code for result in results), "\n".join(texts)
     return results
