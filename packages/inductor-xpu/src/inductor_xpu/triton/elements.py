@@ -25,9 +25,12 @@ def stored(type: Scalar) -> StoredElement:
     try:
         return find_element(stablehlo=name)
     except VocabularyError as error:
-        raise UnsupportedKernelError(
-            str(type), "values of this type are not supported on xpu"
-        ) from error
+        reason = "values of this type are not supported on xpu"
+        if "tensordesc" in name:
+            reason = (
+                "descriptors made by the host are not supported on xpu; make them in the kernel"
+            )
+        raise UnsupportedKernelError(name, reason) from error
 
 
 def register_type(type: Element) -> str:

@@ -11,8 +11,10 @@ from .kernel import KernelWriter
 from .staging import stage
 from .storage import Slots
 
-# Rows and vectors of the block of results that stays in registers for all of K.
-ROWS, VECTORS = 8, 2
+# Rows and vectors of the block of results that stays in registers for all of K. A vector has as many
+# numbers as a
+# sub-group has lanes: where a CPU's registers are half as wide there are half as many of them, too.
+_BLOCK, _NARROW_BLOCK = (8, 2), (4, 1)
 
 
 def emit_dot(writer: KernelWriter, op: Op) -> None:
@@ -42,7 +44,15 @@ def emit_dot(writer: KernelWriter, op: Op) -> None:
     writer.close()
     writer.lines.append(writer.barrier_text)
     names = [buffer.name for buffer in buffers]
-    writer.lines += _product(writer, op, layout, writer.arrays[result].slots, names)
+    slots = writer.arrays[result].slots
+    if writer.target.gpu:
+        writer.lines += _product(writer, op, layout, slots, names, _BLOCK)
+    else:
+        writer.lines.append("#if !defined(XPU_CPU_VECTOR) || XPU_CPU_VECTOR >= 64")
+        writer.lines += _product(writer, op, layout, slots, names, _BLOCK)
+        writer.lines.append("#else")
+        writer.lines += _product(writer, op, layout, slots, names, _NARROW_BLOCK)
+        writer.lines.append("#endif")
     writer.lines.append(writer.barrier_text)
     for buffer in passing:
         writer.local.release(buffer.offset)
@@ -57,7 +67,12 @@ def _takes_over(writer: KernelWriter, result: Value, c: Value, layout: Layout) -
 
 
 def _product(
-    writer: KernelWriter, op: Op, layout: Layout, array: Slots, buffers: list[str]
+    writer: KernelWriter,
+    op: Op,
+    layout: Layout,
+    array: Slots,
+    buffers: list[str],
+    size: tuple[int, int],
 ) -> list[str]:
     """Return the loops over blocks of results, and over K."""
     result = op.result
@@ -65,8 +80,8 @@ def _product(
     row_bits = [i for i, (dim, _) in enumerate(layout.registers) if dim == rank - 2]
     vector_bits = [i for i, (dim, _) in enumerate(layout.registers) if dim == rank - 1]
     other_bits = [i for i, (dim, _) in enumerate(layout.registers) if dim < rank - 2]
-    inner_rows = row_bits[: bits_of(ROWS)]
-    inner_vectors = vector_bits[: bits_of(VECTORS)]
+    inner_rows = row_bits[: bits_of(size[0])]
+    inner_vectors = vector_bits[: bits_of(size[1])]
     row, vector, block, k = (writer.name(prefix) for prefix in ("m", "n", "b", "k"))
     outer = [
         i

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import UnsupportedKernelError
 from ..ir.program import Block, Op
 from ..ir.types import Tensor
 from ..operators import is_elementwise
@@ -78,6 +79,15 @@ def emit(writer: KernelWriter, op: Op) -> None:
     writer.current = op
     writer.storage.advance()
     effect = _EFFECTS.get(op.name)
+    try:
+        _write(writer, op, effect)
+    except UnsupportedKernelError as error:
+        if error.location is not None or op.location is None:
+            raise
+        raise UnsupportedKernelError(error.operation, error.reason, op.location) from error
+
+
+def _write(writer: KernelWriter, op: Op, effect: Callable[[KernelWriter, Op], None] | None) -> None:
     if effect is not None:
         effect(writer, op)
     elif op.name in _LAZY or is_elementwise(op):
