@@ -28,6 +28,7 @@ def run_ranks(
             variables = {
                 "RANK": str(rank),
                 "STORE": str(Path(folder) / "store"),
+                "XPU_DISTRIBUTED": "1",
                 "XPU_FALLBACK": "error",
                 "OMP_NUM_THREADS": "1",
                 **(env or {}),
