@@ -54,7 +54,7 @@ def test_a_cache_that_others_may_write(xpu_sdk, cache_home):
     ("images", "installed", "state", "words"),
     [
         (7, "1.0", "ok", "7 of"),
-        (0, "1.0", "note", "xpu-cpu-images 1.0 are not for driver"),
+        (0, "1.0", "note", "xpu-cpu-images 1.0 has none for driver"),
         (0, None, "note", "xpu-cpu-images is not installed"),
     ],
     ids=["some fit", "none fits", "none"],

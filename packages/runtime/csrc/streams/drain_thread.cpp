@@ -39,7 +39,7 @@ class DrainThread {
     std::thread([this] { run(); }).detach();
   }
 
-  // A stream that waits for the host would keep the thread from the others.
+  // The thread skips streams that wait for the host: it would block in one, and drain no other.
   std::deque<StreamState*>::iterator drainable() {
     return std::find_if(pending_.begin(), pending_.end(), [](auto* s) { return s->host_signals == 0; });
   }

@@ -1,4 +1,4 @@
-// What kernels of Triton need besides the device library.
+// Functions that kernels of Triton call and the device library lacks.
 
 namespace triton {
 

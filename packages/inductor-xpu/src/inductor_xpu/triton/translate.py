@@ -87,7 +87,7 @@ def translate(text: str, target: Target, num_warps: int) -> Translation:
 
 
 def _cpp_name(name: str) -> str:
-    """Return a name for a kernel that C++ has no other meaning for."""
+    """Return the kernel's name in C++: another one where the name is a keyword or is used by the text."""
     return f"{name}_kernel" if name in _KEYWORDS else name
 
 

@@ -13,7 +13,7 @@ namespace xpu::kernels {
 struct FftRowPlan {
   std::uint64_t radices = 0;  ///< 6 bits for each pass, the first one lowest; 0: the length has no plan
   int lanes = 0;     ///< the kernel's sub-group: one vector register, so that passes stay in registers
-  bool odd = false;  ///< has the factors 3, 5 or 7
+  bool odd = false;  ///< the length has a factor 3, 5 or 7
 
   FftRowPlan(int device, std::int64_t n, DType dtype);
   bool valid() const { return radices; }

@@ -59,7 +59,7 @@ def killed() -> None:
 
 
 def waited() -> None:
-    """The waits of a killed rank's peer: of the work, of its future."""
+    """Wait for a work and for its future after the other rank was killed: both raise."""
     rank = start(BACKEND, timeout=30)
     dist.all_reduce(tensor())
     torch.xpu.synchronize()

@@ -1,4 +1,4 @@
-"""Triton is the stock one, in a version whose kernels run on xpu. Not installed is fine: it is an extra."""
+"""Check that Triton, if it is installed, is the stock package in a version that xpu supports."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class IntegerFacts:
         }
 
     def multiple_of(self, value: Value) -> int:
-        """Return a number of which a value is a multiple."""
+        """Return a divisor of a value: the largest that is known, at least 1."""
         found = self._multiples.get(value)
         if found is None:
             self._multiples[value] = 1

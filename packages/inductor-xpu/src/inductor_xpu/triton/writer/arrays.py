@@ -26,7 +26,8 @@ class ArrayWriter(TextWriter):
     """Reads and writes the arrays of values that are kept."""
 
     arrays: dict[Value, KeptArray]
-    # In a loop: of which value of this trip a value of the next takes over the array, and who has done so.
+    # Loops use an array for this trip's value and for the next one's. By value of the next trip: the value of
+    # this trip whose array it will use. By value of this trip: the one that has overwritten its array.
     successions: dict[Value, Value]
     superseded: dict[Value, Value]
 
