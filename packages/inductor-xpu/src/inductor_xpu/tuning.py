@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -37,19 +38,33 @@ def _preference(choice: Any) -> int:
 MIN_ELEMENTS = 128
 
 
-def suitable_configs(configs: Sequence[Any], device: Any, kind: Any) -> list[Any]:
+# Elements of a row above which several rows of a tile do not fit the first cache with what is made of them.
+MAX_SHARED_ROW = 256
+
+
+def suitable_configs(
+    configs: Sequence[Any], device: Any, kind: Any, sizes: Mapping[str, int] | None
+) -> list[Any]:
     """Return the configurations of a kernel of loops that differ on a device, which Inductor describes.
 
     The CPU device ignores the number of warps, and small tiles are slow there. In kernels of the kind
-    POINTWISE the configuration has all sizes of the tile.
+    POINTWISE the configuration has all sizes of the tile; ``sizes`` are those of the loops.
     """
     if device.type != "xpu" or device.cc.get("type") != "cpu":
         return list(configs)
+    if kind is HeuristicType.PERSISTENT_REDUCTION and _row(sizes or {}) >= MAX_SHARED_ROW:
+        configs = copy.deepcopy(list(configs))
+        for config in configs:
+            config.kwargs["XBLOCK"] = 1
     tiles = {tuple(sorted(config.kwargs.items())): config for config in reversed(configs)}
     found = list(reversed(tiles.values()))
     if kind is not HeuristicType.POINTWISE:
         return found
     return [config for config in found if _elements(config) >= MIN_ELEMENTS] or found
+
+
+def _row(sizes: Mapping[str, int]) -> int:
+    return math.prod(size for name, size in sizes.items() if name.startswith("r"))
 
 
 def _elements(config: Any) -> int:

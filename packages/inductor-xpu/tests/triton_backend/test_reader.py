@@ -166,9 +166,13 @@ def test_the_cpu_device_tunes_tiles_that_differ():
     configs = [triton.Config({"XBLOCK": size}, num_warps=warps) for size, warps in sizes]
     on_cpu = device._replace(cc={"type": "cpu"})
     kind = HeuristicType.POINTWISE
-    assert suitable_configs(configs, on_cpu, kind) == configs[:2]
-    assert suitable_configs(configs[3:], on_cpu, kind) == configs[3:]
+    assert suitable_configs(configs, on_cpu, kind, None) == configs[:2]
+    assert suitable_configs(configs[3:], on_cpu, kind, None) == configs[3:]
     different = [configs[0], configs[1], configs[3]]
-    assert suitable_configs(configs, on_cpu, HeuristicType.PERSISTENT_REDUCTION) == different
+    kind = HeuristicType.PERSISTENT_REDUCTION
+    assert suitable_configs(configs, on_cpu, kind, {"x": 9, "r0_": 128}) == different
+    (single,) = suitable_configs(configs, on_cpu, kind, {"x": 9, "r0_": 1024})
+    assert single.kwargs == {"XBLOCK": 1}
     for other in (device._replace(cc={"type": "gpu"}), device._replace(type="cuda", cc=90)):
-        assert suitable_configs(configs, other, kind) == configs
+        assert suitable_configs(configs, other, kind, {"x": 9, "r0_": 1024}) == configs
+    assert configs[0].kwargs == {"XBLOCK": 1024}

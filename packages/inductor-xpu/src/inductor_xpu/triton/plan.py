@@ -17,8 +17,8 @@ class Plan:
 
     # Values in arrays of registers. Others are computed where they are used.
     materialized: set[Value] = field(default_factory=set)
-    # Operations that begin a loop of their own, although the loop before them would fit.
-    breaks: set[Op] = field(default_factory=set)
+    # Operations, each with the first one of a loop that would fit it, but has to end before it.
+    breaks: set[tuple[Op, Op]] = field(default_factory=set)
     # Loops whose elements cannot each run all trips before the next element.
     no_interchange: set[Op] = field(default_factory=set)
     # Values of a loop's next trip that need an array besides that of the current trip.
@@ -35,9 +35,9 @@ class Plan:
         """Keep a value in an array."""
         self._add(self.materialized, value)
 
-    def start_loop(self, op: Op) -> None:
-        """Let an operation begin a loop."""
-        self._add(self.breaks, op)
+    def end_loop_before(self, op: Op, first: Op) -> None:
+        """Let the loop that begins with ``first`` end before an operation."""
+        self._add(self.breaks, (first, op))
 
     def forbid_interchange(self, op: Op) -> None:
         """Run a loop's trips one after the other for all elements."""

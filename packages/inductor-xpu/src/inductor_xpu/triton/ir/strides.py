@@ -76,6 +76,8 @@ class StrideAnalysis:
             )
         if name == "arith.muli":
             return self._product(operands[0], operands[1])
+        if name in ("arith.divsi", "arith.divui"):
+            return self._quotient(operands[0], operands[1], shape)
         if name in ("arith.extsi", "arith.extui", "arith.remsi", "arith.remui", "tt.bitcast"):
             # The remainder of a block is as contiguous as the block, but for one jump.
             return self.of(operands[0])
@@ -90,6 +92,14 @@ class StrideAnalysis:
                 return tuple(None if s is None else s * factor for s in self.of(other))
         a, b = self.of(left), self.of(right)
         return tuple(0 if x == 0 and y == 0 else None for x, y in zip(a, b, strict=True))
+
+    def _quotient(self, left: Value, right: Value, shape: tuple[int, ...]) -> Strides:
+        """Return 0 where dividends are so close that they have one quotient, but for one jump."""
+        divisor = self.constant(right) or 0
+        return tuple(
+            0 if s is not None and abs(s) * (size - 1) < abs(divisor) else None
+            for s, size in zip(self.of(left), shape, strict=True)
+        )
 
     def growth(self, value: Value, counter: Value) -> int | None:
         """Return by how much a value grows when a loop's counter grows by 1; None if this is no constant."""

@@ -8,17 +8,23 @@ from ..ir.program import Op, Value
 from ..layouts import Bit, Layout, Position, Source, bits_of
 from .linear import Linear
 
+# Into how many parts a long reduction is divided.
+PARTS = 4
+
 
 @dataclass(frozen=True)
 class Expr:
     """C++ text of a value, and the depth of the scope that has all that the text names.
 
-    Of an address ``text`` is the base and ``offset`` counts elements.
+    Of an address ``text`` is the base and ``offset`` counts elements. Unless the condition ``jumps`` holds,
+    which is the same for all lanes, the offset is ``even``: that of neighbors.
     """
 
     text: str
     depth: int = 0
     offset: str = ""
+    even: str = ""
+    jumps: str = ""
 
     @property
     def address(self) -> str:
@@ -84,6 +90,21 @@ class Group:
         self.outer_size, self.inner_size = 1 << len(outer_bits), 1 << len(self.axes)
 
     @property
+    def parts(self) -> int:
+        """The number of parts that the inner loop reduces side by side: a sum waits for the one before."""
+        return PARTS if self.reduces and self.inner_size >= 2 * PARTS else 1
+
+    @property
+    def part(self) -> str:
+        """The text of the number of the current part."""
+        return f"{self.inner}_part" if self.parts > 1 else "0"
+
+    @property
+    def step(self) -> str:
+        """The name of the counter of elements of a part."""
+        return f"{self.inner}_step" if self.parts > 1 else self.inner
+
+    @property
     def depth(self) -> int:
         """The depth of the innermost scope."""
         return len(self.scopes) - 1
@@ -122,12 +143,27 @@ class Group:
         """Return the lines of the whole; ``loop`` is the keyword of long loops."""
         body = list(self.scopes[1].lines)
         if self.axes:
-            body += _loop(loop, self.inner, self.inner_size, self.scopes[2].lines, self.reverse)
+            inner = self.scopes[2].lines
+            if self.parts > 1:
+                body += self._loop_in_parts(loop, inner)
+            else:
+                body += _loop(loop, self.inner, self.inner_size, inner, self.reverse)
         body += self.tail
         return [
             *self.scopes[0].lines,
             *_loop(loop, self.outer, self.outer_size, body),
             *self.after,
+        ]
+
+    def _loop_in_parts(self, keyword: str, lines: list[str]) -> list[str]:
+        size = self.inner_size // self.parts
+        return [
+            f"{keyword} (i32 {self.step} = 0; {self.step} < {size}; ++{self.step}) {{",
+            f'  _Pragma("unroll") for (i32 {self.part} = 0; {self.part} < {self.parts}; ++{self.part}) {{',
+            f"    const i32 {self.inner} = {self.part} * {size} + {self.step};",
+            *(f"    {line}" for line in lines),
+            "  }",
+            "}",
         ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..elements import integer
@@ -16,13 +17,21 @@ from .linear import Factor, Linear
 if TYPE_CHECKING:
     from .values import ValueWriter
 
-_SIGNED_COMPARISONS = {2: "<", 3: "<=", 4: ">", 5: ">="}
+# By the predicate's number, signed.
+_BELOW_OR_NOT = {2: "<", 5: ">="}
 
 
 def offset_text(writer: ValueWriter, value: Value, position: Position) -> Expr:
     """Return the text of an offset at a position of the open loop."""
     sum_ = linear(writer, value, position)
-    return Expr(sum_.text(writer.widths()), sum_.depth(_depths(writer)))
+    depths, widths = _depths(writer), writer.widths()
+    if not isinstance(value.type, Tensor):
+        return Expr(sum_.text(widths), sum_.depth(depths))
+    offset = writer.let_once("i64", sum_.text(widths), sum_.depth(depths))
+    even = sum_.without_jumps()
+    if even is None:
+        return offset
+    return replace(offset, even=even.text(widths), jumps=sum_.jumps)
 
 
 def linear(writer: ValueWriter, value: Value, position: Position) -> Linear:
@@ -115,10 +124,11 @@ def _divided(writer: ValueWriter, value: Value, position: Position) -> Linear | 
         return None
     rest, lanes = split
     # A negative divisor changes at most the sign of the quotient; 0 gives what it gives for the whole.
-    if lanes.terms and not (
-        dividend.is_nonnegative and divisor.multiple % (1 << len(lanes.terms)) == 0
-    ):
-        return None
+    if lanes.terms:
+        if not dividend.is_nonnegative:
+            return None
+        if divisor.multiple % (1 << len(lanes.terms)):
+            return _divided_with_jump(writer, value, rest, lanes, divisor)
     is_quotient = op.name == "arith.divsi"
     if not rest.terms:  # a constant below the power of two
         return None if rest.constant else (Linear() if is_quotient else lanes)
@@ -134,6 +144,33 @@ def _divided(writer: ValueWriter, value: Value, position: Position) -> Linear | 
     factor = Factor(name.text, name.depth, 1 if is_quotient else power, dividend.is_nonnegative)
     found = Linear.of(factor)
     return found if is_quotient else found + lanes
+
+
+def _divided_with_jump(
+    writer: ValueWriter, value: Value, rest: Linear, lanes: Linear, divisor: Linear
+) -> Linear | None:
+    """Return a quotient or a remainder by a constant that some of the lanes may exceed, once at most."""
+    count = 1 << len(lanes.terms)
+    limit = divisor.constant
+    if divisor.terms or limit < count:
+        return None
+    op, type = value.op, writer.type_of(value)
+    assert op is not None
+    depths, widths = _depths(writer), writer.widths()
+    depth = rest.depth(depths)
+    left = f"(u32)({rest.text(widths, type)})" if type == "i32" else f"({rest.text(widths, type)})"
+    first = writer.let_once(type, f"({type})({left} % {limit})", depth)
+    beyond = f"({type})({first.text} + {lanes.text(widths, type)} >= {limit})"
+    inner = max(depth, lanes.depth(depths))
+    jumped = writer.let_once(type, beyond, inner)
+    if_any = writer.let_once("bool", f"({first.text} + {count - 1} >= {limit})", depth)
+    jump = Linear.of(Factor(jumped.text, jumped.depth, 1, True, varies=True, jumps=if_any.text))
+    if op.name == "arith.divsi":
+        whole = writer.let_once(type, f"({type})({left} / {limit})", depth)
+        return Linear.of(Factor(whole.text, whole.depth, nonnegative=True)) + jump
+    return (
+        Linear.of(Factor(first.text, first.depth, nonnegative=True)) + lanes + jump.scaled(-limit)
+    )
 
 
 def _hoisted(writer: ValueWriter, value: Value, rest: Linear, divisor: Linear) -> str:
@@ -189,8 +226,8 @@ def _compared(writer: ValueWriter, value: Value, position: Position) -> Expr | N
     """Return a comparison with a bound that all lanes are below, or none."""
     op = value.op
     assert op is not None
-    symbol = _SIGNED_COMPARISONS.get(op.attributes["predicate"])
-    if symbol != "<" or not _is_index(op.operands[0]):
+    symbol = _BELOW_OR_NOT.get(op.attributes["predicate"])
+    if symbol is None or not _is_index(op.operands[0]):
         return None
     left, bound = (linear(writer, operand, position) for operand in op.operands)
     split = left.split_lanes()
@@ -201,7 +238,7 @@ def _compared(writer: ValueWriter, value: Value, position: Position) -> Expr | N
         return None
     depths, widths = _depths(writer), writer.widths()
     type = writer.type_of(op.operands[0])
-    text = f"({rest.text(widths, type)} < {bound.text(widths, type)})"
+    text = f"({rest.text(widths, type)} {symbol} {bound.text(widths, type)})"
     return writer.let_once("bool", text, max(rest.depth(depths), bound.depth(depths)))
 
 

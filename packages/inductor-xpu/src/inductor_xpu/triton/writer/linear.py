@@ -16,13 +16,17 @@ from ..layouts import LANE, Bit, Source
 
 @dataclass(frozen=True)
 class Factor:
-    """A number by its C++ text; the same for all lanes unless it ``varies``."""
+    """A number by its C++ text; the same for all lanes unless it ``varies``.
+
+    ``jumps`` is the text of a condition, the same for all lanes, without which the number is 0.
+    """
 
     text: str
     depth: int = 0
     multiple: int = 1
     nonnegative: bool = False
     varies: bool = False
+    jumps: str = ""
 
 
 ONE = Factor("1", multiple=1, nonnegative=True)
@@ -104,6 +108,19 @@ class Linear:
         """The bits of counters on which the number depends."""
         return {bit for _, bit in self.terms if bit is not None}
 
+    @property
+    def jumps(self) -> str:
+        """The text of the condition without which the factors that may jump are 0."""
+        conditions = dict.fromkeys(factor.jumps for factor, _ in self.terms if factor.jumps)
+        return " || ".join(conditions)
+
+    def without_jumps(self) -> Linear | None:
+        """Return the sum where no factor jumps; None if it has no such factor, or others that vary."""
+        terms = {key: c for key, c in self.terms.items() if not key[0].jumps}
+        if len(terms) == len(self.terms) or any(factor.varies for factor, _ in terms):
+            return None
+        return Linear(self.constant, terms)
+
     def renamed(self, names: Mapping[Bit, Bit]) -> Linear:
         """Return the sum with other bits in the place of its own."""
         terms = {(f, b if b is None else names[b]): c for (f, b), c in self.terms.items()}
@@ -156,6 +173,7 @@ def _product(left: Factor, right: Factor) -> Factor:
         left.multiple * right.multiple,
         left.nonnegative and right.nonnegative,
         left.varies or right.varies,
+        left.jumps or right.jumps,
     )
 
 

@@ -132,6 +132,9 @@ def _loaded(writer: KernelWriter, op: Op, position: Position) -> str:
     element = pointee(op.operands[0])
     writer.need("convert")
     text = from_memory(element, address.element)
+    if address.jumps:  # most iterations load neighbors, which is faster
+        neighbors = from_memory(element, f"{address.text}[{address.even}]")
+        text = f"({address.jumps} ? {text} : {neighbors})"
     if mask is None:
         return text
     condition = read(writer, mask, position).text

@@ -58,8 +58,8 @@ def emit_reduce(writer: KernelWriter, op: Op) -> None:
     elements = [writer.element(operand, position).text for operand in op.operands]
     types = [writer.type_of(operand) for operand in op.operands]
     names = [writer.name("acc") for _ in op.operands]
-    _fold(writer, op, group, elements, types, names)
     tail = group.tail if registers else group.scopes[1].lines
+    _fold(writer, op, group, elements, types, names, tail)
     writer.need("group")
     _over_lanes(writer, block, axis_bits(layout.lanes, axis), types, names, tail)
     _over_teams(writer, block, axis_bits(layout.teams, axis), types, names, tail, op)
@@ -73,24 +73,39 @@ def _fold(
     elements: list[str],
     types: list[str],
     names: list[str],
+    tail: list[str],
 ) -> None:
-    """Combine the elements that a work-item has."""
+    """Combine the elements that a work-item has: in parts, and the parts in the end."""
     outer, inner = group.scopes[1].lines, group.scopes[-1].lines
     if not group.axes:
         outer += [f"{t} {n} = {e};" for t, n, e in zip(types, names, elements, strict=True)]
         return
-    single = single_operation(op.body)
+    parts = [writer.name("part") for _ in names]
+    current = [f"{part}[{group.part}]" for part in parts]
+    identity = _IDENTITIES.get(single_operation(op.body) or "")
     type = element_of(op.operands[0].type)
-    identity = _IDENTITIES.get(single or "")
     if identity is not None and isinstance(type, Scalar):
-        outer.append(f"{types[0]} {names[0]} = {constant(identity, type)};")
-        (result,) = combine(writer, op.body, [*names, *elements], inner)
-        inner.append(f"{names[0]} = {result};")
-        return
-    outer += [f"{t} {n} = ({t}){{}};" for t, n in zip(types, names, strict=True)]
-    results = _named(writer, combine(writer, op.body, [*names, *elements], inner), types, inner)
-    for name, element, result in zip(names, elements, results, strict=True):
-        inner.append(f"{name} = {group.inner} == 0 ? {element} : {result};")
+        begin = constant(identity, type)
+        outer.append(
+            f"{types[0]} {parts[0]}[{group.parts}] = {{{', '.join([begin] * group.parts)}}};"
+        )
+        (result,) = combine(writer, op.body, [*current, *elements], inner)
+        inner.append(f"{current[0]} = {result};")
+    else:
+        outer += [
+            f"{t} {part}[{group.parts}] = {{}};" for t, part in zip(types, parts, strict=True)
+        ]
+        results = _named(
+            writer, combine(writer, op.body, [*current, *elements], inner), types, inner
+        )
+        is_first = f"{group.step} == 0"
+        for name, element, result in zip(current, elements, results, strict=True):
+            inner.append(f"{name} = {is_first} ? {element} : {result};")
+    tail += [f"{t} {n} = {p}[0];" for t, n, p in zip(types, names, parts, strict=True)]
+    for number in range(1, group.parts):
+        others = [f"{part}[{number}]" for part in parts]
+        results = _named(writer, combine(writer, op.body, [*names, *others], tail), types, tail)
+        tail += [f"{name} = {result};" for name, result in zip(names, results, strict=True)]
 
 
 def _named(writer: KernelWriter, texts: list[str], types: list[str], lines: list[str]) -> list[str]:

@@ -99,10 +99,11 @@ class TextWriter:
         return known[text]
 
     def later(self, value: Value) -> Expr:
-        """Return a text for a value that the open loop has not finished: the operation begins a new loop."""
+        """Return a text for a value that the open loop has not finished: it ends before the operation."""
         current = self.interchanged or self.current
         assert current is not None
-        self.plan.start_loop(current)
+        assert self.group is not None
+        self.plan.end_loop_before(current, self.group.first)
         return self.dummy(value)
 
     def dummy(self, value: Value) -> Expr:
@@ -125,7 +126,7 @@ class TextWriter:
         if (
             group is not None
             and group.layout.structure == layout.structure
-            and op not in self.plan.breaks
+            and (group.first, op) not in self.plan.breaks
             and reverse == group.reverse
         ):
             if axes is None or axes == group.axes:

@@ -163,14 +163,11 @@ class ValueWriter(ArrayWriter):
 
     def _advanced(self, base: Expr, offset: Value, position: Position) -> Expr:
         """Return an address after a number of elements."""
-        if self.group is None:
-            more = self.scalar(offset)
-        else:
-            more = offset_text(self, offset, position)
-            if isinstance(offset.type, Tensor):
-                more = self.let_once("i64", more.text, more.depth)
-        text = f"{base.offset} + {more.text}" if base.offset else more.text
-        return Expr(base.text, max(base.depth, more.depth), text)
+        more = self.scalar(offset) if self.group is None else offset_text(self, offset, position)
+        depth = max(base.depth, more.depth)
+        if base.offset:
+            return Expr(base.text, depth, f"{base.offset} + {more.text}")
+        return Expr(base.text, depth, more.text, more.even, more.jumps)
 
     def _operand(self, value: Value, position: Position) -> Expr:
         if self.group is not None:
