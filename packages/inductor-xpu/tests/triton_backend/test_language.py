@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,16 +32,6 @@ def interpreted(request, tmp_path_factory):
 
 IDS = [(case.name, case.dtype) for case in CASES.values()]
 TILES = [(case.name, case.dtype) for module in (tiles, programs) for case in module.cases()]
-
-
-@pytest.fixture
-def several_sub_groups(monkeypatch):
-    """Programs are of several sub-groups, as on a GPU: tiles lie over them, and barriers are real."""
-    from inductor_xpu.triton import compiler
-
-    stock = compiler.target_of
-    as_gpu = lambda capability: replace(stock(capability), gpu=True)  # noqa: E731
-    monkeypatch.setattr(compiler, "target_of", as_gpu)
 
 
 def check(name, interpreted, folder):

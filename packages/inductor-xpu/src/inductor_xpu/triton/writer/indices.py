@@ -19,19 +19,41 @@ if TYPE_CHECKING:
 
 # By the predicate's number, signed.
 _BELOW_OR_NOT = {2: "<", 5: ">="}
+# Index arithmetic has 32 bits, or 64; sums below the limit do not wrap in 32.
+_WIDTH, _LIMIT = 32, 1 << 31
 
 
 def offset_text(writer: ValueWriter, value: Value, position: Position) -> Expr:
     """Return the text of an offset at a position of the open loop."""
-    sum_ = linear(writer, value, position)
+    sum_ = _in_64_bits(writer, value, position)
     depths, widths = _depths(writer), writer.widths()
     if not isinstance(value.type, Tensor):
         return Expr(sum_.text(widths), sum_.depth(depths))
     offset = writer.let_once("i64", sum_.text(widths), sum_.depth(depths))
     even = sum_.without_jumps()
-    if even is None:
-        return offset
-    return replace(offset, even=even.text(widths), jumps=sum_.jumps)
+    return replace(offset, even=even.text(widths), jumps=sum_.jumps) if even else offset
+
+
+def _in_64_bits(writer: ValueWriter, value: Value, position: Position) -> Linear:
+    """Return an integer as a sum in 64 bits; what may exceed 32 bits is computed in these if the integer is."""
+    sum_ = linear(writer, value, position)
+    if _width(value) > _WIDTH:
+        return sum_
+    bounded, rest = sum_.split_bounded(_LIMIT)
+    if not rest.terms or rest.is_plain:
+        return sum_
+    text, depth = f"(i32)({rest.text(writer.widths(), 'i32')})", rest.depth(_depths(writer))
+    # Of what the sum is a multiple, it is one after it has wrapped if this is a power of two.
+    power = rest.multiple & -rest.multiple
+    name = writer.let_once("i32", text, depth)
+    varies = not rest.is_uniform
+    factor = Factor(name.text, name.depth, power, rest.is_nonnegative, varies, is_local=True)
+    return bounded + Linear.of(factor)
+
+
+def _width(value: Value) -> int:
+    type = element_of(value.type)
+    return type.bits if isinstance(type, Scalar) and type.is_integer else _WIDTH
 
 
 def linear(writer: ValueWriter, value: Value, position: Position) -> Linear:
@@ -68,8 +90,11 @@ def _find(writer: ValueWriter, value: Value, position: Position) -> Linear:
     number = writer.choice.strides.constant(value)
     if number is not None:
         return Linear(number)
+    if _width(value) < _WIDTH:  # wraps earlier
+        return _opaque(writer, value, position)
     if name == "arith.extsi" and element_of(op.operands[0].type) != Scalar("i1"):
-        return linear(writer, op.operands[0], position)
+        found = _in_64_bits(writer, op.operands[0], position)
+        return found.widened() if _width(value) > _WIDTH else found
     if name in ("arith.addi", "arith.subi"):
         left, right = (linear(writer, operand, position) for operand in op.operands)
         return left + right.scaled(-1 if name == "arith.subi" else 1)
@@ -96,7 +121,8 @@ def _of_scalar(writer: ValueWriter, value: Value) -> Linear:
 
 def _opaque(writer: ValueWriter, value: Value, position: Position) -> Linear:
     expr = writer.element(value, position)
-    return Linear.of(Factor(expr.text, expr.depth, varies=not writer.is_uniform(value)))
+    varies = not writer.is_uniform(value)
+    return Linear.of(Factor(expr.text, expr.depth, varies=varies, is_local=True))
 
 
 def _product(writer: ValueWriter, value: Value, position: Position) -> Linear:
@@ -123,9 +149,11 @@ def _divided(writer: ValueWriter, value: Value, position: Position) -> Linear | 
     if split is None:
         return None
     rest, lanes = split
+    # Blocks of neighboring numbers are indices, which are taken not to wrap; a number of all lanes may be a hash.
+    is_nonnegative = dividend.is_nonnegative if lanes.terms else dividend.is_nonnegative_index
     # A negative divisor changes at most the sign of the quotient; 0 gives what it gives for the whole.
     if lanes.terms:
-        if not dividend.is_nonnegative:
+        if not is_nonnegative:
             return None
         if divisor.multiple % (1 << len(lanes.terms)):
             return _divided_with_jump(writer, value, rest, lanes, divisor)
@@ -134,16 +162,29 @@ def _divided(writer: ValueWriter, value: Value, position: Position) -> Linear | 
         return None if rest.constant else (Linear() if is_quotient else lanes)
     depths = _depths(writer)
     depth = max(rest.depth(depths), divisor.depth(depths))
-    if writer.is_invariant(value):
-        name = Expr(_hoisted(writer, value, rest, divisor), depth)
+    is_hoisted = writer.is_invariant(value) and not (rest.is_local or divisor.is_local)
+    if is_hoisted:
+        name = Expr(_hoisted(writer, value, rest, divisor, is_nonnegative), depth)
     else:
-        text = _quotient_text(writer, value, rest, divisor, writer.widths())
+        text = _quotient_text(writer, value, rest, divisor, writer.widths(), is_nonnegative)
         name = writer.let_once(writer.type_of(value), text, depth)
     # Both are multiples of the power of two, so the remainder is one too.
     power = 1 << len(lanes.terms)
-    factor = Factor(name.text, name.depth, 1 if is_quotient else power, dividend.is_nonnegative)
+    factor = Factor(
+        name.text,
+        name.depth,
+        1 if is_quotient else power,
+        is_nonnegative,
+        is_local=not is_hoisted or bool(rest.bits | divisor.bits),
+        limit=_limit(divisor) if is_nonnegative and not is_quotient else 0,
+    )
     found = Linear.of(factor)
     return found if is_quotient else found + lanes
+
+
+def _limit(divisor: Linear) -> int:
+    """Return what remainders are below, 0 if it is not known."""
+    return 0 if divisor.terms else max(divisor.constant, 0)
 
 
 def _divided_with_jump(
@@ -151,29 +192,33 @@ def _divided_with_jump(
 ) -> Linear | None:
     """Return a quotient or a remainder by a constant that some of the lanes may exceed, once at most."""
     count = 1 << len(lanes.terms)
-    limit = divisor.constant
-    if divisor.terms or limit < count:
+    limit = _limit(divisor)
+    if limit < count:
         return None
     op, type = value.op, writer.type_of(value)
     assert op is not None
     depths, widths = _depths(writer), writer.widths()
     depth = rest.depth(depths)
-    left = f"(u32)({rest.text(widths, type)})" if type == "i32" else f"({rest.text(widths, type)})"
-    first = writer.let_once(type, f"({type})({left} % {limit})", depth)
+    dividend = f"(u{type[1:]})({rest.text(widths, type)})"
+
+    def named(type: str, text: str, depth: int, limit: int, jumps: str = "") -> Factor:
+        name = writer.let_once(type, text, depth)
+        varies = bool(jumps)
+        return Factor(name.text, depth, 1, True, varies, is_local=True, limit=limit, jumps=jumps)
+
+    first = named(type, f"({type})({dividend} % {limit}u)", depth, limit)
+    if_any = named("bool", f"({first.text} + {count - 1} >= {limit})", depth, 2)
     beyond = f"({type})({first.text} + {lanes.text(widths, type)} >= {limit})"
     inner = max(depth, lanes.depth(depths))
-    jumped = writer.let_once(type, beyond, inner)
-    if_any = writer.let_once("bool", f"({first.text} + {count - 1} >= {limit})", depth)
-    jump = Linear.of(Factor(jumped.text, jumped.depth, 1, True, varies=True, jumps=if_any.text))
+    jump = Linear.of(named(type, beyond, inner, 2, if_any.text))
     if op.name == "arith.divsi":
-        whole = writer.let_once(type, f"({type})({left} / {limit})", depth)
-        return Linear.of(Factor(whole.text, whole.depth, nonnegative=True)) + jump
-    return (
-        Linear.of(Factor(first.text, first.depth, nonnegative=True)) + lanes + jump.scaled(-limit)
-    )
+        return Linear.of(named(type, f"({type})({dividend} / {limit}u)", depth, 0)) + jump
+    return Linear.of(first) + lanes + jump.scaled(-limit)
 
 
-def _hoisted(writer: ValueWriter, value: Value, rest: Linear, divisor: Linear) -> str:
+def _hoisted(
+    writer: ValueWriter, value: Value, rest: Linear, divisor: Linear, is_nonnegative: bool
+) -> str:
     """Return the text of a quotient or remainder that is computed before the loops that do not change it.
 
     There is one for each value of the loops' counters on which the dividend depends.
@@ -183,13 +228,18 @@ def _hoisted(writer: ValueWriter, value: Value, rest: Linear, divisor: Linear) -
     names = {bit: Bit(counter, index) for index, bit in enumerate(bits)}
     renamed, by = rest.renamed(names), divisor.renamed(names)
     widths = {counter: len(bits)}
-    text = _quotient_text(writer, value, renamed, by, widths)
+    text = _quotient_text(writer, value, renamed, by, widths, is_nonnegative)
     array = writer.hoist(value, text, counter, 1 << len(bits))
     return f"{array}[{number_text(bits, writer.widths())}]"
 
 
 def _quotient_text(
-    writer: ValueWriter, value: Value, rest: Linear, divisor: Linear, widths: dict[str, int]
+    writer: ValueWriter,
+    value: Value,
+    rest: Linear,
+    divisor: Linear,
+    widths: dict[str, int],
+    is_nonnegative: bool,
 ) -> str:
     type = writer.type_of(value)
     is_quotient = value.op is not None and value.op.name == "arith.divsi"
@@ -197,7 +247,7 @@ def _quotient_text(
     right = f"({divisor.text(widths, type)})"
     if not divisor.terms and divisor.constant > 0:
         symbol = "/" if is_quotient else "%"
-        if rest.is_nonnegative:
+        if is_nonnegative:
             unsigned = f"u{type[1:]}"
             return f"({type})(({unsigned}){left} {symbol} {divisor.constant}u)"
         return f"{left} {symbol} {divisor.constant}"

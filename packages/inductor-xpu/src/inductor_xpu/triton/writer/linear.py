@@ -1,14 +1,15 @@
 """Index arithmetic as sums, from which follows what is the same for all lanes and what is next to each other.
 
-The sums are in 64 bits, in which nothing overflows that is an address. A compiler for vectors then sees
-consecutive addresses, which it does not where 32 bits may wrap.
+Offsets are sums in 64 bits, so that a compiler for vectors sees consecutive addresses, which it does not where
+32 bits may wrap. Only what a constant bounds is added in them to what is computed in 32 bits: other sums and
+products wrap as Triton's do.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..ir.facts import MAX_STRIDE
 from ..layouts import LANE, Bit, Source
@@ -18,7 +19,9 @@ from ..layouts import LANE, Bit, Source
 class Factor:
     """A number by its C++ text; the same for all lanes unless it ``varies``.
 
-    ``jumps`` is the text of a condition, the same for all lanes, without which the number is 0.
+    ``is_local``: the text names what only the open loop over registers has. ``limit``: the number is not
+    negative and below it; 0 is not known. ``jumps`` is the text of a condition, the same for all lanes,
+    without which the number is 0.
     """
 
     text: str
@@ -26,10 +29,12 @@ class Factor:
     multiple: int = 1
     nonnegative: bool = False
     varies: bool = False
+    is_local: bool = False
+    limit: int = 0
     jumps: str = ""
 
 
-ONE = Factor("1", multiple=1, nonnegative=True)
+ONE = Factor("1", multiple=1, nonnegative=True, limit=2)
 # A summand: a number, or a number times a bit of a counter.
 Summand = tuple[Factor, Bit | None]
 
@@ -87,6 +92,11 @@ class Linear:
         return factor if bit is None and coefficient == 1 and not factor.varies else None
 
     @property
+    def is_local(self) -> bool:
+        """True if the text names what only the open loop over registers has, besides its counters."""
+        return any(factor.is_local for factor, _ in self.terms)
+
+    @property
     def is_uniform(self) -> bool:
         """True if all lanes have the same number."""
         return not any(f.varies or (b is not None and b.variable == LANE) for f, b in self.terms)
@@ -99,6 +109,13 @@ class Linear:
         )
 
     @property
+    def is_nonnegative_index(self) -> bool:
+        """True if the number is known not to be negative, and no product in it may wrap to a negative one."""
+        return self.is_nonnegative and all(
+            c == 1 or factor == ONE for (factor, _), c in self.terms.items()
+        )
+
+    @property
     def multiple(self) -> int:
         """A number of which the sum is a multiple."""
         return math.gcd(self.constant, *(c * f.multiple for (f, _), c in self.terms.items()))
@@ -108,11 +125,32 @@ class Linear:
         """The bits of counters on which the number depends."""
         return {bit for _, bit in self.terms if bit is not None}
 
+    def renamed(self, names: Mapping[Bit, Bit]) -> Linear:
+        """Return the sum with other bits in the place of its own."""
+        terms = {(f, b if b is None else names[b]): c for (f, b), c in self.terms.items()}
+        return Linear(self.constant, terms)
+
+    def widened(self) -> Linear:
+        """Return the sum with factors of 64 bits, so that products of them do not wrap in 32."""
+        terms: dict[Summand, int] = {}
+        for (factor, bit), coefficient in self.terms.items():
+            wide = factor if factor == ONE else replace(factor, text=f"(i64){factor.text}")
+            terms[wide, bit] = coefficient
+        return Linear(self.constant, terms)
+
+    def split_bounded(self, limit: int) -> tuple[Linear, Linear]:
+        """Return what has bounds, if it is below a limit in all, and the rest."""
+        own = {key: c for key, c in self.terms.items() if key[0].limit}
+        largest = sum(abs(c) * (factor.limit - 1) for (factor, _), c in own.items())
+        if abs(self.constant) + largest >= limit:
+            return Linear(), self
+        rest = {key: c for key, c in self.terms.items() if key not in own}
+        return Linear(self.constant, own), Linear(0, rest)
+
     @property
     def jumps(self) -> str:
         """The text of the condition without which the factors that may jump are 0."""
-        conditions = dict.fromkeys(factor.jumps for factor, _ in self.terms if factor.jumps)
-        return " || ".join(conditions)
+        return " || ".join(dict.fromkeys(f.jumps for f, _ in self.terms if f.jumps))
 
     def without_jumps(self) -> Linear | None:
         """Return the sum where no factor jumps; None if it has no such factor, or others that vary."""
@@ -121,10 +159,11 @@ class Linear:
             return None
         return Linear(self.constant, terms)
 
-    def renamed(self, names: Mapping[Bit, Bit]) -> Linear:
-        """Return the sum with other bits in the place of its own."""
-        terms = {(f, b if b is None else names[b]): c for (f, b), c in self.terms.items()}
-        return Linear(self.constant, terms)
+    @property
+    def is_plain(self) -> bool:
+        """True for a number that is not multiplied or added to others."""
+        terms = list(self.terms.items())
+        return not self.constant and len(terms) == 1 and terms[0][0][1] is None and terms[0][1] == 1
 
     def depth(self, depth_of: Mapping[str, int]) -> int:
         """Return the depth of the scope that has all that the text names."""
@@ -173,6 +212,8 @@ def _product(left: Factor, right: Factor) -> Factor:
         left.multiple * right.multiple,
         left.nonnegative and right.nonnegative,
         left.varies or right.varies,
+        left.is_local or right.is_local,
+        (left.limit - 1) * (right.limit - 1) + 1 if left.limit and right.limit else 0,
         left.jumps or right.jumps,
     )
 
