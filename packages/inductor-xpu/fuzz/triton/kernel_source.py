@@ -134,6 +134,8 @@ class KernelSource:
                 step = self.scope.define(kind, shape, clamped(kind, text))
             self.scope.line(f"{first.name}, {second.name} = {second.name}, {first.name}")
             self.scope.line(f"{first.name} = {clamped(kind, f'{first.name} + {step.name}')}")
+        # Only the loop reads it: what each trip needs must be there until the last.
+        self.scope.values.remove(given)
 
     def _store_and_load(self) -> None:
         """Store a tile and load it in another order, by way of memory of the program's own."""

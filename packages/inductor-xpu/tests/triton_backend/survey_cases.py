@@ -125,9 +125,7 @@ CASES: dict[str, Case] = {
     ),
     "functions of one": Case(_unary, lambda: (normal(777),), tolerance=1e-3),
     "functions of two": Case(_binary, lambda: (normal(777), normal(777)), tolerance=1e-3),
-    "integers": Case(
-        _integers, lambda: (whole(-99, 99, 777), whole(1, 9, 777, dtype=torch.int32))
-    ),
+    "integers": Case(_integers, lambda: (whole(-99, 99, 777), whole(1, 9, 777, dtype=torch.int32))),
     "small integers": Case(
         _small_integers,
         lambda: (
@@ -144,7 +142,9 @@ CASES: dict[str, Case] = {
     "long rows": Case(lambda x: (*_rows(x)[:2], *_rows(x)[3:]), lambda: (normal(64, 5000),)),
     "columns": Case(_columns, lambda: (normal(5000, 64),)),
     "middle dimension": Case(lambda x: (x.sum(1), x.var(1)), lambda: (normal(64, 128, 256),)),
-    "all of many": Case(lambda x: (x.sum(), x.argmax(), x.var()), lambda: (normal(LARGE),), tolerance=1e-3),
+    "all of many": Case(
+        lambda x: (x.sum(), x.argmax(), x.var()), lambda: (normal(LARGE),), tolerance=1e-3
+    ),
     "cooperative": Case(
         lambda x: (x.sum(), x.amax()),
         lambda: (normal(LARGE),),
@@ -175,7 +175,8 @@ CASES: dict[str, Case] = {
         lambda x: (F.layer_norm(x, (32,)), F.instance_norm(x)), lambda: (normal(8, 4, 32, 32),)
     ),
     "running sums": Case(
-        lambda x: (x.cumsum(1), (x / 9 + 1).cumprod(1), x.cumsum(0)), lambda: (normal(64, 1000),),
+        lambda x: (x.cumsum(1), (x / 9 + 1).cumprod(1), x.cumsum(0)),
+        lambda: (normal(64, 1000),),
         tolerance=1e-3,
     ),
     "running extremes": Case(
@@ -216,9 +217,7 @@ CASES: dict[str, Case] = {
     "dropout": Case(
         lambda x: F.dropout(x, 0.3), lambda: (normal(64, 1024),), {"align_random_eager": True}
     ),
-    "random numbers": Case(
-        _random, lambda: (normal(64, 1024),), {"align_random_eager": True}
-    ),
+    "random numbers": Case(_random, lambda: (normal(64, 1024),), {"align_random_eager": True}),
     "buckets": Case(
         lambda x, b: (torch.bucketize(x, b.sort()[0]), torch.searchsorted(b.sort()[0], x)),
         lambda: (normal(64, 1024), normal(32)),
@@ -251,7 +250,9 @@ CASES: dict[str, Case] = {
         {"triton.prefer_nd_tiling": True},
     ),
     "block pointers": Case(
-        lambda x: ((x + 1).sum(1), x * 2), lambda: (normal(64, 1024),), {"triton.use_block_ptr": True}
+        lambda x: ((x + 1).sum(1), x * 2),
+        lambda: (normal(64, 1024),),
+        {"triton.use_block_ptr": True},
     ),
     "tensor descriptors": Case(
         lambda x, y: (x + y, (x * y).sum(1)),
@@ -264,7 +265,9 @@ CASES: dict[str, Case] = {
         {"emulate_precision_casts": True},
         tolerance=2e-2,
     ),
-    "complex numbers": Case(lambda x: x * x + 1, lambda: (torch.complex(normal(64, 64), normal(64, 64)),)),
+    "complex numbers": Case(
+        lambda x: x * x + 1, lambda: (torch.complex(normal(64, 64), normal(64, 64)),)
+    ),
     "rounded quotients": Case(_divided, lambda: (normal(1000),)),
     "cross entropy": Case(F.cross_entropy, lambda: (normal(512, 512), whole(0, 512, 512))),
     "masked sum": Case(

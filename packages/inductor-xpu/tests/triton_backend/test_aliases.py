@@ -118,15 +118,17 @@ def scan(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
 
 
 @triton.jit(noinline=True)
-def store_apart(ptr, i, x):
-    tl.store(ptr + i, x + 3)
+def store_apart(ptr, x):
+    tl.store(ptr, x + 3)
 
 
 @triton.jit
 def call(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
     i = tl.arange(0, N)
-    x = tl.load(x_ptr + i)
-    store_apart(y_ptr, i, x)
+    x, fifth = tl.load(x_ptr + i), tl.load(x_ptr + 5)
+    tl.debug_barrier()
+    store_apart(y_ptr + 5, fifth)
+    tl.debug_barrier()
     tl.store(out_ptr + i, x + 2 * tl.load(x_ptr + i))
 
 
@@ -134,6 +136,7 @@ X = torch.arange(SIZE, dtype=torch.int32)
 MASKED = torch.where(X % 3 != 0, X, 5)
 STORED = torch.where(X % 2 == 0, MASKED + 1, X)
 SEVEN = X.index_fill(0, torch.tensor([7]), 107)
+FIFTH = X.index_fill(0, torch.tensor([5]), 8)
 TURNED = X.view(16, 16).t().reshape(-1)
 SCANNED = X.cumsum(0).int() - 255
 # What the memory has after the kernel, and what the kernel has read.
@@ -149,7 +152,7 @@ EXPECTED = {
     reverse: (X.flip(0), X.flip(0) - X),
     add_atomically: (X + 5, (X + 5) * 1000 + X * 11),
     scan: (SCANNED, SCANNED.flip(0)),
-    call: (X + 3, X + 2 * (X + 3)),
+    call: (FIFTH, X + 2 * FIFTH),
 }
 
 

@@ -19,7 +19,7 @@ def memory():
 @triton.jit
 def copy_from(x_ptr, out_ptr, start, end, BLOCK: tl.constexpr):
     number = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    at = start + number
+    at = start + number.to(tl.int64)
     tl.store(out_ptr + number, tl.load(x_ptr + at, at < end, other=7))
 
 
@@ -194,22 +194,23 @@ def test_narrow_integers_wrap(dtype, shift, size):
 
 
 @triton.jit
-def quotients_in_a_loop(x_ptr, out_ptr, a, b, trips, R: tl.constexpr, C: tl.constexpr):
-    row, column = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
+def quotients_in_a_loop(x_ptr, out_ptr, a, b, columns, R: tl.constexpr, C: tl.constexpr):
+    row = tl.program_id(0) * R + tl.arange(0, R)[:, None]
+    column = tl.arange(0, C)[None, :]
     source = (row // a) % b
     total = tl.zeros([R, C], tl.int32)
-    for trip in range(0, trips):
-        x = tl.load(x_ptr + source * C + column)
-        total = tl.cumsum(total + x + trip, 1) % 1000
+    for first in range(0, columns, C):
+        x = tl.load(x_ptr + source * columns + first + column)
+        total = tl.cumsum(total + x, 1) % 1000
     tl.store(out_ptr + row * C + column, total)
 
 
 def test_quotients_of_quotients_before_a_loop():
-    """Both are the same in each trip, and computed before the loop or again."""
-    x = torch.arange(5 * 32, dtype=torch.int32).view(5, 32) % 91
-    out = torch.zeros(64, 32, dtype=torch.int32, device="xpu")
-    quotients_in_a_loop[(1,)](x.to("xpu"), out, 3, 5, 3, R=64, C=32)
-    expected = torch.zeros(64, 32, dtype=torch.int64)
-    for trip in range(3):
-        expected = (expected + x[torch.arange(64) // 3 % 5] + trip).cumsum(1) % 1000
+    """They are the same in each trip, and computed before the loop or again."""
+    x = torch.arange(5 * 96, dtype=torch.int32).view(5, 96) % 91
+    out = torch.zeros(128, 32, dtype=torch.int32, device="xpu")
+    quotients_in_a_loop[(2,)](x.to("xpu"), out, 3, 5, 96, R=64, C=32)
+    expected = torch.zeros(128, 32, dtype=torch.int64)
+    for part in x[torch.arange(128) // 3 % 5].split(32, 1):
+        expected = (expected + part).cumsum(1) % 1000
     assert torch.equal(out.cpu(), expected.int())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import xpu_runtime as xr
@@ -22,8 +23,10 @@ def launch(x, y, z, stream, function, packed, metadata, enter, exit{parameters})
         enter(metadata)
     call = function.launcher or function.prepare({types!r}, {faults!r})
     try:
-        if x > 0 and y > 0 and z > 0:
+        if 0 < x <= max_programs and 0 < y <= max_programs and 0 < z <= max_programs:
             call((z, y, x * {group}), (1, 1, {group}){values}, stream=stream)
+        elif x > 0 and y > 0 and z > 0:
+            reject_grid(x, y, z)
     except UsageError as error:
         explain(error, ({sequence}))
         launch(x, y, z, stream, function, packed, metadata, None, None{parameters})
@@ -31,6 +34,8 @@ def launch(x, y, z, stream, function, packed, metadata, enter, exit{parameters})
         exit(metadata)
 """
 _ARGUMENT = re.compile(r"argument (\d+)")
+# The numbers of programs have 32 bits.
+_MAX_PROGRAMS = (1 << 31) - 1
 # A type of the runtime's launcher.
 _TYPE = re.compile(r"bf2|p|[biuf]\d|s\d+")
 
@@ -61,10 +66,18 @@ class Launcher:
             "entered": getattr(hooks[0], "calls", ()),
             "exited": getattr(hooks[1], "calls", ()),
             "UsageError": xr.UsageError,
+            "max_programs": _MAX_PROGRAMS,
+            "reject_grid": partial(_reject_grid, metadata.name),
             "explain": explainer(metadata.name, list(source.signature), names),
         }
         exec(compile(text, f"<launch of {metadata.name}>", "exec"), scope)
         return scope["launch"]
+
+
+def _reject_grid(kernel: str, x: int, y: int, z: int) -> None:
+    raise ValueError(
+        f"{kernel}: the grid is ({x}, {y}, {z}), and each number of programs may be {_MAX_PROGRAMS} at most"
+    )
 
 
 def explainer(

@@ -35,7 +35,7 @@ def offset_text(writer: ValueWriter, value: Value, position: Position) -> Expr:
 
 
 def _in_64_bits(writer: ValueWriter, value: Value, position: Position) -> Linear:
-    """Return an integer as a sum in 64 bits; what may exceed 32 bits is computed in these if the integer is."""
+    """Return an integer as a sum in 64 bits; of an i32, what may exceed 32 bits is computed in these."""
     sum_ = linear(writer, value, position)
     if _width(value) > _WIDTH:
         return sum_
@@ -149,7 +149,7 @@ def _divided(writer: ValueWriter, value: Value, position: Position) -> Linear | 
     if split is None:
         return None
     rest, lanes = split
-    # Blocks of neighboring numbers are indices, which are taken not to wrap; a number of all lanes may be a hash.
+    # Neighboring numbers are indices, which are taken not to wrap. What all lanes share may be a hash.
     is_nonnegative = dividend.is_nonnegative if lanes.terms else dividend.is_nonnegative_index
     # A negative divisor changes at most the sign of the quotient; 0 gives what it gives for the whole.
     if lanes.terms:

@@ -1,8 +1,7 @@
 """Index arithmetic as sums, from which follows what is the same for all lanes and what is next to each other.
 
-Offsets are sums in 64 bits, so that a compiler for vectors sees consecutive addresses, which it does not where
-32 bits may wrap. Only what a constant bounds is added in them to what is computed in 32 bits: other sums and
-products wrap as Triton's do.
+Offsets are sums in 64 bits, so that a compiler for vectors sees consecutive addresses, which it does not
+where 32 bits may wrap. What may exceed 32 bits is computed in these, though, where it is an i32 in Triton.
 """
 
 from __future__ import annotations
