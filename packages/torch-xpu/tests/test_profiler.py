@@ -114,3 +114,27 @@ assert any(row.self_device_time_total > 0 for row in found.key_averages())
 """
     )
     child.check()
+
+
+@pytest.mark.values
+def test_a_profile_ends_although_its_work_has_failed():
+    """The fault is raised once the profile is complete, and the process ends as it would without."""
+    run_child(
+        """
+import torch
+from torch.profiler import ProfilerActivity, profile
+zero = torch.zeros(1, device="xpu")
+try:
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.XPU]) as found:
+        zero.exp()
+        torch._assert_async(zero, "must not be empty")
+except RuntimeError as error:
+    assert "must not be empty" in str(error), error
+else:
+    raise AssertionError("no fault")
+assert any(row.key == "aten::exp" for row in found.key_averages())
+with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.XPU]) as found:
+    zero.sin()
+assert any(row.key == "aten::sin" for row in found.key_averages())
+"""
+    ).check()

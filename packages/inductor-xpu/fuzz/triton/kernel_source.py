@@ -72,7 +72,7 @@ class KernelSource:
     def statement(self, depth: int) -> None:
         """Add a statement: a value, or a loop or branch that gives some of the values new ones."""
         draw, values = self.draw, self.scope.values
-        kind = draw.choice(("value", "value", "for", "while", "if", "memory", "scans"))
+        kind = draw.choice(("value", "value", "for", "while", "if", "memory", "scans", "scans"))
         if depth > 2 or not values:
             kind = "value"
         if kind == "value":

@@ -11,18 +11,23 @@ import torch.nn.functional as F
 from torch.nn.attention.flex_attention import flex_attention
 
 BF16, F16, F64 = torch.bfloat16, torch.float16, torch.float64
+EAGER = ""
 PRODUCTS = {"max_autotune_gemm": True, "max_autotune_gemm_backends": "TRITON"}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A function, its inputs, Inductor's settings, and how close results must be to those of eager mode."""
+    """A function, its inputs, Inductor's settings, and how close results must be to those of eager mode.
+
+    ``code`` is a text that the compiled code has; EAGER where operators of eager mode compute all of it.
+    """
 
     function: Callable[..., Any]
     inputs: Callable[[], tuple[torch.Tensor, ...]]
     settings: dict[str, Any] = field(default_factory=dict)
     dynamic: bool = False
     tolerance: float = 1e-4
+    code: str = "async_compile.triton("
 
 
 def normal(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -108,6 +113,14 @@ def _random(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return (torch.rand_like(x), torch.randn_like(x), torch.randint(0, 10, (5, 6), device=x.device))
 
 
+def _drawn(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Return what does not depend on which numbers are drawn."""
+    share = (F.dropout(torch.ones_like(x), 0.3) != 0).float().mean()
+    whole_numbers = torch.randint(0, 10, (50, 60), device=x.device)
+    moments = (torch.rand_like(x).mean(), torch.randn_like(x).var())
+    return (share, *moments, whole_numbers.amin(), whole_numbers.amax())
+
+
 def _rms_norm(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return F.rms_norm(x, (1024,), w)
 
@@ -180,15 +193,31 @@ CASES: dict[str, Case] = {
         tolerance=1e-3,
     ),
     "running extremes": Case(
-        lambda x: (*torch.cummax(x, 1), torch.logcumsumexp(x, 1)), lambda: (normal(64, 1000),)
+        lambda x: (*torch.cummax(x, 1), torch.logcumsumexp(x, 1)),
+        lambda: (normal(64, 1000),),
+        code=EAGER,
     ),
-    "running sum of many": Case(lambda x: x.cumsum(0), lambda: (normal(LARGE),), tolerance=1e-2),
+    "running sum of many": Case(
+        lambda x: x.cumsum(0),
+        lambda: (normal(LARGE),),
+        tolerance=1e-2,
+        code=EAGER,
+    ),
     "sorted": Case(
-        lambda x: (*torch.sort(x, 1), *torch.sort(x, 1, descending=True, stable=True)),
+        lambda x: (*torch.sort(x, 1), *torch.sort(x, dim=1, descending=True, stable=True)),
         lambda: (normal(64, 200),),
+        code=EAGER,
     ),
-    "largest": Case(lambda x: torch.topk(x, 5), lambda: (normal(64, 200),)),
-    "median": Case(lambda x: x.median(1), lambda: (normal(64, 200),)),
+    "largest": Case(
+        lambda x: torch.topk(x, 5),
+        lambda: (normal(64, 200),),
+        code=EAGER,
+    ),
+    "median": Case(
+        lambda x: x.median(1),
+        lambda: (normal(64, 200),),
+        code=EAGER,
+    ),
     "added to rows": Case(
         lambda x, i, v: x.index_add(0, i, v),
         lambda: (normal(100, 64), whole(0, 100, 1000), normal(1000, 64)),
@@ -215,14 +244,29 @@ CASES: dict[str, Case] = {
         lambda x: x[torch.tensor([1, 2, 3], device=x.device)], lambda: (normal(100, 64),)
     ),
     "dropout": Case(
-        lambda x: F.dropout(x, 0.3), lambda: (normal(64, 1024),), {"align_random_eager": True}
+        lambda x: F.dropout(x, 0.3),
+        lambda: (normal(64, 1024),),
+        {"align_random_eager": True},
+        code=EAGER,
     ),
-    "random numbers": Case(_random, lambda: (normal(64, 1024),), {"align_random_eager": True}),
+    "random numbers": Case(
+        _random,
+        lambda: (normal(64, 1024),),
+        {"align_random_eager": True},
+        code=EAGER,
+    ),
+    "random numbers by Triton": Case(
+        _drawn, lambda: (normal(64, 1024),), tolerance=5e-2, code="tl.rand"
+    ),
     "buckets": Case(
         lambda x, b: (torch.bucketize(x, b.sort()[0]), torch.searchsorted(b.sort()[0], x)),
         lambda: (normal(64, 1024), normal(32)),
     ),
-    "histogram": Case(lambda x: torch.histc(x, 10), lambda: (normal(64, 100),)),
+    "histogram": Case(
+        lambda x: torch.histc(x, 10),
+        lambda: (normal(64, 100),),
+        code=EAGER,
+    ),
     "pooled": Case(_pooled, lambda: (normal(4, 8, 32, 32),)),
     "resized": Case(_resized, lambda: (normal(4, 8, 32, 32),)),
     "joined": Case(
@@ -253,11 +297,13 @@ CASES: dict[str, Case] = {
         lambda x: ((x + 1).sum(1), x * 2),
         lambda: (normal(64, 1024),),
         {"triton.use_block_ptr": True},
+        code="make_block_ptr",
     ),
     "tensor descriptors": Case(
         lambda x, y: (x + y, (x * y).sum(1)),
         lambda: (normal(64, 1024), normal(64, 1024)),
         {"triton.use_tensor_descriptor": True, "assume_aligned_inputs": True},
+        code="make_tensor_descriptor",
     ),
     "casts of eager mode": Case(
         lambda x: (x.bfloat16() * 2).sum(1),
@@ -266,7 +312,9 @@ CASES: dict[str, Case] = {
         tolerance=2e-2,
     ),
     "complex numbers": Case(
-        lambda x: x * x + 1, lambda: (torch.complex(normal(64, 64), normal(64, 64)),)
+        lambda x: x * x + 1,
+        lambda: (torch.complex(normal(64, 64), normal(64, 64)),),
+        code=EAGER,
     ),
     "rounded quotients": Case(_divided, lambda: (normal(1000),)),
     "cross entropy": Case(F.cross_entropy, lambda: (normal(512, 512), whole(0, 512, 512))),
@@ -282,24 +330,28 @@ CASES: dict[str, Case] = {
         lambda: (normal(256, 128), normal(128, 96), normal(96)),
         PRODUCTS,
         tolerance=1e-3,
+        code="triton_tem_fused",
     ),
     "product of 16 bits": Case(
         lambda x, y: F.gelu(x @ y),
         lambda: (normal(128, 64, dtype=BF16), normal(64, 96, dtype=BF16)),
         PRODUCTS,
         tolerance=2e-1,
+        code="triton_tem_fused",
     ),
     "sum of a product": Case(
         lambda x, y, z: torch.addmm(z, x, y),
         lambda: (normal(128, 64), normal(64, 96), normal(96)),
         PRODUCTS,
         tolerance=1e-3,
+        code="triton_tem_fused",
     ),
     "products of batches": Case(
         lambda x, y: torch.bmm(x, y) + 1,
         lambda: (normal(4, 64, 32), normal(4, 32, 64)),
         PRODUCTS,
         tolerance=1e-3,
+        code="triton_tem_fused",
     ),
     "product of bytes": Case(
         torch._int_mm,
@@ -308,17 +360,20 @@ CASES: dict[str, Case] = {
             whole(-99, 99, 128, 96, dtype=torch.int8),
         ),
         PRODUCTS,
+        code="triton_tem_fused",
     ),
     "product in a loop": Case(
         lambda x, y: F.relu(x @ y),
         lambda: (normal(64, 128), normal(128, 64)),
         {"triton.native_matmul": True},
         tolerance=1e-3,
+        code="tl.dot",
     ),
     "convolution": Case(
         lambda x, w: F.conv2d(x, w, padding=1),
         lambda: (normal(2, 8, 14, 14), normal(16, 8, 3, 3)),
         {"max_autotune": True, "max_autotune_conv_backends": "TRITON"},
         tolerance=1e-3,
+        code="extern_kernels.convolution",
     ),
 }

@@ -104,7 +104,7 @@ def test_tensors_of_small_types(dtype):
     x, wide = values.to(dtype).to("xpu"), torch.zeros(4, device="xpu")
     convert[(1,)](x, wide, N=4)
     assert torch.equal(wide.cpu(), values)
-    back = torch.zeros(4, dtype=torch.uint8, device="xpu").view(dtype)
+    back = torch.zeros(4 * dtype.itemsize, dtype=torch.uint8, device="xpu").view(dtype)
     convert[(1,)](wide, back, N=4)
     assert torch.equal(back.cpu().float(), values)
 
