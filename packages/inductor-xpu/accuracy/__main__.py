@@ -53,20 +53,30 @@ def main() -> int:
     parser.add_argument("--cases", default="", metavar="REGEX", help="cases whose name matches")
     parser.add_argument("--redo", choices=("failed", "all"), help="run cases again")
     parser.add_argument(
-        "--record", type=Path, default=report.DOCS / "accuracy.json", metavar="FILE"
+        "--record", type=Path, metavar="FILE", help="the outcomes; those of the page by default"
+    )
+    parser.add_argument(
+        "--reader",
+        choices=("loops", "triton"),
+        default="loops",
+        help="what writes the kernels, as inductor_xpu.settings has it; triton needs --record",
     )
     parser.add_argument("--list", action="store_true", help="print the cases, run none")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.child:
-        grid.serve()
+        grid.serve(options.reader)
         return 0
+    if options.record is None:
+        if options.reader != "loops":
+            parser.error("--reader triton: name a file with --record; the page shows our own loops")
+        options.record = report.DOCS / "accuracy.json"
     names = list(wanted(options, grid.load(options.record)))
     if options.list:
         print(*names, sep="\n")
         return 0
-    cases = grid.Grid()
+    cases = grid.Grid(options.reader)
     failed = 0
     for number, name in enumerate(names, 1):
         start = time.monotonic()

@@ -22,9 +22,9 @@ Outcome = dict[str, Any]
 class Child:
     """A process that runs cases: a case and a device a line in, an outcome a line out."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).parent), "--child"],
+            [sys.executable, str(Path(__file__).parent), "--child", "--reader", reader],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -62,9 +62,13 @@ class Child:
 
 
 class Grid:
-    """Runs cases one after another. A case that fails is also run on the CPU of stock PyTorch."""
+    """Runs cases one after another. A case that fails is also run on the CPU of stock PyTorch.
 
-    def __init__(self) -> None:
+    ``reader`` is what writes the kernels of xpu, as inductor_xpu.settings has it.
+    """
+
+    def __init__(self, reader: str = "loops") -> None:
+        self.reader = reader
         self._child: Child | None = None
 
     def run(self, case: str) -> Outcome:
@@ -79,7 +83,7 @@ class Grid:
     def _run(self, case: str, device: str) -> Outcome:
         if self._child is None or not self._child.is_usable():
             self.end()
-            self._child = Child()
+            self._child = Child(self.reader)
         return self._child.run(case, device)
 
     def end(self) -> None:
@@ -89,8 +93,11 @@ class Grid:
             self._child = None
 
 
-def serve() -> None:
+def serve(reader: str) -> None:
     """Run cases as a child: read them from standard input, until it ends."""
+    import inductor_xpu.settings
+
+    inductor_xpu.settings.reader = reader
     # What models print must not be taken for outcomes.
     outcomes = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

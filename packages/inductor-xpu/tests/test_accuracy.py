@@ -1,6 +1,7 @@
 """The harness of accuracy: a model of its own passes, and each kind of fault is found."""
 
 import dataclasses
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -15,18 +16,25 @@ import model_case
 import report
 from models import models
 
+import inductor_xpu.settings
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 VAE = models("written")["vae"]
+NEEDS_TRITON = pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None, reason="Triton is not installed"
+)
 
 
 @pytest.mark.values
+@pytest.mark.parametrize("reader", ["loops", pytest.param("triton", marks=NEEDS_TRITON)])
 @pytest.mark.parametrize(
     "name",
     ["written/vae/training/float32/static", "written/vae/inference/bfloat16/dynamic"],
 )
-def test_model_passes(name):
-    result = model_case.check(model_case.ModelCase.parse(name))
+def test_model_passes(name, reader):
+    with inductor_xpu.settings.patch(reader=reader):
+        result = model_case.check(model_case.ModelCase.parse(name))
     assert str(result) == "pass"
     assert result.graphs == 1
     assert not result.breaks
