@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from .ir.program import Block, Op, Value, walk
 from .ir.strides import StrideAnalysis
 from .ir.types import shape_of
 from .ir.uses import Uses
-from .layouts import Layout, default_layout
+from .layouts import Layout, Place, default_layout
+from .matrix import MatrixProduct
 from .operators import is_elementwise
 
 _MEMORY = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
@@ -20,8 +22,12 @@ _CARRIERS = ("scf.for", "scf.while")
 class LayoutChoice:
     """Chooses layouts: lanes along the dimension that is contiguous in memory, and few conversions."""
 
-    def __init__(self, body: Block, lanes: int, teams: int) -> None:
+    def __init__(
+        self, body: Block, lanes: int, teams: int, products: Mapping[Op, MatrixProduct]
+    ) -> None:
         self.lanes, self.teams = lanes, teams
+        # Those that matrix units compute.
+        self.products = products
         self.strides = StrideAnalysis()
         self.uses = Uses(body)
         # Loaded tiles that only products use.
@@ -60,6 +66,14 @@ class LayoutChoice:
             rest.remove(first)
             rest.insert(0, first)
         return default_layout(shape, tuple(rest), self.lanes, self.teams)
+
+    def operand_order(self, op: Op, side: int) -> tuple[Place, ...]:
+        """Return the order in which an operand of a product lies in local memory; see LocalBuffer.order."""
+        product = self.products.get(op)
+        if product is None:
+            return ()
+        shape = shape_of(op.operands[side].type)
+        return product.right_order(shape) if side else product.left_order(shape)
 
     def contiguous_dimension(self, pointer: Value) -> int | None:
         """Return the dimension along which the addresses of a tile are next to each other."""
@@ -113,6 +127,8 @@ class LayoutChoice:
 
     def _of_source(self, op: Op, value: Value) -> Layout:
         shape = shape_of(value.type)
+        if op in self.products:
+            return self.products[op].layout(shape, self.teams)
         if op.name == "tt.dot":
             return self.default(shape, len(shape) - 1)
         found = self._by_users(value, set())

@@ -20,6 +20,7 @@ from .ir.spins import reject_spins
 from .ir.types import Pointer, Scalar, element_of
 from .layout_choice import LayoutChoice
 from .layouts import LANE, TEAM
+from .matrix import find_products
 from .plan import Plan
 from .writer.costs import keep_costly
 from .writer.emit import emit_block
@@ -72,8 +73,8 @@ def translate(text: str, target: Target, num_warps: int) -> Translation:
     function = kernel_of(read(text))
     reject_spins(function.body)
     simplify_inductions(function.body)
-    lanes = target.lanes
-    teams = _teams(target, num_warps)
+    lanes = target.matrix_lanes if find_products(function.body, target.matrix_lanes) else target.lanes
+    teams = _teams(target, lanes, num_warps)
     writer = _write(function, target, lanes, teams)
     name = _cpp_name(function.attributes["sym_name"])
     return Translation(
@@ -91,18 +92,18 @@ def _cpp_name(name: str) -> str:
     return f"{name}_kernel" if name in _KEYWORDS else name
 
 
-def _teams(target: Target, num_warps: int) -> int:
+def _teams(target: Target, lanes: int, num_warps: int) -> int:
     """Return the number of sub-groups of a program: one on a CPU, whose lanes are a vector."""
     if not target.gpu:
         return 1
-    wanted = max(1, min(num_warps * _WARP, target.max_items) // target.lanes)
+    wanted = max(1, min(num_warps * _WARP, target.max_items) // lanes)
     return 1 << (wanted.bit_length() - 1)
 
 
 def _write(function: Op, target: Target, lanes: int, teams: int) -> KernelWriter:
     """Write a kernel until its plan is complete, then with arrays that are used again."""
     body, plan = function.body, Plan()
-    choice = LayoutChoice(body, lanes, teams)
+    choice = LayoutChoice(body, lanes, teams, find_products(body, target.matrix_lanes))
     facts = IntegerFacts(function)
     last_reads: dict[int, int] | None = None
     for run in itertools.count():
@@ -152,10 +153,12 @@ def _source(name: str, function: Op, writer: KernelWriter) -> str:
         parameters += [f"u32 {code}" for code in writer.faults.values()]
     # Triton rejects configurations that need more local memory than their device has.
     lines = ["#define XPU_SIZED_FOR_DEVICE"]
+    if writer.choice.lanes != writer.target.lanes:
+        lines += ["#undef XPU_SUB_GROUP", f"#define XPU_SUB_GROUP {writer.choice.lanes}"]
     lines += [f"#include <xpu/{header}.h>" for header in writer.headers]
     lines.append("#include <xpu/local.h>")
     lines += ["using namespace xpu;", *writer.preludes]
-    if any("triton::" in line for line in writer.lines):
+    if any("triton::toward_zero" in line for line in writer.lines):
         lines.append(_device_functions())
     lines.append(f"XPU_KERNEL(3) {name}({', '.join(parameters)}) {{")
     body = [f"const i32 {LANE} = lane();"]

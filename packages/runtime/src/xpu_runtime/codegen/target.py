@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """The properties of the device for which a kernel is written."""
+    """The properties of the device for which a kernel is written.
+
+    ``matrix_lanes`` is the sub-group size with which kernels may use its matrix units, 0 if they may not.
+    """
 
     lanes: int
     units: int
     gpu: bool
     max_items: int
     local_memory: int
+    matrix_lanes: int = 0
 
     @classmethod
     def of(cls, device: Device) -> Target:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..elements import register_size
+from ..elements import memory_size, register_size
 from ..ir.program import Value
 from ..ir.types import Scalar, element_of, shape_of
-from ..layouts import Bit, Layout, Position, bits_of, number_text, row_major_text
+from ..layouts import Bit, Layout, Place, Position, bits_of, number_text, row_major_text
+from ..matrix import packed_type
 from .group import Expr, LocalBuffer
 from .storage import Slots
 from .text import TextWriter
@@ -155,12 +156,24 @@ class ArrayWriter(TextWriter):
 
     def local_buffer(self, value: Value, size: int | None = None) -> LocalBuffer:
         """Return a new buffer in local memory for a tile, or for ``size`` elements of its type."""
-        type, name = self.type_of(value), self.name("s")
         count = math.prod(shape_of(value.type)) if size is None else size
-        offset = self.local.reserve(count * register_size(element_of(value.type)))
+        bytes = count * register_size(element_of(value.type))
+        return self._reserve(self.type_of(value), bytes, ())
+
+    def operand_buffer(self, value: Value, order: tuple[Place, ...]) -> LocalBuffer:
+        """Return a new buffer in local memory for an operand of a product; see LocalBuffer.order."""
+        if not order:
+            return self.local_buffer(value)
+        element = element_of(value.type)
+        bytes = math.prod(shape_of(value.type)) * memory_size(element)
+        return self._reserve(packed_type(element), bytes, order)
+
+    def _reserve(self, type: str, bytes: int, order: tuple[Place, ...]) -> LocalBuffer:
+        name = self.name("s")
+        offset = self.local.reserve(bytes)
         lines = self.lines if self.group is None else self.group.scopes[0].lines
         lines.append(f"{type}* {name} = ({type}*)((u8*)local_memory.data + {offset});")
-        return LocalBuffer(name, offset)
+        return LocalBuffer(name, offset, order)
 
     def copy_lines(self, array: KeptArray, buffer: str) -> list[str]:
         """Return lines that copy an array of registers to local memory, in row-major order."""

@@ -162,11 +162,12 @@ def _stage_operands(writer: KernelWriter, op: Op) -> None:
     for inner in _walk_regions(op):
         if inner.name != "tt.dot":
             continue
-        for value in inner.operands[:2]:
-            if value.op is not None and value.op not in inside and value not in writer.staged:
+        for side, value in enumerate(inner.operands[:2]):
+            key = value, writer.choice.operand_order(inner, side)
+            if value.op is not None and value.op not in inside and key not in writer.staged:
                 writer.close()
-                writer.staged[value] = writer.local_buffer(value)
-                stage(writer, op, value, writer.staged[value])
+                writer.staged[key] = writer.operand_buffer(*key)
+                stage(writer, op, value, writer.staged[key])
     writer.close()
 
 

@@ -8,6 +8,7 @@ from ..ir.types import Scalar, element_of, shape_of
 from ..layouts import Bit, Layout, Source, bits_of, number_text, row_major_text
 from .group import LocalBuffer
 from .kernel import KernelWriter
+from .matrix_units import product_on_matrix_units
 from .staging import stage
 from .storage import Slots
 
@@ -24,14 +25,15 @@ def emit_dot(writer: KernelWriter, op: Op) -> None:
     writer.close()
     buffers = []
     passing: list[LocalBuffer] = []
-    for value in (a, b):
-        buffer = writer.staged.get(value)
+    for side, value in enumerate((a, b)):
+        key = value, writer.choice.operand_order(op, side)
+        buffer = writer.staged.get(key)
         if buffer is None:
-            buffer = writer.local_buffer(value)
+            buffer = writer.operand_buffer(*key)
             stage(writer, op, value, buffer)
             passing.append(buffer)
         elif writer.is_in_block_of(op, value):
-            passing.append(writer.staged.pop(value))
+            passing.append(writer.staged.pop(key))
         buffers.append(buffer)
     layout = writer.choice.of(result)
     # The sum begins with the third matrix, in the array of the result.
@@ -45,7 +47,9 @@ def emit_dot(writer: KernelWriter, op: Op) -> None:
     writer.lines.append(writer.barrier_text)
     names = [buffer.name for buffer in buffers]
     slots = writer.arrays[result].slots
-    if writer.target.gpu:
+    if op in writer.choice.products:
+        writer.lines += product_on_matrix_units(writer, op, layout, slots, names)
+    elif writer.target.gpu:
         writer.lines += _product(writer, op, layout, slots, names, _BLOCK)
     else:
         writer.lines.append("#if !defined(XPU_CPU_VECTOR) || XPU_CPU_VECTOR >= 64")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..ir.program import Op, Value
-from ..layouts import Bit, Layout, Position, Source, bits_of
+from ..layouts import Bit, Layout, Place, Position, Source, bits_of
 from .linear import Linear
 
 # Into how many parts a long reduction is divided.
@@ -39,10 +39,15 @@ class Expr:
 
 @dataclass(frozen=True)
 class LocalBuffer:
-    """A part of local memory: the name of its pointer, and where it is."""
+    """A part of local memory: the name of its pointer, and where it is.
+
+    ``order`` has the bits of a tile's coordinates, lowest first, as its elements lie there, if they lie as matrix
+    units need them; otherwise it is empty, and they lie in row-major order.
+    """
 
     name: str
     offset: int
+    order: tuple[Place, ...] = ()
 
 
 @dataclass

@@ -9,6 +9,7 @@ from xpu_runtime.codegen.target import Target
 from ..ir.facts import IntegerFacts
 from ..ir.program import Block, Op, Value, walk
 from ..layout_choice import LayoutChoice
+from ..layouts import Place
 from ..plan import Plan
 from .group import Expr, LocalBuffer
 from .storage import Storage
@@ -36,7 +37,8 @@ class KernelWriter(ValueWriter):
         self.scalars, self.arrays, self.waiting = {}, {}, {}
         self.successions, self.superseded = {}, {}
         self.demands, self.repeated, self.loops = {}, set(), []
-        self.staged: dict[Value, LocalBuffer] = {}  # tiles that are in local memory for products
+        # Tiles that are in local memory for products, and the order of their elements.
+        self.staged: dict[tuple[Value, tuple[Place, ...]], LocalBuffer] = {}
         self.hoisted, self.preheaders = {}, []
 
     def is_in_block_of(self, op: Op, value: Value) -> bool:
