@@ -103,12 +103,14 @@ def _teams(target: Target, lanes: int, num_warps: int) -> int:
 def _write(function: Op, target: Target, lanes: int, teams: int) -> KernelWriter:
     """Write a kernel until its plan is complete, then with arrays that are used again."""
     body, plan = function.body, Plan()
-    choice = LayoutChoice(body, lanes, teams, find_products(body, target.matrix_lanes))
+    products = find_products(body, target.matrix_lanes)
+    choice = LayoutChoice(body, lanes, teams, products)
     facts = IntegerFacts(function)
     last_reads: dict[int, int] | None = None
     for run in itertools.count():
         plan.begin()
-        storage = Storage(0 if target.gpu else lanes, target.local_memory * 3 // 4, last_reads)
+        local_bytes = target.local_memory * 3 // 4
+        storage = Storage(0 if target.gpu else lanes, local_bytes, last_reads, bool(products))
         writer = KernelWriter(function, plan, choice, facts, target, storage)
         for index, argument in enumerate(body.arguments):
             writer.scalars[argument] = Expr(f"x{index}")

@@ -10,7 +10,7 @@ from ..ir.program import Value
 from ..ir.types import Scalar, element_of, shape_of
 from ..layouts import Bit, Layout, Place, Position, bits_of, number_text, row_major_text
 from ..matrix import packed_type
-from .group import Expr, LocalBuffer
+from .group import UNROLLED, Expr, LocalBuffer
 from .storage import Slots
 from .text import TextWriter
 
@@ -82,7 +82,9 @@ class ArrayWriter(TextWriter):
         lines.append(self.assignment(array, index, text))
 
     def assignment(self, array: KeptArray, index: str, text: str) -> str:
-        """Return the statement that writes an element to an array."""
+        """Return the statement that writes an element to an array, in the open loop if there is one."""
+        if self.group is not None:
+            self.group.uses_arrays = True
         if array.slots.stride == 1:
             # Vector compilers do not see that all lanes have the same number.
             self.need("group")
@@ -102,6 +104,7 @@ class ArrayWriter(TextWriter):
         sources = array.layout.register_bits(position)
         if sources is None:
             return self._read_converted(value, array, position)
+        group.uses_arrays = True
         depth = group.depth_of(position)
         index = number_text(sources, self.widths())
         group.reads.setdefault(value, set()).add(index)
@@ -184,5 +187,5 @@ class ArrayWriter(TextWriter):
         owner = self.owner(layout)
         if owner:
             line = f"if ({owner}) {line}"
-        loop = self.target.vector_loop
+        loop = UNROLLED if array.slots.is_of_eights else self.target.vector_loop
         return [f"{loop} (i32 {counter} = 0; {counter} < {layout.size}; ++{counter}) {line}"]

@@ -10,6 +10,7 @@ from .linear import Linear
 
 # Into how many parts a long reduction is divided.
 PARTS = 4
+UNROLLED = '_Pragma("unroll") for'
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Group:
     inner: str
     reverse: bool = False
     reduces: bool = False  # an operation in it reduces
+    uses_arrays: bool = False  # it reads or writes arrays of registers
+    has_loop: bool = False  # a loop of the user's is within
     scopes: list[Scope] = field(default_factory=list)
     tail: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
@@ -145,7 +148,7 @@ class Group:
         return None
 
     def lines(self, loop: str) -> list[str]:
-        """Return the lines of the whole; ``loop`` is the keyword of long loops."""
+        """Return the lines of the whole; ``loop`` is the keyword of long loops, and of all if they are unrolled."""
         body = list(self.scopes[1].lines)
         if self.axes:
             inner = self.scopes[2].lines
@@ -164,7 +167,7 @@ class Group:
         size = self.inner_size // self.parts
         return [
             f"{keyword} (i32 {self.step} = 0; {self.step} < {size}; ++{self.step}) {{",
-            f'  _Pragma("unroll") for (i32 {self.part} = 0; {self.part} < {self.parts}; ++{self.part}) {{',
+            f"  {UNROLLED} (i32 {self.part} = 0; {self.part} < {self.parts}; ++{self.part}) {{",
             f"    const i32 {self.inner} = {self.part} * {size} + {self.step};",
             *(f"    {line}" for line in lines),
             "  }",
@@ -179,7 +182,7 @@ def _loop(
         return []
     if size == 1:
         return lines
-    keyword = "for" if size <= 4 else keyword
+    keyword = "for" if size <= 4 and keyword != UNROLLED else keyword
     head = f"{keyword} (i32 {counter} = 0; {counter} < {size}; ++{counter}) {{"
     if reverse:
         head = f"{keyword} (i32 {counter} = {size - 1}; {counter} >= 0; --{counter}) {{"

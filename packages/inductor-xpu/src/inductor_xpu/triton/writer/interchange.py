@@ -110,6 +110,7 @@ class _Interchange:
         names = self.declare(arguments, "c", self.texts(initial, arguments))
         scope = Scope()
         self.group.scopes.append(scope)
+        self.group.has_loop = True
         self.writer.interchanged = op
         self.bind(arguments, names)
         if is_while:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-from ..elements import rounded
+from ..elements import is_narrow, rounded
 from ..ir.program import Op
 from ..ir.types import Scalar, element_of, shape_of
 from ..layouts import Bit, Layout, Source, bits_of, number_text
 from ..matrix import FRAGMENT_ROWS
+from .group import UNROLLED
 from .kernel import KernelWriter
 from .storage import Slots
 
@@ -46,21 +47,15 @@ def product_on_matrix_units(
         bits = [*along_k, *position[dim][skipped[dim] :]]
         return number_text([*bits, *(s for d in reversed(position[:-2]) for s in d)], widths)
 
-    register = number_text([sources[i] for i in range(len(layout.registers))], widths)
+    fragment = array.eight(number_text((sources[i] for i in fragments), widths))
     rows, columns = 1 << len(inner[rank - 2]), 1 << len(inner[rank - 1])
-    type, element = writer.type_of(result), element_of(result.type)
+    element = element_of(result.type)
     assert isinstance(element, Scalar)
-    unrolled = '_Pragma("unroll") for'
-    each_word = f"{unrolled} (i32 {word} = 0; {word} < {FRAGMENT_ROWS}; ++{word})"
-    each_row = f"{unrolled} (i32 {row} = 0; {row} < {rows}; ++{row})"
-    each_column = f"{unrolled} (i32 {column} = 0; {column} < {columns}; ++{column})"
-    each = f"{each_row} {each_column} {each_word}"
-    fragment = f"sum[{row} * {columns} + {column}]"
+    each_row = f"{UNROLLED} (i32 {row} = 0; {row} < {rows}; ++{row})"
+    each_column = f"{UNROLLED} (i32 {column} = 0; {column} < {columns}; ++{column})"
     left, right = number(rank - 2), number(rank - 1)
-    return [
-        f"for (i32 {block} = 0; {block} < {1 << len(outer)}; ++{block}) {{",
-        f"  triton::Eight<{type}> sum[{rows * columns}];",
-        f"  {each} {fragment}[{word}] = {array.element(register)};",
+    lines = [
+        f"{UNROLLED} (i32 {block} = 0; {block} < {1 << len(outer)}; ++{block}) {{",
         f"  for (i32 {k} = 0; {k} < {steps}; ++{k}) {{",
         f"    triton::Eight<i32> y[{columns}];",
         f"    {each_column} y[{column}] = triton::fragment<i32>({buffers[1]}, {right});",
@@ -69,9 +64,12 @@ def product_on_matrix_units(
         f"      {each_column} {fragment} = {product.function}(x, y[{column}], {fragment});",
         "    }",
         "  }",
-        f"  {each} {array.element(register)} = {rounded(element, f'{fragment}[{word}]')};",
-        "}",
     ]
+    if is_narrow(element):
+        each_word = f"{UNROLLED} (i32 {word} = 0; {word} < {FRAGMENT_ROWS}; ++{word})"
+        cell = f"{fragment}[{word}]"
+        lines.append(f"  {each_row} {each_column} {each_word} {cell} = {rounded(element, cell)};")
+    return [*lines, "}"]
 
 
 @cache

@@ -9,6 +9,8 @@ from .local_memory import ALIGNMENT
 
 # Compilers unroll loops over so many elements, and keep the elements in registers.
 MAX_UNROLLED = 4
+# Elements of the vectors that matrix units add products to, and their types.
+EIGHT, _EIGHT_TYPES = 8, ("float", "i32")
 
 
 @dataclass(frozen=True)
@@ -19,17 +21,26 @@ class Slots:
     There an
     array is in local memory, in which neighboring lanes are neighbors (``stride`` is the number of lanes),
     or the
-    lanes share the elements (``stride`` is 1). A private array has stride 0.
+    lanes share the elements (``stride`` is 1). A private array has stride 0; its elements may be those of vectors
+    of eight.
     """
 
     name: str
     stride: int
+    is_of_eights: bool = False
 
     def element(self, index: str) -> str:
         """Return the text of an element by its register's number."""
         if self.stride > 1:
             return f"{self.name}[{index} * {self.stride} + {LANE}]"
+        if self.is_of_eights:
+            return f"{self.name}[{index} >> 3][{index} & 7]"
         return f"{self.name}[{index}]"
+
+    def eight(self, number: str) -> str:
+        """Return the text of a vector of eight."""
+        assert self.is_of_eights
+        return f"{self.name}[{number}]"
 
 
 @dataclass
@@ -46,13 +57,19 @@ class Storage:
 
     A first run records when each is read last; the next one takes this record. Both runs must ask for the
     same arrays in the same order. ``lanes`` is 0 where arrays are private, and
-    ``local_bytes`` what they may take of local memory.
+    ``local_bytes`` what they may take of local memory. With ``eights`` private arrays are of vectors of eight, where
+    that is possible.
     """
 
     def __init__(
-        self, lanes: int, local_bytes: int, last_reads: dict[int, int] | None = None
+        self,
+        lanes: int,
+        local_bytes: int,
+        last_reads: dict[int, int] | None = None,
+        eights: bool = False,
     ) -> None:
         self.lanes, self.local_bytes, self.last_reads = lanes, local_bytes, last_reads
+        self.eights = eights
         self.reads: dict[int, int] = {}  # by the number of an array, the time of the last read
         self.used = 0  # bytes of local memory
         self._declarations: list[tuple[str, str, int]] = []  # type, name and size, or -1 - offset
@@ -90,9 +107,12 @@ class Storage:
         if stride:
             self._declarations.append((type, name, -1 - self.used))
             self.used += -(-size * stride * bytes // ALIGNMENT) * ALIGNMENT
-        else:
-            self._declarations.append((type, name, size))
-        return Slots(name, stride)
+            return Slots(name, stride)
+        is_of_eights = self.eights and size >= EIGHT and type in _EIGHT_TYPES
+        if is_of_eights:
+            type, size = f"triton::Eight<{type}>", size // EIGHT
+        self._declarations.append((type, name, size))
+        return Slots(name, stride, is_of_eights)
 
     def declarations(self, offset: int) -> list[str]:
         """Return the declarations of all arrays; those in local memory begin at an offset of it."""

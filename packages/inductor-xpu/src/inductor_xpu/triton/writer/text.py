@@ -15,9 +15,12 @@ from ..ir.types import element_of
 from ..layout_choice import LayoutChoice
 from ..layouts import LANE, TEAM, Layout, bits_of
 from ..plan import Plan
-from .group import Expr, Group
+from .group import UNROLLED, Expr, Group
 from .local_memory import LocalMemory
 from .storage import Storage
+
+# Elements of arrays beyond these do not fit a GPU's registers.
+_MAX_UNROLLED = 128
 
 
 class TextWriter:
@@ -147,10 +150,20 @@ class TextWriter:
         if group is None:
             return
         self.group = None
-        self.lines += group.lines(self.target.vector_loop)
+        self.lines += group.lines(self._keyword(group))
         for buffer in group.buffers:
             self.local.release(buffer.offset)
         self.storage.closed()
+
+    def _keyword(self, group: Group) -> str:
+        """Return the keyword of a loop over registers.
+
+        Arrays that matrix units use stay in registers only if no index into them is computed.
+        """
+        unrolls = self.choice.products and group.uses_arrays and not group.has_loop
+        if unrolls and group.layout.size <= _MAX_UNROLLED:
+            return UNROLLED
+        return self.target.vector_loop
 
     def widths(self) -> dict[str, int]:
         """Return the widths of all counters in bits."""
