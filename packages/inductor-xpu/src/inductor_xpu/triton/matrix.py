@@ -1,9 +1,10 @@
 """Products of matrices that the matrix units of an Intel GPU compute.
 
 A sub-group multiplies 8 rows by as many columns as it has lanes. OpenCL's extension
-cl_intel_subgroup_matrix_multiply_accumulate says which lane has what, so that the sum is an array of registers like any
-other: a lane has a column, and 8 registers are its rows. Of each operand a lane has 8 words. A word of the left operand
-has neighboring columns of a row; one of the right operand has neighboring rows of a column.
+cl_intel_subgroup_matrix_multiply_accumulate says which lane has what, so that the sum is an array of
+registers like any other: a lane has a column, and 8 registers are its rows. Of each operand a lane has 8
+words. A word of the left operand has neighboring columns of a row; one of the right operand has neighboring
+rows of a column. The matrices of SYCL's joint_matrix are opaque instead: each sum would go through memory.
 """
 
 from __future__ import annotations

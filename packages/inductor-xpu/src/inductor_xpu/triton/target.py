@@ -42,8 +42,8 @@ def target_of(capability: Mapping[str, Any]) -> Target:
 def _matrix_lanes(capability: Mapping[str, Any]) -> int:
     """Return the sub-group size of a GPU's matrix units, the smallest that it has; 0 without such units.
 
-    Where kernels get larger sub-groups than a GPU of Intel needs, as under XPU_GENERIC_BACKEND, only what every SYCL
-    device has may be used.
+    Where kernels get larger sub-groups than GPUs of Intel need, as under XPU_GENERIC_BACKEND, only what
+    every SYCL device has may be used.
     """
     if not capability.get(_MATRIX_UNITS):
         return 0

@@ -73,7 +73,9 @@ def translate(text: str, target: Target, num_warps: int) -> Translation:
     function = kernel_of(read(text))
     reject_spins(function.body)
     simplify_inductions(function.body)
-    lanes = target.matrix_lanes if find_products(function.body, target.matrix_lanes) else target.lanes
+    lanes = (
+        target.matrix_lanes if find_products(function.body, target.matrix_lanes) else target.lanes
+    )
     teams = _teams(target, lanes, num_warps)
     writer = _write(function, target, lanes, teams)
     name = _cpp_name(function.attributes["sym_name"])

@@ -42,8 +42,8 @@ class Expr:
 class LocalBuffer:
     """A part of local memory: the name of its pointer, and where it is.
 
-    ``order`` has the bits of a tile's coordinates, lowest first, as its elements lie there, if they lie as matrix
-    units need them; otherwise it is empty, and they lie in row-major order.
+    Elements lie there in row-major order, or as matrix units need them: ``order`` then has the bits of the
+    tile's coordinates, lowest first.
     """
 
     name: str
@@ -148,7 +148,7 @@ class Group:
         return None
 
     def lines(self, loop: str) -> list[str]:
-        """Return the lines of the whole; ``loop`` is the keyword of long loops, and of all if they are unrolled."""
+        """Return the lines of the whole; ``loop`` is the keyword of long loops, UNROLLED that of all."""
         body = list(self.scopes[1].lines)
         if self.axes:
             inner = self.scopes[2].lines

@@ -23,7 +23,7 @@ def product_on_matrix_units(
 ) -> list[str]:
     """Return the loops over blocks of fragments of the result, and over K."""
     result, product = op.result, writer.choice.products[op]
-    writer.preludes[_functions()] = None
+    writer.preludes[functions()] = None
     rank = len(shape_of(result.type))
     skipped = {rank - 2: bits_of(FRAGMENT_ROWS), rank - 1: bits_of(product.lanes)}
     words, fragments = range(skipped[rank - 2]), range(skipped[rank - 2], len(layout.registers))
@@ -38,7 +38,9 @@ def product_on_matrix_units(
         bit: Bit(name, index) for name, bits in counters.items() for index, bit in enumerate(bits)
     }
     steps = shape_of(op.operands[0].type)[-1] // product.depth
-    widths = writer.widths() | {name: len(bits) for name, bits in counters.items()} | {k: bits_of(steps)}
+    widths = (
+        writer.widths() | {name: len(bits) for name, bits in counters.items()} | {k: bits_of(steps)}
+    )
     position = layout.position(sources.__getitem__)
     along_k = [Bit(k, i) for i in range(bits_of(steps))]
 
@@ -73,5 +75,6 @@ def product_on_matrix_units(
 
 
 @cache
-def _functions() -> str:
+def functions() -> str:
+    """Return the functions of the device that these products call."""
     return resources.files("inductor_xpu.triton").joinpath("matrix.h").read_text()

@@ -21,8 +21,7 @@ class Slots:
     There an
     array is in local memory, in which neighboring lanes are neighbors (``stride`` is the number of lanes),
     or the
-    lanes share the elements (``stride`` is 1). A private array has stride 0; its elements may be those of vectors
-    of eight.
+    lanes share the elements (``stride`` is 1). A private array has stride 0; it may be of vectors of eight.
     """
 
     name: str
@@ -57,8 +56,8 @@ class Storage:
 
     A first run records when each is read last; the next one takes this record. Both runs must ask for the
     same arrays in the same order. ``lanes`` is 0 where arrays are private, and
-    ``local_bytes`` what they may take of local memory. With ``eights`` private arrays are of vectors of eight, where
-    that is possible.
+    ``local_bytes`` what they may take of local memory. With ``eights`` private arrays that are large enough
+    are of vectors.
     """
 
     def __init__(
