@@ -135,7 +135,8 @@ class ArrayWriter(TextWriter):
             buffer = group.converted[value] = self.local_buffer(value)
             group.buffers.append(buffer)
             group.scopes[0].lines += [*self.copy_lines(array, buffer.name), self.barrier_text]
-            group.after[:] = [self.barrier_text]
+            rest = [line for line in group.after if line != self.barrier_text]
+            group.after[:] = [*rest, self.barrier_text]
         depth = group.depth_of(position)
         index = row_major_text(position, self.widths())
         return self.let(self.type_of(value), f"{buffer.name}[{index}]", depth)
@@ -176,7 +177,7 @@ class ArrayWriter(TextWriter):
         offset = self.local.reserve(bytes)
         lines = self.lines if self.group is None else self.group.scopes[0].lines
         lines.append(f"{type}* {name} = ({type}*)((u8*)local_memory.data + {offset});")
-        return LocalBuffer(name, offset, order)
+        return LocalBuffer(name, type, offset, order)
 
     def copy_lines(self, array: KeptArray, buffer: str) -> list[str]:
         """Return lines that copy an array of registers to local memory, in row-major order."""

@@ -40,13 +40,14 @@ class Expr:
 
 @dataclass(frozen=True)
 class LocalBuffer:
-    """A part of local memory: the name of its pointer, and where it is.
+    """A part of local memory: the name of its pointer, its elements' C++ type, and where it is.
 
     Elements lie there in row-major order, or as matrix units need them: ``order`` then has the bits of the
     tile's coordinates, lowest first.
     """
 
     name: str
+    type: str
     offset: int
     order: tuple[Place, ...] = ()
 

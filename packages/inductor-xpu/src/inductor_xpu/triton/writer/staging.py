@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..ir.program import Op, Value
 from ..ir.types import element_of
-from ..layouts import number_text, row_major_text
+from ..layouts import Bit, Layout, bits_of, number_text, row_major_text
 from ..matrix import packed
-from .group import LocalBuffer
+from .group import UNROLLED, Group, LocalBuffer
 from .guards import guarded
 from .kernel import KernelWriter
 
@@ -18,13 +18,32 @@ def stage(writer: KernelWriter, op: Op, value: Value, buffer: LocalBuffer) -> No
     position = group.position(layout)
     text = writer.element(value, position).address
     if buffer.order:
-        text = packed(element_of(value.type), text)
-        index = number_text((position[dim][bit] for dim, bit in buffer.order), writer.widths())
-    else:
-        index = row_major_text(position, writer.widths())
+        _stage_in_order(writer, group, layout, packed(element_of(value.type), text), buffer)
+        return
+    index = row_major_text(position, writer.widths())
     owner = writer.owner(layout)
     line = guarded([owner] if owner else [], f"{buffer.name}[{index}] = {text};")
     group.scopes[-1].lines.append(line)
+
+
+def _stage_in_order(
+    writer: KernelWriter, group: Group, layout: Layout, text: str, buffer: LocalBuffer
+) -> None:
+    """Write the current element to registers, and all elements after the loop to local memory.
+
+    A write to local memory would wait for the load of its element, and the next load for that write.
+    """
+    array, counter = writer.name("t"), writer.name("r")
+    group.uses_arrays = True
+    group.scopes[0].lines.append(f"{buffer.type} {array}[{layout.size}];")
+    index = writer.index_text(layout, group.position(layout))
+    group.scopes[-1].lines.append(f"{array}[{index}] = {text};")
+    position = layout.position(lambda bit: Bit(counter, bit))
+    widths = {**writer.item_widths, counter: bits_of(layout.size)}
+    index = number_text((position[dim][bit] for dim, bit in buffer.order), widths)
+    owner = writer.owner(layout)
+    line = guarded([owner] if owner else [], f"{buffer.name}[{index}] = {array}[{counter}];")
+    group.after.append(f"{UNROLLED} (i32 {counter} = 0; {counter} < {layout.size}; ++{counter}) {line}")
 
 
 def stage_operand(writer: KernelWriter, op: Op, value: Value) -> None:
