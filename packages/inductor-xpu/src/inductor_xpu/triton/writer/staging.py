@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..ir.program import Op, Value
 from ..ir.types import element_of
-from ..layouts import Bit, Layout, bits_of, number_text, row_major_text
+from ..layouts import Bit, Layout, Position, bits_of, number_text, row_major_text
 from ..matrix import packed
 from .group import UNROLLED, Group, LocalBuffer
 from .guards import guarded
 from .kernel import KernelWriter
+
+# Elements that a work-item loads before it writes the first of them to local memory.
+_MAX_IN_FLIGHT = 32
 
 
 def stage(writer: KernelWriter, op: Op, value: Value, buffer: LocalBuffer) -> None:
@@ -18,20 +23,20 @@ def stage(writer: KernelWriter, op: Op, value: Value, buffer: LocalBuffer) -> No
     position = group.position(layout)
     text = writer.element(value, position).address
     if buffer.order:
-        _stage_in_order(writer, group, layout, packed(element_of(value.type), text), buffer)
-        return
-    index = row_major_text(position, writer.widths())
-    owner = writer.owner(layout)
-    line = guarded([owner] if owner else [], f"{buffer.name}[{index}] = {text};")
+        text = packed(element_of(value.type), text)
+        if layout.size <= _MAX_IN_FLIGHT:
+            _stage_after(writer, group, layout, text, buffer)
+            return
+    line = _write_element(writer, layout, position, text, buffer, writer.widths())
     group.scopes[-1].lines.append(line)
 
 
-def _stage_in_order(
+def _stage_after(
     writer: KernelWriter, group: Group, layout: Layout, text: str, buffer: LocalBuffer
 ) -> None:
     """Write the current element to registers, and all elements after the loop to local memory.
 
-    A write to local memory would wait for the load of its element, and the next load for that write.
+    A write to local memory waits for the load of its element, and the next load would wait for that write.
     """
     array, counter = writer.name("t"), writer.name("r")
     group.uses_arrays = True
@@ -40,10 +45,25 @@ def _stage_in_order(
     group.scopes[-1].lines.append(f"{array}[{index}] = {text};")
     position = layout.position(lambda bit: Bit(counter, bit))
     widths = {**writer.item_widths, counter: bits_of(layout.size)}
-    index = number_text((position[dim][bit] for dim, bit in buffer.order), widths)
+    line = _write_element(writer, layout, position, f"{array}[{counter}]", buffer, widths)
+    head = f"{UNROLLED} (i32 {counter} = 0; {counter} < {layout.size}; ++{counter})"
+    group.after.append(f"{head} {line}")
+
+
+def _write_element(
+    writer: KernelWriter,
+    layout: Layout,
+    position: Position,
+    text: str,
+    buffer: LocalBuffer,
+    widths: Mapping[str, int],
+) -> str:
+    """Return the statement that writes an element to local memory."""
+    index = row_major_text(position, widths)
+    if buffer.order:
+        index = number_text((position[dim][bit] for dim, bit in buffer.order), widths)
     owner = writer.owner(layout)
-    line = guarded([owner] if owner else [], f"{buffer.name}[{index}] = {array}[{counter}];")
-    group.after.append(f"{UNROLLED} (i32 {counter} = 0; {counter} < {layout.size}; ++{counter}) {line}")
+    return guarded([owner] if owner else [], f"{buffer.name}[{index}] = {text};")
 
 
 def stage_operand(writer: KernelWriter, op: Op, value: Value) -> None:
