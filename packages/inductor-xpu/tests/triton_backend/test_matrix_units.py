@@ -117,24 +117,23 @@ def uses_matrix_units(compiled):
 @pytest.mark.values
 @pytest.mark.parametrize("dtype", SUMS)
 @pytest.mark.parametrize(
-    ("tile", "num_warps", "sizes"),
+    ("tile", "num_warps", "sizes", "transposed"),
     [
-        ((64, 64, 32), 4, (100, 70, 50)),
-        ((32, 32, 64), 1, (32, 32, 128)),
-        ((16, 64, 64), 2, (20, 130, 65)),
-        ((128, 16, 32), 8, (130, 17, 40)),
-        ((8, 16, 32), 4, (9, 17, 33)),  # more sub-groups than fragments
+        ((64, 64, 32), 4, (100, 70, 50), (False, False)),
+        ((32, 32, 64), 1, (32, 32, 128), (False, True)),
+        ((16, 64, 64), 2, (20, 130, 65), (True, False)),
+        ((128, 16, 32), 8, (130, 17, 40), (True, True)),
+        ((8, 16, 32), 4, (9, 17, 33), (False, True)),  # more sub-groups than fragments
     ],
 )
-def test_products_are_exact(emulated, dtype, tile, num_warps, sizes):
+def test_products_are_exact(emulated, dtype, tile, num_warps, sizes, transposed):
     m, n, k = sizes
-    for transposed in ((False, False), (True, False), (False, True)):
-        a, b = whole_numbers(m, k, dtype=dtype), whole_numbers(k, n, dtype=dtype)
-        a, b = (x.T.contiguous().T if t else x for x, t in zip((a, b), transposed, strict=True))
-        c = whole_numbers(m, n, dtype=torch.int32 if dtype == torch.int8 else torch.float32)
-        expected = c.cpu().double() + a.cpu().double() @ b.cpu().double()
-        assert uses_matrix_units(multiply(a, b, c, tile, num_warps))
-        assert torch.equal(c.cpu().double(), expected)
+    a, b = whole_numbers(m, k, dtype=dtype), whole_numbers(k, n, dtype=dtype)
+    a, b = (x.T.contiguous().T if t else x for x, t in zip((a, b), transposed, strict=True))
+    c = whole_numbers(m, n, dtype=torch.int32 if dtype == torch.int8 else torch.float32)
+    expected = c.cpu().double() + a.cpu().double() @ b.cpu().double()
+    assert uses_matrix_units(multiply(a, b, c, tile, num_warps))
+    assert torch.equal(c.cpu().double(), expected)
 
 
 @pytest.mark.values
@@ -179,8 +178,7 @@ def test_small_tiles_have_no_units(emulated):
 
 
 @pytest.mark.values
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("dtype", "causal"), [(torch.float16, True), (torch.bfloat16, False)])
 def test_attention_with_gradients(emulated, dtype, causal):
     q, k, v = (
         torch.randn(1, 2, 100, 32, device="xpu", dtype=dtype).requires_grad_() for _ in range(3)
