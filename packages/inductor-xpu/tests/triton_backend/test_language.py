@@ -30,6 +30,14 @@ def interpreted(request, tmp_path_factory):
     return torch.load(folder / "results.pt")
 
 
+ON_MATRIX_UNITS = [
+    *(
+        f"dot-{dtype}-{size}"
+        for dtype in ("f16", "bf16", "i8")
+        for size in ("32x64x32", "64x16x128")
+    ),
+    *("dot-half", "dot-3d-f16"),
+]
 IDS = [(case.name, case.dtype) for case in CASES.values()]
 TILES = [(case.name, case.dtype) for module in (tiles, programs) for case in module.cases()]
 
@@ -59,4 +67,11 @@ def test_language(name, dtype, interpreted, tmp_path):
 @pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
 @pytest.mark.parametrize(("name", "dtype"), TILES, ids=[name for name, _ in TILES])
 def test_language_over_sub_groups(name, dtype, interpreted, tmp_path, several_sub_groups):
+    check(name, interpreted, tmp_path)
+
+
+@pytest.mark.values
+@pytest.mark.usefixtures("matrix_units")
+@pytest.mark.parametrize("name", ON_MATRIX_UNITS)
+def test_products_on_matrix_units(name, interpreted, tmp_path):
     check(name, interpreted, tmp_path)

@@ -22,7 +22,6 @@ from inductor_xpu.triton import compiler  # noqa: E402
 from inductor_xpu.triton.ir.types import Scalar  # noqa: E402
 from inductor_xpu.triton.matrix import MatrixProduct  # noqa: E402
 from inductor_xpu.triton.target import target_of  # noqa: E402
-from inductor_xpu.triton.writer import matrix_units  # noqa: E402
 
 CLOSE = {torch.float32: (1e-4, 1e-4), torch.float16: (5e-3, 5e-3), torch.bfloat16: (3e-2, 3e-2)}
 SUMS = {torch.int8: tl.int32, torch.float16: tl.float32, torch.bfloat16: tl.float32}
@@ -80,19 +79,12 @@ KERNELS = [_multiply, _multiply_batches, _square]
 KERNELS += [f for f in vars(tutorials).values() if hasattr(f, "device_caches")]
 
 
-@pytest.fixture(params=[8, 16], ids=["8_lanes", "16_lanes"])
-def emulated(request, monkeypatch, tmp_path):
-    """Programs are compiled as for a GPU with matrix units; functions of this device are in their place."""
-    stock, functions = compiler.target_of, matrix_units.functions()
-    emulation = functions + (FOLDER / "emulated_matrix_units.h").read_text()
-    as_gpu = lambda capability: replace(stock(capability), gpu=True, matrix_lanes=request.param)  # noqa: E731
-    monkeypatch.setattr(compiler, "target_of", as_gpu)
-    monkeypatch.setattr(matrix_units, "functions", lambda: emulation)
+@pytest.fixture
+def emulated(matrix_units):
+    """Kernels of this file are compiled for emulated matrix units."""
     for kernel in KERNELS:
         kernel.device_caches.clear()
-    with triton.knobs.cache.scope():
-        triton.knobs.cache.dir = str(tmp_path)
-        yield request.param
+    yield
     for kernel in KERNELS:
         kernel.device_caches.clear()
 
