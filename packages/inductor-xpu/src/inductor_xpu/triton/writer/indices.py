@@ -101,9 +101,9 @@ def _find(writer: ValueWriter, value: Value, position: Position) -> Linear:
     if name == "arith.muli":
         return _product(writer, value, position)
     if name in ("arith.divsi", "arith.remsi"):
-        found = _divided(writer, value, position)
-        if found is not None:
-            return found
+        divided = _divided(writer, value, position)
+        if divided is not None:
+            return divided
     return _opaque(writer, value, position)
 
 
