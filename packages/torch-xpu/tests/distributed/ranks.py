@@ -1,4 +1,4 @@
-"""Runs a program as two ranks that find each other by a file."""
+"""Runs a program as ranks that find each other by a file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ def run_ranks(
     env: dict[str, str] | None = None,
     timeout: float = 100,
     check: bool = True,
+    ranks: int = 2,
 ) -> list[ChildResult]:
-    """Return the results of both ranks; each is killed, with all that it started, after the timeout."""
-    results: list[Any] = [None, None]
+    """Return the results of the ranks; each is killed, with all that it started, after the timeout."""
+    results: list[Any] = [None] * ranks
     with tempfile.TemporaryDirectory() as folder:
 
         def run(rank: int) -> None:
             variables = {
                 "RANK": str(rank),
+                "RANKS": str(ranks),
                 "STORE": str(Path(folder) / "store"),
                 "XPU_DISTRIBUTED": "1",
                 "XPU_FALLBACK": "error",
@@ -37,7 +39,7 @@ def run_ranks(
                 PROGRAMS / program, env=variables, timeout=timeout, arguments=arguments
             )
 
-        threads = [threading.Thread(target=run, args=(rank,)) for rank in range(2)]
+        threads = [threading.Thread(target=run, args=(rank,)) for rank in range(ranks)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -91,6 +91,32 @@ def stalled() -> None:
     dist.destroy_process_group()
 
 
+def recorded() -> None:
+    """The message of a timeout names what is pending beside it, and the flight record if there is one."""
+    rank = start(BACKEND, timeout=3)
+    x = tensor()
+    for _ in range(2):
+        dist.all_reduce(x)
+    torch.xpu.synchronize()
+    if rank == 1:
+        time.sleep(6)
+        os._exit(0)
+    dist.all_reduce(x)
+    for _ in range(6):
+        dist.broadcast(x, 0)
+    prefix = os.environ.get("TORCH_FR_DUMP_TEMP_FILE") or os.environ.get(
+        "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"
+    )
+    seconds_until_raised(
+        torch.xpu.synchronize,
+        "all_reduce number 3",
+        "also pending: broadcast number 4, broadcast number 5, broadcast number 6, "
+        "broadcast number 7 and 2 more",
+        f"are in {prefix}0" if prefix else "did not come in time: 1",
+    )
+    dist.destroy_process_group()
+
+
 def short_wait() -> None:
     """A wait's own timeout passes; the collective goes on and completes."""
     rank = start(BACKEND, timeout=30)

@@ -1,4 +1,4 @@
-"""Starts the functions of a program on two ranks; imported by the programs of this folder."""
+"""Starts a program as a rank, of two unless RANKS says otherwise; imported by the programs of this folder."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import torch
 import torch.distributed as dist
 
 DEVICE = torch.device("xpu")
+RANKS = int(os.environ.get("RANKS", "2"))
 
 
 def start(backend: str | None = None, timeout: float = 30) -> int:
     """Make the default group from the environment's rank and store file; return the rank."""
     rank = int(os.environ["RANK"])
     torch.set_num_threads(1)
-    store = dist.FileStore(os.environ["STORE"], 2)
+    store = dist.FileStore(os.environ["STORE"], RANKS)
     dist.init_process_group(
-        backend, store=store, rank=rank, world_size=2, timeout=timedelta(seconds=timeout)
+        backend, store=store, rank=rank, world_size=RANKS, timeout=timedelta(seconds=timeout)
     )
     return rank

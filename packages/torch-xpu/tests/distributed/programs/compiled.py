@@ -1,0 +1,49 @@
+"""Collectives inside of torch.compile: one graph, and the values of eager mode."""
+
+from __future__ import annotations
+
+import torch
+import torch.distributed as dist
+from gpt import batch, loss_of, model
+from torch import Tensor
+from torch.distributed import _functional_collectives as functional
+from torch.nn.parallel import DistributedDataParallel
+from two_ranks import DEVICE, RANKS, start
+
+
+def mixed(x: Tensor) -> tuple[Tensor, ...]:
+    doubled = torch.sin(x) * 2
+    total = functional.all_reduce(doubled, "sum", dist.group.WORLD)
+    gathered = functional.all_gather_tensor(total + x, 0, dist.group.WORLD)
+    part = functional.reduce_scatter_tensor(gathered.cos(), "sum", 0, dist.group.WORLD)
+    turned = functional.all_to_all_single(gathered, None, None, dist.group.WORLD)
+    several = functional.all_reduce_coalesced([part * 3, turned + 1], "sum", dist.group.WORLD)
+    return total.exp(), gathered.sum(0), *several
+
+
+def in_place(x: Tensor) -> Tensor:
+    y = x * 2
+    dist.all_reduce(y)
+    dist.broadcast(y, 1)
+    return y.sin()
+
+
+def same(ours: object, theirs: object) -> None:
+    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+rank = start()
+for rows in (4, 6):
+    x = torch.linspace(-1, 1, rows * 5, device=DEVICE).view(rows, 5) * (rank + 1)
+    for function in (mixed, in_place):
+        same(torch.compile(function, fullgraph=True)(x), function(x))
+
+gradients = []
+for compiled in (False, True):
+    network = DistributedDataParallel(model())
+    call = torch.compile(network) if compiled else network
+    loss_of(call, batch(0).chunk(RANKS)[rank]).backward()
+    gradients.append([parameter.grad for parameter in network.parameters()])
+same(gradients[1], gradients[0])
+print("done")
+dist.destroy_process_group()
