@@ -6,6 +6,7 @@
 #include <c10/util/StringUtil.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <future>
 #include <sstream>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "device/errors.h"
 #include "device/streams.h"
+#include "distributed/flight_record.h"
 #include "xpu/event.h"
 #include "xpu/graph.h"
 
@@ -103,6 +105,7 @@ Group::Group(c10::intrusive_ptr<c10d::Store> store, int rank, int size, std::str
       backend_(std::move(backend)),
       transport_(std::move(transport)),
       timeout_(timeout),
+      global_rank_(rank),
       process_(getpid()) {}
 
 std::shared_ptr<Group> Group::make(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
@@ -281,6 +284,20 @@ std::string Group::missing_ranks(std::uint64_t number) {
   return "; the store that tells which ranks came does not answer: the rank that holds it ended or hangs";
 }
 
+std::string Group::others_pending(const Pending& pending) {
+  constexpr std::size_t max_shown = 4;
+  std::vector<const Pending*> others;
+  std::lock_guard lock(mutex_);
+  for (auto& other : pending_)
+    if (other.get() != &pending) others.push_back(other.get());
+  std::sort(others.begin(), others.end(), [](auto* a, auto* b) { return a->begin < b->begin; });
+  std::ostringstream text;
+  for (std::size_t i = 0; i < std::min(others.size(), max_shown); ++i)
+    text << (i ? ", " : "; also pending: ") << others[i]->call.name << " number " << others[i]->number;
+  if (others.size() > max_shown) text << " and " << others.size() - max_shown << " more";
+  return text.str();
+}
+
 void Group::fail(Pending& pending, std::exception_ptr error) {
   bool is_late = Clock::now() - pending.begin >= pending.timeout;
   auto text = c10::str(pending.work->description(), is_late ? " timed out after " : " failed after ",
@@ -299,7 +316,9 @@ void Group::fail(Pending& pending, std::exception_ptr error) {
       auto missing = missing_ranks(pending.number);
       if (is_late) text += missing;
     }
-    text += ". " + reason;
+    text += others_pending(pending) + ". " + reason;
+    if (auto file = write_flight_record(global_rank_); !file.empty())
+      text += c10::str(". The collectives that this rank has started are in ", file);
     std::lock_guard lock(mutex_);
     if (failure_.empty()) failure_ = text;
   }
@@ -330,9 +349,10 @@ void Group::set_timeout(milliseconds timeout) {
   timeout_ = timeout;
 }
 
-void Group::set_label(std::string label) {
+void Group::set_label(std::string label, int global_rank) {
   std::lock_guard lock(mutex_);
   label_ = std::move(label);
+  global_rank_ = global_rank;
 }
 
 std::uint64_t Group::sequence_number() const {

@@ -67,8 +67,8 @@ class Group : public std::enable_shared_from_this<Group> {
   /// Waits for what is pending for at most `timeout`, and fails the rest. The devices do not report it: for
   /// the end of the process, whose status is its own.
   void end_within(std::chrono::milliseconds timeout);
-  /// Names of the group's ranks and of the group, for messages.
-  void set_label(std::string label);
+  /// Sets the group's name, for messages, and this process's rank among all, for the flight record.
+  void set_label(std::string label, int global_rank);
 
   const int rank, size;
 
@@ -83,6 +83,7 @@ class Group : public std::enable_shared_from_this<Group> {
   void complete(const Pending& pending, std::exception_ptr error);
   std::string describe(const Call& call, std::uint64_t number) const;
   std::string missing_ranks(std::uint64_t number);
+  std::string others_pending(const Pending& pending);
   Lane& lane(bool point_to_point);
 
   const c10::intrusive_ptr<c10d::Store> store_;
@@ -93,6 +94,7 @@ class Group : public std::enable_shared_from_this<Group> {
   std::mutex transport_mutex_;  ///< held while a transport is started, from either lane
   std::chrono::milliseconds timeout_;
   std::string label_;
+  int global_rank_;
   std::uint64_t collectives_ = 0, transfers_ = 0;
   std::unordered_set<std::shared_ptr<Pending>> pending_;
   std::unique_ptr<Lane> collective_lane_, transfer_lane_;

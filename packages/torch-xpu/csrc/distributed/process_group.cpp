@@ -16,7 +16,8 @@ ProcessGroupXCCL::ProcessGroupXCCL(const c10::intrusive_ptr<c10d::Store>& store,
       name_(std::move(name)),
       options_(std::move(options)),
       group_(Group::make(store, rank, size, name_, std::move(transport), options_->timeout)) {
-  group_->set_label(options_->group_name);
+  auto& ranks = options_->global_ranks_in_group;
+  group_->set_label(options_->group_name, ranks.empty() ? rank : static_cast<int>(ranks.at(rank)));
 }
 
 ProcessGroupXCCL::~ProcessGroupXCCL() {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .torch_version import mismatch
 
 
@@ -15,6 +17,10 @@ def load() -> None:
 
         warnings.warn(f"{wrong.reason}. Run: {wrong.fix}", stacklevel=2)
         return
+    if "LOCAL_WORLD_SIZE" in os.environ:
+        from ._local_ranks import divide_cpu
+
+        divide_cpu()
     from . import _bridge, _torch_bindings  # noqa: F401 - the bridge registers itself when it is loaded
 
     _torch_bindings.install()

@@ -21,13 +21,16 @@ from . import _bridge, import_hooks
 EXIT_TIMEOUT = timedelta(seconds=1)
 
 
-def _transport(store: Any, rank: int, size: int, timeout: timedelta, lazy: bool) -> Any:
-    """Return a gloo group that only one process group uses."""
+def _transport(store: Any, rank: int, size: int, of_group: Any, lazy: bool) -> Any:
+    """Return a gloo group that only one process group uses, of which these are the options."""
     import torch.distributed as dist
 
     options = dist.ProcessGroupGloo._Options()
     options._devices = [dist.ProcessGroupGloo.create_default_device(lazy_init=lazy)]
-    options._timeout = timeout
+    options._timeout = of_group._timeout
+    # For PyTorch's flight record, in which the group of CPU tensors has the name without the suffix.
+    options.group_name = f"{of_group.group_name}/xpu"
+    options.global_ranks_in_group = of_group.global_ranks_in_group
     return dist.ProcessGroupGloo(dist.PrefixStore("xpu/", store), rank, size, options)
 
 
@@ -47,7 +50,7 @@ def _make_class() -> type:
             name: str = "xccl",
             lazy: bool = False,
         ) -> None:
-            transport = _transport(store, rank, size, options._timeout, lazy)
+            transport = _transport(store, rank, size, options, lazy)
             super().__init__(store, rank, size, options, transport, name)
 
     ProcessGroupXCCL.__module__ = "torch.distributed.distributed_c10d"

@@ -10,7 +10,7 @@ from xpu_testing import run_child
 pytestmark = pytest.mark.values
 
 
-def test_each_rank_has_a_device_with_its_own_cores(tmp_path):
+def test_each_rank_has_a_device_with_a_part_of_the_cores(tmp_path):
     launch(TORCHRUN, "launched.py", str(tmp_path))
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
     assert first["devices"] == second["devices"] == 2

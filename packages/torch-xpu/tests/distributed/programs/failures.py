@@ -98,15 +98,17 @@ def recorded() -> None:
     for _ in range(2):
         dist.all_reduce(x)
     torch.xpu.synchronize()
+    prefix = os.environ.get("TORCH_FR_DUMP_TEMP_FILE") or os.environ.get(
+        "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"
+    )
     if rank == 1:
         time.sleep(6)
+        if prefix:
+            Path(f"{prefix}1").write_bytes(torch._C._distributed_c10d._dump_fr_trace())
         os._exit(0)
     dist.all_reduce(x)
     for _ in range(6):
         dist.broadcast(x, 0)
-    prefix = os.environ.get("TORCH_FR_DUMP_TEMP_FILE") or os.environ.get(
-        "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"
-    )
     seconds_until_raised(
         torch.xpu.synchronize,
         "all_reduce number 3",
