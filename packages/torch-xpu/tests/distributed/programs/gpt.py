@@ -51,7 +51,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    def __init__(self, layers: int = 2) -> None:
+    def __init__(self, layers: int) -> None:
         super().__init__()
         self.words = nn.Embedding(WORDS, WIDTH)
         self.places = nn.Embedding(LENGTH, WIDTH)
@@ -66,10 +66,10 @@ class GPT(nn.Module):
         return self.head(self.norm(x))
 
 
-def model() -> GPT:
+def model(layers: int = 2) -> GPT:
     """Return the model with the same weights in every process."""
     torch.manual_seed(0)
-    return GPT().to(DEVICE)
+    return GPT(layers).to(DEVICE)
 
 
 def batch(step: int) -> Tensor:
