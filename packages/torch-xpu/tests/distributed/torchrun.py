@@ -1,4 +1,4 @@
-"""Runs a program of the folder by torchrun, as two local ranks that find each other over loopback."""
+"""Runs a program, of the folder unless it has a path, by a launcher as two local ranks over loopback."""
 
 from __future__ import annotations
 

@@ -72,6 +72,9 @@ def data_parallel(hook: Callable[..., object] | None = None, **options: object) 
 def ddp() -> None:
     network = data_parallel()
     compare(train(network, optimizer(network.parameters()), on_half), network.module)
+    times = network._get_ddp_logging_data()
+    assert times["avg_backward_comm_time"] > 0, times
+    assert times["avg_forward_compute_time"] > 0, times
 
 
 def ddp_views() -> None:
