@@ -34,7 +34,7 @@ XPU_FN Sum multiply(triton::Eight<triton::LeftWord> a, triton::Eight<i32> b, Sum
 }
 
 template <class T>
-XPU_FN triton::Eight<T> read(triton::Local<T> words) {
+XPU_FN triton::Eight<T> read(triton::LocalPointer<T> words) {
   typedef const __attribute__((opencl_local)) T __attribute__((may_alias)) Any;
   triton::Eight<T> r;
   _Pragma("unroll") for (int i = 0; i < 8; ++i) r[i] = ((Any*)words)[i * XPU_SUB_GROUP + lane()];
@@ -44,10 +44,10 @@ XPU_FN triton::Eight<T> read(triton::Local<T> words) {
 }  // namespace emulated
 
 #define EMULATED __attribute__((sycl_device)) XPU_FN
-EMULATED triton::Eight<u16> intel_sub_group_block_read_us8(triton::Local<u16> p) {
+EMULATED triton::Eight<u16> intel_sub_group_block_read_us8(triton::LocalPointer<u16> p) {
   return emulated::read(p);
 }
-EMULATED triton::Eight<u32> intel_sub_group_block_read8(triton::Local<u32> p) {
+EMULATED triton::Eight<u32> intel_sub_group_block_read8(triton::LocalPointer<u32> p) {
   return emulated::read(p);
 }
 #define EMULATED_PRODUCT(NAME, T, SUM)                                                      \

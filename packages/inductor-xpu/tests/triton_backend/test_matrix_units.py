@@ -75,7 +75,14 @@ def _square(x_ptr, c_ptr, SIZE: tl.constexpr):
     tl.store(c_ptr + at, c)
 
 
-KERNELS = [_multiply, _multiply_batches, _square]
+@triton.jit
+def _sum_rows(x_ptr, c_ptr, SIZE: tl.constexpr):
+    at = tl.arange(0, SIZE)[:, None] * SIZE + tl.arange(0, SIZE)[None, :]
+    constant = tl.full((SIZE, SIZE), 0.3, tl.bfloat16)
+    tl.store(c_ptr + at, tl.dot(tl.load(x_ptr + at), constant))
+
+
+KERNELS = [_multiply, _multiply_batches, _square, _sum_rows]
 KERNELS += [f for f in vars(tutorials).values() if hasattr(f, "device_caches")]
 
 
@@ -159,6 +166,15 @@ def test_one_tile_is_both_operands(emulated):
     y = x.cpu().double()
     expected = 0.5 * (y @ y) @ (y @ y) + y.T @ y + y @ y
     assert torch.equal(c.cpu().double(), expected)
+
+
+@pytest.mark.values
+def test_constants_are_numbers_of_their_type(emulated):
+    x = whole_numbers(32, 32, dtype=torch.bfloat16)
+    c = torch.empty(32, 32, device="xpu")
+    assert uses_matrix_units(_sum_rows[(1,)](x, c, SIZE=32))
+    constant = torch.full((32, 32), 0.3, dtype=torch.bfloat16)
+    assert torch.equal(c.cpu(), x.cpu().float() @ constant.float())
 
 
 @pytest.mark.values

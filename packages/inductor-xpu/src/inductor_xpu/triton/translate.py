@@ -20,7 +20,7 @@ from .ir.spins import reject_spins
 from .ir.types import Pointer, Scalar, element_of
 from .layout_choice import LayoutChoice
 from .layouts import LANE, TEAM
-from .matrix import find_products
+from .matrix import MatrixProduct, find_products
 from .plan import Plan
 from .writer.costs import keep_costly
 from .writer.emit import emit_block
@@ -73,11 +73,10 @@ def translate(text: str, target: Target, num_warps: int) -> Translation:
     function = kernel_of(read(text))
     reject_spins(function.body)
     simplify_inductions(function.body)
-    lanes = (
-        target.matrix_lanes if find_products(function.body, target.matrix_lanes) else target.lanes
-    )
+    products = find_products(function.body, target.matrix_lanes)
+    lanes = target.matrix_lanes if products else target.lanes
     teams = _teams(target, lanes, num_warps)
-    writer = _write(function, target, lanes, teams)
+    writer = _write(function, target, lanes, teams, products)
     name = _cpp_name(function.attributes["sym_name"])
     return Translation(
         name=name,
@@ -102,10 +101,11 @@ def _teams(target: Target, lanes: int, num_warps: int) -> int:
     return 1 << (wanted.bit_length() - 1)
 
 
-def _write(function: Op, target: Target, lanes: int, teams: int) -> KernelWriter:
+def _write(
+    function: Op, target: Target, lanes: int, teams: int, products: dict[Op, MatrixProduct]
+) -> KernelWriter:
     """Write a kernel until its plan is complete, then with arrays that are used again."""
     body, plan = function.body, Plan()
-    products = find_products(body, target.matrix_lanes)
     choice = LayoutChoice(body, lanes, teams, products)
     facts = IntegerFacts(function)
     last_reads: dict[int, int] | None = None
