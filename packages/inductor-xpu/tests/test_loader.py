@@ -4,7 +4,7 @@ import pytest
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
-from inductor_xpu import loader
+from inductor_xpu import builds
 from inductor_xpu.loader import MAX_LAUNCHES, SizedLauncher
 
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
@@ -47,8 +47,8 @@ def test_kernels_are_built_once_and_before_the_graph_is_written(monkeypatch):
     from torch._inductor.utils import fresh_cache
 
     built = []
-    stock = loader._build, GraphLowering.codegen
-    monkeypatch.setattr(loader, "_build", lambda *args: built.append(args) or stock[0](*args))
+    stock = builds._build, GraphLowering.codegen
+    monkeypatch.setattr(builds, "_build", lambda *args: built.append(args) or stock[0](*args))
 
     def codegen(graph):
         written = stock[1](graph)
@@ -72,10 +72,10 @@ def test_a_build_that_failed_is_tried_again(monkeypatch):
             raise result
         return result
 
-    monkeypatch.setattr(loader, "_build", build)
-    failed = loader.start_build("a kernel", 0, "its source")
+    monkeypatch.setattr(builds, "_build", build)
+    failed = builds.start_build("a kernel", 0, "its source")
     with pytest.raises(OSError, match="No space"):
         failed.result(100)
-    built = loader.start_build("a kernel", 0, "its source")
+    built = builds.start_build("a kernel", 0, "its source")
     assert built.result(100) == "kernel"
-    assert loader.start_build("a kernel", 0, "its source") is built
+    assert builds.start_build("a kernel", 0, "its source") is built

@@ -86,11 +86,11 @@ torch.testing.assert_close(function(x), (x.sin() * 3).exp())
 
 COUNTED = """
 import torch, xpu_runtime as xr
-from inductor_xpu import loader
+from inductor_xpu import builds
 x = torch.ones(1000, device="xpu")
 built = []
-stock = loader._build
-loader._build = lambda *arguments: built.append(arguments) or stock(*arguments)
+stock = builds._build
+builds._build = lambda *arguments: built.append(arguments) or stock(*arguments)
 out = torch.compile(lambda x: torch.softmax(x.tan() + 1, 0) * 2)(x)
 torch.testing.assert_close(out, torch.softmax(x.tan() + 1, 0) * 2)
 counters = torch._dynamo.utils.counters["inductor"]

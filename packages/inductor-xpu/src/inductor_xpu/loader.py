@@ -1,24 +1,20 @@
-"""What compiled code calls: kernels, built in the background from when they are written or loaded."""
+"""What compiled code calls: kernels, built in the background, and numbers as their arguments."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import Future, ThreadPoolExecutor
 from ctypes import c_double, c_float, c_int32, c_int64
-from functools import cache
 from operator import itemgetter
 from typing import Any
-from weakref import WeakValueDictionary
 
 import torch._C._dynamo.guards
 import xpu_runtime as xr
 from torch._inductor.async_compile import get_compile_threads
 from torch._inductor.codecache import LambdaFuture
 from torch_xpu import compiled_code
-from xpu_runtime import faults as kernel_faults
-from xpu_runtime.codegen.comments import without_comments
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
+
+from .builds import load_faults, start_build
 
 __all__ = [
     "Division",
@@ -30,8 +26,6 @@ __all__ = [
     "load_kernel",
 ]
 
-# The runtime's helper processes build; a thread waits for each build.
-_WAITING = 8
 # Sets of sizes whose launches a kernel remembers.
 MAX_LAUNCHES = 1024
 
@@ -54,37 +48,6 @@ def double_bits(value: float) -> int:
     return c_int64.from_buffer(c_double(value)).value
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_WAITING, thread_name_prefix="inductor_xpu")
-
-
-# Builds that a graph which is being compiled, or a launcher's future, refers to.
-_builds: WeakValueDictionary[tuple[str, int, str], Future[Any]] = WeakValueDictionary()
-
-
-def _forget_threads() -> None:
-    """Forget the parent's threads, so that a forked child gets the runtime's error instead of a wait."""
-    _pool.cache_clear()
-    _builds.clear()
-
-
-os.register_at_fork(after_in_child=_forget_threads)
-
-
-def start_build(name: str, device: int, source: str) -> Future[Any]:
-    """Return the future of a kernel; for equal ones the same, as long as something refers to it.
-
-    A build that failed, as for a full disk, is tried again.
-    """
-    plain = without_comments(source)
-    key = name, device, plain
-    build = _builds.get(key)
-    if build is None or (build.done() and build.exception()):
-        build = _builds[key] = _pool().submit(_build, name, device, plain)
-    return build
-
-
 def load_kernel(
     name: str,
     device: int,
@@ -105,16 +68,6 @@ def load_kernel(
         return plain if division is None else SizedLauncher(plain, group, symbols, division)
 
     return LambdaFuture(launcher, built) if get_compile_threads() > 1 else launcher()
-
-
-def load_faults(device: int, faults: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
-    """Return the arguments of a kernel's checks: the device's record, and a code for each fault."""
-    codes = (kernel_faults.code(op, text) for op, text in faults)
-    return (kernel_faults.record(device), *codes)
-
-
-def _build(name: str, device: int, source: str) -> Any:
-    return xr.compile(source, device=device).kernel(name)
 
 
 class SizedLauncher:

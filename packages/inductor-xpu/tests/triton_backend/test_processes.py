@@ -209,3 +209,18 @@ with inductor_xpu.settings.patch(reader="triton"):
         timeout=200,
     ).check()
     assert child.out.count("xpu-sdk[triton]") == 2, child.out
+
+
+def test_a_launch_imports_no_inductor():
+    """It would take longer than the launch, and an interrupt in it would leave parts of it behind."""
+    run_child(
+        f"""{START}
+import torch, kernels
+x = torch.ones(1000, device="xpu")
+assert kernels.add(x, x).sum().item() == 2000
+kernels.checked[(1,)](x, x, BLOCK=64, debug=True)
+torch.xpu.synchronize()
+found = [name for name in sys.modules if name.startswith(("torch._inductor", "torch._dynamo."))]
+assert not found, found[:5]
+"""
+    ).check()

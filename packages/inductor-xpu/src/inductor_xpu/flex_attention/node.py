@@ -10,7 +10,7 @@ from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 from xpu_runtime.codegen.comments import without_comments
 
-from ..loader import start_build
+from ..builds import start_build
 from ..reader.kernel_call import KernelCall
 from .problem import Problem
 from .source import device_source

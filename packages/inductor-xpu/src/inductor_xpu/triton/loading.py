@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import xpu_runtime as xr
 
-from ..loader import load_faults, start_build
+from ..builds import load_faults, start_build
 
 _KHZ = 1000
 

@@ -93,8 +93,8 @@ def _find(writer: ValueWriter, value: Value, position: Position) -> Linear:
     if _width(value) < _WIDTH:  # wraps earlier
         return _opaque(writer, value, position)
     if name == "arith.extsi" and element_of(op.operands[0].type) != Scalar("i1"):
-        found = _in_64_bits(writer, op.operands[0], position)
-        return found.widened() if _width(value) > _WIDTH else found
+        extended = _in_64_bits(writer, op.operands[0], position)
+        return extended.widened() if _width(value) > _WIDTH else extended
     if name in ("arith.addi", "arith.subi"):
         left, right = (linear(writer, operand, position) for operand in op.operands)
         return left + right.scaled(-1 if name == "arith.subi" else 1)
