@@ -12,7 +12,7 @@ pytestmark = pytest.mark.values
         ["ddp", "ddp_views", "ddp_hook"],
         ["ddp_bf16_hook", "ddp_no_sync", "zero"],
         ["fsdp1", "fsdp1_mixed"],
-        ["fsdp2", "fsdp2_mixed"],
+        ["fsdp2", "fsdp2_mixed", "fsdp2_offloaded"],
         ["tensor_parallel"],
         ["sequence_parallel"],
         ["sync_batch_norm"],

@@ -16,8 +16,8 @@ def mixed(x: Tensor) -> tuple[Tensor, ...]:
     total = functional.all_reduce(doubled, "sum", dist.group.WORLD)
     gathered = functional.all_gather_single(total + x, 0, dist.group.WORLD)
     part = functional.reduce_scatter_single(gathered.cos(), "sum", 0, dist.group.WORLD)
-    turned = functional.all_to_all_single(gathered, None, None, dist.group.WORLD)
-    several = functional.all_reduce_coalesced([part * 3, turned + 1], "sum", dist.group.WORLD)
+    exchanged = functional.all_to_all_single(gathered, None, None, dist.group.WORLD)
+    several = functional.all_reduce_coalesced([part * 3, exchanged + 1], "sum", dist.group.WORLD)
     return total.exp(), gathered.sum(0), *several
 
 
