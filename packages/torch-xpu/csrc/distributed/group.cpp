@@ -88,12 +88,12 @@ void append_tensors(std::ostringstream& text, const char* name, const Tensors& t
 
 struct Group::Pending {
   Call call;
-  Steps steps;
+  std::vector<Steps> pieces;
   std::uint64_t number;
   milliseconds timeout;
   xpu::Event before;  ///< the work that was pending on the caller's stream
   c10::intrusive_ptr<StagedWork> work;
-  std::vector<c10::intrusive_ptr<c10d::Work>> transport_works;
+  std::vector<std::vector<c10::intrusive_ptr<c10d::Work>>> transport_works;  ///< of each piece
   Clock::time_point begin = Clock::now();
 };
 
@@ -153,7 +153,7 @@ Lane& Group::lane(bool point_to_point) {
   return *lane;
 }
 
-c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, Steps steps) {
+c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, std::vector<Steps> pieces) {
   TORCH_CHECK(getpid() == process_, backend_, " ", call.name,
               ": the process was forked after the group was made; make a group in the child, before it uses "
               "the device");
@@ -176,7 +176,7 @@ c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, Steps steps) {
                                                   describe(call, pending->number), pending->number,
                                                   call.device, call.inputs, call.outputs);
   pending->call = std::move(call);
-  pending->steps = std::move(steps);
+  pending->pieces = std::move(pieces);
   pending_.insert(pending);
   auto work = pending->work;
   if (coalesced_) coalesced_->push_back(work);
@@ -188,7 +188,6 @@ c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, Steps steps) {
 }
 
 void Group::run(std::shared_ptr<Pending> pending, bool posts_only) {
-  auto& steps = pending->steps;
   try {
     {
       std::lock_guard lock(mutex_);
@@ -196,18 +195,9 @@ void Group::run(std::shared_ptr<Pending> pending, bool posts_only) {
     }
     LaneStream lane(pending->call.device.index());
     CurrentStream current(lane.stream);
-    if (steps.to_host) {
-      lane.stream.wait(pending->before);
-      steps.to_host(lane.stream);
-      lane.stream.synchronize();
-    }
-    {
-      std::lock_guard lock(transport_mutex_);
-      pending->transport_works = steps.start(*transport_, pending->timeout);
-    }
+    start(*pending, lane.stream);
     if (!posts_only) {
-      wait_for_transport(*pending);
-      copy_back(*pending, lane.stream);
+      finish(*pending, lane.stream);
       complete(*pending, nullptr);
     }
   } catch (...) {
@@ -226,8 +216,7 @@ void Group::finish_posted(std::shared_ptr<Pending> pending) {
   try {
     LaneStream lane(pending->call.device.index());
     CurrentStream current(lane.stream);
-    wait_for_transport(*pending);
-    copy_back(*pending, lane.stream);
+    finish(*pending, lane.stream);
     complete(*pending, nullptr);
   } catch (...) {
     fail(*pending, std::current_exception());
@@ -235,18 +224,34 @@ void Group::finish_posted(std::shared_ptr<Pending> pending) {
   drop_in_background(std::move(pending));
 }
 
-void Group::wait_for_transport(Pending& pending) {
-  for (auto& work : pending.transport_works) {
-    work->wait(pending.timeout);
-    if (pending.call.type == c10d::OpType::RECVANYSOURCE) pending.work->set_source_rank(work->sourceRank());
+void Group::start(Pending& pending, xpu::Stream stream) {
+  std::vector<xpu::Event> copied(pending.pieces.size());
+  if (pending.pieces.front().to_host) {
+    stream.wait(pending.before);
+    for (std::size_t i = 0; i < copied.size(); ++i) {
+      pending.pieces[i].to_host(stream);
+      copied[i].record(stream);
+    }
+  }
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    copied[i].synchronize();
+    std::lock_guard lock(transport_mutex_);
+    pending.transport_works.push_back(pending.pieces[i].start(*transport_, pending.timeout));
   }
 }
 
-void Group::copy_back(Pending& pending, xpu::Stream stream) {
-  if (!pending.steps.from_host || pending.work->isCompleted()) return;
-  // An output may be in use until then; collectives with inputs have waited already.
-  if (!pending.steps.to_host) stream.wait(pending.before);
-  pending.steps.from_host(stream);
+void Group::finish(Pending& pending, xpu::Stream stream) {
+  for (std::size_t i = 0; i < pending.pieces.size(); ++i) {
+    for (auto& work : pending.transport_works[i]) {
+      work->wait(pending.timeout);
+      if (pending.call.type == c10d::OpType::RECVANYSOURCE) pending.work->set_source_rank(work->sourceRank());
+    }
+    auto& piece = pending.pieces[i];
+    if (!piece.from_host || pending.work->isCompleted()) continue;
+    // An output may be in use until then; collectives with inputs have waited already.
+    if (i == 0 && !piece.to_host) stream.wait(pending.before);
+    piece.from_host(stream);
+  }
   stream.synchronize();
 }
 

@@ -18,7 +18,8 @@
 
 namespace torch_xpu::distributed {
 
-/// The steps of a collective. Each may be empty. A step's tensors live until the work is complete.
+/// The steps of a collective, or of a piece of it: pieces are copied while others are on the way. Each may be
+/// empty. A step's tensors live until the work is complete.
 struct Steps {
   /// Enqueues copies to the host on the current stream, which is the one given.
   std::function<void(xpu::Stream)> to_host;
@@ -53,7 +54,8 @@ class Group : public std::enable_shared_from_this<Group> {
 
   /// Enqueues a collective behind the current stream's pending work. Throws DistBackendError if an earlier
   /// collective of the group failed, and UsageError's text if a graph captures the stream.
-  c10::intrusive_ptr<c10d::Work> enqueue(Call call, Steps steps);
+  /// All ranks must divide it into the same pieces.
+  c10::intrusive_ptr<c10d::Work> enqueue(Call call, std::vector<Steps> pieces);
 
   void start_coalescing();
   c10::intrusive_ptr<c10d::Work> end_coalescing();
@@ -77,8 +79,8 @@ class Group : public std::enable_shared_from_this<Group> {
   void abort(bool reports_to_device);
   void run(std::shared_ptr<Pending> pending, bool posts_only);
   void finish_posted(std::shared_ptr<Pending> pending);
-  void wait_for_transport(Pending& pending);
-  void copy_back(Pending& pending, xpu::Stream stream);
+  void start(Pending& pending, xpu::Stream stream);
+  void finish(Pending& pending, xpu::Stream stream);
   void fail(Pending& pending, std::exception_ptr error);
   void complete(const Pending& pending, std::exception_ptr error);
   std::string describe(const Call& call, std::uint64_t number) const;

@@ -60,7 +60,7 @@ ProcessGroupXCCL::WorkPtr ProcessGroupXCCL::barrier(const c10d::BarrierOptions& 
     options.timeout = timeout;
     return std::vector{transport.barrier(options)};
   };
-  return group_->enqueue(std::move(call), std::move(steps));
+  return group_->enqueue(std::move(call), {std::move(steps)});
 }
 
 }  // namespace torch_xpu::distributed

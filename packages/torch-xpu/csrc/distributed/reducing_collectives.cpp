@@ -11,13 +11,15 @@ using c10d::OpType;
 
 WorkPtr ProcessGroupXCCL::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
   Call call{OpType::ALLREDUCE, "all_reduce", tensors, {}, device_of("all_reduce", tensors), options.timeout};
-  return reduce_tensors(*group_, std::move(call), options.reduceOp, true, true,
-                        [options](auto& transport, auto timeout, Staged& staged, auto op) {
-                          if (is_empty(staged.inputs.at(0))) return Works{};
-                          auto with_op = with_timeout(options, timeout);
-                          with_op.reduceOp = op;
-                          return Works{transport.allreduce(staged.inputs, with_op)};
-                        });
+  auto start = [options](auto& transport, auto timeout, Staged& staged, auto op) {
+    if (is_empty(staged.inputs.at(0))) return Works{};
+    auto with_op = with_timeout(options, timeout);
+    with_op.reduceOp = op;
+    return Works{transport.allreduce(staged.inputs, with_op)};
+  };
+  if (is_worth_pieces(tensors))
+    return all_reduce_in_pieces(*group_, std::move(call), options.reduceOp, start);
+  return reduce_tensors(*group_, std::move(call), options.reduceOp, true, true, start);
 }
 
 WorkPtr ProcessGroupXCCL::allreduce_coalesced(Tensors& tensors,

@@ -9,11 +9,9 @@
 #include "distributed/staging.h"
 
 namespace torch_xpu::distributed {
-namespace {
 
 using std::chrono::milliseconds;
 
-/// Enqueues a copy from the host to a tensor of any strides, through `reduction` if there is one.
 void store_output(xpu::Stream stream, const at::Tensor& host, const at::Tensor& output,
                   const Reduction* reduction) {
   bool direct = output.is_contiguous() && (!reduction || reduction->transport_type() == output.scalar_type());
@@ -26,8 +24,6 @@ void store_output(xpu::Stream stream, const at::Tensor& host, const at::Tensor& 
   else if (!direct)
     output.copy_(arrived);
 }
-
-}  // namespace
 
 WorkPtr move_bytes(Group& group, Call call, Start start) {
   auto staged = std::make_shared<Staged>();
@@ -52,7 +48,7 @@ WorkPtr move_bytes(Group& group, Call call, Start start) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       store_output(stream, staged->outputs[i], outputs[i], nullptr);
   };
-  return group.enqueue(std::move(call), std::move(steps));
+  return group.enqueue(std::move(call), {std::move(steps)});
 }
 
 WorkPtr reduce_tensors(Group& group, Call call, const c10d::ReduceOp& op, bool in_place, bool keeps_result,
@@ -92,7 +88,7 @@ WorkPtr reduce_tensors(Group& group, Call call, const c10d::ReduceOp& op, bool i
     for (std::size_t i = 0; i < outputs.size(); ++i)
       store_output(stream, staged->outputs[i], outputs[i], reduction.get());
   };
-  return group.enqueue(std::move(call), std::move(steps));
+  return group.enqueue(std::move(call), {std::move(steps)});
 }
 
 }  // namespace torch_xpu::distributed

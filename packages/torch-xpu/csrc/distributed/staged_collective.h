@@ -13,6 +13,8 @@
 
 namespace torch_xpu::distributed {
 
+class Reduction;
+
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Works = std::vector<WorkPtr>;
 
@@ -33,6 +35,15 @@ WorkPtr move_bytes(Group& group, Call call, Start start);
 /// `keeps_result` says whether this rank gets them.
 WorkPtr reduce_tensors(Group& group, Call call, const c10d::ReduceOp& op, bool in_place, bool keeps_result,
                        StartReduction start);
+
+/// Enqueues an all-reduce of one tensor, which the host copies and sends in pieces.
+WorkPtr all_reduce_in_pieces(Group& group, Call call, const c10d::ReduceOp& op, StartReduction start);
+/// Returns true if all_reduce_in_pieces() is faster; ranks agree, as they agree on sizes.
+bool is_worth_pieces(const Tensors& tensors);
+
+/// Enqueues a copy from the host to a tensor of any strides, through `reduction` if there is one.
+void store_output(xpu::Stream stream, const at::Tensor& host, const at::Tensor& output,
+                  const Reduction* reduction);
 
 /// Returns true for a tensor without elements: it needs no transport, and transports do not take all of them.
 inline bool is_empty(const at::Tensor& host) {

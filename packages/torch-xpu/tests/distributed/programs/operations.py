@@ -331,6 +331,25 @@ def check_rest(rank: int) -> None:
     dist.barrier()
 
 
+def check_pieces(rank: int) -> None:
+    """Check tensors so large that the host sends them in pieces."""
+    for dtype, op, count, step in [
+        (torch.float32, OPS.SUM, (16 << 20) + 12345, 1),
+        (torch.float32, OPS.AVG, 17 << 20, 1),
+        (torch.int16, OPS.SUM, (33 << 20) + 1, 1),
+        (torch.complex64, OPS.SUM, (8 << 20) + 77, 1),
+        (torch.bfloat16, OPS.MAX, 33 << 20, 2),
+    ]:
+        parts = [(torch.arange(step * count) % (11 + of)).to(dtype)[::step] for of in range(RANKS)]
+        storage = torch.zeros(step * count, dtype=dtype, device=DEVICE)
+        x = storage[::step].copy_(parts[rank])
+        dist.all_reduce(x, op)
+        expect(x, reduced(op, parts), f"all_reduce in pieces {dtype} {op} step {step}")
+        assert step == 1 or not storage[1::step].any(), (
+            "elements between those of the tensor changed"
+        )
+
+
 def main() -> None:
     rank = start(None if sys.argv[1] == "none" else sys.argv[1])
     check_reductions(rank)
@@ -340,6 +359,7 @@ def main() -> None:
         check_moves(rank, is_async)
     check_coalesced(rank)
     check_rest(rank)
+    check_pieces(rank)
     dist.destroy_process_group()
     print(f"{count} cases")
 
