@@ -65,6 +65,18 @@ def _install_xccl(c10d: ModuleType) -> None:
     torch._C._distributed_c10d.ProcessGroupXCCL = c10d.ProcessGroupXCCL  # type: ignore[attr-defined]
 
 
+def _of_this_start(c10d: ModuleType, store: Any) -> Any:
+    """Return the store without the keys of earlier starts.
+
+    torchrun keeps the store when it starts ranks again, and gloo would connect to ranks that have ended.
+    Agents of several nodes may count starts differently, so that only starts on one node are told apart.
+    """
+    count = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    if count == "0" or os.environ.get("GROUP_WORLD_SIZE") != "1":
+        return store
+    return c10d.PrefixStore(f"start {count}/", store)
+
+
 def _end_groups() -> None:
     from . import _distributed
 
@@ -97,10 +109,13 @@ def _change(c10d: ModuleType) -> None:
     make_group = c10d._new_process_group_helper
     register = c10d.ProcessGroup._register_backend
 
-    def new_process_group_helper(*args: Any, **kwargs: Any) -> Any:
+    def new_process_group_helper(
+        size: int, rank: int, ranks: Any, backend: Any, store: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         if torch.xpu.is_available():
             _install_xccl(c10d)
-        made = make_group(*args, **kwargs)
+        store = _of_this_start(c10d, store)
+        made = make_group(size, rank, ranks, backend, store, *args, **kwargs)
         group = made[0]
         if hasattr(c10d, "ProcessGroupXCCL"):
             # Before PyTorch's own exit functions, which destroy groups, and before torch_xpu's, which refuses
