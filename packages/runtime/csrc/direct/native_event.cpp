@@ -82,6 +82,10 @@ void NativeEvent::wait() const {
   expect<DeviceError>(status == CL_COMPLETE, "waiting for work of the native queue: OpenCL error ", status);
 }
 
+void NativeEvent::wait_computing() const noexcept {
+  XPU_CL(clWaitForEvents)(1, &event_);
+}
+
 bool NativeEvent::wait_for(std::chrono::milliseconds timeout) const {
   return is_complete() || completion_of(event_)->wait_for(timeout);
 }

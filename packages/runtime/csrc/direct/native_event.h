@@ -32,6 +32,8 @@ class NativeEvent {
   /// Blocks, asleep: OpenCL's own wait would compute, and also what was enqueued later (see drain_thread.h).
   /// Throws DeviceError for failed work.
   void wait() const;
+  /// Blocks, and computes meanwhile. Ignores failures.
+  void wait_computing() const noexcept;
   /// Blocks for at most `timeout`; returns true if the event has completed.
   bool wait_for(std::chrono::milliseconds timeout) const;
   sycl::event as_sycl(const sycl::context& context) const;

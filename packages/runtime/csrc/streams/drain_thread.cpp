@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
-#include "devices/opencl.h"
+#include "xpu/error.h"
 
 namespace xpu {
 namespace {
@@ -47,20 +48,41 @@ class DrainThread {
   void run() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return drainable() != pending_.end(); });
-      auto found = drainable();
+      auto found = pending_.end();
+      // Signals change beside the mutex, so each look may find another stream or none.
+      changed_.wait(lock, [&] { return (found = drainable()) != pending_.end(); });
       auto& stream = **found;
       pending_.erase(found);
       lock.unlock();
-      drain(stream);
+      bool is_drained = drain(stream);
       lock.lock();
+      if (!is_drained) pending_.push_back(&stream);
     }
   }
 
-  static void drain(StreamState& stream) {
-    std::lock_guard drain_lock(stream.drain_mutex);
+  // Computes until the work that the stream has now is complete; waits of others throw what failed. Returns
+  // false for a stream that by now waits for the host.
+  static bool drain(StreamState& stream) {
     auto* queue = stream.queue().native;
-    if (queue) XPU_CL(clFinish)(queue);  // waits of others throw what failed
+    if (!queue) return true;
+    std::unique_lock drain_lock(stream.drain_mutex, std::defer_lock);
+    while (!drain_lock.try_lock()) {
+      if (stream.host_signals != 0) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    direct::NativeEvent end;
+    {
+      // A signal that blocks the stream from now on comes after the event.
+      std::lock_guard enqueue_lock(stream.enqueue_mutex);
+      if (stream.host_signals != 0) return false;
+      try {
+        end = direct::NativeEvent::record(queue);
+      } catch (const DeviceError&) {
+        return true;  // the queue is unusable, which others find out
+      }
+    }
+    end.wait_computing();
+    return true;
   }
 
   std::mutex mutex_;

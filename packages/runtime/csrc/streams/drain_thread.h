@@ -1,4 +1,4 @@
-// A thread that calls clFinish() for sleeping host threads, so that the CPU driver can use its core.
+// A thread that computes for sleeping host threads, so that the CPU driver can use its core.
 //
 // OpenCL's CPU driver has one worker less than there are cores, because a host thread in clFinish() computes
 // too. It does so until the queue is empty, and two threads that do so are slower than one. So a host thread

@@ -58,7 +58,7 @@ struct StreamState {
   std::atomic<int> host_signals{0};         ///< unset ones that the stream's work waits for
   std::atomic<int> short_waits{0};          ///< in a row, for few submissions: see interrupt.cpp
   std::mutex enqueue_mutex;                 ///< held while work is enqueued
-  std::mutex drain_mutex;                   ///< held by the host thread in clFinish()
+  std::mutex drain_mutex;                   ///< held by the host thread that computes for the queue
   direct::NativeEvent last_work;            ///< empty if SYCL knows the last work; under `enqueue_mutex`
   std::atomic<bool> queue_exposed{false};   ///< callers have `own`, so it stays active
   std::optional<QueueWatch> watch;          ///< of an exposed queue; under `enqueue_mutex`
