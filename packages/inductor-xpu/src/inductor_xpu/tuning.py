@@ -56,8 +56,10 @@ def suitable_configs(
         configs = copy.deepcopy(list(configs))
         for config in configs:
             config.kwargs["XBLOCK"] = 1
-    tiles = {tuple(sorted(config.kwargs.items())): config for config in reversed(configs)}
-    found = list(reversed(tiles.values()))
+    tiles: dict[Any, Any] = {}
+    for config in configs:
+        tiles.setdefault(tuple(sorted(config.kwargs.items())), config)
+    found = list(tiles.values())
     if kind is not HeuristicType.POINTWISE:
         return found
     return [config for config in found if _elements(config) >= MIN_ELEMENTS] or found
