@@ -30,7 +30,6 @@ class Ranks:
         self.folder = tempfile.TemporaryDirectory()
         common = {
             "STORE": str(Path(self.folder.name) / "store"),
-            "XPU_DISTRIBUTED": "1",
             "OMP_NUM_THREADS": "1",
         }
         self.processes = [

@@ -2,7 +2,6 @@
 
 Both move tensors through pinned host memory to a gloo group of their own. PyTorch's build for the CPU has no
 XCCL, so its names are set when the first process group is made, as a build with XCCL would have them.
-Only with XPU_DISTRIBUTED=1: a process still crashes about once in 50,000 collectives.
 """
 
 from __future__ import annotations
@@ -147,6 +146,6 @@ def _change(c10d: ModuleType) -> None:
 
 
 def install() -> None:
-    """Change ``torch.distributed``, once it is imported, where the user asks for it."""
-    if os.environ.get("XPU_DISTRIBUTED") == "1" and torch.distributed.is_available():
+    """Change ``torch.distributed``, once it is imported."""
+    if torch.distributed.is_available():
         import_hooks.change({"torch.distributed.distributed_c10d": _change})

@@ -17,7 +17,7 @@ def run_ranks(
     program: str,
     *arguments: str,
     env: dict[str, str] | None = None,
-    timeout: float = 100,
+    timeout: float = 300,
     check: bool = True,
     ranks: int = 2,
 ) -> list[ChildResult]:
@@ -30,7 +30,6 @@ def run_ranks(
                 "RANK": str(rank),
                 "RANKS": str(ranks),
                 "STORE": str(Path(folder) / "store"),
-                "XPU_DISTRIBUTED": "1",
                 "XPU_FALLBACK": "error",
                 "OMP_NUM_THREADS": "1",
                 **(env or {}),

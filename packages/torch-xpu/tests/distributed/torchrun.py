@@ -23,7 +23,6 @@ def launch(module: list[str], program: str, *arguments: str, timeout: float = 10
     """Start a launcher, a module with its arguments; return what the program prints."""
     variables = {
         **os.environ,
-        "XPU_DISTRIBUTED": "1",
         "XPU_FALLBACK": "error",
         "GLOO_SOCKET_IFNAME": "lo",
         "OMP_NUM_THREADS": "1",
