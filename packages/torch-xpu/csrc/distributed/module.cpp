@@ -4,11 +4,14 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "distributed/group.h"
+#include "distributed/oneccl/library.h"
+#include "distributed/oneccl/transport.h"
 #include "distributed/process_group.h"
 #include "xpu/abi.h"
 
 namespace py = pybind11;
 using torch_xpu::distributed::ProcessGroupXCCL;
+namespace oneccl = torch_xpu::distributed::oneccl;
 
 PYBIND11_MODULE(_distributed, m) {
   xpu::require_abi(XPU_RUNTIME_ABI, "torch-xpu");
@@ -28,6 +31,17 @@ PYBIND11_MODULE(_distributed, m) {
             }),
             py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("options"), py::arg("transport"),
             py::arg("name"), Unlocked());
+  py::class_<oneccl::Transport, c10::intrusive_ptr<oneccl::Transport>>(m, "OneCclTransport",
+                                                                       c10d.attr("Backend"))
+      .def(py::init([](c10::intrusive_ptr<c10d::Store> store, int rank, int size,
+                       c10::intrusive_ptr<c10d::Backend> gloo, std::chrono::milliseconds timeout) {
+             return c10::make_intrusive<oneccl::Transport>(std::move(store), rank, size, std::move(gloo),
+                                                           timeout);
+           }),
+           py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("gloo"), py::arg("timeout"),
+           Unlocked());
+  m.def("load_oneccl", &oneccl::load, py::arg("paths"),
+        "Loads oneCCL's libraries, those that others need first.", Unlocked());
   m.def("end_groups_within", &torch_xpu::distributed::end_groups_within, py::arg("timeout"),
         "Waits for pending collectives of all groups, and ends those that have not completed.", Unlocked());
 }

@@ -1,6 +1,6 @@
 """``torch.distributed`` on xpu: the backend "xccl", and "gloo" for xpu tensors.
 
-Both move tensors through pinned host memory to a gloo group of their own. PyTorch's build for the CPU has no
+Both move tensors through pinned host memory to a transport of their own. PyTorch's build for the CPU has no
 XCCL, so its names are set when the first process group is made, as a build with XCCL would have them.
 """
 
@@ -14,14 +14,14 @@ from typing import Any
 
 import torch
 
-from . import _bridge, import_hooks
+from . import _bridge, _transports, import_hooks
 
 #: How long collectives that are pending when the process ends may take.
 EXIT_TIMEOUT = timedelta(seconds=1)
 
 
 def _transport(store: Any, rank: int, size: int, of_group: Any, lazy: bool) -> Any:
-    """Return a gloo group that only one process group uses, of which these are the options."""
+    """Return a transport that only one process group uses, of which these are the options."""
     import torch.distributed as dist
 
     options = dist.ProcessGroupGloo._Options()
@@ -30,14 +30,16 @@ def _transport(store: Any, rank: int, size: int, of_group: Any, lazy: bool) -> A
     # For PyTorch's flight record, in which the group of CPU tensors has the name without the suffix.
     options.group_name = f"{of_group.group_name}/xpu"
     options.global_ranks_in_group = of_group.global_ranks_in_group
-    return dist.ProcessGroupGloo(dist.PrefixStore("xpu/", store), rank, size, options)
+    store = dist.PrefixStore("xpu/", store)
+    gloo = dist.ProcessGroupGloo(store, rank, size, options)
+    return _transports.wrap(gloo, store, rank, size, of_group._timeout)
 
 
 def _make_class() -> type:
     from ._distributed import StagedProcessGroup
 
     class ProcessGroupXCCL(StagedProcessGroup):
-        """A process group of xpu tensors, over a gloo group of its own."""
+        """A process group of xpu tensors, over a transport of its own."""
 
         def __init__(
             self,
