@@ -32,18 +32,13 @@ _VARIABLES = {
 }
 
 
-def is_on() -> bool:
-    """Return True if the user asks for collectives of xpu tensors."""
-    return os.environ.get("XPU_DISTRIBUTED", "0") not in ("", "0")
-
-
 def choose() -> tuple[str, str]:
     """Return the transport's name, "gloo" or "oneccl", and why it is this one."""
-    value = os.environ.get("XPU_DISTRIBUTED", "0")
+    value = os.environ.get("XPU_DISTRIBUTED", "")
     if value in ("gloo", "oneccl"):
         return value, f"XPU_DISTRIBUTED={value}"
-    if value not in ("", "0", "1"):
-        raise ValueError(f"XPU_DISTRIBUTED={value}: expected 0, 1, gloo or oneccl")
+    if value:
+        raise ValueError(f"XPU_DISTRIBUTED={value}: expected gloo or oneccl")
     return "gloo", "the default: oneCCL does not notice ranks that end"
 
 
@@ -52,8 +47,7 @@ def check() -> str:
     name, reason = choose()
     if name == "oneccl":
         _oneccl_libraries()
-    state = "" if is_on() else ", off without XPU_DISTRIBUTED=1"
-    return f"{name} ({reason}){state}"
+    return f"{name} ({reason})"
 
 
 def _oneccl_libraries() -> list[str]:
