@@ -30,3 +30,8 @@ def test_order_of_kernels_streams_and_collectives():
 @pytest.mark.parametrize("wait", ["work", "caller"])
 def test_a_wait_that_is_left_out_is_noticed(wait):
     assert wrong_mixes(30, wait) > 0
+
+
+def test_collectives_at_random_beside_threads():
+    for result in run_ranks("at_random.py", "4"):
+        assert "collectives" in result.out
