@@ -3,7 +3,6 @@
 #include <ATen/native/CPUFallback.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -70,12 +69,6 @@ bool carried(const c10::Type& type, bool in_list = false) {
   }
 }
 
-// The whole name of a class, or nothing.
-std::string class_of(const c10::Type& type) {
-  auto* known = type.castRaw<c10::ClassType>();
-  return known && known->name() ? known->name()->qualifiedName() : "";
-}
-
 // Why the operator may do more than its schema says, or nothing. Copies of its tensors would take what it
 // writes beside the schema, and the caller would see no difference between that and success.
 std::string undescribed(const c10::FunctionSchema& schema) {
@@ -89,22 +82,10 @@ std::string undescribed(const c10::FunctionSchema& schema) {
   return {};
 }
 
-// The transport of a collective, for the message.
-std::string backend_of(const torch::jit::Stack& arguments) {
-  for (auto& value : arguments)
-    if (class_of(*value.type()).ends_with(".c10d.ProcessGroup"))
-      return value.toCustomClass<c10d::ProcessGroup>()->getBackendName();
-  return {};
-}
-
-void refuse_undescribed(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
+void refuse_undescribed(const c10::OperatorHandle& op) {
   auto name = toString(op.schema().operator_name());
   auto why = undescribed(op.schema());
   if (why.empty()) return;
-  auto backend = backend_of(arguments);
-  TORCH_CHECK_NOT_IMPLEMENTED(backend.empty(), name, ": the backend \"", backend,
-                              "\" has no collectives of xpu tensors. Move them to the host for it: "
-                              "x.cpu(), the collective, x.copy_()");
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, name, " has no xpu kernel, and cannot run on the host in its place: by its schema it ", why,
       ", so that what it writes is not known. Register a kernel for xpu, or call "
@@ -136,7 +117,7 @@ void require_one_device(const c10::FunctionSchema& schema, const torch::jit::Sta
 }
 
 void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  refuse_undescribed(op, *stack);
+  refuse_undescribed(op);
   require_one_device(op.schema(), *stack);
   auto name = toString(op.schema().operator_name());
   auto how = mode().load(std::memory_order_relaxed);

@@ -191,7 +191,9 @@ def pending_at_exit() -> None:
         other = int(store.get("process"))
         begin = time.perf_counter()
         while is_running(other):
-            assert time.perf_counter() - begin < 6
+            assert (
+                time.perf_counter() - begin < 15
+            )  # of which a loaded machine needs some to end Python
             time.sleep(0.05)
         os._exit(0)
     for _ in range(3):
