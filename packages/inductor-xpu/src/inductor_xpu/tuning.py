@@ -38,7 +38,7 @@ def _preference(choice: Any) -> int:
 MIN_ELEMENTS = 128
 
 
-# Elements of a row above which several rows of a tile do not fit the first cache with what is made of them.
+# Elements of a row from which on several rows, with what is made of them, do not fit the first cache.
 MAX_SHARED_ROW = 256
 
 
@@ -55,7 +55,8 @@ def suitable_configs(
     if kind is HeuristicType.PERSISTENT_REDUCTION and _row(sizes or {}) >= MAX_SHARED_ROW:
         configs = copy.deepcopy(list(configs))
         for config in configs:
-            config.kwargs["XBLOCK"] = 1
+            if "XBLOCK" in config.kwargs:  # otherwise a program has one row in any case
+                config.kwargs["XBLOCK"] = 1
     tiles: dict[Any, Any] = {}
     for config in configs:
         tiles.setdefault(tuple(sorted(config.kwargs.items())), config)
