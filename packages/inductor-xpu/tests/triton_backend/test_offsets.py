@@ -41,7 +41,7 @@ def sum_of_steps(x_ptr, out_ptr, step, trips, BLOCK: tl.constexpr):
     tl.store(out_ptr + at, total)
 
 
-# A multiple of 16, where masks become bounds, and a number that is none.
+# Multiples of 16, with which masks become bounds, and other numbers.
 @pytest.mark.parametrize("start", [FAR - 64, FAR - 61, FAR + 48, FAR + 1])
 @pytest.mark.parametrize("dtype", [torch.int8, torch.float32])
 def test_masked_blocks(memory, start, dtype):

@@ -1,5 +1,5 @@
 // PyTorch's flight record: the collectives that this process has started. PyTorch exports no way to add to
-// it, so it holds what the transports record, which are of PyTorch too.
+// it, so it holds only the collectives of PyTorch's own gloo groups, which are our transports.
 #pragma once
 
 #include <string>

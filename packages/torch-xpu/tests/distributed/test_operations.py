@@ -35,3 +35,7 @@ def test_a_wait_that_is_left_out_is_noticed(wait):
 def test_collectives_at_random_beside_threads():
     for result in run_ranks("at_random.py", "4"):
         assert "collectives" in result.out
+
+
+def test_operands():
+    run_ranks("operands.py", env={"XPU_CPU_DEVICES": "2"})

@@ -1,5 +1,5 @@
-// Matrix units of Intel GPUs. The driver's compiler has the functions of two extensions of OpenCL by these
-// names: cl_intel_subgroup_matrix_multiply_accumulate and cl_intel_subgroup_local_block_io.
+// Matrix units of Intel GPUs. The functions declared here are those of two OpenCL extensions, which the
+// driver's compiler knows: cl_intel_subgroup_matrix_multiply_accumulate, cl_intel_subgroup_local_block_io.
 
 namespace triton {
 

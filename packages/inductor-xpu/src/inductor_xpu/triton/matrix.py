@@ -43,7 +43,7 @@ class MatrixProduct:
         return f"intel_sub_group_{name}_{name}_matrix_mad_k{self.depth}"
 
     def left_order(self, shape: tuple[int, ...]) -> tuple[Place, ...]:
-        """Return the bits of the left operand's coordinates as they lie in memory, lowest first."""
+        """Return the left operand's order in memory: for each bit of an offset, the coordinate's bit."""
         rows, columns = len(shape) - 2, len(shape) - 1
         packed = bits_of(_ROW_BYTES * 8 // (self.lanes * self.element.bits))
         lanes = [(columns, packed + bit) for bit in range(bits_of(self.lanes))]
@@ -52,7 +52,7 @@ class MatrixProduct:
         return _followed_by_rest(within, shape, (columns, rows))
 
     def right_order(self, shape: tuple[int, ...]) -> tuple[Place, ...]:
-        """Return the bits of the right operand's coordinates as they lie in memory, lowest first."""
+        """Return the right operand's order in memory, in the same way."""
         rows, columns = len(shape) - 2, len(shape) - 1
         packed = bits_of(_RIGHT_WORD_BYTES * 8 // self.element.bits)
         lanes = [(columns, bit) for bit in range(bits_of(self.lanes))]
