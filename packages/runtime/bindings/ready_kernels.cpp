@@ -50,6 +50,21 @@ void bind_ready_kernels(py::module_& m) {
       },
       py::arg("device"), py::arg("spirv"), py::arg("vector_bytes"),
       "Return the key of an image for CPUs whose vector registers have so many bytes.");
+  m.def(
+      "build_package_entries",
+      [](int device, const std::string& source) {
+        std::vector<PackageEntry> built;
+        {
+          py::gil_scoped_release unlocked;
+          built = build_package_entries(device, source);
+        }
+        py::list entries;
+        for (auto& entry : built)
+          entries.append(py::make_tuple(to_bytes(entry.key), to_bytes(entry.content)));
+        return entries;
+      },
+      py::arg("device"), py::arg("source"), "Return what a package holds of a kernel: keys and contents.");
+  m.def("add_kernels", &add_kernels, py::arg("path"), Unlocked());
 }
 
 }  // namespace xpu::bindings

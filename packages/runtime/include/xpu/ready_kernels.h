@@ -1,4 +1,5 @@
-// Kernels that ship: what builds a release makes them, and what ships is found here.
+// Kernels that ship, with this library and in packages of compiled programs: what makes them, and what finds
+// them.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +32,17 @@ XPU_API std::vector<std::uint8_t> build_ready_image(int device, const std::vecto
 /// The key of an image that ships for CPUs whose vector registers have so many bytes.
 XPU_API std::vector<std::uint8_t> ready_image_key(int device, const std::vector<std::uint8_t>& spirv,
                                                   int vector_bytes);
+
+/// What a package holds of a kernel, by key: SPIR-V, and native code of the device if it has any.
+struct PackageEntry {
+  std::vector<std::uint8_t> key, content;
+};
+/// Builds a kernel for a package, unless caches have it. CPU devices get the SPIR-V of other CPUs too.
+/// Blocks.
+XPU_API std::vector<PackageEntry> build_package_entries(int device, std::string_view source);
+/// Lets builds of this process take kernels from a file that xpu_runtime.ready_kernels.package() wrote. It
+/// must not change, but may be deleted. Throws UsageError if it cannot be opened; what is damaged in it is a
+/// miss and one warning. Thread-safe; the same file twice is one.
+XPU_API void add_kernels(const std::string& path);
 
 }  // namespace xpu

@@ -1,9 +1,14 @@
-"""Kernels that ship with the library, for commands that fill caches and tools that build a release."""
+"""Kernels that ship, with the library and in packages of compiled programs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
+from . import pack_file
 from ._native import C
 
 
@@ -46,6 +51,34 @@ def build_image(spirv: bytes, device: int | None = None) -> bytes:
 def image_key(spirv: bytes, vector_bytes: int, device: int | None = None) -> bytes:
     """Return the key of such an image for CPUs whose vector registers have so many bytes."""
     return C.ready_image_key(_chosen(device), spirv, vector_bytes)
+
+
+def package(
+    path: str | os.PathLike[str], sources: Iterable[str], device: int | None = None
+) -> None:
+    """Write a file of kernels, by source, that ``add()`` gives to processes which must not compile them.
+
+    It has SPIR-V, which other machines build, and native code for this device and driver. What caches
+    have is not built again. The sources are of kernels without options and with the device's own
+    sub-group size.
+    """
+    build_entries = partial(C.build_package_entries, _chosen(device))
+    contents: dict[bytes, bytes] = {}
+    # Helper processes build, so the threads only wait.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for entries in pool.map(build_entries, dict.fromkeys(sources)):
+            contents.update(entries)
+    pack_file.write(
+        Path(path), [pack_file.Item(key, content, 0) for key, content in contents.items()]
+    )
+
+
+def add(path: str | os.PathLike[str]) -> None:
+    """Let builds of this process take kernels from a file that ``package()`` wrote.
+
+    The file must not change, but may be deleted. What is damaged in it is compiled, with one warning.
+    """
+    C.add_kernels(os.fspath(path))
 
 
 def _chosen(device: int | None) -> int:

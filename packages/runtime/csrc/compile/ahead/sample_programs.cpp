@@ -8,7 +8,7 @@
 namespace xpu {
 
 std::vector<std::vector<ReadyKey>> sample_programs(int device) {
-  static auto& file = leaked<PackFile>("xpu_runtime/programs.ready", "xpu-runtime");
+  static auto& file = PackFile::in_site_packages("xpu_runtime/programs.ready", "xpu-runtime");
   std::vector<std::vector<ReadyKey>> found;
   for (auto& keys : file.of_targets(target_of(device))) {
     auto& program = found.emplace_back(keys.size() / sizeof(ReadyKey));

@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <filesystem>
 
+#include "process/immortal.h"
 #include "xpu/error.h"
 #include "xpu/log.h"
 
@@ -33,10 +32,12 @@ std::filesystem::path site_packages() {
 
 }  // namespace
 
-PackFile::PackFile(const std::string& path_in_site_packages, std::string wheel)
-    : path_(site_packages() / path_in_site_packages),
-      wheel_(std::move(wheel)),
-      file_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+PackFile& PackFile::in_site_packages(const std::string& path, const std::string& wheel) {
+  return leaked<PackFile>(site_packages() / path, join("install ", wheel, " again"));
+}
+
+PackFile::PackFile(const std::filesystem::path& path, std::string remedy)
+    : path_(path), remedy_(std::move(remedy)), file_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
   struct stat about;
   if (file_ < 0 || fstat(file_, &about) != 0) return;
   size_ = static_cast<std::uint64_t>(about.st_size);
@@ -44,7 +45,10 @@ PackFile::PackFile(const std::string& path_in_site_packages, std::string wheel)
   if (read(&head, sizeof head, 0) && std::memcmp(head.magic, pack_magic, sizeof pack_magic) == 0 &&
       head.count <= size_ / sizeof(Entry)) {
     entries_.resize(head.count);
-    if (read(entries_.data(), head.count * sizeof(Entry), sizeof head)) return;
+    if (read(entries_.data(), head.count * sizeof(Entry), sizeof head)) {
+      identity_ = Sha256().add(entries_.data(), head.count * sizeof(Entry)).digest();
+      return;
+    }
     entries_.clear();
   }
   warn();
@@ -82,10 +86,8 @@ bool PackFile::read(void* to, std::size_t size, std::uint64_t offset) const {
 }
 
 void PackFile::warn() const {
-  static std::atomic<bool> warned{false};
-  if (!warned.exchange(true))
-    log(LogLevel::warning,
-        join(path_, " is damaged, so kernels that ship in it are compiled; install ", wheel_, " again"));
+  if (!warned_.exchange(true))
+    log(LogLevel::warning, join(path_, " is damaged, so kernels in it are compiled; ", remedy_));
 }
 
 }  // namespace xpu

@@ -1,6 +1,9 @@
-// Files of kernels that ship in wheels. xpu_runtime/pack_file.py writes them.
+// Files of kernels: those that ship in wheels, and those of packages of compiled programs.
+// xpu_runtime/pack_file.py writes them.
 #pragma once
 
+#include <atomic>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +20,16 @@ enum class TargetMask : std::uint64_t { gpu = 1, avx2 = 32, avx512 = 64 };
 /// damaged, that is a miss and one warning. Thread-safe.
 class PackFile {
  public:
-  /// `wheel` is what to install again if the file, beside this package's, is damaged. A missing file is
-  /// empty.
-  PackFile(const std::string& path_in_site_packages, std::string wheel);
+  /// `remedy` is what the warning advises. A missing file is empty.
+  PackFile(const std::filesystem::path& path, std::string remedy);
+  /// A file that ships in `wheel`, which is installed beside this library's package.
+  static PackFile& in_site_packages(const std::string& path, const std::string& wheel);
 
   bool empty() const { return entries_.empty(); }
+  bool is_missing() const { return file_ < 0; }
+  bool is_damaged() const { return warned_.load(std::memory_order_relaxed); }
+  /// Identifies the keys and contents.
+  const Sha256::Digest& identity() const { return identity_; }
   std::optional<Bytes> find(const Sha256::Digest& key) const;
   /// Returns all contents that are for any of `targets`.
   std::vector<Bytes> of_targets(TargetMask targets) const;
@@ -42,10 +50,12 @@ class PackFile {
   bool read(void* to, std::size_t size, std::uint64_t offset) const;
   void warn() const;
 
-  std::string path_, wheel_;
+  std::string path_, remedy_;
   int file_;
   std::uint64_t size_ = 0;
   std::vector<Entry> entries_;
+  Sha256::Digest identity_{};
+  mutable std::atomic<bool> warned_{false};
 };
 
 }  // namespace xpu

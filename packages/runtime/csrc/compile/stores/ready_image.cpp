@@ -16,7 +16,7 @@ namespace {
 std::atomic<bool> in_use{true};
 
 const PackFile& images() {
-  static auto& file = leaked<PackFile>("xpu_cpu_images/images.ready", "xpu-cpu-images");
+  static auto& file = PackFile::in_site_packages("xpu_cpu_images/images.ready", "xpu-cpu-images");
   return file;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // A build of the library alone has no such file.
 const PackFile& modules() {
-  static auto& file = leaked<PackFile>("xpu_runtime/kernels.ready", "xpu-runtime");
+  static auto& file = PackFile::in_site_packages("xpu_runtime/kernels.ready", "xpu-runtime");
   return file;
 }
 

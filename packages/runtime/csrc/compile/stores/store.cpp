@@ -5,9 +5,11 @@
 
 namespace xpu {
 
+// The package comes first, so that its SPIR-V, for which it has native code, is not hidden by another
+// compiler's.
 std::span<Store* const> stores_of(Key::Kind kind) {
-  static Store* const spirv[] = {&disk_store(), &ready_spirv_store()};
-  static Store* const native[] = {&disk_store(), &ready_image_store()};
+  static Store* const spirv[] = {&package_store(), &disk_store(), &ready_spirv_store()};
+  static Store* const native[] = {&package_store(), &disk_store(), &ready_image_store()};
   return kind == Key::Kind::spirv ? spirv : native;
 }
 

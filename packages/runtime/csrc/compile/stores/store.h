@@ -36,6 +36,7 @@ class Store {
 
 /// The stores of a kind of keys, in the order in which builds ask them.
 std::span<Store* const> stores_of(Key::Kind kind);
+Store& package_store();
 Store& disk_store();
 Store& ready_spirv_store();
 Store& ready_image_store();
