@@ -8,7 +8,5 @@ namespace torch_xpu {
 
 c10::DeviceAllocator* device_allocator();
 c10::Allocator* host_allocator();
-/// Makes them PyTorch's.
-void register_allocators();
 
 }  // namespace torch_xpu

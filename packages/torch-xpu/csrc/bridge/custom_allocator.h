@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "bridge/api.h"
+
 namespace torch_xpu {
 
 struct CustomAllocator {
@@ -11,10 +13,10 @@ struct CustomAllocator {
 };
 
 /// For the whole process; throws when memory was asked for before, as nothing could say whose a block is.
-void change_allocator(CustomAllocator to);
+TORCH_XPU_PUBLIC void change_allocator(CustomAllocator to);
 /// For what this thread allocates on the device until leave_allocator(); these nest.
-void use_allocator(CustomAllocator from_now_on, int device);
-void leave_allocator();
+TORCH_XPU_PUBLIC void use_allocator(CustomAllocator from_now_on, int device);
+TORCH_XPU_PUBLIC void leave_allocator();
 
 /// Memory from the functions that serve the thread on the device; false when the pool does.
 bool allocate_custom(void** ptr, std::size_t bytes, int device);

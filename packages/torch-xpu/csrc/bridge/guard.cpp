@@ -1,7 +1,7 @@
 // Devices, streams and events as c10 sees them.
-#include <Python.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include "bridge/interpreter.h"
 #include "bridge/runtime.h"
 #include "bridge/trace.h"
 
@@ -12,21 +12,6 @@ using c10::Device;
 using c10::DeviceIndex;
 using c10::DeviceType;
 using c10::Stream;
-
-// PyTorch's Event.wait() holds the interpreter's lock. The host may have to wait here, and threads that the
-// event depends on, such as those of collectives, may need the lock.
-class UnlockedInterpreter {
- public:
-  UnlockedInterpreter() : state_(Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
-  ~UnlockedInterpreter() {
-    if (state_) PyEval_RestoreThread(state_);
-  }
-  UnlockedInterpreter(const UnlockedInterpreter&) = delete;
-  UnlockedInterpreter& operator=(const UnlockedInterpreter&) = delete;
-
- private:
-  PyThreadState* state_;
-};
 
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   DeviceType type() const override { return DeviceType::XPU; }
@@ -92,6 +77,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void block(void* event, const Stream& s) const override {
     if (!event) return;
     fire_gpu_trace([&](auto& to) { to.trace_gpu_event_wait(DeviceType::XPU, address(event), handle(s)); });
+    // PyTorch's Event.wait() holds the interpreter's lock. The host may have to wait here, and threads that
+    // the event depends on, such as those of collectives, may need the lock.
     UnlockedInterpreter unlocked;
     runtime().wait(event, s.device_index(), s.id());
   }

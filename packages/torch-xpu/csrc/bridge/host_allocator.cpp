@@ -62,9 +62,15 @@ c10::Allocator* host_allocator() {
   return host();
 }
 
-void register_allocators() {
+namespace {
+
+// PyTorch takes both when this library is loaded.
+[[maybe_unused]] const bool are_allocators_registered = [] {
   c10::SetAllocator(c10::DeviceType::XPU, device_allocator());
   at::setHostAllocator(c10::DeviceType::XPU, host());
-}
+  return true;
+}();
+
+}  // namespace
 
 }  // namespace torch_xpu

@@ -179,11 +179,13 @@ class Profiler final : public libkineto::IActivityProfiler {
   std::string name_ = "xpu";
 };
 
-}  // namespace
-
-void register_profiler() {
+// The device becomes a source of events when this library is loaded.
+[[maybe_unused]] const bool is_profiler_registered = [] {
   libkineto::api().registerProfilerFactory([] { return std::make_unique<Profiler>(); });
-}
+  return true;
+}();
+
+}  // namespace
 
 void profile_loaded_runtime() {
   if (auto* session = recording.load()) session->trace();

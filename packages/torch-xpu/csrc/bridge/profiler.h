@@ -16,8 +16,6 @@ struct TracedWork {
   std::int64_t host_begin = 0, host_end = 0, device_begin = 0, device_end = 0;
 };
 
-/// Makes the device a source of events for torch.profiler.
-void register_profiler();
 /// The runtime has just been loaded: a profile that has begun records it from now on.
 void profile_loaded_runtime();
 

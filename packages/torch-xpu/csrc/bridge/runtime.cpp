@@ -1,6 +1,5 @@
 #include "bridge/runtime.h"
 
-#include <Python.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -9,45 +8,21 @@
 #include <filesystem>
 #include <string>
 
+#include "bridge/device_library.h"
+#include "bridge/interpreter.h"
+
 namespace torch_xpu {
 namespace {
 
 std::atomic<Runtime*> loaded{nullptr};
 thread_local int chosen_early = 0;  // the thread's device before there is a runtime to keep it
 
-class Gil {
- public:
-  Gil() : state_(PyGILState_Ensure()) {}
-  ~Gil() { PyGILState_Release(state_); }
-  Gil(const Gil&) = delete;
-  Gil& operator=(const Gil&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
-std::string python_error() {
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  PyObject* text = value ? PyObject_Str(value) : nullptr;
-  const char* bytes = text ? PyUnicode_AsUTF8(text) : nullptr;
-  std::string message = bytes ? bytes : "unknown error";
-  for (auto* object : {type, value, trace, text}) Py_XDECREF(object);
-  return message;
-}
-
-// Two threads may both come here: the interpreter's import lock lets one of them do the work.
+// Two threads may both come here: the import lock of Python, or that of dlopen(), lets one do the work.
 Runtime& load() {
-  Gil gil;
-  PyObject* module = PyImport_ImportModule("torch_xpu._device");
-  TORCH_CHECK(module, "the xpu runtime cannot be loaded: ", python_error(),
-              ". Run `xpu-sdk doctor` to see which layer is at fault.");
-  Py_DECREF(module);
-  auto* found = static_cast<Runtime*>(PyCapsule_Import("torch_xpu._device.runtime", 0));
-  TORCH_CHECK(found, "torch_xpu._device holds no runtime: ", python_error());
-  if (!loaded.exchange(found, std::memory_order_release)) profile_loaded_runtime();
-  return *found;
+  auto* python = interpreter();
+  auto& found = python ? python->load_runtime() : load_device_library();
+  if (!loaded.exchange(&found, std::memory_order_release)) profile_loaded_runtime();
+  return found;
 }
 
 // Render nodes times the tiles of the largest card, or what the CPU device is divided into.

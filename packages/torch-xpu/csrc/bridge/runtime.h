@@ -1,7 +1,8 @@
 // The functions of the device runtime that PyTorch's interfaces need.
 //
-// The bridge is loaded with `import torch` and links PyTorch only. The runtime, with the vendor libraries and
-// the kernels, is loaded at the first use of the device; it implements this interface and hands it over.
+// The bridge, libtorch_xpu_bridge.so, is loaded with `import torch` and links PyTorch only. The runtime, with
+// the vendor libraries and the kernels, is loaded at the first use of the device; it implements this
+// interface and hands it over.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/api.h"
 #include "bridge/profiler.h"
 
 namespace torch_xpu {
@@ -91,21 +93,21 @@ class Runtime {
 };
 
 /// Loads the runtime if necessary. Throws c10::Error with the reason if that fails.
-Runtime& runtime();
+TORCH_XPU_PUBLIC Runtime& runtime();
 /// The runtime, or null if nothing has used the device yet.
-Runtime* runtime_if_loaded() noexcept;
+TORCH_XPU_PUBLIC Runtime* runtime_if_loaded() noexcept;
 
 /// The number of devices; before the runtime is loaded, an upper bound. PyTorch asks at the first backward
 /// pass, also in programs that never use the device.
-int max_device_count() noexcept;
+TORCH_XPU_PUBLIC int max_device_count() noexcept;
 
 /// The calling thread's current device.
-int current_device() noexcept;
+TORCH_XPU_PUBLIC int current_device() noexcept;
 /// Sets the current device and returns the previous one. Once the runtime is loaded, throws if there is no
 /// such device.
-int exchange_device(int device);
+TORCH_XPU_PUBLIC int exchange_device(int device);
 /// Sets the current device without that check.
-void set_device_unchecked(int device) noexcept;
+TORCH_XPU_PUBLIC void set_device_unchecked(int device) noexcept;
 
 /// `device`, or the current one for -1.
 inline int device_or_current(int device) {
@@ -113,3 +115,7 @@ inline int device_or_current(int device) {
 }
 
 }  // namespace torch_xpu
+
+/// Exported by libtorch_xpu_device.so. Throws xpu::Error or c10::Error if there is no device, or if the
+/// runtime has another ABI.
+extern "C" TORCH_XPU_PUBLIC torch_xpu::Runtime* torch_xpu_get_runtime();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "bridge/api.h"
 #include "xpu/generator.h"
 
 namespace torch_xpu {
@@ -30,7 +31,7 @@ class Generator final : public c10::GeneratorImpl {
 };
 
 /// The one that every framework of the process shares on the device.
-const at::Generator& default_generator(int device);
+TORCH_XPU_PUBLIC const at::Generator& default_generator(int device);
 at::Generator new_generator(int device);
 
 }  // namespace torch_xpu

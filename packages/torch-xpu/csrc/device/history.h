@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "bridge/api.h"
+
 namespace torch_xpu::history {
 
 using Traceback = std::shared_ptr<torch::CapturedTraceback>;
@@ -38,11 +40,11 @@ struct Recorded {
 };
 
 /// Recording begins; what was recorded before stays unless `clear`.
-void start(Options options, bool clear);
-void stop();
+TORCH_XPU_PUBLIC void start(Options options, bool clear);
+TORCH_XPU_PUBLIC void stop();
 bool active() noexcept;
 /// Everything up to now, which ends with a mark that says so.
-Recorded recorded();
+TORCH_XPU_PUBLIC Recorded recorded();
 /// An allocation failed.
 void note_out_of_memory(std::size_t bytes, int device, std::int64_t stream);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bridge/api.h"
 #include "xpu/stream.h"
 
 namespace torch_xpu {
@@ -16,6 +17,6 @@ void deallocate_block(void* ptr) noexcept;
 
 /// Chooses whether allocations of any thread that would otherwise fail may use the free memory of this
 /// private pool.
-void set_use_on_oom(std::uint64_t pool, bool enabled);
+TORCH_XPU_PUBLIC void set_use_on_oom(std::uint64_t pool, bool enabled);
 
 }  // namespace torch_xpu

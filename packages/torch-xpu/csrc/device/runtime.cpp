@@ -11,6 +11,7 @@
 #include "device/statistics.h"
 #include "device/streams.h"
 #include "device/trace.h"
+#include "xpu/abi.h"
 #include "xpu/copy.h"
 #include "xpu/device.h"
 #include "xpu/event.h"
@@ -167,3 +168,9 @@ Runtime& sycl_runtime() {
 }
 
 }  // namespace torch_xpu
+
+torch_xpu::Runtime* torch_xpu_get_runtime() {
+  xpu::require_abi(XPU_RUNTIME_ABI, "torch-xpu");
+  TORCH_CHECK(xpu::device_count() > 0, "there is no xpu device");
+  return &torch_xpu::sycl_runtime();
+}

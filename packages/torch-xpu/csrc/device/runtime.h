@@ -5,6 +5,6 @@
 
 namespace torch_xpu {
 
-Runtime& sycl_runtime();
+TORCH_XPU_PUBLIC Runtime& sycl_runtime();
 
 }  // namespace torch_xpu

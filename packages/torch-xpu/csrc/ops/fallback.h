@@ -5,14 +5,16 @@
 #include <map>
 #include <string>
 
+#include "bridge/api.h"
+
 namespace torch_xpu {
 
 enum class FallbackMode { error, warn, allow };
 
-FallbackMode fallback_mode();
-void set_fallback_mode(FallbackMode mode);
+TORCH_XPU_PUBLIC FallbackMode fallback_mode();
+TORCH_XPU_PUBLIC void set_fallback_mode(FallbackMode mode);
 /// How often each operator ran on the host since the start or the last reset.
-std::map<std::string, std::int64_t> fallbacks();
-void reset_fallbacks();
+TORCH_XPU_PUBLIC std::map<std::string, std::int64_t> fallbacks();
+TORCH_XPU_PUBLIC void reset_fallbacks();
 
 }  // namespace torch_xpu

@@ -1,13 +1,12 @@
-// torch_xpu._bridge: importing it makes xpu a device of PyTorch's. It must come before PyTorch first asks
-// for its XPU hooks, which keeps the answer for good.
+// torch_xpu._bridge: importing it loads libtorch_xpu_bridge.so, which makes xpu a device of PyTorch's. It
+// must come before PyTorch first asks for its XPU hooks, which keeps the answer for good.
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <Python.h>
 
-#include "bridge/allocators.h"
 #include "bridge/custom_allocator.h"
-#include "bridge/profiler.h"
 #include "bridge/runtime.h"
+#include "python/bridge/interpreter.h"
 #include "xpu/abi.h"
 
 namespace {
@@ -91,7 +90,7 @@ PyModuleDef definition = {
 }  // namespace
 
 PyMODINIT_FUNC PyInit__bridge() {
-  // The guard, the hooks and the factories registered themselves when this library was loaded.
+  // The guard, the hooks and the factories registered themselves when libtorch_xpu_bridge.so was loaded.
   if (!at::globalContext().hasXPU()) {
     PyErr_SetString(
         PyExc_ImportError,
@@ -100,8 +99,7 @@ PyMODINIT_FUNC PyInit__bridge() {
         "`import torch_xpu` must be the first line after `import torch`.");
     return nullptr;
   }
-  torch_xpu::register_allocators();
-  torch_xpu::register_profiler();
+  torch_xpu::set_interpreter(&torch_xpu::python_interpreter());
   PyObject* module = PyModule_Create(&definition);
   if (!module) return nullptr;
   PyModule_AddIntConstant(module, "abi", XPU_RUNTIME_ABI);

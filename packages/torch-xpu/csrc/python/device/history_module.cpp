@@ -1,4 +1,4 @@
-#include "device/history_module.h"
+#include "python/device/history_module.h"
 
 #include <pybind11/stl.h>
 

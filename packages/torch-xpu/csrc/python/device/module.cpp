@@ -1,24 +1,24 @@
-// torch_xpu._device: loaded at the first use of the device. Holds the runtime for the bridge, the operators
-// (which register themselves), and what torch.xpu asks beyond what the runtime's own Python has.
+// torch_xpu._device: loaded at the first use of the device. Loads libtorch_xpu_device.so, hands its runtime
+// to the bridge, and has what torch.xpu asks beyond what the runtime's own Python has.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include "bridge/trace.h"
-#include "device/attribute_guard.h"
-#include "device/bound_linear.h"
-#include "device/dlpack.h"
-#include "device/empty_strided.h"
 #include "device/errors.h"
 #include "device/generator.h"
-#include "device/history_module.h"
-#include "device/launch_argument.h"
 #include "device/memory.h"
 #include "device/random_states.h"
 #include "device/runtime.h"
 #include "device/streams.h"
 #include "ops/fallback.h"
+#include "python/device/attribute_guard.h"
+#include "python/device/bound_linear.h"
+#include "python/device/dlpack.h"
+#include "python/device/empty_strided.h"
+#include "python/device/history_module.h"
+#include "python/device/launch_argument.h"
 #include "xpu/abi.h"
 #include "xpu/device.h"
 #include "xpu/graph.h"
@@ -49,11 +49,10 @@ const char* name_of(FallbackMode mode) {
 }  // namespace
 
 PYBIND11_MODULE(_device, m) {
-  xpu::require_abi(XPU_RUNTIME_ABI, "torch-xpu");
-  TORCH_CHECK(xpu::device_count() > 0, "there is no xpu device");
+  auto* runtime = torch_xpu_get_runtime();
   py::module_::import("xpu_runtime._native");  // the runtime learns of signals and of the interpreter's end
   register_tensor_type();
-  m.attr("runtime") = py::capsule(&sycl_runtime(), "torch_xpu._device.runtime");
+  m.attr("runtime") = py::capsule(runtime, "torch_xpu._device.runtime");
   m.attr("abi") = XPU_RUNTIME_ABI;
 
   py::register_local_exception_translator([](std::exception_ptr thrown) {

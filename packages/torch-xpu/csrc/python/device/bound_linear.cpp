@@ -1,4 +1,4 @@
-#include "device/bound_linear.h"
+#include "python/device/bound_linear.h"
 
 #include <ATen/PythonTorchFunctionTLS.h>
 #include <ATen/autocast_mode.h>

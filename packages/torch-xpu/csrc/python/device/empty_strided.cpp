@@ -1,4 +1,4 @@
-#include "device/empty_strided.h"
+#include "python/device/empty_strided.h"
 
 #include <ATen/EmptyTensor.h>
 #include <torch/csrc/Dtype.h>

@@ -1,4 +1,4 @@
-#include "device/launch_argument.h"
+#include "python/device/launch_argument.h"
 
 #include <pybind11/pybind11.h>
 #include <torch/csrc/autograd/python_variable.h>

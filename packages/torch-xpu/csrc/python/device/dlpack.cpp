@@ -1,4 +1,4 @@
-#include "device/dlpack.h"
+#include "python/device/dlpack.h"
 
 #include <ATen/DLConvertor.h>
 #include <ATen/ops/empty.h>

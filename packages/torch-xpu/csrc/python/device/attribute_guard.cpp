@@ -1,4 +1,4 @@
-#include "device/attribute_guard.h"
+#include "python/device/attribute_guard.h"
 
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
