@@ -9,7 +9,7 @@ from xpu_testing import values_checked
 from xpu_testing.torch_values import assert_same_shapes
 
 os.environ["XPU_FALLBACK"] = "error"
-sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("", "aten", "training")]
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("", "aten", "ahead", "training")]
 
 
 if not values_checked():

@@ -1,5 +1,5 @@
 // torch_xpu::low_bit_adam_: a step of Adam on a parameter whose moments torchao stores in few bits. Its
-// schema is in bridge/operators.cpp.
+// schema is in bridge/operators.txt.
 #include <ATen/MemoryOverlap.h>
 #include <torch/library.h>
 

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,10 @@ class Runtime {
   virtual std::vector<TracedWork> stop_trace() = 0;
 
   virtual std::unique_ptr<at::GraphImplInterface> new_graph() = 0;
+
+  /// Checks a folder with a model that was compiled ahead of time, and lets builds take its kernels. Throws
+  /// if the files are damaged or were made for another version.
+  virtual void open_package(const std::string& folder) = 0;
 
   /// The device's generator that all frameworks of the process share, and a new one.
   virtual const at::Generator& default_generator(int device) = 0;

@@ -3,6 +3,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include "ahead/package.h"
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/graph.h"
@@ -155,6 +156,10 @@ class SyclRuntime final : public Runtime {
   std::vector<TracedWork> stop_trace() override { return traced_work(); }
 
   std::unique_ptr<at::GraphImplInterface> new_graph() override { return make_graph(); }
+
+  void open_package(const std::string& folder) override {
+    translate_errors([&] { torch_xpu::open_package(folder); });
+  }
 
   const at::Generator& default_generator(int device) override { return torch_xpu::default_generator(device); }
   at::Generator new_generator(int device) override { return torch_xpu::new_generator(device); }

@@ -1,4 +1,6 @@
 abi: int
+# Of the C functions that packages of compiled programs call.
+aoti_abi: int
 coexists_with_cuda: bool
 
 def load() -> None: ...

@@ -1,7 +1,7 @@
 // torch_xpu::round_blocks rounds activations to the values that a block format can store: an element has few
 // bits and is multiplied by the scale of its block, which has few bits, too. bf16 has such products exactly,
 // so one kernel does what quantizing activations and widening them again would do. The schema is in
-// bridge/operators.cpp.
+// bridge/operators.txt.
 #include <ATen/ops/empty_like.h>
 #include <c10/util/StringUtil.h>
 #include <torch/library.h>

@@ -1,6 +1,6 @@
 // torch_xpu::quantize_rows: numbers of eight bits with a scale for each row. torch_xpu::dynamic_linear:
 // activations that are quantized so as they come, by such weights; the runtime quantizes few rows as it
-// orders them for the product. Their schemas are in bridge/operators.cpp.
+// orders them for the product. Their schemas are in bridge/operators.txt.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>

@@ -1,5 +1,5 @@
 // torch_xpu::low_bit_linear and dequantize_low_bit: weights of eight and four bits under activations that are
-// floats. Their schemas are in bridge/operators.cpp.
+// floats. Their schemas are in bridge/operators.txt.
 //
 // A weight [n, k] is rows of bytes, of one number or two (the first in the low half). Its numbers mean
 // scale * (number - zero_point) + offset; the three have the shape [n, groups], [n, 1], [1, 1] or [].

@@ -1,5 +1,5 @@
 // torch_xpu::unpack_bits: bytes from numbers of one to seven bits that lie dense. The schema is in
-// bridge/operators.cpp.
+// bridge/operators.txt.
 //
 // Eight numbers are as many bytes as they have bits. Of these, four hold four bits of each number, byte i
 // those of numbers i (low) and i + 4; then two hold two bits of each, the first those of the first four

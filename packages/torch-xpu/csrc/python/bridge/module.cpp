@@ -7,6 +7,7 @@
 #include "bridge/custom_allocator.h"
 #include "bridge/runtime.h"
 #include "python/bridge/interpreter.h"
+#include "torch_xpu/aoti/runtime.h"
 #include "xpu/abi.h"
 
 namespace {
@@ -103,6 +104,7 @@ PyMODINIT_FUNC PyInit__bridge() {
   PyObject* module = PyModule_Create(&definition);
   if (!module) return nullptr;
   PyModule_AddIntConstant(module, "abi", XPU_RUNTIME_ABI);
+  PyModule_AddIntConstant(module, "aoti_abi", TORCH_XPU_AOTI_ABI);
   PyModule_AddObjectRef(module, "coexists_with_cuda",
                         at::detail::getCUDAHooks().isBuilt() ? Py_True : Py_False);
   return module;

@@ -1,0 +1,59 @@
+"""A C++ program without Python, built with CMake against the wheels."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+import torch_xpu
+
+SOURCES = Path(__file__).parent / "cpp_program"
+
+
+def run(*command, **options):
+    return subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, timeout=300, check=False, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    build = tmp_path_factory.mktemp("build")
+    prefixes = f"{torch.utils.cmake_prefix_path};{torch_xpu.cmake_prefix_path}"
+    for command in (
+        ("cmake", "-S", SOURCES, "-B", build, f"-DCMAKE_PREFIX_PATH={prefixes}"),
+        ("cmake", "--build", build),
+    ):
+        done = run(*command)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return build / "program"
+
+
+@pytest.mark.values
+def test_it_computes_on_xpu_and_keeps_its_status(program):
+    done = run(program, env=os.environ | {"PYTHONHOME": "/nowhere"})
+    assert done.returncode == 3, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"device 0 of {torch.xpu.device_count()}"
+    assert lines[1:] == ["sum 1e+06", "sum on a stream 500500"]
+
+
+def test_it_links_no_python(program):
+    linked = run("ldd", program).stdout
+    assert "libtorch_xpu_bridge.so" in linked
+    assert "libtorch_xpu_device.so" in linked
+    assert "python" not in linked.replace(str(Path(torch_xpu.__file__).parents[1]), "")
+    assert "not found" not in linked
+
+
+def test_the_bridge_links_no_vendor_library():
+    bridge = Path(torch_xpu.__file__).parent / "lib" / "libtorch_xpu_bridge.so"
+    needed = run("readelf", "-d", bridge).stdout
+    assert "libtorch_cpu.so" in needed
+    assert not [
+        name
+        for name in ("python", "sycl", "xpu_runtime", "dnnl", "OpenCL")
+        if f"lib{name}" in needed
+    ]
