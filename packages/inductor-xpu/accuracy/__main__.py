@@ -27,7 +27,7 @@ def wanted(options: argparse.Namespace, outcomes: dict[str, grid.Outcome]) -> It
         if options.families and family not in options.families:
             continue
         try:
-            names = list(map(str, model_case.cases(family)))
+            names = list(map(str, model_case.cases(family, options.packaged)))
         except ImportError as e:
             print(f"{family}: left out: {e}", flush=True)
             continue
@@ -61,6 +61,11 @@ def main() -> int:
         default="loops",
         help="what writes the kernels, as inductor_xpu.settings has it; triton needs --record",
     )
+    parser.add_argument(
+        "--packaged",
+        action="store_true",
+        help="cases of packages, made ahead of time and loaded; needs --record",
+    )
     parser.add_argument("--list", action="store_true", help="print the cases, run none")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -71,6 +76,8 @@ def main() -> int:
     if options.record is None:
         if options.reader != "loops":
             parser.error("--reader triton: name a file with --record; the page shows our own loops")
+        if options.packaged:
+            parser.error("--packaged: name a file with --record")
         options.record = report.DOCS / "accuracy.json"
     names = list(wanted(options, grid.load(options.record)))
     if options.list:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from torch._dynamo.utils import counters
 from torch.utils._pytree import keystr, tree_leaves, tree_leaves_with_path, tree_map
 
 MODES = ("inference", "training")
+# Inference by a package of AOTInductor: on request, as each compiles a program in C++.
+PACKAGED = "packaged"
 DTYPES = ("float32", "bfloat16", "amp")
 SIZES = ("static", "dynamic")
 # No other size of a model equals them: Dynamo would take equal sizes for one. A graph for varying
@@ -44,11 +47,11 @@ class ModelCase:
         return "/".join((self.family, self.model, self.mode, self.dtype, self.sizes))
 
 
-def cases(family: str) -> Iterator[ModelCase]:
+def cases(family: str, packaged: bool = False) -> Iterator[ModelCase]:
     """Yield the cases of a family."""
     for model in models(family):
-        for mode in MODES:
-            for dtype in DTYPES:
+        for mode in (PACKAGED,) if packaged else MODES:
+            for dtype in DTYPES[:2] if packaged else DTYPES:
                 for sizes in SIZES:
                     yield ModelCase(family, model, mode, dtype, sizes)
 
@@ -92,7 +95,10 @@ def check_model(model: Model, case: ModelCase, device: str) -> Result:
     eager = [_step(eager_net, eager_net, b, device, case) for b in batches]
 
     compiled_net = net.to(device)
-    call = torch.compile(compiled_net, dynamic=case.sizes == "dynamic")
+    if case.mode == PACKAGED:
+        call = _packaged(compiled_net, batches[0], device, case.sizes == "dynamic")
+    else:
+        call = torch.compile(compiled_net, dynamic=case.sizes == "dynamic")
     torch_xpu.reset_fallbacks()
     compiled = [_step(compiled_net, call, batches[0], device, case)]
     graphs, breaks = counters["stats"]["unique_graphs"], sorted(counters["graph_break"])
@@ -112,6 +118,23 @@ def check_model(model: Model, case: ModelCase, device: str) -> Result:
             different = judge.differences(ours[kind], theirs[kind], expected, tol)
             found += [f"{kind} {text}" for text in different]
     return Result(found, graphs, [_one_line(b) for b in breaks], sorted(torch_xpu.fallbacks()))
+
+
+def _packaged(
+    net: torch.nn.Module, batch: Mapping[str, Any], device: str, dynamic: bool
+) -> Callable[..., Any]:
+    """Return a network that was exported, compiled into a package and loaded."""
+    inputs = tree_map(lambda tensor: tensor.to(device), dict(batch))
+
+    def sizes(tensor: Any) -> dict[int, Any]:
+        dims = [n for n, size in enumerate(tensor.shape) if size == BATCH_SIZES[0]]
+        return dict.fromkeys(dims, torch.export.Dim.AUTO)
+
+    shapes = tree_map(sizes, inputs) if dynamic else None
+    with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
+        program = torch.export.export(net, (), inputs, dynamic_shapes=shapes, strict=False)
+        file = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
+        return torch._inductor.aoti_load_package(file)
 
 
 def _step(

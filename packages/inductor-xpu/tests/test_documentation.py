@@ -9,6 +9,7 @@ from xpu_testing.documentation import blocks, printed
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
     ROOT / "docs" / "torch_compile.md",
+    ROOT / "docs" / "compiled_ahead.md",
     ROOT / "docs" / "flex_attention.md",
     ROOT / "docs" / "triton.md",
     ROOT / "packages" / "inductor-xpu" / "README.md",

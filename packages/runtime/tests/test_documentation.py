@@ -11,7 +11,15 @@ from xpu_testing.documentation import blocks
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 README = Path(__file__).resolve().parents[1] / "README.md"
 # A framework's page is its adapter's to test.
-FRAMEWORKS = {"torch", "torch_compile", "triton", "jax", "together", "distributed"}
+FRAMEWORKS = {
+    "torch",
+    "torch_compile",
+    "compiled_ahead",
+    "triton",
+    "jax",
+    "together",
+    "distributed",
+}
 PAGES = [
     page
     for page in (*sorted(DOCS.glob("*.md")), README)

@@ -25,6 +25,20 @@ def _pool() -> ThreadPoolExecutor:
 _builds: WeakValueDictionary[tuple[str, int, str], Future[Any]] = WeakValueDictionary()
 
 
+# The sources of kernels that compiled graphs have loaded, with a device of each.
+_loaded: dict[str, int] = {}
+
+
+def note_loaded(device: int, source: str) -> None:
+    """Remember the source of a kernel, which the graph's code holds anyway."""
+    _loaded[source] = device
+
+
+def loaded_sources() -> dict[str, int]:
+    """Return the sources of all kernels that compiled graphs have loaded, with a device of each."""
+    return {without_comments(source): device for source, device in _loaded.items()}
+
+
 def _forget_threads() -> None:
     """Forget the parent's threads, so that a forked child gets the runtime's error instead of a wait."""
     _pool.cache_clear()

@@ -16,4 +16,15 @@ def register_device_operations() -> None:
         def import_get_raw_stream_as(self, name: str) -> str:
             return f"from torch_xpu.compiled_code import current_stream as {name}"
 
+        # In C++, the headers of ahead/include have what kernels need.
+
+        def kernel_header(self) -> str:
+            return ""
+
+        def kernel_driver(self) -> str:
+            return ""
+
+        def cpp_kernel_type(self) -> str:
+            return "XpuKernel"
+
     register_device_op_overrides("xpu", DeviceOperations())

@@ -1,4 +1,4 @@
-"""Positions of maxima and minima: of elements in any order, and by eager mode's operators on GPUs."""
+"""Maxima and minima with positions: of elements in any order, and by eager mode's operators on GPUs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import torch
 from torch._inductor.ir import Buffer, ReinterpretView
 from torch._inductor.virtualized import V, ops
 
+from . import triton_use
+
 aten = torch.ops.aten
 
 
@@ -21,6 +23,11 @@ def register_extremes() -> None:
     for operator in (aten.argmax.default, aten.argmin.default):
         whole = fallback_handler(operator, add_to_fallback_set=False)
         lowerings[operator] = _lower(lowerings[operator], whole)
+    for both, value, position in (
+        (aten.max.dim, aten.amax.default, aten.argmax.default),
+        (aten.min.dim, aten.amin.default, aten.argmin.default),
+    ):
+        lowerings[both] = _apart(lowerings[both], value, position)
 
 
 def with_positions(x: Any, reduction: dict[str, Any]) -> dict[str, Any]:
@@ -50,6 +57,18 @@ def _lower(fused: Callable[..., Any], whole: Callable[..., Any]) -> Callable[...
     def lower(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         lowering = whole if x.get_device().type == "xpu" and _needs_parts(x, dim) else fused
         return lowering(x, dim, keepdim)
+
+    return lower
+
+
+def _apart(fused: Callable[..., Any], value: Any, position: Any) -> Callable[..., Any]:
+    """Return the lowering of values with positions; for our own loops, two reductions that share a loop."""
+    from torch._inductor.lowering import lowerings
+
+    def lower(x: Any, dim: int, keepdim: bool = False) -> Any:
+        if x.get_device().type != "xpu" or triton_use.writes_loops():
+            return fused(x, dim, keepdim)
+        return lowerings[value](x, [dim], keepdim), lowerings[position](x, dim, keepdim)
 
     return lower
 

@@ -14,7 +14,7 @@ from torch_xpu import compiled_code
 from xpu_runtime.codegen.division import Division
 from xpu_runtime.codegen.target import Target
 
-from .builds import load_faults, start_build
+from .builds import load_faults, note_loaded, start_build
 
 __all__ = [
     "Division",
@@ -62,6 +62,7 @@ def load_kernel(
     Where Inductor compiles in one thread, as on one core, it waits for no futures: then return the launcher.
     """
     built = start_build(name, device, source)
+    note_loaded(device, source)
 
     def launcher() -> Any:
         plain = xr.Launcher(built.result(), types)

@@ -1,4 +1,4 @@
-"""Settings of Inductor's on xpu: graphs are captured, products are tuned with Triton, packages fail."""
+"""Settings of Inductor's on xpu: graphs are captured, products are tuned with Triton."""
 
 from __future__ import annotations
 
@@ -35,10 +35,17 @@ def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | No
     Where Inductor is to capture graphs, it does so by the policy of graphs.py.
     """
     from torch._inductor import config
+    from torch._inductor.virtualized import V
 
     unsupported = () if triton_use.writes_loops() else OF_LOOPS
     tuning = () if triton_use.is_installed() else triton_use.TUNING
-    others = ("triton.cudagraphs", "align_random_eager", "fallback_random", *_CONVOLUTIONS)
+    others = (
+        "cpp_wrapper",
+        "triton.cudagraphs",
+        "align_random_eager",
+        "fallback_random",
+        *_CONVOLUTIONS,
+    )
     names = (*unsupported, *tuning, *_NEVER, *others)
     asked = {name: attrgetter(name)(config) for name in names} | dict(patches or {})
     on = tuple(name for name in (*unsupported, *tuning) if asked[name])
@@ -51,6 +58,16 @@ def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | No
     draws = asked["align_random_eager"] and not asked["fallback_random"]
     if triton_use.writes_loops() and draws:
         changed["fallback_random"] = True  # Triton's kernels draw other numbers
+    ahead = config.aot_inductor
+    if V.aot_compilation or asked["cpp_wrapper"]:
+        from .ahead.operators import with_functions
+
+        functions = with_functions(ahead.custom_ops_to_c_shims)
+        if functions != ahead.custom_ops_to_c_shims:
+            changed["aot_inductor.custom_ops_to_c_shims"] = functions
+    are_beside = ahead.package_constants_on_disk_format == "binary_blob"
+    if V.aot_compilation and not (are_beside or ahead.force_mmap_weights):
+        changed["aot_inductor.force_mmap_weights"] = True  # else they become text that g++ compiles
     if asked["triton.cudagraphs"] and config.cudagraph_policy is None:
         from .graphs import GraphPolicy
 
@@ -60,18 +77,19 @@ def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | No
     return dict(patches or {}) | changed
 
 
-def reject_packages(patches: Mapping[str, Any] | None) -> None:
-    """Raise NotImplementedError if the graph is to become C++ code, as packages of AOTInductor do."""
+def require_loops(patches: Mapping[str, Any] | None) -> None:
+    """Raise NotImplementedError if a graph is to become C++ code with kernels that Triton writes."""
     from torch._inductor import config
     from torch._inductor.virtualized import V
 
     asked = {name: getattr(config, name) for name in ("cpp_wrapper", "fx_wrapper")}
     asked |= dict(patches or {})
-    if asked["cpp_wrapper"] or (V.aot_compilation and not asked["fx_wrapper"]):
+    in_cpp = asked["cpp_wrapper"] or (V.aot_compilation and not asked["fx_wrapper"])
+    if in_cpp and (triton_use.writes_loops() or triton_use.writes_templates(patches)):
         raise NotImplementedError(
-            "torch._inductor: a graph with tensors on xpu cannot become C++ code yet, so no package can be "
-            "made of it, and cpp_wrapper is not supported. Save the model with torch.export.save(), or "
-            "compile it for the CPU."
+            "torch._inductor: on xpu, kernels that Triton writes cannot be called from C++ code, so neither "
+            "packages nor cpp_wrapper take them. Use inductor_xpu.settings.reader = 'loops', and no "
+            "max_autotune."
         )
 
 

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from . import exact_arithmetic
+from .ahead.patches import AHEAD_PATCHES
 from .patch import Patch
 from .triton_patches import TRITON_PATCHES
 
@@ -195,7 +196,8 @@ def _compile_fx(stock: Any) -> Any:
         from torch_xpu.graph_devices import uses_xpu
 
         from . import settings, triton_use, user_lines, workers
-        from .modes import reject_packages, supported_settings
+        from .ahead.input_checks import user_names
+        from .modes import require_loops, supported_settings
         from .prepare import prepare
 
         settings.user_lines = user_lines.is_wanted()
@@ -203,14 +205,22 @@ def _compile_fx(stock: Any) -> Any:
         if not uses_xpu(model_, example_inputs_):
             return stock(*bound.args, **bound.kwargs)
         patches = bound.arguments.get("config_patches")
-        reject_packages(patches)
+        require_loops(patches)
         prepare(model_)
         bound.arguments["config_patches"] = supported_settings(patches)
         compiles_triton = triton_use.writes_loops() or triton_use.writes_templates(patches)
-        with workers.prevented_for(example_inputs_, compiles_triton):
-            return stock(*bound.args, **bound.kwargs)
+        token = user_names.set(_placeholders(model_))
+        try:
+            with workers.prevented_for(example_inputs_, compiles_triton):
+                return stock(*bound.args, **bound.kwargs)
+        finally:
+            user_names.reset(token)
 
     return compile_fx
+
+
+def _placeholders(graph: Any) -> tuple[str, ...]:
+    return tuple(str(node.target) for node in graph.graph.nodes if node.op == "placeholder")
 
 
 def _flex_attention(stock: Any) -> Any:
@@ -220,6 +230,7 @@ def _flex_attention(stock: Any) -> Any:
 
 
 PATCHES = (
+    *AHEAD_PATCHES,
     *TRITON_PATCHES,
     Patch(
         "torch._C._dynamo.guards",

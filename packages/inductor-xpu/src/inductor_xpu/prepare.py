@@ -11,12 +11,15 @@ from .associative_scan import scan
 
 def prepare(model: torch.fx.GraphModule) -> None:
     """Replace associative scans on xpu in place."""
+    changed = False
     for node in list(_higher_order_calls(model)):
         name = node.target.name()  # type: ignore[union-attr]
         if name == "associative_scan" and _device_type(node.args[1][0]) == "xpu":  # type: ignore[index]
             node.target = scan
-    for module in _graph_modules(model):
-        module.recompile()
+            changed = True
+    if changed:  # modules of exported programs cannot be compiled anew
+        for module in _graph_modules(model):
+            module.recompile()
 
 
 def _graph_modules(model: torch.fx.GraphModule) -> Iterator[torch.fx.GraphModule]:

@@ -14,6 +14,7 @@ def register() -> None:
     from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
     from torch._inductor.select_algorithm import add_preprocessing_fn
 
+    from .ahead.wrapper import CppWrapperXpu
     from .cache_key import cache_key
     from .decompositions import register_whole_operators
     from .device_operations import register_device_operations
@@ -34,7 +35,7 @@ def register() -> None:
             "xpu",
             make_scheduling,
             PythonWrapperCodegen,
-            None,
+            CppWrapperXpu,
             WrapperFxCodegen,
             PostOpFusion(),
             cache_key(),

@@ -52,8 +52,15 @@ class Scheduling(SIMDScheduling):
         wrapper.src_to_kernel[definition] = name
         origins, details = get_kernel_metadata(node_schedule, wrapper)
         device = V.graph.get_current_device_or_throw()
-        wrapper.add_import_once("from inductor_xpu.loader import *")
         text = "\n" + src_code.replace(LoopKernel.PLACE_OF_NAME, name)
+        if V.graph.cpp_wrapper:
+            from .ahead import kernel_code
+
+            wrapper.define_kernel(name, kernel_code.definition(name, text, kernel), gpu=False)
+            wrapper.kernel_sources[name] = device.index, text
+            self.builds.append(start_build(name, device.index, text))
+            return name
+        wrapper.add_import_once("from inductor_xpu.loader import *")
         self.builds.append(start_build(name, device.index, text))
         body = f"load_kernel({name!r}, {device.index}, '''{text}''', {kernel.loading})"
         wrapper.define_kernel(name, body, f"{origins}\n{details}", gpu=False)

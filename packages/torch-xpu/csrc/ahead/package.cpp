@@ -20,12 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* manifest_name = "xpu_package.txt";
+constexpr const char* manifest_suffix = ".xpu_package.txt";
 constexpr const char* known_form = "1";
 constexpr const char* remedy = "; compile the model again with torch._inductor.aoti_compile_and_package()";
 
 struct Manifest {
   std::string form, torch, abi;
+  std::vector<std::string> cpu;                            // instructions that the library uses
   std::vector<std::pair<std::string, std::string>> files;  // names and digests
 };
 
@@ -33,7 +34,7 @@ struct Manifest {
 Manifest read_manifest(const fs::path& path) {
   std::ifstream file(path);
   TORCH_CHECK(file, path.parent_path().string(), " was not made for xpu by inductor-xpu: it has no ",
-              manifest_name, remedy);
+              path.filename().string(), remedy);
   Manifest manifest;
   for (std::string line; std::getline(file, line);) {
     auto space = line.find(' ');
@@ -44,6 +45,8 @@ Manifest read_manifest(const fs::path& path) {
       manifest.torch = value;
     } else if (word == "abi") {
       manifest.abi = value;
+    } else if (word == "cpu") {
+      manifest.cpu.push_back(value);
     } else if (word == "file") {
       auto end = value.rfind(' ');
       TORCH_CHECK(end != value.npos, path.string(), " is damaged: got the line \"", line,
@@ -73,8 +76,20 @@ void check_versions(const Manifest& manifest, const fs::path& path) {
               remedy);
 }
 
-void check_files(const Manifest& manifest, const fs::path& path) {
-  TORCH_CHECK(!manifest.files.empty(), path.string(), " is damaged: it names no file", remedy);
+// A library with kernels for CPUs is for those of the machine that made it.
+void check_cpu(const Manifest& manifest, const fs::path& path) {
+  for (auto& name : manifest.cpu) {
+    bool has = (name == "avx2" && __builtin_cpu_supports("avx2")) ||
+               (name == "avx512" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"));
+    TORCH_CHECK(has, path.string(), " is of a package with kernels for CPUs with ", name,
+                ", which this one has not", remedy, " on this machine");
+  }
+}
+
+void check_files(const Manifest& manifest, const fs::path& path, const std::string& library) {
+  auto is_library = [&](auto& file) { return file.first == library; };
+  TORCH_CHECK(std::ranges::any_of(manifest.files, is_library), path.string(),
+              " is damaged: it does not name ", library, remedy);
   for (auto& [name, digest] : manifest.files) {
     TORCH_CHECK(fs::path(name).filename() == name, path.string(), " is damaged: got the file name \"", name,
                 "\", expected a name without a folder", remedy);
@@ -89,13 +104,14 @@ void check_files(const Manifest& manifest, const fs::path& path) {
 
 }  // namespace
 
-void open_package(const std::string& folder) {
-  auto path = fs::path(folder) / manifest_name;
+void open_package(const std::string& model) {
+  fs::path library(model), path = library.parent_path() / (library.stem().string() + manifest_suffix);
   auto manifest = read_manifest(path);
   check_versions(manifest, path);
-  check_files(manifest, path);
+  check_cpu(manifest, path);
+  check_files(manifest, path, library.filename().string());
   for (auto& [name, _] : manifest.files)
-    if (name.ends_with(".kernels")) xpu::add_kernels((fs::path(folder) / name).string());
+    if (name.ends_with(".kernels")) xpu::add_kernels((path.parent_path() / name).string());
 }
 
 }  // namespace torch_xpu

@@ -3,7 +3,6 @@
 #include <ATen/Context.h>
 #include <torch/csrc/inductor/aoti_runner/model_container_runner.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,8 +51,7 @@ std::unique_ptr<torch::inductor::AOTIModelContainerRunner> make_runner(const std
               "settled that there is no xpu. Link it "
               "to the program, or load it before the first use of PyTorch.");
   int index = device_of(device);
-  auto folder = kernel_folder.empty() ? std::filesystem::path(model).parent_path().string() : kernel_folder;
-  runtime().open_package(folder);
+  runtime().open_package(model);
   return std::make_unique<PackageRunner>(model, num_models, index, kernel_folder, run_single_threaded);
 }
 

@@ -85,9 +85,9 @@ class Runtime {
 
   virtual std::unique_ptr<at::GraphImplInterface> new_graph() = 0;
 
-  /// Checks a folder with a model that was compiled ahead of time, and lets builds take its kernels. Throws
-  /// if the files are damaged or were made for another version.
-  virtual void open_package(const std::string& folder) = 0;
+  /// Checks the library of a model that was compiled ahead of time and the files beside it, and lets builds
+  /// take its kernels. Throws if they are damaged or were made for another version.
+  virtual void open_package(const std::string& model) = 0;
 
   /// The device's generator that all frameworks of the process share, and a new one.
   virtual const at::Generator& default_generator(int device) = 0;

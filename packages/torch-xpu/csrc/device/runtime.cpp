@@ -157,8 +157,8 @@ class SyclRuntime final : public Runtime {
 
   std::unique_ptr<at::GraphImplInterface> new_graph() override { return make_graph(); }
 
-  void open_package(const std::string& folder) override {
-    translate_errors([&] { torch_xpu::open_package(folder); });
+  void open_package(const std::string& model) override {
+    translate_errors([&] { torch_xpu::open_package(model); });
   }
 
   const at::Generator& default_generator(int device) override { return torch_xpu::default_generator(device); }

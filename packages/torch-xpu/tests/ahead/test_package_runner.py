@@ -9,7 +9,7 @@ from torch._inductor.package import package_aoti
 
 from torch_xpu import _bridge
 
-MANIFEST = "xpu_package.txt"
+MANIFEST = "model.wrapper.xpu_package.txt"
 
 
 def manifest_of(files, form="1", version=torch.__version__, abi=None):
@@ -53,7 +53,8 @@ def test_what_is_right_is_loaded(load):
 
 def test_a_package_of_others_is_refused(load):
     with pytest.raises(
-        RuntimeError, match=r"was not made for xpu by inductor-xpu: it has no xpu_package"
+        RuntimeError,
+        match=r"was not made for xpu by inductor-xpu: it has no model.wrapper.xpu_package",
     ):
         load(FILES, None)
 
@@ -105,7 +106,7 @@ def test_a_damaged_manifest_is_named(load, line, message):
 
 
 def test_a_manifest_without_files_is_refused(load):
-    with pytest.raises(RuntimeError, match="it names no file"):
+    with pytest.raises(RuntimeError, match=r"it does not name model\.wrapper\.so"):
         load(FILES, manifest_of({}))
 
 

@@ -41,7 +41,7 @@ class KernelCall(SIMDKernel[CSEVariable]):
         by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
         for inner in self.inner_names:
             if self.arrays[inner].is_floating_point or self.arrays[inner].is_complex:
-                V.graph.wrapper_code.writeline(f"assert {by_inner[inner]}.isfinite().all().item()")
+                V.graph.wrapper_code.writeline(_finite_check(by_inner[inner]))
 
     def call_kernel(self, name: str, node: Any = None, deallocate_ws: bool = True) -> None:
         """Write the call of the kernel into the wrapper: of a Launcher, or with sizes, of a SizedLauncher."""
@@ -49,6 +49,11 @@ class KernelCall(SIMDKernel[CSEVariable]):
         defined, outer, _, _ = self.args.python_argdefs()
         by_inner = {argument.name: name for argument, name in zip(defined, outer, strict=True)}
         arguments = [by_inner[inner] for inner in self.inner_names]
+        if V.graph.cpp_wrapper:
+            from ..ahead import kernel_code
+
+            wrapper.writeline(kernel_code.call(name, self, arguments))
+            return
         if self.faults.codes:
             arguments.append(f"*{name}_faults")
         if not self.symbols.of:
@@ -60,3 +65,10 @@ class KernelCall(SIMDKernel[CSEVariable]):
                 wrapper.ensure_size_computed(symbol)
         sizes = "".join(f"{self.pexpr(expr)}, " for expr in self.symbols.of)
         wrapper.writeline(f"{name}(({sizes}), {', '.join(arguments)})")
+
+
+def _finite_check(array: str) -> str:
+    if V.graph.cpp_wrapper:
+        call = f'aoti_torch_check_inf_and_nan("{array}", {array})'
+        return f"AOTI_TORCH_ERROR_CODE_CHECK({call});"
+    return f"assert {array}.isfinite().all().item()"

@@ -56,13 +56,16 @@ class Division:
         """
         rows, columns = _value(self.rows, values), _value(self.columns, values)
         tiles, sizes = _FORMS[self.form](self, rows, columns, values)
-        # A tile is a sub-group's, or that of a group whose items share rows.
-        shared = self.items > self.target.lanes and self.form != "columns"
-        tiles_per_group = 1 if shared else self.target.sub_groups
         for divisor in self.divisors:
             # Without elements, nothing is divided.
             sizes += reciprocal_of(_value(divisor, values) or 1)
-        return -(-tiles // tiles_per_group), sizes
+        return -(-tiles // self.tiles_per_group), sizes
+
+    @property
+    def tiles_per_group(self) -> int:
+        """A tile is a sub-group's, or that of a group whose items share rows."""
+        is_shared = self.items > self.target.lanes and self.form != "columns"
+        return 1 if is_shared else self.target.sub_groups
 
     def _line(self, rows: int, columns: int, values: Mapping[str, int]) -> Launch:
         count, lanes = rows * columns, self.target.lanes

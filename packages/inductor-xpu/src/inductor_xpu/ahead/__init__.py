@@ -1,0 +1,1 @@
+"""Graphs as C++: ``config.cpp_wrapper``, and the packages of AOTInductor."""
