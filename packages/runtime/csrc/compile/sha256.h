@@ -20,7 +20,7 @@ class Sha256 {
   std::string hex();
 
  private:
-  void block(const std::uint8_t* data);
+  void blocks(const std::uint8_t* data, std::size_t count);
   std::uint32_t state_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::uint8_t pending_[64];
