@@ -135,7 +135,7 @@ void add_post_ops(dnnl::primitive_attr& attributes, Arguments& arguments, const 
   for (std::size_t i = 0; i < post_ops.size(); ++i) {
     auto& op = post_ops[i];
     if (op.kind == PostOp::Kind::sum) {
-      list.append_sum(op.alpha);
+      list.append_sum(op.alpha, static_cast<std::int32_t>(op.beta));
     } else if (op.kind < PostOp::Kind::add) {
       auto eltwise = eltwise_of(op);
       list.append_eltwise(eltwise.kind, eltwise.alpha, eltwise.beta);

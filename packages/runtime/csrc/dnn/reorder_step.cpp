@@ -77,6 +77,14 @@ PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from,
   return copy;
 }
 
+PlacedOperand pack_weights(Plan& plan, int device, const PlacedOperand& from,
+                           const dnnl::memory::desc& wanted) {
+  if (from.desc == wanted) return from;
+  PlacedOperand copy;
+  plan.add_packing(wanted, [&] { copy = reorder_input(plan, device, from, wanted); });
+  return copy;
+}
+
 PlacedOperand stage_output(Plan& plan, const PlacedOperand& to, const dnnl::memory::desc& wanted) {
   if (to.desc == wanted) return to;
   return {wanted, plan.add_scratch(wanted.get_size())};

@@ -16,6 +16,9 @@ struct PlacedOperand {
 /// Returns `from` if its descriptor is `wanted`; otherwise adds a reorder to scratch and returns the copy.
 PlacedOperand reorder_input(Plan& plan, int device, const PlacedOperand& from,
                             const dnnl::memory::desc& wanted);
+/// Like reorder_input(), for the weights of a call with PackedWeights: runs read the copy that exists.
+PlacedOperand pack_weights(Plan& plan, int device, const PlacedOperand& from,
+                           const dnnl::memory::desc& wanted);
 /// Returns the memory in which a primitive may write `wanted`: `to`, or scratch. Call reorder_output() next.
 PlacedOperand stage_output(Plan& plan, const PlacedOperand& to, const dnnl::memory::desc& wanted);
 void reorder_output(Plan& plan, int device, const PlacedOperand& written, const PlacedOperand& to);

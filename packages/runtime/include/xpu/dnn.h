@@ -10,6 +10,7 @@
 #include "xpu/dnn/convolution.h"
 #include "xpu/dnn/matmul.h"
 #include "xpu/dnn/normalization.h"
+#include "xpu/dnn/packed_weights.h"
 #include "xpu/dnn/plans.h"
 #include "xpu/dnn/pooling.h"
 #include "xpu/dnn/reorder.h"

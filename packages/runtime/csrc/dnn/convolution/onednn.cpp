@@ -153,7 +153,8 @@ struct ConvPass {
     auto desc = forward_desc(kind, bias, to_any, attributes);
     fast_implementation(desc);
     auto source = reorder_input(plan, device, x, desc.src_desc()),
-         weights = reorder_input(plan, device, w, desc.weights_desc());
+         weights = p.options.packed_weights ? pack_weights(plan, device, w, desc.weights_desc())
+                                            : reorder_input(plan, device, w, desc.weights_desc());
     if (!bias.is_zero()) {
       auto read = reorder_input(plan, device, this->bias(), bias);
       arguments.push_back({DNNL_ARG_BIAS, read.desc, read.operand});

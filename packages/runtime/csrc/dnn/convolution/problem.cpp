@@ -59,7 +59,7 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
   problem.add(w);
   problem.add(y);
   problem.number(static_cast<int>(sum) | forward << 2 | o.transposed << 3 | o.deterministic << 4 |
-                 o.allow_tf32 << 5);
+                 o.allow_tf32 << 5 | (o.packed_weights != nullptr) << 6);
   problem.number(groups);
   for (int d = 0; d < spatial; ++d)
     for (auto value : {stride[d], dilation[d], padding_l[d], padding_r[d]}) problem.number(value);
@@ -103,7 +103,7 @@ namespace {
 
 void run_convolution(Stream stream, const ConvProblem& p) {
   if (p.result().numel() == 0 && !p.bias.tensor) return;
-  run(stream, p.problem, [&p] {
+  auto candidates = [&p] {
     std::vector<Candidate> list{{"onednn", [&p](Plan& plan) { return conv_pointwise(p, plan); }}};
     for (auto convolve : {conv_onednn, conv_onednn_in_f32})
       for (auto layouts : {Layouts::keep_channels_last, Layouts::any})
@@ -112,7 +112,8 @@ void run_convolution(Stream stream, const ConvProblem& p) {
       list.push_back({"onednn+sycl", [&p](Plan& plan) { return conv_onednn_and_kernel(p, plan); }});
     list.push_back({"sycl", [&p](Plan& plan) { return conv_sycl(p, plan); }});
     return list;
-  });
+  };
+  find_plan(p.problem, candidates)->run(stream, p.problem, p.options.packed_weights);
 }
 
 }  // namespace

@@ -130,7 +130,8 @@ void Epilogue::add_channel(ExtraOperand operand) {
 void Epilogue::apply(const PostOp& op, ExtraOperand operand) {
   if (op.kind == PostOp::Kind::sum) {
     reads_result_ = true;
-    return step(join("v = v + (T)", literal(op.alpha), " * before;"));
+    auto before = op.beta == 0 ? std::string("before") : join("(before - (T)", literal(op.beta), ")");
+    return step(join("v = v + (T)", literal(op.alpha), " * ", before, ";"));
   }
   if (op.kind >= PostOp::Kind::add) {
     reject_unless(operand.tensor != nullptr, "a binary post-op has no operand");

@@ -71,11 +71,12 @@ struct Product {
                                       : math_type(device, p.a.dtype, p.c.numel() * p.k(),
                                                   p.a.numel() + p.b.numel() + p.c.numel());
   bool floats = p.a.dtype == p.b.dtype && is_float(p.a.dtype);
+  bool packs = false;  ///< b, whose numbers never change
 
   std::string add(const dnnl::primitive_attr& attributes, Arguments arguments, bool reads_result) {
     auto& engine = engine_of(device);
     auto a_desc = in_math_type(a),
-         b_desc = blocked_weights_are_faster() ? any_layout(in_math_type(b)) : in_math_type(b),
+         b_desc = packs || blocked_weights_are_faster() ? any_layout(in_math_type(b)) : in_math_type(b),
          c_desc = in_math_type(c);
     bool plain = !bias && !reads_result && arguments.empty() && attributes.get_post_ops().len() == 0;
     if (plain && gemm_is_faster()) return add_gemm();
@@ -88,14 +89,13 @@ struct Product {
     prefer_gemm_implementation(desc);
     if (reads_stale_memory(desc)) desc = describe_product(any_layout(in_math_type(b)));
     auto name = fast_implementation(desc);
-    auto read = [&](int id, const PlacedOperand& from, const dnnl::memory::desc& as) {
-      auto place = reorder_input(plan, device, from, as);
+    auto read = [&](int id, const PlacedOperand& place) {
       arguments.push_back({id, place.desc, place.operand});
-      return place;
     };
-    read(DNNL_ARG_SRC, a, a_desc);
-    read(DNNL_ARG_WEIGHTS, b, desc.weights_desc());
-    if (bias) read(DNNL_ARG_BIAS, *bias, in_math_type(*bias));
+    read(DNNL_ARG_SRC, reorder_input(plan, device, a, a_desc));
+    read(DNNL_ARG_WEIGHTS, packs ? pack_weights(plan, device, b, desc.weights_desc())
+                                 : reorder_input(plan, device, b, desc.weights_desc()));
+    if (bias) read(DNNL_ARG_BIAS, reorder_input(plan, device, *bias, in_math_type(*bias)));
     auto target = reads_result ? reorder_input(plan, device, c, c_desc) : stage_output(plan, c, c_desc);
     arguments.push_back({DNNL_ARG_DST, target.desc, target.operand});
     plan.add(std::make_unique<PrimitiveStep>(plan, device, desc, dnnl::matmul(desc), std::move(arguments)));
@@ -137,7 +137,7 @@ struct Product {
   }
   bool blocked_weights_are_faster() const { return floats && type == DType::f32 && large_on_cpu(1 << 20); }
   void prefer_gemm_implementation(dnnl::matmul::primitive_desc& desc) const {
-    if (is_float(p.a.dtype) || is_float(p.b.dtype) || !large_on_cpu(1 << 18)) return;
+    if (packs || is_float(p.a.dtype) || is_float(p.b.dtype) || !large_on_cpu(1 << 18)) return;
     auto other = desc;
     do {
       if (std::string_view(other.impl_info_str()) == "gemm:jit") return void(desc = other);
@@ -248,6 +248,7 @@ std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   std::optional<PlacedOperand> bias;
   if (has_column_bias) bias = {describe(with_leading_ones(*p.bias.tensor, p.c.ndim)), p.bias.operand};
   Product product{p, plan, a, b, c, bias};
+  product.packs = p.options.packed_b && !swap_operands && !widened.b;
   if (wide) {
     product.type = *wide;
     product.floats = true;

@@ -82,7 +82,8 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   problem.add(b);
   problem.add(c);
   is_b_aligned = reinterpret_cast<std::uintptr_t>(b.data) % 4 == 0;
-  problem.number(o.deterministic | o.allow_tf32 << 1 | is_b_aligned << 2 | quantizes_rows << 3);
+  problem.number(o.deterministic | o.allow_tf32 << 1 | is_b_aligned << 2 | quantizes_rows << 3 |
+                 (o.packed_b != nullptr) << 4);
   bias = post_ops.add(problem, o.bias);
   scale_a = post_ops.add(problem, o.a.scale);
   zero_a = post_ops.add(problem, o.a.zero_point);
@@ -108,7 +109,7 @@ Epilogue matmul_epilogue(const MatmulProblem& p, const char* type, bool operand_
 void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, const MatmulOptions& options) {
   MatmulProblem p(stream.device(), a, b, c, options);
   if (p.c.numel() == 0) return;
-  run(stream, p.problem, [&p] {
+  auto candidates = [&p] {
     std::vector<Candidate> list;
     if (is_float(p.c.dtype) && size_of(p.b.dtype) <= 2)
       list.push_back({"skinny", [&p](Plan& plan) { return matmul_skinny(p, plan); }});
@@ -116,7 +117,8 @@ void matmul(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c, co
     list.push_back({"onednn+sycl", [&p](Plan& plan) { return matmul_onednn_and_kernel(p, plan); }});
     list.push_back({"sycl", [&p](Plan& plan) { return matmul_sycl(p, plan); }});
     return list;
-  });
+  };
+  find_plan(p.problem, candidates)->run(stream, p.problem, options.packed_b);
 }
 
 bool matmul_of_quantized_rows(Stream stream, const Tensor& a, const Tensor& b, const Tensor& c,

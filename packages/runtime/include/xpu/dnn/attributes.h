@@ -31,7 +31,7 @@ struct PostOp {
     div,
     max,
     min,  ///< with `operand`
-    sum   ///< + alpha * what the result's memory held before
+    sum   ///< + alpha * (what the result's memory held before - beta), beta an integer
   };
   Kind kind;
   float alpha = 0, beta = 0;

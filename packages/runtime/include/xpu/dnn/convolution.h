@@ -6,6 +6,7 @@
 
 #include "xpu/abi.h"
 #include "xpu/dnn/attributes.h"
+#include "xpu/dnn/packed_weights.h"
 #include "xpu/stream.h"
 
 namespace xpu::dnn {
@@ -20,6 +21,8 @@ struct ConvOptions {
   Quantization src = {}, weights = {}, dst = {};  ///< forward only
   bool deterministic = false;
   bool allow_tf32 = false;
+  /// Of the weights, if their numbers never change; must outlive the call. Forward only.
+  PackedWeights* packed_weights = nullptr;
 };
 
 /// Shapes are N C [D [H]] W with any strides, so channels-last too. Weights are O I/g K..., and I O/g K...

@@ -5,6 +5,7 @@
 
 #include "xpu/abi.h"
 #include "xpu/dnn/attributes.h"
+#include "xpu/dnn/packed_weights.h"
 #include "xpu/stream.h"
 
 namespace xpu::dnn {
@@ -14,7 +15,8 @@ struct MatmulOptions {
   std::vector<PostOp> post_ops = {};
   Quantization a = {}, b = {}, c = {};
   bool deterministic = false;
-  bool allow_tf32 = false;  ///< f32 operands may lose mantissa bits on hardware that gains by it
+  bool allow_tf32 = false;            ///< f32 operands may lose mantissa bits on hardware that gains by it
+  PackedWeights* packed_b = nullptr;  ///< of b, if its numbers never change; must outlive the call
 };
 
 /// c = post_ops(a @ b + bias). Two or more dimensions, batch dimensions broadcast, any strides.

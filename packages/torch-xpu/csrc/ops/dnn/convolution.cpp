@@ -76,6 +76,11 @@ std::vector<std::int64_t> convolution_sizes(const Tensor& input, const Tensor& w
               ") and weight type (", weight.toString(), ") should be the same");
   TORCH_CHECK(!given(bias) || bias->scalar_type() == input.scalar_type(), "Input type (", input.toString(),
               ") and bias type (", given(bias) ? bias->toString() : "", ") should be the same");
+  return convolution_sizes(input, weight, g);
+}
+
+std::vector<std::int64_t> convolution_sizes(const Tensor& input, const Tensor& weight,
+                                            const ConvolutionGeometry& g) {
   check_geometry(input, weight, g);
   auto options = convolution_options(input, g);
   auto shape = g.transposed ? at::native::conv_input_size(input.sizes(), weight.sizes(), options.padding_l,

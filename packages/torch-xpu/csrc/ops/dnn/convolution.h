@@ -31,6 +31,10 @@ std::vector<std::int64_t> convolution_sizes(const at::Tensor& input, const at::T
                                             const std::optional<at::Tensor>& bias,
                                             const ConvolutionGeometry& geometry);
 
+/// The same for an input and weights of any types.
+std::vector<std::int64_t> convolution_sizes(const at::Tensor& input, const at::Tensor& weight,
+                                            const ConvolutionGeometry& geometry);
+
 /// Computes a convolution and the steps after it into `output`. A step "sum" reads its memory.
 void convolve(const at::Tensor& output, const at::Tensor& input, const at::Tensor& weight,
               const std::optional<at::Tensor>& bias, const ConvolutionGeometry& geometry,
