@@ -7,7 +7,6 @@ a tensor in place, also to an input of the graph.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from model_packages import manifest_of, model_files, write_package
 
 import torch_xpu
 
@@ -31,6 +32,13 @@ def program(tmp_path_factory):
     return build / "program"
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    files = model_files(folder)
+    return write_package(folder, files, manifest_of(files))
+
+
 @pytest.mark.values
 def test_it_computes_on_xpu_and_keeps_its_status(program):
     done = run(program, env=os.environ | {"PYTHONHOME": "/nowhere"})
@@ -38,6 +46,22 @@ def test_it_computes_on_xpu_and_keeps_its_status(program):
     lines = done.stdout.splitlines()
     assert lines[0] == f"device 0 of {torch.xpu.device_count()}"
     assert lines[1:] == ["sum 1e+06", "sum on a stream 500500"]
+
+
+@pytest.mark.values
+def test_it_loads_a_package_without_python(program, package):
+    done = run(program, package, env=os.environ | {"XPU_CACHE_SIZE": "0"})
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.splitlines()[3:] == ["package 12"]
+
+
+@pytest.mark.values
+def test_it_says_what_is_wrong_with_a_package(program, package, tmp_path):
+    damaged = tmp_path / "damaged.pt2"
+    damaged.write_bytes(package.read_bytes().replace(b"abi ", b"ab1 "))
+    done = run(program, damaged)
+    assert done.returncode == 1
+    assert "expected" in done.stderr or "CRC" in done.stderr
 
 
 def test_it_links_no_python(program):

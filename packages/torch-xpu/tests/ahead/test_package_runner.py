@@ -1,47 +1,20 @@
 """Packages of AOTInductor are checked before anything of them is loaded."""
 
-import hashlib
-import json
-
 import pytest
 import torch
-from torch._inductor.package import package_aoti
-
-from torch_xpu import _bridge
-
-MANIFEST = "model.wrapper.xpu_package.txt"
-
-
-def manifest_of(files, form="1", version=torch.__version__, abi=None):
-    abi = _bridge.aoti_abi if abi is None else abi
-    lines = [f"form {form}", f"torch {version}", f"abi {abi}"]
-    lines += [
-        f"file {name} {hashlib.sha256(content).hexdigest()}" for name, content in files.items()
-    ]
-    return "\n".join(lines) + "\n"
+from model_packages import MANIFEST, manifest_of, write_package
+from model_packages import load as load_package
 
 
 @pytest.fixture
 def load(tmp_path):
-    """Return a function that loads a package of these files, whose model is no library."""
-
-    def load(files, manifest, device=-1):
-        folder = tmp_path / "files"
-        folder.mkdir()
-        metadata = json.dumps({"AOTI_DEVICE_KEY": "xpu"}).encode()
-        contents = dict(files) | {"model.wrapper_metadata.json": metadata}
-        if manifest is not None:
-            contents[MANIFEST] = manifest.encode()
-        for name, content in contents.items():
-            (folder / name).write_bytes(content)
-        package = package_aoti(
-            str(tmp_path / "model.pt2"), [str(folder / name) for name in contents]
-        )
-        return torch._C._aoti.AOTIModelPackageLoader(str(package), "model", False, 1, device)
-
-    return load
+    """Return a function that loads a package of these files."""
+    return lambda files, manifest, device=-1: load_package(
+        write_package(tmp_path / "files", files, manifest), device
+    )
 
 
+# The model is no library.
 FILES = {"model.wrapper.so": b"no library", "model.kernels": b"no kernels"}
 
 
@@ -53,8 +26,7 @@ def test_what_is_right_is_loaded(load):
 
 def test_a_package_of_others_is_refused(load):
     with pytest.raises(
-        RuntimeError,
-        match=r"was not made for xpu by inductor-xpu: it has no model.wrapper.xpu_package",
+        RuntimeError, match=r"was not made for xpu by inductor-xpu: it has no model.wrapper.xpu"
     ):
         load(FILES, None)
 
