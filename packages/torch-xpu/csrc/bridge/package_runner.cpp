@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bridge/interpreter.h"
 #include "bridge/runtime.h"
 
 namespace torch_xpu {
@@ -22,6 +23,7 @@ class PackageRunner final : public torch::inductor::AOTIModelContainerRunner {
 
  private:
   std::vector<at::Tensor> run_impl(std::vector<AtenTensorHandle>& inputs, void* stream) override {
+    UnlockedInterpreter unlocked;
     if (!stream) {
       auto& loaded = runtime();
       stream = reinterpret_cast<void*>(loaded.stream_handle(device_, loaded.current_stream(device_)));
@@ -40,7 +42,8 @@ int device_of(const std::string& text) {
   return index;
 }
 
-// What may be wrong with the package is found before any of it is loaded.
+// What may be wrong with the package is found before any of it is loaded. Kernels may be built, so threads of
+// Python go on.
 std::unique_ptr<torch::inductor::AOTIModelContainerRunner> make_runner(const std::string& model,
                                                                        std::size_t num_models,
                                                                        const std::string& device,
@@ -50,6 +53,7 @@ std::unique_ptr<torch::inductor::AOTIModelContainerRunner> make_runner(const std
               "libtorch_xpu_bridge.so was loaded too late: PyTorch has already "
               "settled that there is no xpu. Link it "
               "to the program, or load it before the first use of PyTorch.");
+  UnlockedInterpreter unlocked;
   int index = device_of(device);
   runtime().open_package(model);
   return std::make_unique<PackageRunner>(model, num_models, index, kernel_folder, run_single_threaded);

@@ -54,6 +54,10 @@ PackFile::PackFile(const std::filesystem::path& path, std::string remedy)
   warn();
 }
 
+PackFile::~PackFile() {
+  if (file_ >= 0) close(file_);
+}
+
 std::optional<Bytes> PackFile::find(const Sha256::Digest& key) const {
   auto at = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
   if (at == entries_.end() || at->key != key) return {};

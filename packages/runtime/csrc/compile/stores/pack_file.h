@@ -22,6 +22,9 @@ class PackFile {
  public:
   /// `remedy` is what the warning advises. A missing file is empty.
   PackFile(const std::filesystem::path& path, std::string remedy);
+  ~PackFile();
+  PackFile(const PackFile&) = delete;
+  PackFile& operator=(const PackFile&) = delete;
   /// A file that ships in `wheel`, which is installed beside this library's package.
   static PackFile& in_site_packages(const std::string& path, const std::string& wheel);
 
