@@ -10,6 +10,7 @@ from types import ModuleType
 
 import torch
 import torch.nn.functional as F
+from torch_xpu.pattern_devices import reject_on_xpu
 
 from . import distributed, float8, int8
 from .block_formats import block_scales, mx, nvfp4
@@ -275,6 +276,13 @@ PATCHES: tuple[Patch, ...] = (
         "_AdamBase.step",
         "compiles a step for each parameter",
         optimizers.step,
+    ),
+    # int8 by PT2E
+    Patch(
+        "torchao.quantization.pt2e.inductor_passes.x86",
+        "register_freezing_graph_pattern",
+        "calls operators of the CPU for weights of fp16 and for bags of embeddings",
+        reject_on_xpu,
     ),
     # distribution
     *(

@@ -1,4 +1,4 @@
-"""Inductor's decompositions, without those that are slower on xpu than the operator."""
+"""Inductor's decompositions, without those that are slower on xpu than the operator or for the CPU alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ def register_whole_operators() -> None:
 
 def decompositions(stock: Table) -> Table:
     """Return the table; for tensors on other devices its functions are the stock ones."""
+    from torch.ao.quantization.fx import _decomposed  # noqa: F401  registers the operator
+
     table = {**stock, **{operator: _on_other_devices(stock[operator]) for operator in _WHOLE}}
+    operator = torch.ops.quantized_decomposed.choose_qparams.tensor
+    table[operator] = _choose_qparams(stock[operator])
     return eager_random.decompositions(table) if eager_random.is_on() else table
 
 
@@ -43,3 +47,24 @@ def _on_other_devices(decompose: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return decompose_on_other_devices
+
+
+def _choose_qparams(decompose: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decomposition whose constants are on the input's device; the stock one's are on the CPU.
+
+    As in eager mode the range contains 0. Without it, inputs that are all positive would saturate.
+    """
+
+    def choose_qparams_tensor(
+        input: torch.Tensor, quant_min: int, quant_max: int, eps: float, dtype: torch.dtype
+    ) -> Any:
+        if input.device.type != "xpu":
+            return decompose(input, quant_min, quant_max, eps, dtype)
+        smallest, largest = (x.reshape(1) for x in torch.aminmax(input))
+        smallest, largest = smallest.clamp(max=0), largest.clamp(min=0)
+        scale = ((largest - smallest) / float(quant_max - quant_min)).clamp(min=eps)
+        zero_point = (quant_min - torch.round(smallest / scale)).clamp(quant_min, quant_max)
+        has_doubles = torch.xpu.get_device_properties(input.device).has_fp64
+        return scale.to(torch.float64 if has_doubles else torch.float32), zero_point.to(torch.int64)
+
+    return choose_qparams_tensor

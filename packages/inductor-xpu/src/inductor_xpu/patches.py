@@ -242,6 +242,12 @@ def _quantized_pooling(stock: Any) -> Any:
     return _is_valid_quantized_maxpool2d_optimization_pattern
 
 
+def _frozen_patterns(stock: Any) -> Any:
+    from torch_xpu.pattern_devices import reject_on_xpu
+
+    return reject_on_xpu(stock)
+
+
 def _flex_attention(stock: Any) -> Any:
     from .flex_attention.eager import compiled_on_xpu
 
@@ -340,6 +346,12 @@ PATCHES = (
         "_is_valid_quantized_maxpool2d_optimization_pattern",
         "calls an operator of the CPU; the kernel of a pooling reads and writes bytes by itself",
         _quantized_pooling,
+    ),
+    Patch(
+        "torch._inductor.fx_passes.quantization",
+        "register_freezing_graph_pattern",
+        "calls an operator of the CPU for weights of fp16",
+        _frozen_patterns,
     ),
     Patch(
         "torch._inductor.lowering",
