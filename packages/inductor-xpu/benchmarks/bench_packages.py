@@ -1,4 +1,4 @@
-"""Packages of AOTInductor beside stock ones on the CPU; the host's time of calls in C++ beside those in Python."""
+"""Packages of AOTInductor beside stock ones on the CPU; calls in C++ beside calls in Python."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from torch import nn
 
 
 class Model(nn.Module):
-    """Looks words up, mixes them and returns scores."""
+    """Looks words up, mixes their features and returns scores."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,10 +24,13 @@ class Model(nn.Module):
     def forward(
         self, words: torch.Tensor, scale: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return scores, and the sum of each word's features."""
+        """Return scores, and a number for each word."""
         x = self.words[words]
         hidden = torch.nn.functional.gelu(self.up(self.norm(x)))
-        return self.down(hidden).softmax(-1) * scale + self.shift, x.sum(-1)
+        # An operator that makes a tensor on the device.
+        left, right = torch.tril_indices(8, 8, -1, device=words.device)
+        pairs = (x[:, left] * x[:, right]).mean(-1)
+        return self.down(hidden).softmax(-1) * scale + self.shift, x.sum(-1) + pairs
 
 
 def inputs(count: int, device: str = "xpu") -> tuple[torch.Tensor, torch.Tensor]:

@@ -26,6 +26,12 @@ from torchgen.gen_aoti_c_shim import (
 )
 from torchgen.model import FunctionSchema, Variant
 
+# Operators that take a device: PyTorch's general function for others gives them one of CUDA. inductor-xpu has
+# this list, too.
+MORE = (
+    *("aten.full.default", "aten.linspace.default", "aten.logspace.default"),
+    *("aten.tril_indices.default", "aten.triu_indices.default"),
+)
 HEADER = """\
 // C functions of operators on xpu, for code that is compiled ahead of time. Written by generate_shims.py.
 #pragma once
@@ -75,7 +81,8 @@ def aten_shims() -> Iterator[Shim]:
     folder = Path(torchgen.__file__).parent / "packaged" / "ATen" / "native"
     parsed = parse_native_yaml(str(folder / "native_functions.yaml"), str(folder / "tags.yaml"))
     functions = {get_fallback_op_name(function): function for function in parsed.native_functions}
-    for name, versions in sorted(inductor_fallback_ops.items()):
+    wanted = {name: {} for name in MORE} | inductor_fallback_ops
+    for name, versions in sorted(wanted.items()):
         function = functions[name]
         with native_function_manager(function):
             call = gen_static_dispatch_backend_call(function)

@@ -37,7 +37,12 @@ def _device_information(stock: Any) -> Any:
 def _write_once(stock: Any) -> Any:
     @functools.wraps(stock)
     def codegen_with_cpp_wrapper(self: Any) -> Any:
-        return self.codegen() if "xpu" in self.device_types else stock(self)
+        if "xpu" not in self.device_types:
+            return stock(self)
+        from .operators import more_functions
+
+        with more_functions():
+            return self.codegen()
 
     return codegen_with_cpp_wrapper
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch._inductor.codegen.cpp_wrapper_gpu import CppWrapperGpu
 from torch._inductor.virtualized import V
 
@@ -44,6 +45,28 @@ class CppWrapperXpu(CppWrapperGpu):
         """Return the name of the C function of an operator."""
         name = function_name(kernel)
         return name or str(CppWrapperGpu.get_c_shim_func_name(kernel, device))
+
+    def generate_fallback_kernel_with_runtime_lookup(
+        self,
+        buf_name: str,
+        python_kernel_name: str,
+        get_args: Any,
+        op_overload: Any,
+        raw_args: Any,
+        outputs: Any,
+    ) -> None:
+        """Write the call of an operator without a C function, which in packages cannot take a device."""
+        if V.graph.aot_mode and any(
+            isinstance(x, torch.device) and x.type == "xpu" for x in raw_args
+        ):
+            raise NotImplementedError(
+                f"torch._inductor: {op_overload} makes a tensor on a device, and has no C function, so "
+                "packages on xpu do not take it. Make the tensor outside of the model, and give it as an "
+                "input or a buffer."
+            )
+        super().generate_fallback_kernel_with_runtime_lookup(
+            buf_name, python_kernel_name, get_args, op_overload, raw_args, outputs
+        )
 
     def define_user_defined_triton_kernel(self, kernel: Any, *args: Any, **named: Any) -> Any:
         """Raise NotImplementedError: launches of Triton are Python."""
