@@ -1,81 +1,28 @@
 """Int8 by PT2E: models that are quantized and compiled on xpu, beside the CPU's and beside floats."""
 
-import contextlib
 import re
 
 import pytest
 import torch
-import torch._inductor.config
 from int8_models import CONVOLUTIONS, LINEAR, MODELS
+from pt2e_flow import (
+    FROZEN,
+    compiled,
+    expected,
+    lowered_by_torchao,
+    noise_of_cpu,
+    pt2e,
+    quantize,
+    x86,
+    xpu,
+)
 from reference import sqnr
-from torch._inductor.utils import run_and_get_code
-from torchao.quantization.pt2e import move_exported_model_to_eval, move_exported_model_to_train
-from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
-from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
-    X86InductorQuantizer,
-    get_default_x86_inductor_quantization_config,
-)
-from torchao.quantization.pt2e.quantizer.xpu_inductor_quantizer import (
-    XPUInductorQuantizer,
-    get_default_xpu_inductor_quantization_config,
-)
 
 # PyTorch and torchao warn of what they do themselves.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::{category}")
     for category in ("DeprecationWarning", "FutureWarning", "UserWarning")
 ]
-
-CALL = re.compile(r"torch\.ops\.onednn\.(q\w+)\.(\w+)\(")
-FROZEN = {"freezing": True}
-
-
-def x86(**kind):
-    return X86InductorQuantizer().set_global(get_default_x86_inductor_quantization_config(**kind))
-
-
-def xpu():
-    return XPUInductorQuantizer().set_global(get_default_xpu_inductor_quantization_config())
-
-
-def quantize(case, quantizer, device):
-    """Export, calibrate and convert a model; return it and an input that it was not calibrated with."""
-    model, (x, *calibration) = case.model(device).eval(), case.inputs(device)
-    with torch.no_grad():
-        prepared = prepare_pt2e(torch.export.export(model, (x,), strict=True).module(), quantizer)
-        for batch in calibration:
-            prepared(batch)
-        converted = convert_pt2e(prepared)
-    move_exported_model_to_eval(converted)
-    return converted, x
-
-
-def compiled(converted, *inputs):
-    """Return the result of the frozen graph, the calls of quantized operators and the code."""
-    with torch.no_grad(), torch._inductor.config.patch(FROZEN):
-        result, (code,) = run_and_get_code(torch.compile(converted), *inputs)
-    return result, CALL.findall(code), code
-
-
-def expected(case):
-    model, (x, *_) = case.model().eval(), case.inputs()
-    with torch.no_grad():
-        return model(x)
-
-
-def lowered_by_torchao(converted, x):
-    """Return the graph of quantized operators that torchao makes without Inductor."""
-    from torchao.quantization.pt2e.lowering import lower_pt2e_quantized_to_x86
-
-    return lower_pt2e_quantized_to_x86(converted, (x,))
-
-
-def noise_of_cpu(case, quantizer):
-    """Return the stock ratio of signal to noise: the passes of torchao and the CPU's operators."""
-    converted, x = quantize(case, quantizer, "cpu")
-    with torch.no_grad():
-        lowered = lowered_by_torchao(converted, x)
-        return sqnr(expected(case), lowered(x))
 
 
 @pytest.mark.values
@@ -142,10 +89,10 @@ def test_dynamic_shapes(name):
     rows = torch.export.Dim("rows", min=2, max=64)
     with torch.no_grad(), torch._inductor.config.patch(FROZEN):
         exported = torch.export.export(model, (x,), dynamic_shapes=({0: rows},), strict=True)
-        prepared = prepare_pt2e(exported.module(), x86())
+        prepared = pt2e.prepare_pt2e(exported.module(), x86())
         for batch in calibration:
             prepared(batch)
-        converted = convert_pt2e(prepared)
+        converted = pt2e.convert_pt2e(prepared)
         function = torch.compile(converted, dynamic=True)
         for count in (1, 3):
             batch = torch.cat([x] * count)
@@ -163,8 +110,8 @@ def test_training_for_int8(name):
     teacher = case.model("xpu").eval()
     model = case.model("xpu", train=True)
     exported = torch.export.export(model, (x,), strict=True).module()
-    prepared = prepare_qat_pt2e(exported, x86(is_qat=True))
-    move_exported_model_to_train(prepared)
+    prepared = pt2e.prepare_qat_pt2e(exported, x86(is_qat=True))
+    pt2e.move_exported_model_to_train(prepared)
     optimizer = torch.optim.Adam(prepared.parameters(), lr=1e-3)
     with torch.no_grad():
         target = teacher(x)
@@ -176,8 +123,8 @@ def test_training_for_int8(name):
         optimizer.step()
         losses.append(loss.detach())
     assert losses[-1] < losses[0]
-    move_exported_model_to_eval(prepared)
-    converted = convert_pt2e(prepared)
+    pt2e.move_exported_model_to_eval(prepared)
+    converted = pt2e.convert_pt2e(prepared)
     got, calls, _ = compiled(converted, x)
     assert len(calls) == case.operators
     with torch.no_grad():
@@ -225,12 +172,10 @@ def test_pooling_reads_and_writes_integers():
 @pytest.mark.values
 def test_weights_of_fp16_stay_with_the_products():
     """The CPU's operator of fp16 weights has no counterpart on xpu."""
-    from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
-        get_x86_inductor_linear_dynamic_fp16_config,
-    )
-
     case = LINEAR["mlp"]
-    quantizer = X86InductorQuantizer().set_global(get_x86_inductor_linear_dynamic_fp16_config())
+    quantizer = pt2e.X86InductorQuantizer().set_global(
+        pt2e.get_x86_inductor_linear_dynamic_fp16_config()
+    )
     converted, x = quantize(case, quantizer, "xpu")
     got, calls, code = compiled(converted, x)
     assert not calls
@@ -268,6 +213,5 @@ def test_weights_with_zero_points_are_rejected():
             return torch.nn.functional.linear(x, w)
 
     x = torch.ones(4, 32, device="xpu")
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(pytest.raises(Exception, match="quantize them symmetrically"))
+    with pytest.raises(Exception, match="quantize them symmetrically"):
         compiled(Asymmetric().xpu().eval(), x)

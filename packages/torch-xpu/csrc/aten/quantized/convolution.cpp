@@ -82,12 +82,11 @@ using Numbers = c10::List<std::int64_t>;
 // kernels.
 
 template <class Scale, class ZeroPoint>
-Tensor convolution_unary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor scales,
-                         Tensor zero_points, OptionalTensor bias, Numbers stride, Numbers padding,
-                         Numbers dilation, std::int64_t groups, double output_scale,
-                         std::int64_t output_zero_point, std::optional<at::ScalarType> output_type,
-                         std::string_view name, StepScalars scalars,
-                         std::optional<std::string_view> algorithm) {
+Tensor qconv(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor scales,
+             Tensor zero_points, OptionalTensor bias, Numbers stride, Numbers padding, Numbers dilation,
+             std::int64_t groups, double output_scale, std::int64_t output_zero_point,
+             std::optional<at::ScalarType> output_type, std::string_view name, StepScalars scalars,
+             std::optional<std::string_view> algorithm) {
   auto guard = guard_for(input, weight);
   check_one_device(input, weight, scales, zero_points, bias);
   return quantized_convolution(
@@ -98,13 +97,13 @@ Tensor convolution_unary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor
 }
 
 template <class Scale, class ZeroPoint>
-Tensor convolution_binary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor scales,
-                          Tensor zero_points, Tensor summand, OptionalTensor bias, Numbers stride,
-                          Numbers padding, Numbers dilation, std::int64_t groups, double output_scale,
-                          std::int64_t output_zero_point, std::optional<at::ScalarType> output_type,
-                          double summand_scale, std::int64_t summand_zero_point, std::string_view binary,
-                          std::optional<at::Scalar> alpha, std::optional<std::string_view> name,
-                          StepScalars scalars, std::optional<std::string_view> algorithm) {
+Tensor qconv_binary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor scales,
+                    Tensor zero_points, Tensor summand, OptionalTensor bias, Numbers stride, Numbers padding,
+                    Numbers dilation, std::int64_t groups, double output_scale,
+                    std::int64_t output_zero_point, std::optional<at::ScalarType> output_type,
+                    double summand_scale, std::int64_t summand_zero_point, std::string_view binary,
+                    std::optional<at::Scalar> alpha, std::optional<std::string_view> name,
+                    StepScalars scalars, std::optional<std::string_view> algorithm) {
   auto guard = guard_for(input, weight);
   check_one_device(input, weight, scales, zero_points, summand, bias);
   auto result_type = ResultType::of(convolution_name, output_type, output_scale, output_zero_point, input);
@@ -129,14 +128,14 @@ Tensor prepack_convolution(Tensor weight, Tensor, double, std::int64_t, Numbers,
 
 TORCH_LIBRARY_IMPL(onednn, XPU, m) {
   m.impl("qconv_prepack", prepack_convolution);
-  m.impl("qconv1d_pointwise", convolution_unary<double, std::int64_t>);
-  m.impl("qconv2d_pointwise", convolution_unary<double, std::int64_t>);
-  m.impl("qconv3d_pointwise", convolution_unary<double, std::int64_t>);
-  m.impl("qconv_pointwise", convolution_unary<double, std::int64_t>);
-  m.impl("qconv2d_pointwise.tensor", convolution_unary<Tensor, Tensor>);
-  m.impl("qconv_pointwise.tensor", convolution_unary<Tensor, Tensor>);
-  m.impl("qconv2d_pointwise.binary", convolution_binary<double, std::int64_t>);
-  m.impl("qconv2d_pointwise.binary_tensor", convolution_binary<Tensor, Tensor>);
+  m.impl("qconv1d_pointwise", qconv<double, std::int64_t>);
+  m.impl("qconv2d_pointwise", qconv<double, std::int64_t>);
+  m.impl("qconv3d_pointwise", qconv<double, std::int64_t>);
+  m.impl("qconv_pointwise", qconv<double, std::int64_t>);
+  m.impl("qconv2d_pointwise.tensor", qconv<Tensor, Tensor>);
+  m.impl("qconv_pointwise.tensor", qconv<Tensor, Tensor>);
+  m.impl("qconv2d_pointwise.binary", qconv_binary<double, std::int64_t>);
+  m.impl("qconv2d_pointwise.binary_tensor", qconv_binary<Tensor, Tensor>);
 }
 
 }  // namespace torch_xpu

@@ -68,10 +68,10 @@ Tensor quantized_linear(const Tensor& input, const TensorQuantization& quantizat
 // kernels.
 
 template <class Scale, class ZeroPoint>
-Tensor linear_unary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor weight_scales,
-                    Tensor weight_zero_points, OptionalTensor bias, double output_scale,
-                    std::int64_t output_zero_point, std::optional<at::ScalarType> output_type,
-                    std::string_view name, StepScalars scalars, std::string_view algorithm) {
+Tensor qlinear(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor weight_scales,
+               Tensor weight_zero_points, OptionalTensor bias, double output_scale,
+               std::int64_t output_zero_point, std::optional<at::ScalarType> output_type,
+               std::string_view name, StepScalars scalars, std::string_view algorithm) {
   auto guard = guard_for(input, weight);
   check_one_device(input, weight, weight_scales, weight_zero_points, bias);
   return quantized_linear(input, TensorQuantization::of(scale, zero_point, input), weight, weight_scales,
@@ -81,12 +81,12 @@ Tensor linear_unary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weig
 }
 
 template <class Scale, class ZeroPoint>
-Tensor linear_binary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor weight_scales,
-                     Tensor weight_zero_points, OptionalTensor other, OptionalTensor bias,
-                     double output_scale, std::int64_t output_zero_point,
-                     std::optional<at::ScalarType> output_type, double other_scale,
-                     std::int64_t other_zero_point, std::string_view binary, double alpha,
-                     std::string_view name, StepScalars scalars, std::string_view algorithm) {
+Tensor qlinear_binary(Tensor input, Scale scale, ZeroPoint zero_point, Tensor weight, Tensor weight_scales,
+                      Tensor weight_zero_points, OptionalTensor other, OptionalTensor bias,
+                      double output_scale, std::int64_t output_zero_point,
+                      std::optional<at::ScalarType> output_type, double other_scale,
+                      std::int64_t other_zero_point, std::string_view binary, double alpha,
+                      std::string_view name, StepScalars scalars, std::string_view algorithm) {
   auto guard = guard_for(input, weight);
   check_one_device(input, weight, weight_scales, weight_zero_points, other, bias);
   auto result_type = ResultType::of(linear_name, output_type, output_scale, output_zero_point, input);
@@ -112,10 +112,10 @@ Tensor prepack_linear(Tensor weight, std::optional<c10::List<std::int64_t>>) {
 
 TORCH_LIBRARY_IMPL(onednn, XPU, m) {
   m.impl("qlinear_prepack", prepack_linear);
-  m.impl("qlinear_pointwise", linear_unary<double, std::int64_t>);
-  m.impl("qlinear_pointwise.tensor", linear_unary<Tensor, Tensor>);
-  m.impl("qlinear_pointwise.binary", linear_binary<double, std::int64_t>);
-  m.impl("qlinear_pointwise.binary_tensor", linear_binary<Tensor, Tensor>);
+  m.impl("qlinear_pointwise", qlinear<double, std::int64_t>);
+  m.impl("qlinear_pointwise.tensor", qlinear<Tensor, Tensor>);
+  m.impl("qlinear_pointwise.binary", qlinear_binary<double, std::int64_t>);
+  m.impl("qlinear_pointwise.binary_tensor", qlinear_binary<Tensor, Tensor>);
 }
 
 }  // namespace torch_xpu

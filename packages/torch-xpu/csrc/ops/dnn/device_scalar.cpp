@@ -14,11 +14,11 @@
 namespace torch_xpu {
 namespace {
 
-using Key = std::tuple<c10::DeviceIndex, at::ScalarType, std::uint32_t>;
+using ScalarKey = std::tuple<c10::DeviceIndex, at::ScalarType, std::uint32_t>;
 
-struct Scalars {
+struct ScalarCache {
   std::mutex mutex;
-  std::map<Key, at::Tensor> made;
+  std::map<ScalarKey, at::Tensor> made;
 };
 
 // A model has a few numbers for each layer.
@@ -31,16 +31,16 @@ at::Tensor make_scalar(T value, at::ScalarType type, const at::Tensor& like) {
 
 template <class T>
 at::Tensor find_or_make(T value, at::ScalarType type, const at::Tensor& like) {
-  static auto& scalars = *new Scalars;
-  std::lock_guard lock(scalars.mutex);
-  Key key{like.get_device(), type, std::bit_cast<std::uint32_t>(value)};
-  if (auto found = scalars.made.find(key); found != scalars.made.end()) return found->second;
+  static auto& cache = *new ScalarCache;
+  std::lock_guard lock(cache.mutex);
+  ScalarKey key{like.get_device(), type, std::bit_cast<std::uint32_t>(value)};
+  if (auto found = cache.made.find(key); found != cache.made.end()) return found->second;
   auto stream = stream_of(like);
   auto made = make_scalar(value, type, like);
-  if (xpu::is_capturing(stream) || scalars.made.size() >= max_scalars) return made;
+  if (xpu::is_capturing(stream) || cache.made.size() >= max_scalars) return made;
   // Work of any stream may then read it without an event.
   translate_errors([&] { stream.synchronize(); });
-  return scalars.made.emplace(key, made).first->second;
+  return cache.made.emplace(key, made).first->second;
 }
 
 }  // namespace
