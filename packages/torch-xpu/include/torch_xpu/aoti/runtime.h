@@ -49,6 +49,10 @@ AOTI_TORCH_EXPORT AOTITorchError aoti_torch_xpu_fault_record(int32_t device, int
 /// Returns the code of a check of the operation `op`, whose text may use {a} and {b}.
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_xpu_fault_code(const char* op, const char* text, int64_t* ret);
 
+/// Returns a new tensor on a device, as aoti_torch_empty_strided() does, in less time.
+AOTI_TORCH_EXPORT AOTITorchError aoti_torch_xpu_empty_strided(int64_t ndim, const int64_t* sizes,
+                                                              const int64_t* strides, int32_t dtype,
+                                                              int32_t device, AtenTensorHandle* ret);
 /// Returns device memory of the pool, for work that is enqueued on the stream from now on.
 AOTI_TORCH_EXPORT AOTITorchError aoti_torch_xpu_allocate(void* stream, size_t bytes, void** ret);
 /// The pool reuses the memory once work pending on its stream has completed.

@@ -88,6 +88,17 @@ class XpuKernel {
   std::atomic<XpuBuiltKernel*> built_{nullptr};
 };
 
+inline AOTITorchError xpu_empty_strided(std::int64_t ndim, const std::int64_t* sizes,
+                                        const std::int64_t* strides, std::int32_t dtype,
+                                        std::int32_t device_type, std::int32_t device,
+                                        AtenTensorHandle* ret) {
+  static const auto xpu = aoti_torch_device_type_xpu();
+  return device_type == xpu ? aoti_torch_xpu_empty_strided(ndim, sizes, strides, dtype, device, ret)
+                            : aoti_torch_empty_strided(ndim, sizes, strides, dtype, device_type, device, ret);
+}
+// Inductor writes calls of the stock function, which goes through PyTorch's dispatcher.
+#define aoti_torch_empty_strided xpu_empty_strided
+
 template <class Tensor>
 std::int64_t xpu_pointer(const Tensor& tensor) {
   return reinterpret_cast<std::int64_t>(tensor.data_ptr());
