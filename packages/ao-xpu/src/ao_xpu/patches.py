@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch_xpu.pattern_devices import reject_on_xpu
 
-from . import distributed, float8, int8
+from . import distributed, float8, int8, pt2e
 from .block_formats import block_scales, mx, nvfp4
 from .diagnostics import skipped_layers
 from .gptq import config as gptq_config
@@ -283,6 +283,12 @@ PATCHES: tuple[Patch, ...] = (
         "register_freezing_graph_pattern",
         "calls operators of the CPU for weights of fp16 and for bags of embeddings",
         reject_on_xpu,
+    ),
+    Patch(
+        "torchao.quantization.pt2e.lowering",
+        "lower_pt2e_quantized_to_x86",
+        "gives a graph that adds products to its inputs in place",
+        pt2e.lower,
     ),
     # distribution
     *(

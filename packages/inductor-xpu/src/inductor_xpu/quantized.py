@@ -80,7 +80,10 @@ def _is_of_caller(value: Any) -> bool:
     from torch._inductor import ir
 
     value.realize()
-    return isinstance(ir.InputsKernel.unwrap_storage_for_input(value), ir.InputBuffer)
+    node = ir.InputsKernel.unwrap_storage_for_input(value)
+    while isinstance(node, (ir.BaseView, ir.MutableBox)):
+        node = node.data
+    return isinstance(node, ir.InputBuffer)
 
 
 def _parameter(value: Any, dtype: torch.dtype, device: torch.device, name: str) -> Any:
