@@ -46,6 +46,12 @@ def load(package, device=-1):
     return torch._C._aoti.AOTIModelPackageLoader(str(package), "model", False, 1, device)
 
 
+def model_source():
+    """Return the source of the model's kernel."""
+    (source,) = re.findall(r'R"\((.*?)\)"', MODEL.read_text(), re.DOTALL)
+    return source
+
+
 def model_files(folder):
     """Compile the model; return its files: the library, and the kernels for this machine."""
     library = folder / "model.wrapper.so"
@@ -59,7 +65,6 @@ def model_files(folder):
         "-Wl,--allow-shlib-undefined",
     ]
     subprocess.run([*map(str, command)], check=True, timeout=300)
-    (source,) = re.findall(r'R"\((.*?)\)"', MODEL.read_text(), re.DOTALL)
     kernels = folder / "model.kernels"
-    ready_kernels.package(kernels, [source])
+    ready_kernels.package(kernels, [model_source()])
     return {path.name: path.read_bytes() for path in (library, kernels)}

@@ -5,21 +5,20 @@ import threading
 
 import pytest
 import torch
-from model_packages import load, manifest_of, model_files, write_package
+from model_packages import load, manifest_of, model_files, model_source, write_package
 from xpu_testing import run_child
 
 from torch_xpu import _device
 
 pytestmark = pytest.mark.values
 
-# Prints whether there was a compiler.
-FIRST_RESULT = """
+# Prints where a build of the model's kernel finds it, once the model has run.
+PLACES = """
 import torch
-torch.ones(3, device="xpu").cpu()
-x = torch.ones(4, device="xpu")
+import xpu_runtime as xr
 loader = torch._C._aoti.AOTIModelPackageLoader({package!r}, "model", False, 1, -1)
-assert loader.boxed_run([x])[0].cpu().eq(3).all()
-print("libsycl-jit" in open("/proc/self/maps").read())
+assert loader.boxed_run([torch.ones(4, device="xpu")])[0].cpu().eq(3).all()
+print(*(answer.store for answer in xr.cache.explain({source!r}) if answer.found))
 """
 
 
@@ -46,10 +45,12 @@ def test_it_runs_on_the_current_stream(package):
 
 
 @pytest.mark.driver_binaries
-def test_its_kernels_are_not_compiled(package):
-    env = {"XPU_CACHE_SIZE": "0", "XPU_BUILD_PROCESSES": "0", "XPU_DUMP_KERNELS": ""}
-    out = run_child(FIRST_RESULT.format(package=str(package)), env=env).check().out
-    assert out.strip() == "False"
+def test_its_kernels_come_from_the_package(package):
+    """SPIR-V and native code: builds ask the package first."""
+    code = PLACES.format(package=str(package), source=model_source())
+    places = run_child(code, env={"XPU_DUMP_KERNELS": ""}).check().out.split()
+    assert places.count("package") == 2
+    assert places[0] == "package"
 
 
 def test_threads_with_streams_of_their_own_run_it(package):
