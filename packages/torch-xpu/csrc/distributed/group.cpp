@@ -1,8 +1,6 @@
 #include "distributed/group.h"
 
 #include <ATen/MemoryOverlap.h>
-#include <c10/core/Stream.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 #include <c10/util/StringUtil.h>
 #include <unistd.h>
@@ -30,27 +28,6 @@ AllGroups& all_groups() {
   static auto& instance = *new AllGroups;  // groups may be made and end during shutdown
   return instance;
 }
-
-/// Makes the lane's stream PyTorch's current one on the calling thread.
-class CurrentStream {
- public:
-  explicit CurrentStream(xpu::Stream stream)
-      : guard_(c10::DeviceType::XPU),
-        device_(guard_.exchangeDevice(
-            c10::Device(c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(stream.device())))),
-        stream_(xpu::exchange_stream(stream)) {}
-  ~CurrentStream() {
-    xpu::exchange_stream(stream_);
-    guard_.setDevice(device_);
-  }
-  CurrentStream(const CurrentStream&) = delete;
-  CurrentStream& operator=(const CurrentStream&) = delete;
-
- private:
-  c10::impl::VirtualGuardImpl guard_;
-  c10::Device device_;
-  xpu::Stream stream_;
-};
 
 }  // namespace
 
@@ -181,6 +158,7 @@ void Group::start(Pending& pending, xpu::Stream stream) {
   for (std::size_t i = 0; i < copied.size(); ++i) {
     copied[i].synchronize();
     std::lock_guard lock(transport_mutex_);
+    if (i == 0) pending.span.emplace(c10::str(backend_, ":", pending.call.name));
     pending.transport_works.push_back(pending.pieces[i].start(*transport_, pending.timeout));
   }
 }
@@ -191,6 +169,7 @@ void Group::finish(Pending& pending, xpu::Stream stream) {
       work->wait(pending.timeout);
       if (pending.call.type == c10d::OpType::RECVANYSOURCE) pending.work->set_source_rank(work->sourceRank());
     }
+    if (i + 1 == pending.pieces.size()) pending.span.reset();
     auto& piece = pending.pieces[i];
     if (!piece.from_host || pending.work->isCompleted()) continue;
     // An output may be in use until then; collectives with inputs have waited already.

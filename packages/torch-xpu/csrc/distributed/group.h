@@ -100,7 +100,7 @@ class Group : public std::enable_shared_from_this<Group> {
   std::uint64_t collectives_ = 0, transfers_ = 0;
   std::unordered_set<std::shared_ptr<Pending>> pending_;
   std::unique_ptr<Lane> collective_lane_, transfer_lane_;
-  std::optional<std::vector<c10::intrusive_ptr<c10d::Work>>> coalesced_;
+  std::optional<std::vector<c10::intrusive_ptr<StagedWork>>> coalesced_;
   std::string failure_;  ///< of the first collective that failed
   bool timed_out_ = false;
   const int process_;

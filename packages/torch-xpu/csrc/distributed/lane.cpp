@@ -57,6 +57,17 @@ LaneStream::~LaneStream() {
   all.by_device[stream.device()].push_back(stream);
 }
 
+CurrentStream::CurrentStream(xpu::Stream stream)
+    : guard_(c10::DeviceType::XPU),
+      device_(guard_.exchangeDevice(
+          c10::Device(c10::DeviceType::XPU, static_cast<c10::DeviceIndex>(stream.device())))),
+      stream_(xpu::exchange_stream(stream)) {}
+
+CurrentStream::~CurrentStream() {
+  xpu::exchange_stream(stream_);
+  guard_.setDevice(device_);
+}
+
 struct Lane::Queue {
   std::mutex mutex;
   std::condition_variable changed;

@@ -1,6 +1,8 @@
 // Threads that run the host's part of collectives, each with a stream of its own.
 #pragma once
 
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -20,6 +22,20 @@ class LaneStream {
   LaneStream& operator=(const LaneStream&) = delete;
 
   const xpu::Stream stream;
+};
+
+/// Makes a stream PyTorch's current one on the calling thread, and its device.
+class CurrentStream {
+ public:
+  explicit CurrentStream(xpu::Stream stream);
+  ~CurrentStream();
+  CurrentStream(const CurrentStream&) = delete;
+  CurrentStream& operator=(const CurrentStream&) = delete;
+
+ private:
+  c10::impl::VirtualGuardImpl guard_;
+  c10::Device device_;
+  xpu::Stream stream_;
 };
 
 /// A thread that runs jobs in order. The thread shares ownership of its queue, so that a lane can be given up

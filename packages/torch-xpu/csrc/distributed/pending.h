@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "distributed/group.h"
 #include "xpu/event.h"
+#include "xpu/trace.h"
 
 namespace torch_xpu::distributed {
 
@@ -19,6 +21,7 @@ struct Group::Pending {
   xpu::Event before;  ///< the work that was pending on the caller's stream
   c10::intrusive_ptr<StagedWork> work;
   std::vector<std::vector<c10::intrusive_ptr<c10d::Work>>> transport_works;  ///< of each piece
+  std::optional<xpu::trace::Span> span;                                      ///< while the transport has it
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 

@@ -23,6 +23,18 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
 }
 
+c10::intrusive_ptr<c10::ivalue::Future> make_future(at::Device device) {
+  return c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors(),
+                                                  std::vector<at::Device>{device});
+}
+
+std::vector<StagedWork::WeakStorage> storages_of(const Tensors& inputs, const Tensors& outputs) {
+  std::vector<StagedWork::WeakStorage> storages;
+  for (auto* tensors : {&inputs, &outputs})
+    for (auto& tensor : *tensors) storages.push_back(tensor.storage().getWeakStorageImpl());
+  return storages;
+}
+
 }  // namespace
 
 StagedWork::StagedWork(int rank, c10d::OpType type, const std::string& title, std::string description,
@@ -32,8 +44,8 @@ StagedWork::StagedWork(int rank, c10d::OpType type, const std::string& title, st
       number_(number),
       device_(device),
       outputs_(std::move(outputs)),
-      future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors(),
-                                                       std::vector<at::Device>{device})) {}
+      storages_(storages_of(inputs, outputs_)),
+      completion_(make_future(device)) {}
 
 StagedWork::~StagedWork() = default;
 
@@ -44,15 +56,41 @@ void StagedWork::complete(std::exception_ptr error, bool reports_to_device) {
     if (completed_) return;
     completed_ = true;
     exception_ = error;
-    signal = signal_.get();  // final: wait() makes none for completed work
+    signal = signal_.get();  // final: nobody makes one for completed work
     if (recordFunctionEndCallback_) std::exchange(recordFunctionEndCallback_, nullptr)();
   }
   if (signal) error&& reports_to_device ? signal->fail(error) : signal->set();
+  future_stream_ = nullptr;  // blocked until now, and no longer changed
   cv_.notify_all();
   if (error)
-    future_->setErrorIfNeeded(error);
+    completion_->setErrorIfNeeded(error);
   else
-    future_->markCompleted(at::IValue(outputs_));
+    completion_->markCompleted(at::IValue(outputs_));
+}
+
+c10::intrusive_ptr<c10::ivalue::Future> StagedWork::getFuture() {
+  std::lock_guard lock(mutex_);
+  if (future_) return future_;
+  if (completed_ || storages_.empty() || completes_on_host() || !xpu::HostSignal::supported(device_.index()))
+    return completion_;
+  translate_errors([&] {
+    future_stream_ = std::make_unique<LaneStream>(device_.index());
+    signal().block(future_stream_->stream);
+    CurrentStream current(future_stream_->stream);
+    auto future = make_future(device_);
+    future->markCompleted(at::IValue(outputs_), storages_);
+    future_ = std::move(future);
+  });
+  return future_;
+}
+
+bool StagedWork::completes_on_host() const {
+  return opType_ == c10d::OpType::BARRIER || opType_ == c10d::OpType::RECVANYSOURCE;
+}
+
+xpu::HostSignal& StagedWork::signal() {
+  if (!signal_) signal_ = std::make_unique<xpu::HostSignal>(device_.index());
+  return *signal_;
 }
 
 bool StagedWork::wait(milliseconds timeout) {
@@ -61,16 +99,11 @@ bool StagedWork::wait(milliseconds timeout) {
                      timeout.count(), " ms");
     return true;
   }
-  // Then the host knows that the other ranks came, or who sent.
-  if (opType_ == c10d::OpType::BARRIER || opType_ == c10d::OpType::RECVANYSOURCE)
-    return wait_on_host(kNoTimeout);
+  if (completes_on_host()) return wait_on_host(kNoTimeout);
   {
     std::lock_guard lock(mutex_);
     if (!completed_ && xpu::HostSignal::supported(device_.index())) {
-      translate_errors([&] {
-        if (!signal_) signal_ = std::make_unique<xpu::HostSignal>(device_.index());
-        signal_->block(xpu::current_stream(device_.index()));
-      });
+      translate_errors([&] { signal().block(xpu::current_stream(device_.index())); });
       return true;
     }
   }
@@ -97,7 +130,7 @@ void StagedWork::abort(bool reports_to_device) {
            reports_to_device);
 }
 
-CoalescedWork::CoalescedWork(int rank, std::vector<c10::intrusive_ptr<c10d::Work>> parts)
+CoalescedWork::CoalescedWork(int rank, std::vector<c10::intrusive_ptr<StagedWork>> parts)
     : Work(rank, c10d::OpType::COALESCED), parts_(std::move(parts)) {}
 
 bool CoalescedWork::isCompleted() {
@@ -141,7 +174,8 @@ Tensors CoalescedWork::result() {
 c10::intrusive_ptr<c10::ivalue::Future> CoalescedWork::getFuture() {
   auto type = c10::FutureType::create(c10::ListType::ofTensors());
   c10::List<c10::intrusive_ptr<c10::ivalue::Future>> futures(type);
-  for (auto& part : parts_) futures.push_back(part->getFuture());
+  // An event that stands for all of them would need a stream that waits for each.
+  for (auto& part : parts_) futures.push_back(part->completion());
   return c10::collectAll(futures);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/lane.h"
 #include "xpu/host_signal.h"
 
 namespace torch_xpu::distributed {
@@ -18,6 +19,8 @@ using Tensors = std::vector<at::Tensor>;
 /// Thread-safe. The results are complete, on the device too, when the work is.
 class StagedWork final : public c10d::Work {
  public:
+  using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
+
   /// `description` names the rank, the group, the collective, its number and its sizes.
   StagedWork(int rank, c10d::OpType type, const std::string& title, std::string description,
              std::uint64_t number, at::Device device, const Tensors& inputs, Tensors outputs);
@@ -44,22 +47,33 @@ class StagedWork final : public c10d::Work {
   int sourceRank() const override { return source_rank_; }
   Tensors result() override { return outputs_; }
   std::uint64_t getSequencenumber() const override { return number_; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+  /// Like that of NCCL: complete at once, with an event behind the results, if streams can wait for them. So
+  /// callbacks run on the caller's thread, on a stream that waits. Otherwise completion().
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+  /// The future that completes with the work.
+  c10::intrusive_ptr<c10::ivalue::Future> completion() const { return completion_; }
 
  private:
+  /// True if the host must know: that the other ranks came, or who sent.
+  bool completes_on_host() const;
+  xpu::HostSignal& signal();  ///< the caller holds `mutex_`
+
   const std::string description_;
   const std::uint64_t number_;
   const at::Device device_;
   const Tensors outputs_;
+  const std::vector<WeakStorage> storages_;  ///< of inputs and outputs
   std::atomic<int> source_rank_{-1};
-  std::unique_ptr<xpu::HostSignal> signal_;  ///< of the streams that wait; under `mutex_`
-  c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::unique_ptr<LaneStream> future_stream_;  ///< on which the future's event is; under `mutex_`
+  std::unique_ptr<xpu::HostSignal> signal_;    ///< of the streams that wait; under `mutex_`
+  const c10::intrusive_ptr<c10::ivalue::Future> completion_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;  ///< under `mutex_`
 };
 
 /// Several collectives that the program waits for at once.
 class CoalescedWork final : public c10d::Work {
  public:
-  CoalescedWork(int rank, std::vector<c10::intrusive_ptr<c10d::Work>> parts);
+  CoalescedWork(int rank, std::vector<c10::intrusive_ptr<StagedWork>> parts);
   bool isCompleted() override;
   bool isSuccess() const override;
   std::exception_ptr exception() const override;
@@ -71,7 +85,7 @@ class CoalescedWork final : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 
  private:
-  const std::vector<c10::intrusive_ptr<c10d::Work>> parts_;
+  const std::vector<c10::intrusive_ptr<StagedWork>> parts_;
 };
 
 }  // namespace torch_xpu::distributed
