@@ -31,7 +31,7 @@ def _digest_of_generator() -> str:
     digest = hashlib.sha256()
     for folder in (Path(__file__).parent, Path(codegen.__file__).parent):
         for file in sorted(
-            file for end in ("py", "toml", "h") for file in folder.rglob(f"*.{end}")
+            file for end in ("py", "toml", "h", "hpp") for file in folder.rglob(f"*.{end}")
         ):
             digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -46,9 +46,7 @@ def test_what_the_headers_declare_is_exported():
     names = [*declarations(OURS / "include" / "torch_xpu" / "aoti" / "c_shim_xpu.h")]
     names += declarations(OURS / "include" / "torch_xpu" / "aoti" / "runtime.h")
     names += [
-        name
-        for name in declarations(TORCH / "c" / "shim_xpu.h")
-        if not re.search("mkldnn", name)
+        name for name in declarations(TORCH / "c" / "shim_xpu.h") if not re.search("mkldnn", name)
     ]
     assert len(names) > 200
     missing = [name for name in names if not hasattr(library(), name)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def device_options(stock: Any) -> Any:
             return stock(device_type, *args, **named)
         definitions, headers, flags, linked, folders, libraries, more = stock("cpu", *args, **named)
         return (
-            [*definitions, " USE_XPU"],
+            [*definitions, " USE_XPU", f" XPU_HEADERS={_digest_of_headers()}"],
             [str(_OWN_HEADERS), str(_TORCH_XPU / "include"), *headers],
             flags,
             linked,
@@ -32,6 +33,16 @@ def device_options(stock: Any) -> Any:
         )
 
     return get_cpp_torch_device_options
+
+
+@functools.cache
+def _digest_of_headers() -> str:
+    """Return a digest that makes programs of other versions of the headers others in Inductor's caches."""
+    digest = sha256()
+    for folder in (_OWN_HEADERS, _TORCH_XPU / "include"):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            digest.update(file.read_bytes())
+    return f"0x{digest.hexdigest()[:8]}"
 
 
 def header_to_precompile(stock: Any) -> Any:
