@@ -156,7 +156,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False, tags=["more-tests"])
 def upstream(session: nox.Session) -> None:
-    """Run PyTorch's tests of Inductor, Triton's or torchao's: -- inductor|triton|ao FOLDER. Not in CI."""
+    """Run PyTorch's tests, Triton's or torchao's: -- distributed, or -- inductor|triton|ao FOLDER."""
     paths = ROOT.glob("packages/*/upstream/__main__.py")
     tools = {path.parents[1].name.removesuffix("-xpu"): path.parent for path in paths}
     tools |= {p.parent.name: p.parent for p in ROOT.glob("packages/*/upstream/*/__main__.py")}

@@ -6,16 +6,16 @@ Files stay as they are. A file that names xpu chooses its device itself and is i
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import torch
+from xpu_testing.cuda_names import CudaNames, RenamingLoader
 
 # Gates of torchao that ask for hardware or packages of CUDA, and what tests get for them. Our kernels serve
 # what is behind them; tests that need the package itself fail, with a reason in `reasons.toml`.
@@ -43,45 +43,20 @@ class XpuAsCuda:
         return (10, 0)
 
 
-class CudaNames(ast.NodeTransformer):
+class TorchaoNames(CudaNames):
     """Replaces devices, methods, the namespace and gates of CUDA by those of xpu."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        """Replace the name of a device, alone or with an index."""
-        if isinstance(node.value, str) and re.fullmatch(r"cuda(:\d*)?", node.value):
-            return ast.copy_location(ast.Constant("xpu" + node.value[4:]), node)
-        return node
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+        """Replace ``torch.cuda`` by a namespace that has a capability."""
+        if node.attr == "cuda" and isinstance(node.value, ast.Name) and node.value.id == "torch":
+            return ast.copy_location(ast.Name(_NAMESPACE, ast.Load()), node)
+        return super().visit_Attribute(node)
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Replace ``torch.cuda`` and the methods ``cuda`` and ``is_cuda`` of tensors and modules."""
-        self.generic_visit(node)
-        if node.attr == "is_cuda":
-            node.attr = "is_xpu"
-        elif node.attr == "cuda":
-            if isinstance(node.value, ast.Name) and node.value.id == "torch":
-                return ast.copy_location(ast.Name(_NAMESPACE, ast.Load()), node)
-            node.attr = "xpu"
-        return node
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:  # noqa: N802
         """Leave out the import of gates, which the module has already."""
         if node.module == "torchao.utils":
             node.names = [name for name in node.names if name.asname or name.name not in GATES]
         return node if node.names else None
-
-
-class RenamingLoader(SourceFileLoader):
-    """Compiles a file with names of CUDA replaced, always from its source."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the module, never that of a cached file, which has its names as they are."""
-        tree = CudaNames().visit(ast.parse(self.get_data(self.path), self.path))
-        return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Execute the module, which finds the namespace and the gates among its globals."""
-        vars(module).update(GATES, **{_NAMESPACE: XpuAsCuda()})
-        super().exec_module(module)
 
 
 class CudaTests(MetaPathFinder):
@@ -98,7 +73,8 @@ class CudaTests(MetaPathFinder):
         if spec is None or not isinstance(spec.loader, SourceFileLoader):
             return None
         if fullname in _ALWAYS or self.renames(Path(spec.loader.path)):
-            spec.loader = RenamingLoader(spec.name, spec.loader.path)
+            values = {**GATES, _NAMESPACE: XpuAsCuda()}
+            spec.loader = RenamingLoader(spec.name, spec.loader.path, TorchaoNames(), values)
             return spec
         return None
 

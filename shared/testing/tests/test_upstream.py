@@ -2,7 +2,15 @@
 
 from pathlib import Path
 
-from xpu_testing.upstream import Outcome, Reason, TestRun, count_outcomes, explain, read_outcomes
+from xpu_testing.upstream import (
+    Outcome,
+    Reason,
+    TestRun,
+    count_outcomes,
+    explain,
+    find_stale_reasons,
+    read_outcomes,
+)
 
 
 def run(folder, source):
@@ -53,3 +61,13 @@ def test_failures_by_reason_and_cause():
     assert explained == {"a package": ["a.py::test_one"]}
     assert groups == {"ValueError: N and N": ["a.py::test_two", "b.py::test_two"]}
     assert count_outcomes(found.values()) == "1 passed, 3 failed, 0 skipped"
+
+
+def test_reasons_of_tests_that_pass():
+    found = {
+        "a.py::test_one": Outcome("passed"),
+        "a.py::test_two": Outcome("failed", "ValueError: 3"),
+        "b.py::test_one": Outcome("passed"),
+    }
+    reasons = [Reason("a value", test="^a"), Reason("any test", cause="Value"), Reason("none", "c")]
+    assert find_stale_reasons(found, reasons) == {"a value": ["a.py::test_one"]}

@@ -24,9 +24,13 @@ void require_outputs(const char* collective, std::size_t count, int ranks) {
               " ranks");
 }
 
+void require_type(const char* collective, const at::Tensor& first, const at::Tensor& second) {
+  TORCH_CHECK_TYPE(first.scalar_type() == second.scalar_type(), collective, ": the tensors are of ",
+                   first.scalar_type(), " and ", second.scalar_type());
+}
+
 void require_bytes(const char* collective, const at::Tensor& large, const at::Tensor& small, int ranks) {
-  TORCH_CHECK_TYPE(large.scalar_type() == small.scalar_type(), collective, ": the tensors are of ",
-                   large.scalar_type(), " and ", small.scalar_type());
+  require_type(collective, large, small);
   TORCH_CHECK(large.numel() == small.numel() * ranks, collective, ": got tensors of ", large.numel(), " and ",
               small.numel(), " elements; the first must have ", ranks, " times as many, one part for a rank");
 }

@@ -14,6 +14,8 @@ using Tensors = std::vector<at::Tensor>;
 at::Device device_of(const char* collective, const Tensors& first, const Tensors& second = {});
 /// Requires one tensor for each rank.
 void require_outputs(const char* collective, std::size_t count, int ranks);
+/// Requires tensors of one type.
+void require_type(const char* collective, const at::Tensor& first, const at::Tensor& second);
 /// Requires tensors of one type, of which `large` has the elements of `ranks` times `small`.
 void require_bytes(const char* collective, const at::Tensor& large, const at::Tensor& small, int ranks);
 /// Returns the number of bytes for each rank, of an all-to-all whose splits count rows of dimension 0.

@@ -94,9 +94,11 @@ c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, std::vector<Steps> piec
   bool transfer = call.is_point_to_point();
   pending->number = transfer ? ++transfers_ : ++collectives_;
   pending->timeout = call.timeout == c10d::kUnsetTimeout ? timeout_ : call.timeout;
+  // Profiles show the sizes of what arrives, too, as PyTorch's own backends do.
+  const auto& shown = call.inputs.empty() ? call.outputs : call.inputs;
   pending->work = c10::make_intrusive<StagedWork>(rank, call.type, backend_ + ":" + call.name,
                                                   describe(call, pending->number), pending->number,
-                                                  call.device, call.inputs, call.outputs);
+                                                  call.device, shown, call.outputs);
   pending->call = std::move(call);
   pending->pieces = std::move(pieces);
   pending_.insert(pending);
@@ -237,6 +239,7 @@ void Group::abort(bool reports_to_device) {
   }
   // A thread may wait in the transport, and holds what it uses until that returns.
   for (auto& pending : all) pending->work->abort(reports_to_device);
+  self_transfers_.abort();
   transport_->abort();
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "distributed/lane.h"
+#include "distributed/self_transfers.h"
 #include "distributed/work.h"
 
 namespace torch_xpu::distributed {
@@ -72,6 +73,9 @@ class Group : public std::enable_shared_from_this<Group> {
   /// Sets the group's name, for messages, and this process's rank among all, for the flight record.
   void set_label(std::string label, int global_rank);
 
+  /// The transfers of the rank to itself, which the transport does not have.
+  SelfTransfers& self_transfers() { return self_transfers_; }
+
   const int rank, size;
 
  private:
@@ -91,6 +95,7 @@ class Group : public std::enable_shared_from_this<Group> {
   const c10::intrusive_ptr<c10d::Store> store_;
   const std::string backend_;
   const c10::intrusive_ptr<c10d::Backend> transport_;
+  SelfTransfers self_transfers_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::mutex transport_mutex_;  ///< held while a transport is started, from either lane

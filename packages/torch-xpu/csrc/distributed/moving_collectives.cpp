@@ -12,6 +12,27 @@ namespace torch_xpu::distributed {
 
 using c10d::OpType;
 
+namespace {
+
+// Gathers tensors of different sizes, which transports do not: each rank broadcasts its own.
+Start broadcast_each(int rank) {
+  return [own = static_cast<std::size_t>(rank)](auto& transport, auto timeout, Staged& staged) {
+    staged.outputs.at(own) = staged.inputs.at(0);
+    Works works;
+    for (std::size_t from = 0; from < staged.outputs.size(); ++from) {
+      if (is_empty(staged.outputs[from])) continue;
+      c10d::BroadcastOptions each;
+      each.rootRank = static_cast<std::int64_t>(from);
+      each.timeout = timeout;
+      Tensors one{staged.outputs[from]};
+      works.push_back(transport.broadcast(one, each));
+    }
+    return works;
+  };
+}
+
+}  // namespace
+
 WorkPtr ProcessGroupXCCL::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   auto device = device_of("broadcast", tensors);
   bool is_root = options.rootRank == rank_;
@@ -30,9 +51,15 @@ WorkPtr ProcessGroupXCCL::allgather(std::vector<Tensors>& outputs, Tensors& inpu
   TORCH_CHECK(outputs.size() == 1 && inputs.size() == 1,
               "all_gather: expected one input and one output list");
   require_outputs("all_gather", outputs[0].size(), size_);
-  for (auto& output : outputs[0]) require_bytes("all_gather", output, inputs[0], 1);
+  require_bytes("all_gather", outputs[0][static_cast<std::size_t>(rank_)], inputs[0], 1);
+  bool has_one_size = true;
+  for (auto& output : outputs[0]) {
+    require_type("all_gather", output, inputs[0]);
+    has_one_size &= output.numel() == inputs[0].numel();
+  }
   Call call{OpType::ALLGATHER, "all_gather", inputs, outputs[0], device_of("all_gather", inputs, outputs[0]),
             options.timeout};
+  if (!has_one_size) return move_bytes(*group_, std::move(call), broadcast_each(rank_));
   return move_bytes(*group_, std::move(call), [options](auto& transport, auto timeout, Staged& staged) {
     if (is_empty(staged.inputs.at(0))) return Works{};
     std::vector<Tensors> lists{staged.outputs};
@@ -141,8 +168,7 @@ WorkPtr ProcessGroupXCCL::alltoall_base(at::Tensor& output, at::Tensor& input,
                                         std::vector<std::int64_t>& input_splits,
                                         const c10d::AllToAllOptions& options) {
   Tensors outputs{output}, inputs{input};
-  TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(), "all_to_all_single: the tensors are of ",
-                   input.scalar_type(), " and ", output.scalar_type());
+  require_type("all_to_all_single", input, output);
   auto to = byte_splits(output, output_splits, size_, "output");
   auto from = byte_splits(input, input_splits, size_, "input");
   Call call{OpType::ALLTOALL_BASE,

@@ -63,7 +63,8 @@ def _install_xccl(c10d: ModuleType) -> None:
         return
     _bridge.load()
     c10d.ProcessGroupXCCL = _make_class()  # type: ignore[attr-defined]
-    torch._C._distributed_c10d.ProcessGroupXCCL = c10d.ProcessGroupXCCL  # type: ignore[attr-defined]
+    for module in (torch.distributed, torch._C._distributed_c10d):
+        module.ProcessGroupXCCL = c10d.ProcessGroupXCCL  # type: ignore[attr-defined]
 
 
 def _of_this_start(c10d: ModuleType, store: Any) -> Any:

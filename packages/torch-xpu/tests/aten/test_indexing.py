@@ -347,3 +347,27 @@ def test_unique_of_few_rows(function, shape, dim):
 def test_histograms_of_every_float(dtype, ends):
     x = torch.linspace(-3, 3, 100).to(dtype)
     assert torch.equal(torch.histc(x.to("xpu"), 7, *ends).cpu(), torch.histc(x, 7, *ends))
+
+
+LAST = torch.channels_last
+
+
+@pytest.mark.parametrize(
+    ("layout", "indices"),
+    [
+        (lambda x: x.to(memory_format=LAST), lambda i: (i,)),
+        (lambda x: x.to(memory_format=LAST), lambda i: (slice(None), i)),
+        (lambda x: x.to(memory_format=LAST), lambda i: (slice(None), i, i)),
+        (lambda x: x.to(memory_format=LAST), lambda i: (i, slice(None), i)),
+        (lambda x: x.permute(3, 1, 0, 2), lambda i: (slice(None), slice(None), i)),
+        (lambda x: x, lambda i: (i.view(2, 2).t(),)),
+        (lambda x: x[:, :1].expand_as(x), lambda i: (i,)),
+        (lambda x: x, lambda i: (i, slice(None), i)),
+    ],
+)
+def test_a_result_has_the_strides_that_pytorch_gives_it(layout, indices):
+    x, i = torch.arange(256.0).view(4, 4, 4, 4), torch.tensor([2, 0, 1, 3])
+    wanted = layout(x)[indices(i)]
+    got = layout(x.to("xpu"))[indices(i.to("xpu"))]
+    assert got.stride() == wanted.stride()
+    torch.testing.assert_close(got.cpu(), wanted, rtol=0, atol=0)

@@ -129,6 +129,18 @@ def explain(
     return _by_count(explained), _by_count(groups)
 
 
+def find_stale_reasons(
+    found: Mapping[str, Outcome], reasons: Iterable[Reason]
+) -> dict[str, list[str]]:
+    """Return the tests that pass though a reason names them, by that reason."""
+    stale = defaultdict(list)
+    for reason in reasons:
+        for test, outcome in found.items():
+            if reason.test and outcome.outcome == "passed" and re.search(reason.test, test):
+                stale[reason.reason].append(test)
+    return dict(stale)
+
+
 def print_failures(groups: Mapping[str, Sequence[str]]) -> None:
     """Print each cause with the names of its tests."""
     for cause, tests in groups.items():

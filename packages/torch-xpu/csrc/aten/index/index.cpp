@@ -1,6 +1,7 @@
 // Advanced indexing, and take and put over all elements.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/native/TensorAdvancedIndexingUtils.h>
 #include <ATen/ops/arange.h>
@@ -107,8 +108,48 @@ bool too_many(const std::vector<Tensor>& indices) {
   return std::count_if(indices.begin(), indices.end(), [](auto& t) { return t.defined(); }) > max_indices;
 }
 
+// Allocates the result of indexing with PyTorch's strides: TensorIterator takes the order of the dimensions
+// from the tensor and the indices, so that an indexed channels-last tensor stays one.
+Tensor allocate_result(const Tensor& self, const std::vector<Tensor>& indices, at::IntArrayRef sizes) {
+  bool is_row_major = self.is_contiguous();
+  std::vector<std::int64_t> chosen;
+  std::vector<Tensor> given;
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    if (!indices[d].defined()) continue;
+    chosen.push_back(static_cast<std::int64_t>(d));
+    given.push_back(indices[d]);
+    is_row_major &= indices[d].is_contiguous();
+  }
+  if (is_row_major || chosen.empty()) return at::empty(sizes, self.options());
+  bool adjacent = chosen.back() - chosen.front() + 1 == static_cast<std::int64_t>(chosen.size());
+  auto before = adjacent ? chosen.front() : 0;
+  given = at::expand_outplace(given);
+  // The indexed dimensions are those of the indices, along which the tensor itself has no strides.
+  std::vector<std::int64_t> strides;
+  for (std::int64_t d = 0; d < self.dim(); ++d)
+    if (std::find(chosen.begin(), chosen.end(), d) == chosen.end()) strides.push_back(self.stride(d));
+  strides.insert(strides.begin() + before, static_cast<std::size_t>(given.front().dim()), 0);
+  at::TensorIteratorConfig config;
+  config.set_check_mem_overlap(false)
+      .check_all_same_dtype(false)
+      .declare_static_dtype_and_device(self.scalar_type(), self.device())
+      .add_owned_output(Tensor())
+      .add_owned_const_input(self.as_strided(sizes, strides));
+  auto after = static_cast<std::int64_t>(sizes.size()) - before - given.front().dim();
+  for (auto& index : given) {
+    auto shape = index.sizes().vec(), index_strides = index.strides().vec();
+    shape.insert(shape.begin(), static_cast<std::size_t>(before), 1);
+    index_strides.insert(index_strides.begin(), static_cast<std::size_t>(before), 0);
+    shape.insert(shape.end(), static_cast<std::size_t>(after), 1);
+    index_strides.insert(index_strides.end(), static_cast<std::size_t>(after), 0);
+    config.add_owned_const_input(index.as_strided(shape, index_strides));
+  }
+  return config.build().output();
+}
+
 void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool given) {
   auto tensors = expanded(self, indices);
+  auto expanded_indices = tensors;
   check_not_empty(self, tensors);
   auto from = self;
   if (too_many(tensors)) {
@@ -128,7 +169,7 @@ void index_into(Tensor& out, const Tensor& self, const Indices& indices, bool gi
         if (t.defined()) at::assert_no_overlap(out, t);
       out.resize_(sizes);
     } else {
-      out = at::empty(sizes, self.options());
+      out = allocate_result(self, expanded_indices, sizes);
     }
     if (out.numel())
       xpu::kernels::index(stream_of(self), view_of(with_runtime_dtype(out)), x, views, index_options());

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -273,6 +274,52 @@ def check_coalesced(rank: int) -> None:
         expect(out[i], torch.full((5,), 10.0 * (1 - rank) + i), "batch_isend_irecv")
 
 
+def check_unequal_sizes(rank: int) -> None:
+    for sizes in ((4, 9), (0, 3), (5, 0)):
+        for dtype in (torch.float32, torch.bool, torch.float8_e5m2):
+            parts = [values(of, (sizes[of], 2), dtype) for of in range(RANKS)]
+            outs = [torch.zeros(size, 2, device=DEVICE).to(dtype) for size in sizes]
+            dist.all_gather(outs, parts[rank].to(DEVICE))
+            for of in range(RANKS):
+                expect(outs[of], parts[of], f"all_gather of sizes {sizes}, {dtype}")
+    raises(
+        lambda: dist.all_gather(
+            [torch.zeros(2, device=DEVICE)] * RANKS, torch.zeros(3, device=DEVICE)
+        ),
+        "got tensors of 2 and 3 elements",
+    )
+
+
+def check_transfers_to_itself(rank: int) -> None:
+    """Check sends of a rank to itself, posted before and after their receives, beside those to the other."""
+    out = torch.zeros(5, 3, device=DEVICE)
+    sends = [
+        dist.P2POp(dist.isend, torch.full((3,), 10.0 * rank + i, device=DEVICE), to, tag=tag)
+        for i, (to, tag) in enumerate([(rank, 0), (rank, 0), (rank, 7), (1 - rank, 0)])
+    ]
+    receives = [
+        dist.P2POp(dist.irecv, out[i], source, tag=tag)
+        for i, (source, tag) in enumerate([(rank, 7), (rank, 0), (1 - rank, 0), (rank, 0)])
+    ]
+    for ops in (sends + receives, receives + sends):
+        out.zero_()
+        for work in dist.batch_isend_irecv(ops):
+            work.wait()
+        wanted = [10.0 * rank + 2, 10.0 * rank, 10.0 * (1 - rank) + 3, 10.0 * rank + 1, 0.0]
+        expect(out, torch.tensor(wanted)[:, None].expand(5, 3), "a transfer to this rank")
+
+
+def check_future_after_wait(rank: int) -> None:
+    """Check that a future has its value when the stream waits, before the other rank has come."""
+    if rank == 1:
+        time.sleep(0.5)
+    x = torch.full((4,), rank + 1.0, device=DEVICE)
+    work = dist.all_reduce(x, async_op=True)
+    future = work.get_future()
+    work.wait()
+    expect(future.value()[0] * 2, torch.full((4,), 6.0), "a future's value after wait()")
+
+
 def check_rest(rank: int) -> None:
     # Objects, groups, barriers, futures, sources, empty tensors, refused types.
     objects: list[object] = [None] * RANKS
@@ -357,6 +404,10 @@ def main() -> None:
     for is_async in (False, True):
         check_moves(rank, is_async)
     check_coalesced(rank)
+    if dist.get_debug_level() != dist.DebugLevel.DETAIL:  # its checker wants one size
+        check_unequal_sizes(rank)
+    check_transfers_to_itself(rank)
+    check_future_after_wait(rank)
     check_rest(rank)
     check_pieces(rank)
     dist.destroy_process_group()
