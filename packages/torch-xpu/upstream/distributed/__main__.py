@@ -1,7 +1,7 @@
 """Run PyTorch's tests of distributed on xpu: ``nox -s upstream -- distributed [ARGUMENTS OF PYTEST]``.
 
 The tests are those of the installed wheel, ``torch.testing._internal.distributed.distributed_test``.
-They run with each backend (``--backend``) as two ranks, and those that need more as four; each rank has its part
+They run with each backend (``--backend``) as two ranks, those that need more as four; each rank has its part
 of the CPU device. A run goes on where the last one stopped. Failures and skipped tests are counted by reason.
 A failure without one is an error, and so is a test that passes though the file of reasons says it cannot.
 """
