@@ -137,8 +137,12 @@ class Int8Model:
         return model.train(train).to(device)
 
     def inputs(self, device="cpu", count=3):
+        """Return batches; channels of images are last, without which the CPU's sums are errors."""
         generator = torch.Generator().manual_seed(1)
-        return [torch.randn(self.shape, generator=generator).to(device) for _ in range(count)]
+        batches = [torch.randn(self.shape, generator=generator).to(device) for _ in range(count)]
+        if len(self.shape) < 4:
+            return batches
+        return [x.to(memory_format=torch.channels_last) for x in batches]
 
 
 LINEAR = {
