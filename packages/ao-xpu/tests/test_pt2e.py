@@ -104,25 +104,21 @@ def test_dynamic_shapes(name):
 @pytest.mark.values
 @pytest.mark.parametrize("name", ["mlp", "convnet"])
 def test_training_for_int8(name):
-    """After steps of QAT the converted model is nearer to its teacher than before."""
+    """Steps of QAT reduce the loss, and the converted model computes what was trained."""
     case = MODELS[name]
     x, *_ = case.inputs("xpu")
-    teacher = case.model("xpu").eval()
-    model = case.model("xpu", train=True)
-    exported = torch.export.export(model, (x,), strict=True).module()
+    exported = torch.export.export(case.model("xpu", train=True), (x,), strict=True).module()
     prepared = pt2e.prepare_qat_pt2e(exported, x86(is_qat=True))
     pt2e.move_exported_model_to_train(prepared)
-    optimizer = torch.optim.Adam(prepared.parameters(), lr=1e-3)
-    with torch.no_grad():
-        target = teacher(x)
+    optimizer = torch.optim.Adam(prepared.parameters(), lr=3e-3)
     losses = []
     for _ in range(12):
         optimizer.zero_grad()
-        loss = torch.nn.functional.mse_loss(prepared(x), target)
+        loss = (prepared(x) - 1).square().mean()
         loss.backward()
         optimizer.step()
-        losses.append(loss.detach())
-    assert losses[-1] < losses[0]
+        losses.append(loss.item())
+    assert losses[-1] < 0.7 * losses[0]
     pt2e.move_exported_model_to_eval(prepared)
     converted = pt2e.convert_pt2e(prepared)
     got, calls, _ = compiled(converted, x)
@@ -167,7 +163,7 @@ def test_pooling_reads_and_writes_integers():
     case = CONVOLUTIONS["pooled"]
     converted, x = quantize(case, x86(), "xpu")
     _, _, code = compiled(converted, x)
-    assert "max_pool2d" not in re.sub(r"#.*", "", code)
+    assert not re.search(r"torch\.ops\.\w+\.\w*max_pool2d", code)
 
 
 @pytest.mark.values

@@ -1,7 +1,7 @@
 """Lowerings of PyTorch's quantized linear layers and convolutions, ``torch.ops.onednn.q*``, for xpu.
 
-The stock ones put the scales and zero points that are numbers into constants of the CPU, and add a product to
-a tensor in place, also to an input of the graph.
+The stock ones put the scales and zero points that are numbers into constants of the CPU, choose between
+templates for the CPU, and add a product to a tensor in place, also to an input of the graph.
 """
 
 from __future__ import annotations
@@ -12,68 +12,127 @@ from typing import Any
 
 import torch
 
-_UNARY = ("qlinear_pointwise", "qconv_pointwise")
-_BINARY = (
-    ("qlinear_pointwise", "binary"),
-    ("qlinear_pointwise", "binary_tensor"),
-    ("qconv2d_pointwise", "binary"),
-    ("qconv2d_pointwise", "binary_tensor"),
-)
+# The position of the step's name after the summand of a linear layer.
+_STEP = 6
 
 
 def replace_lowerings(lowerings: dict[Any, Any]) -> dict[Any, Any]:
     """Replace the lowerings of the operators in Inductor's table, and return the table."""
-    namespace = torch.ops.onednn
-    for name in _UNARY:
-        packet = getattr(namespace, name)
-        for target in (packet, *(getattr(packet, overload) for overload in ("default", "tensor"))):
-            lowerings[target] = _on_device(lowerings[target])
-    for name, overload in _BINARY:
-        target = getattr(getattr(namespace, name), overload)
-        replaced = _on_device(lowerings[target])
-        lowerings[target] = _without_aliases(replaced, name == "qlinear_pointwise")
+    linear, convolution = torch.ops.onednn.qlinear_pointwise, torch.ops.onednn.qconv_pointwise
+    sums = torch.ops.onednn.qconv2d_pointwise
+    for targets, lower in (
+        ((linear, linear.default, linear.tensor), _linear),
+        ((linear.binary, linear.binary_tensor), _linear_and_sum),
+        ((convolution, convolution.default, convolution.tensor), _convolution),
+        ((sums.binary, sums.binary_tensor), _convolution_and_sum),
+    ):
+        for target in targets:
+            lowerings[target] = lower(lowerings[target])
     return lowerings
 
 
-def _on_device(stock: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the lowering with all quantization parameters in constants of the input's device."""
+def _on_xpu(lower: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a stock lowering, whose place ``lower`` takes for inputs on xpu.
 
-    @functools.wraps(stock)
-    def lower(
-        x: Any, x_scale: Any, x_zp: Any, weight: Any, w_scale: Any, w_zp: Any, *rest: Any
-    ) -> Any:
-        device = x.get_device()
-        if device.type == "xpu":
+    ``lower`` gets the stock lowering, then its arguments; those of quantization are nodes on the device.
+    """
+
+    def replace(stock: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(stock)
+        def lower_by_device(*args: Any) -> Any:
+            x, x_scale, x_zp, weight, w_scale, w_zp, *rest = args
+            device = x.get_device()
+            if device.type != "xpu":
+                return stock(*args)
             x_scale = _parameter(x_scale, torch.float32, device, "x_scale")
             x_zp = _parameter(0 if x_zp is None else x_zp, torch.int32, device, "x_zp")
             w_zp = _weight_zero_point(w_zp, device)
-        return stock(x, x_scale, x_zp, weight, w_scale, w_zp, *rest)
+            w_scale.realize()
+            return lower(stock, x, x_scale, x_zp, weight, w_scale, w_zp, *rest)
 
-    return lower
+        return lower_by_device
+
+    return replace
 
 
-def _without_aliases(stock: Callable[..., Any], is_linear: bool) -> Callable[..., Any]:
-    """Return the lowering of a binary form that writes to no tensor of the graph's caller.
+@_on_xpu
+def _linear(stock: Any, x: Any, x_scale: Any, x_zp: Any, weight: Any, *rest: Any) -> Any:
+    from torch._inductor.ir import TensorBox
+    from torch._inductor.mkldnn_ir import QLinearPointwisePT2E
 
-    A linear layer has the form "add" for that. A convolution gets a copy.
-    """
-    place = 12 if is_linear else 16
+    sizes = x.get_size()
+    call = QLinearPointwisePT2E.create(_rows(x), x_scale, x_zp, weight, *rest)
+    return _unfolded(TensorBox.create(call), sizes)
 
-    @functools.wraps(stock)
-    def lower(*args: Any) -> Any:
-        x, other, step = args[0], args[6], args[place + 1]
-        if x.get_device().type != "xpu" or step != "sum":
-            return stock(*args)
-        changed = list(args)
-        if is_linear and other.get_dtype().is_floating_point:
-            changed[place + 1] = "add"
-        elif _is_of_caller(other):
-            from torch._inductor.lowering import clone
 
-            changed[6] = clone(other)
-        return stock(*changed)
+@_on_xpu
+def _linear_and_sum(
+    stock: Any,
+    x: Any,
+    x_scale: Any,
+    x_zp: Any,
+    weight: Any,
+    w_scale: Any,
+    w_zp: Any,
+    other: Any,
+    *rest: Any,
+) -> Any:
+    """Sums of floats have the form "add", which writes to a new tensor: ``other`` may be the caller's."""
+    from torch._inductor.ir import ExternKernel, TensorBox
+    from torch._inductor.mkldnn_ir import QLinearPointwiseBinaryPT2E
 
-    return lower
+    sizes = x.get_size()
+    arguments = list(rest)
+    if arguments[_STEP] == "sum" and other.get_dtype().is_floating_point:
+        arguments[_STEP] = "add"
+    elif arguments[_STEP] == "sum" and _is_of_caller(other):
+        other = _copy(other)
+    other = ExternKernel.realize_input(_rows(other))
+    call = QLinearPointwiseBinaryPT2E.create(
+        _rows(x), x_scale, x_zp, weight, w_scale, w_zp, other, *arguments
+    )
+    return _unfolded(TensorBox.create(call), sizes)
+
+
+@_on_xpu
+def _convolution(stock: Any, *args: Any) -> Any:
+    return stock(*args)
+
+
+@_on_xpu
+def _convolution_and_sum(
+    stock: Any,
+    x: Any,
+    x_scale: Any,
+    x_zp: Any,
+    weight: Any,
+    w_scale: Any,
+    w_zp: Any,
+    accum: Any,
+    *rest: Any,
+) -> Any:
+    if _is_of_caller(accum):
+        accum = _copy(accum)
+    return stock(x, x_scale, x_zp, weight, w_scale, w_zp, accum, *rest)
+
+
+def _rows(x: Any) -> Any:
+    from torch._inductor.lowering import view
+
+    sizes = x.get_size()
+    return view(x, [-1, sizes[-1]]) if len(sizes) > 2 else x
+
+
+def _unfolded(rows: Any, sizes: Any) -> Any:
+    from torch._inductor.lowering import view
+
+    return view(rows, [*sizes[:-1], rows.get_size()[-1]]) if len(sizes) > 2 else rows
+
+
+def _copy(value: Any) -> Any:
+    from torch._inductor.lowering import clone
+
+    return clone(value)
 
 
 def _is_of_caller(value: Any) -> bool:
@@ -116,6 +175,7 @@ def _weight_zero_point(value: Any, device: torch.device) -> Any:
     from torch._inductor.virtualized import V
 
     if value is not None and _known_number(value) != 0:
+        value.realize()
         buffer = ir.InputsKernel.unwrap_storage_for_input(value)
         if not isinstance(buffer, ir.ConstantBuffer):
             return value
