@@ -135,13 +135,13 @@ def test_lowered_by_torchao(name):
     converted, x = quantize(case, x86(), "xpu")
     with torch.no_grad():
         expected_of_graph = converted(x)
-        kept = x.clone()
+        before = x.clone()
         lowered = lowered_by_torchao(converted, x)
         targets = [str(node.target) for node in lowered.graph.nodes]
         assert sum("_pointwise" in target for target in targets) == case.operators
         assert not any("prepack" in target for target in targets)
         assert sqnr(expected_of_graph, lowered(x)) > 35
-        assert torch.equal(x, kept)
+        assert torch.equal(x, before)
     got, calls, _ = compiled(lowered, x)
     assert len(calls) == case.operators
     assert sqnr(expected_of_graph, got) > 35
@@ -152,10 +152,10 @@ def test_inputs_of_a_graph_keep_their_values():
     """A sum with a linear layer writes to no input, as it does on the CPU."""
     case = LINEAR["residual mlp"]
     converted, x = quantize(case, x86(), "xpu")
-    kept = x.clone()
+    before = x.clone()
     _, calls, _ = compiled(converted, x)
     assert ("qlinear_pointwise", "binary_tensor") in calls
-    assert torch.equal(x, kept)
+    assert torch.equal(x, before)
 
 
 @pytest.mark.values
