@@ -103,6 +103,7 @@ c10::intrusive_ptr<c10d::Work> Group::enqueue(Call call, std::vector<Steps> piec
   pending->pieces = std::move(pieces);
   pending_.insert(pending);
   auto work = pending->work;
+  work->end_recording();
   if (coalesced_) coalesced_->push_back(work);
   lane(transfer).enqueue([group = shared_from_this(), pending = std::move(pending), transfer]() mutable {
     group->run(std::move(pending), transfer);

@@ -49,6 +49,10 @@ StagedWork::StagedWork(int rank, c10d::OpType type, const std::string& title, st
 
 StagedWork::~StagedWork() = default;
 
+void StagedWork::end_recording() {
+  if (recordFunctionEndCallback_) std::exchange(recordFunctionEndCallback_, nullptr)();
+}
+
 void StagedWork::complete(std::exception_ptr error, bool reports_to_device) {
   xpu::HostSignal* signal = nullptr;
   {
@@ -57,7 +61,6 @@ void StagedWork::complete(std::exception_ptr error, bool reports_to_device) {
     completed_ = true;
     exception_ = error;
     signal = signal_.get();  // final: nobody makes one for completed work
-    if (recordFunctionEndCallback_) std::exchange(recordFunctionEndCallback_, nullptr)();
   }
   if (signal) error&& reports_to_device ? signal->fail(error) : signal->set();
   future_stream_ = nullptr;  // blocked until now, and no longer changed

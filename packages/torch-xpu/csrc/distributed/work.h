@@ -27,6 +27,9 @@ class StagedWork final : public c10d::Work {
   /// Lets streams continue that wait for a collective that never completed.
   ~StagedWork() override;
 
+  /// Ends the span of the work in a profile, at the end of the call, as NCCL's does: a profile may end before
+  /// the collective, and the profiler frees what it has recorded.
+  void end_recording();
   /// Completes the work, with an error if there is one. The first call counts. Unless `reports_to_device` is
   /// false, the next wait for the device throws the error if a stream waits for the work.
   void complete(std::exception_ptr error, bool reports_to_device = true);
