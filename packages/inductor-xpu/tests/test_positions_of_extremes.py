@@ -73,3 +73,19 @@ def test_views_of_every_kind(function):
     x = few_numbers(128, 64)
     got = torch.compile(function, dynamic=False)(x.to("xpu"))
     torch.testing.assert_close(got, function(x), rtol=0, atol=0, check_device=False)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32, torch.bool])
+@pytest.mark.parametrize("find", [torch.max, torch.min])
+def test_values_and_positions_of_one_call_are_used(find, dtype):
+    x = torch.randn(40, 30, device="xpu")
+    if dtype.is_floating_point:
+        x[3, 4] = torch.nan
+    x = x > 0 if dtype == torch.bool else (10 * x).to(dtype)
+
+    def both(x):
+        return find(x, -1), find(x.logical_not() if dtype == torch.bool else x + x, 0)
+
+    for got, expected in zip(torch.compile(both)(x), both(x), strict=True):
+        for ours, theirs in zip(got, expected, strict=True):
+            torch.testing.assert_close(ours, theirs, equal_nan=True)
