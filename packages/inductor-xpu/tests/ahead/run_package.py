@@ -8,6 +8,8 @@ import time
 
 import package_case
 import torch
+import torch._inductor.codecache
+import torch._inductor.package
 
 given = package_case.inputs(16)
 torch.xpu.synchronize()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
+import platform
+import sys
 from typing import Any
 
 from ..patch import Patch
-
-# Programs are for any CPU unless their manifest says otherwise, kernels for any device.
-_NO_MATTER = ("AOTI_CPU_ISA", "AOTI_COMPUTE_CAPABILITY")
 
 
 def _device_options(stock: Any) -> Any:
@@ -26,10 +25,9 @@ def _header_to_precompile(stock: Any) -> Any:
 def _device_information(stock: Any) -> Any:
     @functools.wraps(stock)
     def get_device_information(device_type: str) -> Any:
-        found = stock(device_type)
-        if device_type == "xpu":
-            found = {name: value for name, value in found.items() if name not in _NO_MATTER}
-        return found
+        if device_type != "xpu":
+            return stock(device_type)
+        return {"AOTI_PLATFORM": sys.platform, "AOTI_MACHINE": platform.machine()}
 
     return get_device_information
 
@@ -111,7 +109,7 @@ AHEAD_PATCHES = (
     Patch(
         "torch._inductor.codecache",
         "get_device_information",
-        "says that a package is for one CPU and one device",
+        "says that a package is for one CPU and one device, and compiles programs to find out which CPU",
         _device_information,
     ),
     Patch(
