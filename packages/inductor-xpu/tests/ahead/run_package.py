@@ -3,6 +3,7 @@
 Prints the seconds until the first result, and what it is; with `exit`, ends with status 7 and work queued.
 """
 
+import logging
 import sys
 import time
 
@@ -11,6 +12,8 @@ import torch
 import torch._inductor.codecache
 import torch._inductor.package
 
+logging.basicConfig()
+logging.getLogger("xpu_runtime").setLevel(logging.DEBUG)  # where kernels come from
 given = package_case.inputs(16)
 torch.xpu.synchronize()
 start = time.perf_counter()

@@ -26,9 +26,11 @@ def write_input_checks(prefix: Any, inputs: Mapping[str, Any]) -> None:
             [
                 # PyTorch's own checks, which the environment turns on and which do not name the input.
                 "static constexpr bool _check_aoti_runtime_check_inputs_env() { return false; }",
-                "static void __check_inputs_outputs(AtenTensorHandle* input_handles, AtenTensorHandle*) {",
+                "static void xpu_check_inputs(AtenTensorHandle* input_handles, std::int32_t device) {",
                 *_checks(inputs),
                 "}",
+                # The stock function, which a method calls, knows no device.
+                "#define __check_inputs_outputs(inputs, outputs) xpu_check_inputs(inputs, this->device_idx_)",
             ]
         )
     )
@@ -47,6 +49,7 @@ def _checks(inputs: Mapping[str, Any]) -> Iterator[str]:
             for stride in value.get_stride()
         )
         rank = len(value.get_size())
+        index = "device" if value.get_device().type == "xpu" else "-1"
         device = value.get_device()
         dtype = str(value.get_dtype()).removeprefix("torch.")
         yield "  {"
@@ -55,7 +58,7 @@ def _checks(inputs: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"    xpu_check_input(input_handles[{number}], {number}, {json.dumps(name)}, "
             f"aoti_torch_dtype_{dtype}(), aoti_torch_device_type_{device.type}(), "
-            f"{json.dumps(device.type)}, {rank}, sizes, strides);"
+            f"{json.dumps(device.type)}, {index}, {rank}, sizes, strides);"
         )
         yield "  }"
 

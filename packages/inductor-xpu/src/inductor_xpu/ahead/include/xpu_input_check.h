@@ -36,21 +36,27 @@ template <class Write>
 }
 
 /// Throws unless the input is a tensor of that kind. `sizes` has the bounds of each size. A stride of -1 is
-/// any; others count only where a size is greater than 1.
+/// any; others count only where a size is greater than 1. An `index` of -1 is any.
 inline void xpu_check_input(AtenTensorHandle input, int number, const char* name, std::int32_t dtype,
-                            std::int32_t device, const char* device_name, std::int64_t rank,
-                            const std::int64_t (*sizes)[2], const std::int64_t* strides) {
-  std::int32_t got_dtype, got_device;
+                            std::int32_t device, const char* device_name, std::int32_t index,
+                            std::int64_t rank, const std::int64_t (*sizes)[2], const std::int64_t* strides) {
+  std::int32_t got_dtype, got_device, got_index;
   std::int64_t got_rank;
   std::int64_t *got_sizes, *got_strides;
   AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(input, &got_dtype));
   AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(input, &got_device));
+  AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(input, &got_index));
   AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_dim(input, &got_rank));
   AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_sizes(input, &got_sizes));
   AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_strides(input, &got_strides));
   if (got_device != device)
     xpu_reject_input(number, name, [&](auto& text) {
       text << "got a tensor on another device, expected one on " << device_name;
+    });
+  if (index >= 0 && got_index != index)
+    xpu_reject_input(number, name, [&](auto& text) {
+      text << "got a tensor on " << device_name << ":" << got_index << ", expected one on " << device_name
+           << ":" << index << ", for which the package was loaded";
     });
   if (got_dtype != dtype)
     xpu_reject_input(number, name, [&](auto& text) {
