@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "xpu/abi.h"
+
 namespace xpu {
 
-class Sha256 {
+class XPU_API Sha256 {
  public:
   using Digest = std::array<std::uint8_t, 32>;
   Sha256& add(const void* data, std::size_t size);
