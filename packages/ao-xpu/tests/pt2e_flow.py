@@ -9,7 +9,7 @@ import torch._inductor.config
 from reference import sqnr
 
 with warnings.catch_warnings():
-    # They import TorchScript, which says that it is deprecated.
+    # These modules import TorchScript, whose import warns that it is deprecated.
     warnings.simplefilter("ignore", DeprecationWarning)
     from torch._inductor.utils import run_and_get_code
     from torchao.quantization.pt2e import (
@@ -81,7 +81,7 @@ def lowered_by_torchao(converted, x):
 
 
 def noise_of_cpu(case, quantizer):
-    """Return the stock ratio of signal to noise: the passes of torchao and the CPU's operators."""
+    """Return the signal-to-noise ratio of stock PyTorch: torchao's passes, and operators of the CPU."""
     converted, x = quantize(case, quantizer, "cpu")
     with torch.no_grad():
         lowered = lowered_by_torchao(converted, x)

@@ -14,6 +14,7 @@ from typing import Any
 from . import exact_arithmetic
 from .ahead.patches import AHEAD_PATCHES
 from .patch import Patch
+from .quantized_patches import QUANTIZED_PATCHES
 from .triton_patches import TRITON_PATCHES
 
 
@@ -223,31 +224,6 @@ def _placeholders(graph: Any) -> tuple[str, ...]:
     return tuple(str(node.target) for node in graph.graph.nodes if node.op == "placeholder")
 
 
-def _quantized_lowerings(stock: Any) -> Any:
-    from .quantized import replace_lowerings
-
-    return replace_lowerings(stock)
-
-
-def _quantized_pooling(stock: Any) -> Any:
-    @functools.wraps(stock)
-    def _is_valid_quantized_maxpool2d_optimization_pattern() -> Any:
-        is_valid = stock()
-
-        def check(match: Any) -> bool:
-            return match.kwargs["x"].meta["val"].device.type != "xpu" and bool(is_valid(match))
-
-        return check
-
-    return _is_valid_quantized_maxpool2d_optimization_pattern
-
-
-def _frozen_patterns(stock: Any) -> Any:
-    from torch_xpu.pattern_devices import reject_on_xpu
-
-    return reject_on_xpu(stock)
-
-
 def _flex_attention(stock: Any) -> Any:
     from .flex_attention.eager import compiled_on_xpu
 
@@ -256,6 +232,7 @@ def _flex_attention(stock: Any) -> Any:
 
 PATCHES = (
     *AHEAD_PATCHES,
+    *QUANTIZED_PATCHES,
     *TRITON_PATCHES,
     Patch(
         "torch._C._dynamo.guards",
@@ -334,24 +311,6 @@ PATCHES = (
         "_make_reduction_inner",
         "leaves out positions of computed elements, whose loops may be in another order",
         _reduced_elements,
-    ),
-    Patch(
-        "torch._inductor.lowering",
-        "lowerings",
-        "keeps scales of quantized layers that are numbers on the CPU, and adds products to inputs in place",
-        _quantized_lowerings,
-    ),
-    Patch(
-        "torch._inductor.fx_passes.quantization",
-        "_is_valid_quantized_maxpool2d_optimization_pattern",
-        "calls an operator of the CPU; the kernel of a pooling reads and writes bytes by itself",
-        _quantized_pooling,
-    ),
-    Patch(
-        "torch._inductor.fx_passes.quantization",
-        "register_freezing_graph_pattern",
-        "calls an operator of the CPU for weights of fp16",
-        _frozen_patterns,
     ),
     Patch(
         "torch._inductor.lowering",

@@ -81,3 +81,19 @@ def test_assertions_of_values_and_nan():
         torch.testing.assert_close(compiled(x), (x.log() + 1).relu())
         with pytest.raises(RuntimeError, match=r"NaN|inf|finite"):
             compiled(-x)
+
+
+def _negative(x):
+    count = x.shape[0]
+    return x * (count - 100) + (3 - count) // 2
+
+
+def test_unusual_shapes_and_numbers():
+    _check(lambda x: (x.sin() + 1).sum((0, 12)), torch.randn(2, *[1, 2] * 5, 1, 3, device="xpu"))
+    _check(lambda x: (x + 1).sin(), torch.empty(0, 5, device="xpu"))
+    whole = torch.randn(40, 60, device="xpu")
+    torch.testing.assert_close(
+        torch.compile(lambda x: x.cos().sum(-1))(whole[::2, ::3]), whole[::2, ::3].cos().sum(-1)
+    )
+    _check(_negative, torch.randn(7, device="xpu"), dynamic=True)
+    _check(lambda x: x * 2**33 + x.shape[0] * 2**31, torch.arange(9, device="xpu"), dynamic=True)

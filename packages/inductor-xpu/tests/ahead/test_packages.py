@@ -114,3 +114,51 @@ def test_threads_and_streams_share_a_package(packaged):
         thread.join(120)
         assert not thread.is_alive()
     assert not wrong
+
+
+@pytest.mark.values
+@torch.no_grad()
+def test_a_call_is_captured_into_a_graph(loaded):
+    call, model = loaded
+    given = package_case.inputs(16)
+    call(*given)
+    graph = torch.xpu.XPUGraph()
+    with torch.xpu.graph(graph, stream=torch.xpu.Stream()):
+        got = call(*given)
+    graph.replay()
+    torch.testing.assert_close(got, model(*given))
+
+
+@pytest.mark.values
+@torch.no_grad()
+def test_a_call_is_profiled(loaded):
+    call, model = loaded
+    with torch.profiler.profile() as profile:
+        got = call(*package_case.inputs(16))
+        torch.xpu.synchronize()
+    torch.testing.assert_close(got, model(*package_case.inputs(16)))
+    assert any("softmax" in event.name for event in profile.events())
+
+
+@pytest.mark.values
+@torch.no_grad()
+def test_a_package_is_dropped_with_work_queued(packaged):
+    path, model = packaged
+    call = torch._inductor.aoti_load_package(str(path))
+    got = call(*package_case.inputs(4999))
+    del call
+    torch.testing.assert_close(got, model(*package_case.inputs(4999)))
+
+
+@pytest.mark.values
+@torch.no_grad()
+def test_an_input_may_begin_anywhere(loaded):
+    call, model = loaded
+    words, scale = package_case.inputs(16)
+    moved = torch.cat([scale[:1], scale])[1:]
+    torch.testing.assert_close(call(words, moved), model(words, scale))
+
+
+def test_a_missing_input_is_an_error(loaded):
+    with pytest.raises(RuntimeError, match="expected inputs vector size to be 2, but got 1"):
+        loaded[0](package_case.inputs(16)[0])

@@ -97,7 +97,7 @@ def aten_shims() -> Iterator[Shim]:
 
 
 def own_shims(schemas: Path) -> Iterator[Shim]:
-    """Yield the functions of our own operators, but not of those in place: compiled code calls none."""
+    """Yield the functions of our own operators, without in-place ones, which compiled code never calls."""
     lines = schemas.read_text().splitlines()
     for line in lines:
         if not line or line.startswith("#") or line.partition("(")[0].endswith("_"):

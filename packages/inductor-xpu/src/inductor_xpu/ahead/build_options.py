@@ -37,7 +37,7 @@ def device_options(stock: Any) -> Any:
 
 @functools.cache
 def _digest_of_headers() -> str:
-    """Return a digest that makes programs of other versions of the headers others in Inductor's caches."""
+    """Return a digest of the headers. As a macro it is part of the key of programs in Inductor's caches."""
     digest = sha256()
     for folder in (_OWN_HEADERS, _TORCH_XPU / "include"):
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):

@@ -116,7 +116,7 @@ def default() -> Callable[[], None]:
 
 
 def settle(wanted: Held) -> Held:
-    """Return what the process holds, once threads that end and tensors that are dropped are gone."""
+    """Wait until ended threads and dropped tensors are gone; return what the process then holds."""
     end = time.monotonic() + SETTLE
     while True:
         held = Held.now()
