@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from xpu_bench import Case, Mean, Pair
@@ -61,7 +62,6 @@ MODELS: dict[str, Make] = {
 def _compiled(net: Any, x: Any, is_dynamic: bool) -> Callable[[], Any]:
     """Return the call of a model that was quantized and compiled on the device of ``x``."""
     import torch
-    from torch._inductor import config
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
         X86InductorQuantizer,
@@ -69,7 +69,7 @@ def _compiled(net: Any, x: Any, is_dynamic: bool) -> Callable[[], Any]:
     )
 
     settings = get_default_x86_inductor_quantization_config(is_dynamic=is_dynamic)
-    with torch.no_grad(), config.patch({"freezing": True}):
+    with torch.no_grad():
         exported = torch.export.export(net, (x,), strict=True).module()
         prepared = prepare_pt2e(exported, X86InductorQuantizer().set_global(settings))
         prepared(x)
@@ -88,7 +88,10 @@ def _setup(make: Make, is_dynamic: bool) -> Callable[[], Pair]:
         import copy
 
         import torch
+        from torch._inductor import config
 
+        # A call under other settings than those of the compilation compiles anew.
+        config.freezing = True
         torch.set_num_threads(len(os.sched_getaffinity(0)))
         torch.manual_seed(0)
         torch._dynamo.reset()
@@ -98,6 +101,7 @@ def _setup(make: Make, is_dynamic: bool) -> Callable[[], Pair]:
             ours=_compiled(copy.deepcopy(net).eval().to("xpu"), x.to("xpu"), is_dynamic),
             peer=_compiled(net.eval(), x, is_dynamic),
             sync=torch.xpu.synchronize,
+            close=partial(setattr, config, "freezing", False),
         )
 
     return setup
