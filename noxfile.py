@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -18,10 +15,13 @@ import nox
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
 from ci import cuda_wheel as cuda_wheel_check
-from ci import gpu_checks, sanitizers, validation
+from ci import gpu_checks, installs, sanitizers, torch_wheels, validation
 from ci import offline_compile as offline_compile_check
-from ci.environments import Environment, preparation_lock
-from ci.interpreters import newest_interpreter
+from ci import pythons as pythons_check
+from ci import release as release_files
+from ci import torch_versions as torch_versions_check
+from ci.environments import CONSTRAINTS, Environment, preparation_lock
+from ci.interpreters import OWN, newer_interpreters, newest_interpreter
 from ci.packages import PACKAGES, ROOT, SHARED_PACKAGES
 from ci.suites import chosen_suites, run_suite, run_suites
 from ci.wheels import DIST, Kernels, build_wheels
@@ -51,7 +51,7 @@ def demo(session: nox.Session) -> None:
     """Install all packages as a user would and run `xpu-sdk demo`."""
     wheels = build_wheels(session, PACKAGES, kernels=Kernels.SPIRV)
     # Python compiles what the demo imports, which is a small part.
-    install = partial(session.install, "--quiet", "--no-compile")
+    install = partial(session.install, "--quiet", "--no-compile", "--constraint", str(CONSTRAINTS))
     install("--find-links", str(DIST), *map(str, wheels))
     install("--force-reinstall", "--no-deps", *map(str, wheels))
     session.run("xpu-sdk", "demo", *session.posargs)
@@ -102,6 +102,17 @@ def wheels(session: nox.Session) -> None:
         session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
         if megabytes > 8:
             session.error("the wheel is too large: let fewer kernels ship")
+
+
+@nox.session(default=False, tags=["build"])
+def release(session: nox.Session) -> None:
+    """Build what is uploaded to PyPI into dist/release; -- --own: for this Python and PyTorch alone."""
+    if "--own" in session.posargs:
+        interpreters, torches = [OWN], []
+    else:
+        interpreters, torches = [OWN, *newer_interpreters()], list(torch_wheels.VERSIONS)
+    for file in release_files.build(session, interpreters, torches, Kernels.RELEASE):
+        session.log(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1e6:.1f} MB")
 
 
 @nox.session(venv_backend="none", default=False, tags=["gpu-checks"])
@@ -195,6 +206,12 @@ def soak(session: nox.Session) -> None:
     run_suite(session, device_environment(session), package.path / "soak", arguments)
 
 
+@nox.session(venv_backend="none", default=False, tags=["more-tests"])
+def pythons(session: nox.Session) -> None:
+    """Run a part of every suite with the newer Pythons of this machine. 5 GB each; not in CI."""
+    pythons_check.run(session)
+
+
 @nox.session(name="jax-current", venv_backend="none", default=False, tags=["more-tests"])
 def jax_current(session: nox.Session) -> None:
     """Run xla-xpu's suite under the newest Python of this machine, with the newest JAX for it."""
@@ -218,6 +235,12 @@ def jax_current(session: nox.Session) -> None:
 def cuda_wheel(session: nox.Session) -> None:
     """Test torch-xpu in PyTorch's wheel for CUDA without an NVIDIA driver. 5 GB; not in CI."""
     cuda_wheel_check.run(session)
+
+
+@nox.session(name="torch-versions", venv_backend="none", default=False, tags=["more-tests"])
+def torch_versions(session: nox.Session) -> None:
+    """Run a third of the suites of PyTorch's adapters in other versions of PyTorch. 5 GB each; not in CI."""
+    torch_versions_check.run(session)
 
 
 @nox.session(venv_backend="none", default=False, tags=["measure"])
@@ -266,25 +289,8 @@ def rebuild(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False, tags=["build"])
 def install(session: nox.Session) -> None:
-    """Install xpu-sdk with each of its extras into an empty environment, and run its doctor."""
-    build_wheels(session, PACKAGES)
-    umbrella = next(package for package in PACKAGES if package.wheel == "xpu-sdk")
-    extras = umbrella.project["project"].get("optional-dependencies", {})
-    for extra in ("", *extras):
-        name = f"install-{extra or 'base'}"
-        shutil.rmtree(ROOT / ".nox" / name, ignore_errors=True)
-        environment = Environment(name)
-        environment.create(session)
-        wanted = f"xpu-sdk[{extra}]" if extra else "xpu-sdk"
-        environment.python(
-            session, "-m", "pip", "install", "--quiet", "--find-links", str(DIST), wanted
-        )
-        environment.python(session, "-m", "pip", "check")
-        with tempfile.TemporaryDirectory() as home:
-            environment.python(
-                session, "-m", "xpu_sdk", "doctor", env={**os.environ, "XDG_CACHE_HOME": home}
-            )
-        shutil.rmtree(environment.path)
+    """Install the release's wheels into empty environments, run doctor and demo, uninstall. Not in CI."""
+    installs.run(session)
 
 
 @nox.session(name="ready-kernels", venv_backend="none", default=False, tags=["build"])

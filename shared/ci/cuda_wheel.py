@@ -26,7 +26,7 @@ def run(session: nox.Session) -> None:
     """Install both wheels and run the suites. The wheel for CUDA and its dependencies take 5 GB."""
     environment = Environment("cuda-wheel")
     adapter = next(package for package in PACKAGES if package.wheel == "torch-xpu")
-    (torch,) = (line for line in adapter.project["project"]["dependencies"] if "torch==" in line)
+    (torch,) = (line for line in adapter.project["build-system"]["requires"] if "torch==" in line)
     with preparation_lock():
         # Exactly this version: one with a local part, such as +cpu, is another wheel.
         environment.install(session, torch.replace("==", "==="))

@@ -15,6 +15,8 @@ import nox
 from .interpreters import OWN, Interpreter
 from .packages import ROOT
 
+CONSTRAINTS = Path(__file__).with_name("constraints.txt")
+
 
 @contextmanager
 def preparation_lock() -> Iterator[None]:
@@ -29,11 +31,20 @@ class Environment:
     """A virtualenv under .nox/ that pip fills, with a record of what is installed.
 
     ``compile`` is False if little of the Python in it will run: pip then compiles none ahead.
+    ``constraints`` limits versions, as pip does.
     """
 
-    def __init__(self, name: str, interpreter: Interpreter = OWN, compile: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        interpreter: Interpreter = OWN,
+        compile: bool = True,
+        constraints: Path | None = CONSTRAINTS,
+    ) -> None:
         self._interpreter = interpreter
-        self._pip = ("-m", "pip", "install", "--quiet", *(() if compile else ("--no-compile",)))
+        options = [] if compile else ["--no-compile"]
+        options += ["--constraint", str(constraints)] if constraints else []
+        self._pip = ("-m", "pip", "install", "--quiet", *options)
         self.path = interpreter.folder(name)
         self.bin = self.path / "bin"
         self._record = self.path / "installed.json"
@@ -62,6 +73,11 @@ class Environment:
         # Leave time for a report after Ctrl-C, and after the signal that nox sends next.
         options = {"interrupt_timeout": 5.0, "terminate_timeout": 15.0} | options
         session.run(str(self.bin / "python"), *arguments, external=True, **options)
+
+    def output(self, session: nox.Session, *arguments: str) -> str:
+        """Return what this environment's interpreter prints."""
+        python = str(self.bin / "python")
+        return session.run(python, *arguments, external=True, silent=True).strip()
 
     def install(self, session: nox.Session, *requirements: str) -> None:
         """Install requirements from the package index, once for each set."""

@@ -38,6 +38,11 @@ OWN = Interpreter(sys.executable, sys.version)
 
 def newest_interpreter() -> Interpreter | None:
     """Return the newest Python on the path or installed beside nox's own, if it is newer than that."""
+    return next(iter(reversed(newer_interpreters())), None)
+
+
+def newer_interpreters() -> list[Interpreter]:
+    """Return the Pythons that are newer than nox's own, one of each minor version, in their order."""
     folders = [Path(folder) for folder in os.get_exec_path()]
     folders += sorted(Path(sys.base_prefix).parent.glob("*/bin"))
     found = []
@@ -46,7 +51,10 @@ def newest_interpreter() -> Interpreter | None:
             name = re.fullmatch(r"python3\.(\d+)", path.name)
             if name and int(name[1]) > sys.version_info.minor:
                 found.append((int(name[1]), str(path)))
-    for minor, path in sorted(found, reverse=True):
+    interpreters: dict[int, Interpreter] = {}
+    for minor, path in sorted(found):
+        if minor in interpreters:
+            continue
         # Run it: a shim of that name may have no Python behind it.
         try:
             done = subprocess.run(
@@ -59,5 +67,5 @@ def newest_interpreter() -> Interpreter | None:
         except subprocess.TimeoutExpired:
             continue
         if done.returncode == 0:
-            return Interpreter(path, done.stdout.rstrip("\n"), f"-3.{minor}")
-    return None
+            interpreters[minor] = Interpreter(path, done.stdout.rstrip("\n"), f"-3.{minor}")
+    return list(interpreters.values())

@@ -7,17 +7,20 @@ import json
 import os
 import shutil
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 
 import nox
 
+from . import manylinux, torch_wheels
 from .environments import Environment
 from .interpreters import OWN, Interpreter
 from .packages import PACKAGES, ROOT, SHARED_PACKAGES, Package
 
 DIST = OWN.dist
+# The time of all files in archives, so that two builds are equal: 1980, the earliest that zip knows.
+SOURCE_DATE = "315532800"
 
 
 class Kernels(IntEnum):
@@ -36,6 +39,9 @@ WITH_KERNELS = {
     "xpu-runtime": (Kernels.SPIRV, Kernels.SPIRV, Kernels.RELEASE),
     "xpu-cpu-images": (Kernels.SPIRV, Kernels.IMAGES, Kernels.RELEASE),
 }
+
+# Wheels that bring headers and libraries. For other Pythons, those of nox's own Python serve.
+FOR_HEADERS = ("torch", "intel-sycl-rt", "onednn", "pypjrt")
 
 # Folders of a package that are not in its wheel.
 NOT_IN_WHEEL = {
@@ -61,10 +67,11 @@ def source_files(folder: Path) -> Iterable[Path]:
             yield path
 
 
-def source_key(package: Package, interpreter: Interpreter) -> str:
+def source_key(package: Package, interpreter: Interpreter, torches: Sequence[str] = ()) -> str:
     """Return a digest of the package's sources and of what it is compiled against."""
-    digest = hashlib.sha256(f"{interpreter.version}{sysconfig.get_platform()}".encode())
-    _add_files(digest, [package.path, ROOT / "shared" / "cmake"])
+    known = f"{interpreter.version}{sysconfig.get_platform()}{torches}"
+    digest = hashlib.sha256(known.encode())
+    _add_files(digest, [package.path, ROOT / "shared" / "cmake", Path(manylinux.__file__).parent])
     for needed in PACKAGES:
         if needed.wheel not in package.needs:
             continue
@@ -87,20 +94,28 @@ def build_wheels(
     packages: Iterable[Package] = PACKAGES + SHARED_PACKAGES,
     interpreter: Interpreter = OWN,
     kernels: Kernels = Kernels.IMAGES,
+    torches: Sequence[str] = (),
 ) -> list[Path]:
-    """Return the wheels of ``packages``; build those that dist/ does not have."""
+    """Return the wheels of ``packages``; build those that dist/ does not have.
+
+    ``torches`` are the versions of PyTorch that torch-xpu is compiled for, by default the one that its
+    build requires.
+    """
     dist = interpreter.dist
     known_wheels = dist / "built.json"
     record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
     wheels = []
+    packages = list(packages)
+    if interpreter != OWN:
+        build_wheels(session, packages, OWN, kernels, torches)
     for package in packages:
-        key = source_key(package, interpreter)
+        key = source_key(package, interpreter, torches if package.wheel == "torch-xpu" else ())
         known = record.get(package.wheel, {})
         wheel = dist / known.get("file", "missing")
         wanted = WITH_KERNELS[package.wheel][kernels] if package.wheel in WITH_KERNELS else 0
         lacks_kernels = known.get("kernels", 0) < wanted
         if known.get("key") != key or lacks_kernels or not wheel.is_file():
-            wheel = _build(session, package, interpreter, kernels)
+            wheel = _build(session, package, interpreter, kernels, torches)
             # Building it may have built, and recorded, those that it needs.
             record = json.loads(known_wheels.read_text()) if known_wheels.exists() else {}
             record[package.wheel] = {"key": key, "file": wheel.name, "kernels": wanted}
@@ -110,16 +125,22 @@ def build_wheels(
 
 
 def _build(
-    session: nox.Session, package: Package, interpreter: Interpreter, kernels: Kernels
+    session: nox.Session,
+    package: Package,
+    interpreter: Interpreter,
+    kernels: Kernels,
+    torches: Sequence[str],
 ) -> Path:
     # An environment at a fixed path, not pip's temporary one, keeps the include paths the same, so that
     # the build folder and ccache stay valid.
     environment = Environment("wheels", interpreter, compile=False)
     ours = [needed for needed in PACKAGES if needed.wheel in package.needs]
     requires = package.project["build-system"]["requires"]
-    foreign = [line for line in requires if not line.startswith(package.needs)]
+    others = package.needs if interpreter == OWN else (*package.needs, *FOR_HEADERS)
+    foreign = [line for line in requires if not line.startswith(others)]
     environment.install(session, "pip", "wheel", *foreign)
-    environment.install_wheels(session, build_wheels(session, ours, interpreter, kernels))
+    if interpreter == OWN:
+        environment.install_wheels(session, build_wheels(session, ours, OWN, kernels))
     dist, build = interpreter.dist, interpreter.folder("build")
     fresh = build / "wheel" / package.wheel
     shutil.rmtree(fresh, ignore_errors=True)
@@ -127,17 +148,44 @@ def _build(
     command += ["--find-links", str(dist), "--wheel-dir", str(fresh)]
     if package.project["build-system"]["build-backend"].startswith("scikit_build_core"):
         command += ["--config-settings", f"build-dir={build / package.wheel}"]
-    if package.wheel == "xpu-runtime":
-        programs = "all" if kernels == Kernels.RELEASE else "common"
-        command += ["--config-settings", f"cmake.define.XPU_READY_PROGRAMS={programs}"]
-    session.log(f"building {package.wheel}")
-    variables = compiler_environment() | {"CPU_IMAGES": "0" if kernels == Kernels.SPIRV else "1"}
+        for name, value in _definitions(session, package, interpreter, kernels, torches).items():
+            command += ["--config-settings", f"cmake.define.{name}={value}"]
+    session.log(f"building {package.wheel}{interpreter.suffix}")
+    variables = compiler_environment() | {
+        "SOURCE_DATE_EPOCH": SOURCE_DATE,
+        "CPU_IMAGES": "0" if kernels == Kernels.SPIRV else "1",
+    }
     environment.python(session, *command, str(package.path), env=variables)
     (built,) = fresh.glob("*.whl")
     dist.mkdir(exist_ok=True)
     for old in dist.glob(f"{package.wheel.replace('-', '_')}-*.whl"):
         old.unlink()
     return Path(shutil.move(built, dist / built.name))
+
+
+def _definitions(
+    session: nox.Session,
+    package: Package,
+    interpreter: Interpreter,
+    kernels: Kernels,
+    torches: Sequence[str],
+) -> dict[str, str]:
+    """Return CMake's variables for the build of a package."""
+    folder = OWN.folder("manylinux")
+    linked = manylinux.link_options(folder)
+    known = {f"CMAKE_{kind}_LINKER_FLAGS": linked for kind in ("SHARED", "MODULE")}
+    known["CMAKE_EXE_LINKER_FLAGS"] = manylinux.program_options(folder)
+    # No path of this machine is in a library.
+    known["CMAKE_CXX_FLAGS"] = f"-ffile-prefix-map={ROOT}=."
+    known["XPU_WHEELS_PYTHON"] = str(Environment("wheels", OWN).bin / "python")
+    if package.wheel == "xpu-runtime":
+        known["XPU_READY_PROGRAMS"] = "all" if kernels == Kernels.RELEASE else "common"
+        if interpreter != OWN:
+            known["XPU_READY_FOLDER"] = str(OWN.folder("build") / package.wheel)
+    if package.wheel == "torch-xpu":
+        folders = [str(torch_wheels.unpack(session, version)) for version in torches]
+        known["XPU_TORCH_FOLDERS"] = ";".join(folders)
+    return known
 
 
 def compiler_environment() -> dict[str, str]:
@@ -149,5 +197,7 @@ def compiler_environment() -> dict[str, str]:
             "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
             "CCACHE_BASEDIR": str(ROOT),
             "CCACHE_NOHASHDIR": "1",
+            # Precompiled headers and what includes them.
+            "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
         }
     return variables

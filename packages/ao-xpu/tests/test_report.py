@@ -1,6 +1,7 @@
 """Layers that a config does not take are named; the report of a model."""
 
 import warnings
+from importlib import metadata
 
 import pytest
 import torch
@@ -125,4 +126,4 @@ def test_the_check_of_the_adapter_passes():
     from ao_xpu._check import check
 
     assert "times less memory" in check()
-    assert about() == {"version": "0.1.0", "framework": "torchao 0.18.0"}
+    assert about() == {"version": metadata.version("ao-xpu"), "framework": "torchao 0.18.0"}

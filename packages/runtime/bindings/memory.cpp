@@ -100,7 +100,7 @@ auto unlocked(F&& work) {
 }
 
 void bind_pools(py::module_& m) {
-  m.def("memory_create_pool", &memory::create_pool);
+  m.def("memory_create_pool", &memory::create_pool, py::arg("splits") = true);
   m.def("memory_open_pool", py::overload_cast<int, memory::PoolId>(&memory::open_pool), py::arg("device"),
         py::arg("pool"), Unlocked());
   m.def("memory_close_pool", py::overload_cast<int, memory::PoolId>(&memory::close_pool), py::arg("device"),

@@ -28,6 +28,7 @@ def wheels(monkeypatch, tmp_path):
         ("thing==2.13.0", "2.13.1", False),
         ("thing==2.13.0", "2.13.0a0+git1234", False),
         ("thing==2.13.0", "2.14.1+cpu", False),
+        ("thing<2.16,>=2.13", "2.15.1+cu132", True),
         ("thing<0.13,>=0.10.2", "0.10.2", True),
         ("thing<0.13,>=0.10.2", "0.12.9.dev20260101", True),
         ("thing<0.13,>=0.10.2", "0.10.1", False),

@@ -43,8 +43,9 @@ def _prepare(torch_folder):
     if find_mismatch("torch-xpu", "torch", __version__):
         return
     adapter = importlib.util.find_spec("torch_xpu")
+    compiled = "torch_" + "_".join(__version__.split(".")[:2])
     for folder in adapter.submodule_search_locations if adapter else ():
-        for hooks in glob.glob(os.path.join(folder, "_no_cuda*.so")):
+        for hooks in glob.glob(os.path.join(folder, compiled, "_no_cuda*.so")):
             ctypes.CDLL(library)
             ctypes.CDLL(hooks)
 

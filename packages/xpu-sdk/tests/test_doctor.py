@@ -14,6 +14,7 @@ from xpu_sdk.health import (
     kernel_images,
     probe,
     triton,
+    wheels,
 )
 from xpu_testing.other_version import pretend_version
 
@@ -103,14 +104,14 @@ def test_an_adapter_without_compiled_code_has_no_abi(monkeypatch):
 def test_adapters_of_another_torch(xpu_sdk, tmp_path):
     folder = tmp_path / "site"
     folder.mkdir()
-    done = xpu_sdk("doctor", "--json", **pretend_version(folder, "torch.version", "2.14.1"))
+    done = xpu_sdk("doctor", "--json", **pretend_version(folder, "torch.version", "2.16.0"))
     assert done.returncode == 1
     found = findings(done)
     for name in ("torch", "inductor", "ao"):
         row = found[f"adapter {name}"]
         assert row["state"] == "fail"
-        assert "is for torch==2.13.0, and this is torch 2.14.1" in row["found"]
-        assert 'pip install "torch==2.13.0"' in row["fix"]
+        assert "is for torch>=2.13,<2.16, and this is torch 2.16.0" in row["found"]
+        assert 'pip install "torch>=2.13,<2.16"' in row["fix"]
     assert "torch.compile" not in found  # its check cannot run
     assert found["adapter jax"]["state"] == "ok"
 
@@ -195,12 +196,21 @@ def alive(pid):
         return False
 
 
+def test_a_torch_that_pins_other_wheels_is_named(monkeypatch):
+    installed = system_info.version
+    others = {"torch": "2.15.0+xpu", "intel-sycl-rt": "2026.1.0"}
+    monkeypatch.setattr(system_info, "version", lambda name: others.get(name) or installed(name))
+    (found,) = [row for row in wheels.check() if row.state == "fail"]
+    assert found.layer == "wheel intel-sycl-rt"
+    assert "torch 2.15.0+xpu pins the other" in found.found
+
+
 @pytest.mark.parametrize(
     ("versions", "has_fork", "state", "words"),
     [
         ({}, False, None, ""),
         ({"triton": "3.7.1"}, False, "ok", "3.7.1"),
-        ({"triton": "3.9.0"}, False, "note", "with 3.7.x"),
+        ({"triton": "3.10.0"}, False, "note", "with 3.7, 3.8, 3.9"),
         ({"triton": "3.7.1", "triton-xpu": "3.7.2"}, True, "fail", "triton-xpu 3.7.2"),
         ({"triton": "3.7.1"}, True, "fail", "has put its files over"),
     ],
@@ -212,4 +222,4 @@ def test_triton(monkeypatch, versions, has_fork, state, words):
     found = list(triton.check())
     assert [row.state for row in found] == ([state] if state else [])
     assert all(words in row.found for row in found)
-    assert all("triton==3.7.1" in row.fix for row in found if row.state != "ok")
+    assert all("triton>=3.7.1,<3.10" in row.fix for row in found if row.state != "ok")

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
+from torch_xpu.torch_version import RELEASE
+
 from . import triton_use
 
-# What measures or joins Triton's kernels of loops.
+# What measures or joins Triton's kernels of loops. PyTorch 2.15 has another name for the second.
 OF_LOOPS = (
     "benchmark_combo_kernel",
-    "benchmark_epilogue_fusion",
+    "benchmark_epilogue_fusion" if RELEASE < (2, 15) else "benchmark_template_fusion",
     "benchmark_fusion",
     "combo_kernels",
     "max_autotune_pointwise",

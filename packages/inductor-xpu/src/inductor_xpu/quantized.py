@@ -45,7 +45,7 @@ def _on_xpu(lower: Callable[..., Any]) -> Callable[..., Any]:
             if device.type != "xpu":
                 return stock(*args)
             x_scale = _parameter(x_scale, torch.float32, device, "x_scale")
-            x_zp = _parameter(0 if x_zp is None else x_zp, torch.int32, device, "x_zp")
+            x_zp = _zero_point(x_zp, device)
             w_zp = _weight_zero_point(w_zp, device)
             w_scale.realize()
             return lower(stock, x, x_scale, x_zp, weight, w_scale, w_zp, *rest)
@@ -158,6 +158,19 @@ def _parameter(value: Any, dtype: torch.dtype, device: torch.device, name: str) 
         )
     assert isinstance(value, IRNode)
     return view(to_dtype(value, dtype), [])
+
+
+def _zero_point(value: Any, device: torch.device) -> Any:
+    """Return the input's zero point as a node: without elements if it is known to be 0.
+
+    The operators then call oneDNN without one, for which it has more implementations.
+    """
+    from torch._inductor.virtualized import V
+
+    if value is None or _known_number(value) == 0:
+        none = torch.empty(0, dtype=torch.int32, device=device)
+        return V.graph.add_tensor_constant(none, name="no_x_zp")
+    return _parameter(value, torch.int32, device, "x_zp")
 
 
 def _known_number(value: Any) -> float | None:

@@ -1,14 +1,12 @@
 """Operators that C++ calls by C functions: torch-xpu declares each."""
 
-from pathlib import Path
-
-import torch_xpu
 from torch._inductor import config
+from torch_xpu.torch_version import COMPILED_FOLDER
 from torchgen.aoti.fallback_ops import inductor_fallback_ops
 
 from inductor_xpu.ahead import operators
 
-HEADER = Path(torch_xpu.__file__).parent / "include" / "torch_xpu" / "aoti" / "c_shim_xpu.h"
+HEADER = COMPILED_FOLDER / "include" / "torch_xpu" / "aoti" / "c_shim_xpu.h"
 
 
 def test_operators_with_devices_have_functions():

@@ -30,6 +30,9 @@ struct Block {
 };
 
 /// The free blocks for one stream, of the common pool or of a private one.
+// Set in the numbers of pools whose segments are not split.
+constexpr PoolId unsplit_pool = PoolId{1} << 63;
+
 struct Arena {
   Stream stream;
   PoolId pool = 0;

@@ -85,7 +85,8 @@ Block* CachingResource::give_out(Block* block, std::size_t size, std::size_t req
   Segment& segment = *block->segment;
   const bool small = segment.small, was_split = block->is_split();
   const std::size_t rest = block->size - size;
-  if (options_.keep_segments && (small ? rest >= Bins::unit : rest > small_limit)) {
+  const bool splits = options_.keep_segments && !(segment.arena->pool & unsplit_pool);
+  if (splits && (small ? rest >= Bins::unit : rest > small_limit)) {
     Block* tail = blocks_.take();
     tail->ptr = block->ptr + size;
     tail->size = rest;

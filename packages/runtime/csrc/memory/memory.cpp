@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "memory/block.h"
 #include "memory/pool.h"
 #include "memory/thread_pools.h"
 #include "process/startup.h"
@@ -88,9 +89,9 @@ std::vector<SnapshotSegment> snapshot() {
   return segments;
 }
 
-PoolId create_pool() {
+PoolId create_pool(bool splits) {
   static std::atomic<PoolId> last{0};
-  return ++last;
+  return ++last | (splits ? 0 : unsplit_pool);
 }
 
 void open_pool(int device, PoolId pool) {

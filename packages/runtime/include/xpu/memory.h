@@ -98,7 +98,8 @@ XPU_API std::vector<SnapshotSegment> snapshot();
 /// it. Its memory serves nothing else and is not given back to the device until every use of the pool is
 /// released.
 using PoolId = std::uint64_t;
-XPU_API PoolId create_pool();
+/// Without `splits`, a cached segment serves one allocation at a time, whatever its size.
+XPU_API PoolId create_pool(bool splits = true);
 /// Opens the pool on the calling thread; counts as a use of it. Open pools nest: the innermost one serves.
 XPU_API void open_pool(int device, PoolId pool);
 /// Closes the pool on the calling thread; it keeps its memory.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.1.0rc1"
 
 # Public name -> the module it lives in. Modules themselves are public names too.
 _HOME = {

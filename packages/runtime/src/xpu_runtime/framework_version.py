@@ -56,7 +56,8 @@ def _required(wheel: str, framework: str) -> str:
 def _specifier(requirement: str, framework: str) -> str:
     """Return the version clauses of a requirement; "" if it has a condition or is of another package."""
     found = re.fullmatch(rf"{framework}\s*\(?\s*([=<>!~][^;)]*)\)?\s*", requirement)
-    return found[1].replace(" ", "") if found else ""
+    # The lowest version first: wheels have them in the order of their characters.
+    return ",".join(sorted(found[1].replace(" ", "").split(","), reverse=True)) if found else ""
 
 
 def _fits(version: str, specifier: str) -> bool:

@@ -137,12 +137,13 @@ class Pool:
     """Memory of its own, for what this thread allocates inside `with pool.use(device):`.
 
     It goes to nobody else, and not back to the device, before the pool object is gone; then it joins
-    the common pool, or, with `give_back`, what is unused goes back to the device.
+    the common pool, or, with `give_back`, what is unused goes back to the device. Without `splits`,
+    cached memory serves one allocation at a time, whatever its size.
     """
 
-    def __init__(self, id: int | None = None, give_back: bool = False) -> None:
+    def __init__(self, id: int | None = None, give_back: bool = False, splits: bool = True) -> None:
         """A new pool, or one more object for the pool of that number."""
-        self.id: int = C.memory_create_pool() if id is None else id
+        self.id: int = C.memory_create_pool(splits) if id is None else id
         self._devices: set[int] = set()
         weakref.finalize(self, _release, self.id, self._devices, give_back)
 

@@ -185,7 +185,7 @@ def test_two_crashes_are_an_error_that_names_the_signal_and_the_source(run, tmp_
         XPU_DUMP_KERNELS="",
         TMPDIR=str(tmp_path),
     )
-    assert "signal 9 (SIGKILL)" in out
+    assert "signal 9 (Killed)" in out
     (saved,) = tmp_path.rglob("xpu-died-*.sycl")
     assert str(saved) in out
     assert "waste<31>" in saved.read_text()

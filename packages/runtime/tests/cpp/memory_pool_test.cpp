@@ -196,6 +196,27 @@ TEST(private_pool_shares_with_nobody) {
   check_snapshot();
 }
 
+TEST(unsplit_pool_serves_one_allocation_by_a_segment) {
+  if (strict::enabled()) return;  // strict memory never reuses
+  Stream stream = stream_from_pool(0);
+  for (bool splits : {true, false}) {
+    auto pool = memory::create_pool(splits);
+    memory::open_pool(0, pool);
+    void* large = memory::allocate(40 << 20, stream);
+    memory::deallocate(large);
+    void* first = memory::allocate(2 << 20, stream);
+    CHECK(first == large);
+    auto* second = static_cast<char*>(memory::allocate(2 << 20, stream));
+    bool is_inside = second > large && second < static_cast<char*>(large) + (40 << 20);
+    CHECK_EQUAL(is_inside, splits);
+    memory::deallocate(first);
+    memory::deallocate(second);
+    memory::close_pool(0, pool);
+    memory::release_pool(0, pool);
+  }
+  check_snapshot();
+}
+
 TEST(injected_failure_changes_no_counter) {
   Stream stream = default_stream(0);
   auto before = memory::stats(0);

@@ -1,5 +1,4 @@
 // Padding with reflections of a tensor and with its edges, forward and backward.
-#include <ATen/native/Padding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/reflection_pad1d_backward_meta.h>
 #include <ATen/ops/reflection_pad1d_meta.h>
@@ -11,6 +10,7 @@
 #include <ATen/ops/replication_pad3d_meta.h>
 
 #include "ops/structured.h"
+#include "ops/torch_versions.h"
 #include "ops/windows.h"
 
 namespace torch_xpu {
@@ -45,7 +45,7 @@ void pad_backward(auto& op, const Tensor& grad, const Tensor& self, IntArrayRef 
 template <int spatial>
 std::vector<std::int64_t> padded_sizes(const char* name, bool reflects, const Tensor& self,
                                        IntArrayRef padding) {
-  at::native::padding::check_valid_input<spatial>(self, padding);
+  check_padding<spatial>(self, padding);
   auto sizes = self.sizes().vec();
   for (std::size_t k = 0; k < spatial; ++k) {
     auto& size = sizes[sizes.size() - 1 - k];

@@ -19,7 +19,8 @@ _open: dict[tuple[int, int], list[AbstractContextManager[Any]]] = {}
 class _XPUMemPool:
     """Memory of its own for what runs in ``torch.xpu.use_mem_pool(pool)``.
 
-    ``use_on_oom``: any allocation that would otherwise fail may use its free memory. With an allocator,
+    ``use_on_oom``: any allocation that would otherwise fail may use its free memory. ``no_split``: a cached
+    segment serves one allocation at a time, whatever its size. With an allocator,
     what runs there takes its memory from that allocator's functions, tensor by tensor.
     """
 
@@ -28,10 +29,11 @@ class _XPUMemPool:
         allocator: XPUAllocator | None = None,
         is_user_created: bool = True,
         use_on_oom: bool = False,
+        no_split: bool = False,
     ) -> None:
         import xpu_runtime
 
-        self._pool = xpu_runtime.memory.Pool(give_back=True)
+        self._pool = xpu_runtime.memory.Pool(give_back=True, splits=not no_split)
         self._allocator = allocator
         _living[self._pool.id] = self
         if use_on_oom:

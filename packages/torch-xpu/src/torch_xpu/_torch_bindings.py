@@ -29,6 +29,7 @@ from . import (
     _profiler,
     _properties,
     _sharing,
+    _sleep,
     _streams,
 )
 
@@ -111,6 +112,7 @@ _NAMES: dict[str, Any] = {
     "_xpu_canDeviceAccessPeer": _can_access_peer,
     "_xpu_getArchFlags": lambda: None,
     "_xpu_synchronize": _synchronize,
+    "_xpu_sleep": _sleep.sleep,
     "_xpu_getCurrentStream": _streams.current_stream,
     "_xpu_getCurrentRawStream": _streams.raw_stream,
     "_xpu_setStream": _streams.set_stream,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
-import torch_xpu
+from torch_xpu.torch_version import COMPILED_FOLDER
 
-LIBRARY = ctypes.CDLL(str(Path(torch_xpu.__file__).parent / "lib" / "libtorch_xpu_device.so"))
+LIBRARY = ctypes.CDLL(str(COMPILED_FOLDER / "lib" / "libtorch_xpu_device.so"))
 _TORCH = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
 _TORCH.torch_exception_get_what_without_backtrace.restype = ctypes.c_char_p
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer

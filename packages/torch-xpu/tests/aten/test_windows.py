@@ -187,3 +187,34 @@ def test_adaptive_averages_of_integers_truncate(dtype):
             window = x[:, :, rows, columns].flatten(2).long()
             expected[:, :, i, j] = torch.div(window.sum(2), window.shape[2], rounding_mode="trunc")
     assert torch.equal(F.adaptive_avg_pool2d(x.to("xpu"), (5, 4)).cpu(), expected)
+
+
+def test_bags_name_wrong_indices_and_offsets():
+    table = torch.rand(5, 3, device="xpu")
+    indices, offsets = (torch.tensor(values, device="xpu") for values in ([1, 4, 7, 0], [0, 2]))
+    F.embedding_bag(indices, table, offsets, mode="sum")
+    with pytest.raises(Exception, match="index 7 is out of range for a table of 5 rows"):
+        torch.xpu.synchronize()
+    with torch.no_grad():
+        F.embedding_bag(indices % 5, table, offsets * 3, mode="sum")
+    with pytest.raises(Exception, match="offset 6 is out of range for 4 indices"):
+        torch.xpu.synchronize()
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_in_inference_are_those_of_training(mode):
+    generator = torch.Generator().manual_seed(5)
+    table = torch.randn(40, 70, generator=generator)
+    indices = torch.randint(0, 40, (90,), generator=generator)
+    offsets = torch.tensor([0, 0, 7, 8, 60, 90])
+    for layout in (table, table.t().contiguous().t()):
+        expected = F.embedding_bag(indices, layout, offsets, mode=mode, padding_idx=3)
+        arguments = [x.xpu() for x in (indices, layout, offsets)]
+        with torch.no_grad():
+            inferred = F.embedding_bag(*arguments, mode=mode, padding_idx=3)
+        trained = F.embedding_bag(
+            arguments[0], arguments[1].requires_grad_(), arguments[2], mode=mode, padding_idx=3
+        )
+        torch.testing.assert_close(inferred.cpu(), expected)
+        assert torch.equal(inferred, trained)

@@ -228,6 +228,27 @@ def test_convolution(result, shapes):
 
 
 @pytest.mark.values
+@pytest.mark.parametrize("shapes", CONVOLUTIONS.values(), ids=CONVOLUTIONS)
+@pytest.mark.parametrize("result", [torch.float32, torch.uint8, torch.int8], ids=str)
+def test_convolution_without_zero_points(result, shapes):
+    """Results are rounded as with one; oneDNN has more implementations then."""
+    generator = torch.Generator().manual_seed(3)
+    x_shape, w_shape, *geometry = shapes
+    weight, scales, zeros = weight_of(generator, *w_shape)
+    x = channels_last(integers(generator, torch.uint8, *x_shape))
+    scale = 1.0 if result.is_floating_point else 40.0
+    packed = ops.qconv_prepack(weight.xpu(), scales, 1.0, 0, *geometry, list(x_shape))
+    common = (packed, *on_xpu((scales, zeros, None)), *geometry, scale, 0, result, "none", [], "")
+    x, one = x.xpu(), torch.tensor(0.02, device="xpu")
+    none = torch.empty(0, dtype=torch.int32, device="xpu")
+    by_number = ops.qconv_pointwise.default(x, 0.02, 0, *common)
+    by_tensor = ops.qconv_pointwise.tensor(x, one, none, *common)
+    assert torch.equal(by_number, by_tensor)
+    by_zero = ops.qconv_pointwise.tensor(x, one, torch.zeros_like(one).int(), *common)
+    assert_results(by_tensor, by_zero.cpu())
+
+
+@pytest.mark.values
 @pytest.mark.parametrize("activation", ["none", "relu"])
 @pytest.mark.parametrize("result", [torch.float32, torch.uint8, torch.int8], ids=str)
 def test_sum_with_a_convolution(result, activation):
@@ -317,6 +338,22 @@ def test_weights_are_packed_once_and_freed_with_their_memory():
     held = torch.xpu.memory_allocated()
     packed = None
     assert held - torch.xpu.memory_allocated() >= 2 * weight.numel()
+
+
+@pytest.mark.onednn
+@pytest.mark.values
+@pytest.mark.cpu_device
+def test_depthwise_convolutions_without_zero_points_are_onednns():
+    generator = torch.Generator().manual_seed(4)
+    x = channels_last(integers(generator, torch.uint8, 2, 64, 12, 12)).xpu()
+    weight, scales, zeros = weight_of(generator, 64, 1, 3, 3)
+    geometry = ((1, 1), (1, 1), (1, 1), 64)
+    packed = ops.qconv_prepack(weight.xpu(), scales, 1.0, 0, *geometry, [2, 64, 12, 12])
+    arguments = (packed, *on_xpu((scales, zeros, None)), *geometry, 0.5, 0, torch.uint8)
+    count = primitives(
+        lambda: ops.qconv_pointwise(x, 0.02, 0, *arguments, "hardtanh", [0.0, 6.0], "")
+    )
+    assert count >= 1
 
 
 @pytest.mark.values

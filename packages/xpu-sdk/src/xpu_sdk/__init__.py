@@ -3,4 +3,4 @@
 The command finds adapters by entry point. Importing this package imports no framework and touches no device.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.1.0rc1"

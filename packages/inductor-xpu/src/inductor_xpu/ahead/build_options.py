@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import torch_xpu
+from torch_xpu.torch_version import COMPILED_FOLDER
 
 PACKAGE_HEADER, WRAPPER_HEADER = "xpu_package.h", "xpu_wrapper.h"
 _OWN_HEADERS = Path(__file__).parent / "include"
-_TORCH_XPU = Path(torch_xpu.__file__).parent
+_FOLDERS = (
+    _OWN_HEADERS,
+    Path(torch_xpu.__file__).parent / "include",
+    COMPILED_FOLDER / "include",
+)
 
 
 def device_options(stock: Any) -> Any:
@@ -24,10 +29,10 @@ def device_options(stock: Any) -> Any:
         definitions, headers, flags, linked, folders, libraries, more = stock("cpu", *args, **named)
         return (
             [*definitions, " USE_XPU", f" XPU_HEADERS={_digest_of_headers()}"],
-            [str(_OWN_HEADERS), str(_TORCH_XPU / "include"), *headers],
+            [*map(str, _FOLDERS), *headers],
             flags,
             linked,
-            [*folders, str(_TORCH_XPU / "lib")],
+            [*folders, str(COMPILED_FOLDER / "lib")],
             [*libraries, "torch_xpu_device"],
             more,
         )
@@ -39,7 +44,7 @@ def device_options(stock: Any) -> Any:
 def _digest_of_headers() -> str:
     """Return a digest of the headers. As a macro it is part of the key of programs in Inductor's caches."""
     digest = sha256()
-    for folder in (_OWN_HEADERS, _TORCH_XPU / "include"):
+    for folder in _FOLDERS:
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             digest.update(file.read_bytes())
     return f"0x{digest.hexdigest()[:8]}"

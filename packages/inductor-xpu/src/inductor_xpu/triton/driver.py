@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The name of this backend's entry point, which TRITON_DEFAULT_BACKEND may choose.
 NAME = "intel"
 # The versions of Triton whose interfaces these are.
-SUPPORTED = ("3.7",)
+SUPPORTED = ("3.7", "3.8", "3.9")
 
 
 class XpuDriver(DriverBase):
@@ -41,7 +41,7 @@ class XpuDriver(DriverBase):
         if not version.startswith(tuple(f"{minor}." for minor in SUPPORTED)):
             raise ImportError(
                 f"triton {version}: kernels of @triton.jit run on xpu with triton {', '.join(SUPPORTED)}; "
-                "install triton==3.7.1"
+                "install the one that goes with your torch"
             )
         speed_up()
         self.utils = Utilities()

@@ -187,8 +187,7 @@ std::string HelperProcess::describe_exit(Status& how) const {
   std::string output = all.substr(sizeof status);
   if (!output.empty()) output = "\nThe end of its output:\n" + output;
   if (!WIFSIGNALED(status)) return join("with exit code ", WEXITSTATUS(status), output);
-  auto* name = sigabbrev_np(WTERMSIG(status));
-  return join("with signal ", WTERMSIG(status), name ? join(" (SIG", name, ")") : "", output);
+  return join("with signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")", output);
 }
 
 }  // namespace xpu::build_service

@@ -94,6 +94,8 @@ struct ConvPass {
   int device = p.problem.device();
   const dnnl::engine& engine = engine_of(device);
   static constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+  // The mask that oneDNN expects for a scale of each channel, also if each group has one.
+  static constexpr int per_group_and_channel = 3;
 
   std::string add(const dnnl::primitive_desc_base& desc, const dnnl::primitive& primitive,
                   Arguments arguments) {
@@ -143,6 +145,9 @@ struct ConvPass {
       auto scale = split(p.scale_weights), zero = split(p.zero_weights);
       add_quantization(attributes, arguments, DNNL_ARG_WEIGHTS, Descriptors::weights(p),
                        with_tensor(scale, p.scale_weights), with_tensor(zero, p.zero_weights));
+      bool is_per_group = p.groups > 1 && scale.ndim > 0 && scale.shape[0] > 1;
+      if (is_per_group && Descriptors::weights(p).shape[1] == 1)
+        attributes.set_scales(DNNL_ARG_WEIGHTS, per_group_and_channel, {}, data_type_of(scale.dtype));
     }
     if (p.forward && !bare) {
       add_quantization(attributes, arguments, DNNL_ARG_DST, p.y, p.scale_dst, p.zero_dst);

@@ -148,7 +148,9 @@ void Epilogue::dequantize(const Tensor& of, ExtraOperand scale, ExtraOperand zer
 
 void Epilogue::quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point) {
   if (scale.tensor) step(join("v = v / ", element(scale, &of), ";"));
-  if (zero_point.tensor) step(join("v = __spirv_ocl_rint(v) + ", element(zero_point, &of), ";"));
+  // Integers are rounded as oneDNN does, not truncated.
+  if (zero_point.tensor || (scale.tensor && !is_float(of.dtype))) step("v = __spirv_ocl_rint(v);");
+  if (zero_point.tensor) step(join("v = v + ", element(zero_point, &of), ";"));
 }
 
 std::string Epilogue::source() const {

@@ -4,6 +4,7 @@
 
 #include "ops/arguments.h"
 #include "ops/scaled_rows.h"
+#include "ops/torch_versions.h"
 
 namespace torch_xpu {
 namespace {
@@ -79,13 +80,12 @@ Tensor scaled_grouped_mm(const Tensor& a, const Tensor& b, const Tensor& scale_a
   return grouped(a, b, scale_a, scale_b, ends, out_dtype);
 }
 
-Tensor scaled_grouped_mm_v2(const Tensor& a, const Tensor& b, at::TensorList scale_a,
-                            at::IntArrayRef recipe_a, at::IntArrayRef, at::TensorList scale_b,
-                            at::IntArrayRef recipe_b, at::IntArrayRef, const OptionalTensor& ends,
-                            const OptionalTensor& bias, std::optional<at::ScalarType> out_dtype,
-                            at::IntArrayRef, bool) {
+Tensor scaled_grouped_mm_v2(const Tensor& a, const Tensor& b, ScaleList scale_a, at::IntArrayRef recipe_a,
+                            at::IntArrayRef, ScaleList scale_b, at::IntArrayRef recipe_b, at::IntArrayRef,
+                            const OptionalTensor& ends, const OptionalTensor& bias,
+                            std::optional<at::ScalarType> out_dtype, at::IntArrayRef, bool) {
   TORCH_CHECK_VALUE(!given(bias), "Bias not supported yet");
-  auto by_rows = [](at::TensorList scales, at::IntArrayRef recipe) {
+  auto by_rows = [](ScaleList scales, at::IntArrayRef recipe) {
     return scales.size() == 1 && recipe.size() == 1 &&
            static_cast<ScalingType>(recipe[0]) == ScalingType::RowWise;
   };
@@ -94,7 +94,7 @@ Tensor scaled_grouped_mm_v2(const Tensor& a, const Tensor& b, at::TensorList sca
       "_scaled_grouped_mm_v2 on xpu takes one scale for each row of mat_a and column of "
       "mat_b (ScalingType.RowWise), got the recipes ",
       recipe_a, " and ", recipe_b);
-  return grouped(a, b, scale_a[0], scale_b[0], ends, out_dtype);
+  return grouped(a, b, scale_a.front(), scale_b.front(), ends, out_dtype);
 }
 
 }  // namespace

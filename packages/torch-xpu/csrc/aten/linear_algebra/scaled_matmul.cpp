@@ -6,6 +6,7 @@
 #include "ops/arguments.h"
 #include "ops/scaled_rows.h"
 #include "ops/structured.h"
+#include "ops/torch_versions.h"
 
 namespace torch_xpu {
 namespace {
@@ -146,8 +147,12 @@ ScaledRows described(const char* which, const Tensor& matrix, at::TensorList sca
   return x;
 }
 
-Tensor& scaled_mm_v2_out(const Tensor& a, const Tensor& b, at::TensorList scale_a, at::IntArrayRef recipe_a,
-                         at::IntArrayRef swizzle_a, at::TensorList scale_b, at::IntArrayRef recipe_b,
+std::vector<Tensor> to_vector(ScaleList scales) {
+  return {scales.begin(), scales.end()};
+}
+
+Tensor& scaled_mm_v2_out(const Tensor& a, const Tensor& b, ScaleList scale_a, at::IntArrayRef recipe_a,
+                         at::IntArrayRef swizzle_a, ScaleList scale_b, at::IntArrayRef recipe_b,
                          at::IntArrayRef swizzle_b, const OptionalTensor& bias,
                          std::optional<at::ScalarType> out_dtype, at::IntArrayRef contraction, bool,
                          Tensor& out) {
@@ -162,8 +167,8 @@ Tensor& scaled_mm_v2_out(const Tensor& a, const Tensor& b, at::TensorList scale_
   TORCH_CHECK_VALUE(a.size(of_a) == b.size(of_b) && a.size(1) == b.size(0),
                     "mat_a and mat_b shapes cannot be multiplied (", a.size(0), "x", a.size(1), " and ",
                     b.size(0), "x", b.size(1), ")");
-  auto left = described("mat_a", a, scale_a, recipe_a, swizzle_a);
-  auto right = described("mat_b", b.t(), scale_b, recipe_b, swizzle_b);
+  auto left = described("mat_a", a, to_vector(scale_a), recipe_a, swizzle_a);
+  auto right = described("mat_b", b.t(), to_vector(scale_b), recipe_b, swizzle_b);
   bool known = false;
   for (auto& pair : scaling_pairs) known |= left.type == pair[0] && right.type == pair[1];
   TORCH_CHECK_VALUE(known, "Invalid scaling configuration: no product of operands of scaling types ",
@@ -172,8 +177,8 @@ Tensor& scaled_mm_v2_out(const Tensor& a, const Tensor& b, at::TensorList scale_
   return run(left, right, bias, {}, out_dtype, out);
 }
 
-Tensor scaled_mm_v2(const Tensor& a, const Tensor& b, at::TensorList scale_a, at::IntArrayRef recipe_a,
-                    at::IntArrayRef swizzle_a, at::TensorList scale_b, at::IntArrayRef recipe_b,
+Tensor scaled_mm_v2(const Tensor& a, const Tensor& b, ScaleList scale_a, at::IntArrayRef recipe_a,
+                    at::IntArrayRef swizzle_a, ScaleList scale_b, at::IntArrayRef recipe_b,
                     at::IntArrayRef swizzle_b, const OptionalTensor& bias,
                     std::optional<at::ScalarType> out_dtype, at::IntArrayRef contraction, bool fast) {
   Tensor out;

@@ -100,7 +100,7 @@ Tensor bags_of(const Tensor& offsets, std::int64_t bags, std::int64_t count) {
 // As in kernels/embedding_bag.sycl.
 struct BagShape {
   std::int64_t bags, columns, count, offsets, rows, padding, table[2], weights;
-  std::uint32_t code, unused = 0;
+  std::uint32_t code, offset_code;
 };
 
 struct BagOptions {
@@ -113,14 +113,16 @@ void reduce_bags(const Tensor& table, const Tensor& indices, const Tensor& offse
                  const Tensor& output, const Tensor& sizes, const Tensor& which) {
   auto dtype = dtype_of(table.scalar_type());
   bool weighted = options.weights.defined();
-  auto head =
-      xpu::join("#include <xpu/convert.h>\nusing X = ", stored_type(dtype), ";\nusing T = ", math_type(dtype),
-                ";\nusing I = ", stored_type(dtype_of(indices.scalar_type())), ";\n#define MODE ",
-                options.mode, "\n#define WEIGHTED ", weighted, "\n");
+  auto head = xpu::join(
+      "#include <xpu/convert.h>\nusing X = ", stored_type(dtype), ";\nusing T = ", math_type(dtype),
+      ";\nusing I = ", stored_type(dtype_of(indices.scalar_type())), ";\n#define MODE ", options.mode,
+      "\n#define WEIGHTED ", weighted, "\n#define DENSE ", table.stride(1) == 1, "\n");
   translate_errors([&] {
     auto stream = stream_of(table);
     static const auto code =
         xpu::fault_code("embedding_bag", "index {a} is out of range for a table of {b} rows");
+    static const auto offset_code =
+        xpu::fault_code("embedding_bag", "offset {a} is out of range for {b} indices");
     BagShape s{.bags = output.size(0),
                .columns = output.size(1),
                .count = indices.numel(),
@@ -129,7 +131,8 @@ void reduce_bags(const Tensor& table, const Tensor& indices, const Tensor& offse
                .padding = options.padding >= 0 ? options.padding : std::numeric_limits<std::int64_t>::min(),
                .table = {table.stride(0), table.stride(1)},
                .weights = weighted ? options.weights.stride(0) : 0,
-               .code = code};
+               .code = code,
+               .offset_code = offset_code};
     auto& info = xpu::device_info(stream.device());
     auto kernel = kernel_with(stream.device(), head, embedding_bag_source, "embedding_bag");
     std::size_t group =
@@ -147,6 +150,8 @@ void reduce_bags(const Tensor& table, const Tensor& indices, const Tensor& offse
 
 using Bag = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
+// Inference needs no bag of each index, and gets a tensor without values, as on CUDA.
+template <bool inference>
 Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& offsets_,
                   bool scale_grad_by_freq, std::int64_t mode, bool,
                   const std::optional<Tensor>& per_sample_weights, bool include_last_offset,
@@ -167,7 +172,7 @@ Bag embedding_bag(const Tensor& weight, const Tensor& indices_, const Tensor& of
   TORCH_CHECK(!scale_grad_by_freq || mode != bag::max, "embedding_bag: max does not scale by frequency");
   auto count = indices.numel(), bags = offsets.numel() - (include_last_offset ? 1 : 0);
   auto features = weight.size(1);
-  auto bag_of = bags_of(offsets, bags, count);
+  auto bag_of = inference ? at::empty({count}, indices.options()) : bags_of(offsets, bags, count);
   auto output = at::empty({bags, features}, weight.options());
   auto bag_size = at::empty({bags}, indices.options());
   auto max_indices =
@@ -219,8 +224,8 @@ TORCH_LIBRARY_IMPL(aten, XPU, m) {
   m.impl("embedding", embedding);
   m.impl("embedding_dense_backward", embedding_dense_backward);
   m.impl("embedding_renorm_", embedding_renorm_);
-  m.impl("_embedding_bag", embedding_bag);
-  m.impl("_embedding_bag_forward_only", embedding_bag);
+  m.impl("_embedding_bag", embedding_bag<false>);
+  m.impl("_embedding_bag_forward_only", embedding_bag<true>);
   m.impl("_embedding_bag_backward", at::native::_embedding_bag_backward_symint);
   m.impl("_embedding_bag_dense_backward", embedding_bag_dense_backward);
   m.impl("_embedding_bag_per_sample_weights_backward", per_sample_weights_backward);

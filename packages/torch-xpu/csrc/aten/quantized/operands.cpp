@@ -35,8 +35,9 @@ TensorQuantization TensorQuantization::of(double scale, std::int64_t zero_point,
 TensorQuantization TensorQuantization::of(const Tensor& scale, const Tensor& zero_point,
                                           const Tensor& input) {
   check_one_device(input, scale, zero_point);
-  return {only_element("the input's scale", scale, at::kFloat),
-          only_element("the input's zero point", zero_point, at::kInt)};
+  TensorQuantization made{only_element("the input's scale", scale, at::kFloat), {}};
+  if (zero_point.numel() != 0) made.zero_point = only_element("the input's zero point", zero_point, at::kInt);
+  return made;
 }
 
 xpu::dnn::Quantization TensorQuantization::view() const {
@@ -56,10 +57,11 @@ ResultType ResultType::of(const char* op, std::optional<at::ScalarType> given, d
                 " has a scale of 1 and a zero point of 0, got ", scale, " and ", zero_point);
     return {type, {}};
   }
-  // Both are given, also where they change nothing: a result with a zero point is rounded.
-  return {type,
-          {device_scalar(static_cast<float>(scale), input),
-           device_scalar(static_cast<std::int32_t>(zero_point), input)}};
+  // The scale is given also where it is 1: a result with a scale is rounded. Some of oneDNN's fast
+  // implementations have no zero points.
+  TensorQuantization quantization{device_scalar(static_cast<float>(scale), input), {}};
+  if (zero_point != 0) quantization.zero_point = device_scalar(static_cast<std::int32_t>(zero_point), input);
+  return {type, quantization};
 }
 
 void BinaryStep::check(const char* op, double alpha, const ResultType& result) const {

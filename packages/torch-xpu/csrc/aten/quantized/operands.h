@@ -17,7 +17,7 @@ struct TensorQuantization {
   at::Tensor scale, zero_point;  ///< undefined: 1 and 0
 
   static TensorQuantization of(double scale, std::int64_t zero_point, const at::Tensor& input);
-  /// Throws unless each has one element and is on the input's device.
+  /// Throws unless each has one element and is on the input's device. A zero point without elements is 0.
   static TensorQuantization of(const at::Tensor& scale, const at::Tensor& zero_point,
                                const at::Tensor& input);
   xpu::dnn::Quantization view() const;

@@ -10,8 +10,8 @@ from pathlib import Path
 from .. import system_info
 from .finding import Finding
 
-SUPPORTED = "3.7."
-STOCK = "triton==3.7.1"
+SUPPORTED = ("3.7", "3.8", "3.9")
+STOCK = '"triton>=3.7.1,<3.10"'
 
 
 def check() -> Iterator[Finding]:
@@ -22,8 +22,8 @@ def check() -> Iterator[Finding]:
         found = f"triton-xpu {fork or ''}".strip() + " has put its files over those of stock Triton"
         fix = f"{sys.executable} -m pip uninstall --yes triton-xpu triton; {install}"
         yield Finding("triton", "fail", f"{found}: kernels of @triton.jit do not run on xpu", fix)
-    elif version and not version.startswith(SUPPORTED):
-        found = f"{version}, but kernels of @triton.jit run on xpu with {SUPPORTED}x"
+    elif version and version.rpartition(".")[0] not in SUPPORTED:
+        found = f"{version}, but kernels of @triton.jit run on xpu with {', '.join(SUPPORTED)}"
         yield Finding("triton", "note", found, install)
     elif version:
         yield Finding("triton", "ok", version)

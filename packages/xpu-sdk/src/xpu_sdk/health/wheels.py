@@ -37,6 +37,17 @@ def check() -> Iterator[Finding]:
         if version is None:
             yield Finding(layer, "fail", "not installed", fix)
         elif not requirement.specifier.contains(version, prereleases=True):
-            yield Finding(layer, "fail", f"{version}, but {requirement.specifier} is needed", fix)
+            found = f"{version}, but {requirement.specifier} is needed"
+            yield Finding(layer, "fail", found + _builds_with_other_versions(), fix)
         else:
             yield Finding(layer, "ok", version)
+
+
+def _builds_with_other_versions() -> str:
+    """Name PyTorch's own builds for Intel GPUs, which pin other versions of the vendor's wheels."""
+    torch = system_info.version("torch") or ""
+    if not torch.endswith("+xpu"):
+        return ""
+    return (
+        f"; torch {torch} pins the other: install torch's wheel for CPUs or the one of PyPI instead"
+    )

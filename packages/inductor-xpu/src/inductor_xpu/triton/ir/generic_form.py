@@ -42,8 +42,8 @@ def _library() -> ctypes.CDLL:
     missing = [name for name in (_REGISTER, _RESET, _PARSE) if not hasattr(library, name)]
     if missing:
         raise RuntimeError(
-            f"triton: libtriton does not export {', '.join(missing)}; install triton==3.7.1, "
-            "for which this version of inductor-xpu is made"
+            f"triton: libtriton does not export {', '.join(missing)}; install the stock "
+            "triton that goes with your torch"
         )
     library[_PARSE].argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p]
     library[_PARSE].restype = None

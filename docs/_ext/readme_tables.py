@@ -1,6 +1,6 @@
-"""The README's table of speed, made from docs/benchmarks.json.
+"""The README's tables of speed and of what ran, made from docs/benchmarks.json and docs/compatibility.json.
 
-`python3 docs/_ext/speed_table.py` prints it, `--write` puts it into the README.
+`python3 docs/_ext/readme_tables.py` prints them, `--write` puts them into the README.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from tables import duration, table
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "docs" / "benchmarks.json"
+COMPATIBILITY = ROOT / "docs" / "compatibility.json"
 README = ROOT / "README.md"
-# The line of the README above the table.
-HEAD = "<!-- made by: python3 docs/_ext/speed_table.py --write -->\n"
+# The line of the README above a table.
+HEAD = "<!-- {name}, made by: python3 docs/_ext/readme_tables.py --write -->\n"
 
 COLUMNS = ("", "stock CPU", "xpu, same cores", "speed-up")
 
@@ -66,12 +67,36 @@ def speed_table() -> str:
     return "\n".join(table(COLUMNS, [cells(results, *line) for line in LINES]))
 
 
+def compatibility_table() -> str:
+    """Return the table of the runs with other versions than those of CI."""
+    runs = json.loads(COMPATIBILITY.read_text())
+    columns = ("suites of", "Python", "with", "passed", "failed", "skipped", "date")
+    rows = [
+        (
+            ", ".join(run["suites"]),
+            run["python"],
+            ", ".join(f"{name} {version}" for name, version in run["versions"].items()),
+            *(str(run[count]) for count in ("passed", "failed", "skipped")),
+            run["date"],
+        )
+        for run in runs
+    ]
+    return "\n".join(table(columns, rows))
+
+
+TABLES = {"speed": speed_table, "what ran": compatibility_table}
+
+
 def write() -> None:
-    """Replace the table in the README."""
-    old = re.compile(re.escape(HEAD) + r"(\|.*\n)*")
-    text, count = old.subn(lambda _: f"{HEAD}{speed_table()}\n", README.read_text())
-    if count != 1:
-        raise SystemExit(f"{README} must have this line once, above the table: {HEAD}")
+    """Replace the tables in the README."""
+    text = README.read_text()
+    for name, make in TABLES.items():
+        head, made = HEAD.format(name=name), make()
+        text, count = re.subn(
+            re.escape(head) + r"(\|.*\n)*", lambda _, new=f"{head}{made}\n": new, text
+        )
+        if count != 1:
+            raise SystemExit(f"{README} must have this line once, above the table: {head}")
     README.write_text(text)
 
 
@@ -81,4 +106,4 @@ if __name__ == "__main__":
     elif sys.argv[1:]:
         raise SystemExit(f"expected nothing or --write, found {' '.join(sys.argv[1:])}")
     else:
-        print(speed_table())
+        print("\n\n".join(make() for make in TABLES.values()))

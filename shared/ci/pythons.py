@@ -1,0 +1,39 @@
+"""Test a part of every suite on other Pythons than the one that runs nox."""
+
+from __future__ import annotations
+
+import nox
+
+from . import compatibility
+from .environments import Environment, preparation_lock
+from .interpreters import newer_interpreters
+from .packages import PACKAGES, SHARED_PACKAGES
+from .suites import SUITES, chosen_suites, run_suite
+from .wheels import build_wheels
+
+# Every twelfth test, by its name.
+ARGUMENTS = ("--sample", "12")
+
+
+def run(session: nox.Session) -> None:
+    """Run the suites, or those that the command line names, with each newer Python of this machine."""
+    failed = []
+    for interpreter in newer_interpreters():
+        environment = Environment("device", interpreter)
+        groups = [line for package in PACKAGES for line in package.group("test")]
+        with preparation_lock():
+            wheels = build_wheels(session, PACKAGES + SHARED_PACKAGES, interpreter)
+            environment.install_wheels(session, wheels, groups)
+        session.log(f"suites of {', '.join(chosen_suites(session))} with {interpreter.path}")
+        reports = []
+        for area in chosen_suites(session):
+            reports.append(environment.path / f"{area}.xml")
+            arguments = [*ARGUMENTS, f"--junitxml={reports[-1]}"]
+            try:
+                run_suite(session, environment, SUITES[area], arguments)
+            except nox.command.CommandFailed:
+                failed.append(f"{area} with {interpreter.path}")
+        if all(report.exists() for report in reports):
+            compatibility.record(session, environment, chosen_suites(session), reports)
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")
