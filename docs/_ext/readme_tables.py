@@ -70,6 +70,8 @@ def speed_table() -> str:
 def compatibility_table() -> str:
     """Return the table of the runs with other versions than those of CI."""
     runs = json.loads(COMPATIBILITY.read_text())
+    if not runs:
+        return "| no run is on record |\n| --- |"
     columns = ("suites of", "Python", "with", "passed", "failed", "skipped", "date")
     rows = [
         (

@@ -107,7 +107,12 @@ def build_wheels(
     wheels = []
     packages = list(packages)
     if interpreter != OWN:
-        build_wheels(session, packages, OWN, kernels, torches)
+        # Their kernels and what needs no Python are taken; wheels for every Python are copied.
+        for wheel in build_wheels(session, packages, OWN, kernels, torches):
+            if "-py3-none-" in wheel.name:
+                dist.mkdir(exist_ok=True)
+                wheels.append(Path(shutil.copy(wheel, dist)))
+        packages = [package for package in packages if _is_compiled(package)]
     for package in packages:
         key = source_key(package, interpreter, torches if package.wheel == "torch-xpu" else ())
         known = record.get(package.wheel, {})
@@ -146,7 +151,7 @@ def _build(
     shutil.rmtree(fresh, ignore_errors=True)
     command = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     command += ["--find-links", str(dist), "--wheel-dir", str(fresh)]
-    if package.project["build-system"]["build-backend"].startswith("scikit_build_core"):
+    if _is_compiled(package):
         command += ["--config-settings", f"build-dir={build / package.wheel}"]
         for name, value in _definitions(session, package, interpreter, kernels, torches).items():
             command += ["--config-settings", f"cmake.define.{name}={value}"]
@@ -161,6 +166,10 @@ def _build(
     for old in dist.glob(f"{package.wheel.replace('-', '_')}-*.whl"):
         old.unlink()
     return Path(shutil.move(built, dist / built.name))
+
+
+def _is_compiled(package: Package) -> bool:
+    return package.project["build-system"]["build-backend"].startswith("scikit_build_core")
 
 
 def _definitions(
