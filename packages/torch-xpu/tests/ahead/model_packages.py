@@ -12,6 +12,7 @@ from xpu_runtime import ready_kernels
 
 import torch_xpu
 from torch_xpu import _bridge
+from torch_xpu.torch_version import COMPILED_FOLDER
 
 MANIFEST = "model.wrapper.xpu_package.txt"
 MODEL = Path(__file__).parent / "model" / "model.cpp"
@@ -57,7 +58,8 @@ def model_files(folder):
     library = folder / "model.wrapper.so"
     ours, theirs = Path(torch_xpu.__file__).parent, Path(torch.__file__).parent
     command = ["c++", "-std=c++20", "-shared", "-fPIC", MODEL, "-o", library]
-    command += [f"-I{ours / 'include'}", "-isystem", theirs / "include", f"-L{ours / 'lib'}"]
+    command += [f"-I{headers / 'include'}" for headers in (ours, COMPILED_FOLDER)]
+    command += ["-isystem", theirs / "include", f"-L{COMPILED_FOLDER / 'lib'}"]
     command += [
         "-ltorch_xpu_device",
         f"-L{theirs / 'lib'}",
