@@ -37,7 +37,7 @@ def test_another_version_of_pytorch_is_left_as_it_is(monkeypatch):
 
     from inductor_xpu import _autoload
 
-    wrong = find_mismatch("torch-xpu", "torch", "2.14.0+cpu")
+    wrong = find_mismatch("torch-xpu", "torch", "2.16.0+cpu")
     assert wrong
     monkeypatch.setattr(torch_version, "mismatch", lambda: wrong)
     monkeypatch.setattr(import_hooks, "change", None)  # which would fail

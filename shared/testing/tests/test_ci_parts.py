@@ -120,7 +120,7 @@ def test_a_run_that_is_killed_leaves_its_logs_and_no_part(start_parts, tmp_path)
 FAKE_PYTHON = """#!/bin/sh
 case "$1 $2 $4" in
   "-m pip "*) ;;
-  "-m nox wheels") echo "built" ;;
+  "-m nox release") echo "built" ;;
   "-m nox "*) echo "began $4"; touch "$FAKE_BEGAN/$$"; sleep 600 ;;
   *) exec {python} "$@" ;;
 esac
@@ -147,7 +147,7 @@ def test_ci_itself_says_what_it_did_when_it_is_stopped(start, tmp_path, number):
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert not any(alive(int(pid.name)) for pid in began.iterdir())
-    assert "=== python3 -m nox -s wheels -- --release\nbuilt\n" in out
+    assert "=== python3 -m nox -s release -- --own\nbuilt\n" in out
     report = out.partition(f"=== stopped by {number.name}\n")[2]
     assert report.count("\nbegan tests\n") == 2
     count = (ROOT / ".ci" / "run").read_text().count("\npython3 -m nox -s ")
