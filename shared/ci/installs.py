@@ -1,4 +1,4 @@
-"""Install what a release has into empty environments, as users do, and uninstall it."""
+"""Install the release's wheels into empty environments, run doctor and demo, and uninstall them."""
 
 from __future__ import annotations
 

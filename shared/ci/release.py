@@ -102,7 +102,7 @@ def _build_sdist(session: nox.Session, package: Package) -> None:
 
 @functools.cache
 def _brought_symbols() -> set[str]:
-    """Return what PyTorch's libraries export. They have newer parts of libstdc++, too."""
+    """Return the symbols that PyTorch's libraries export, among them newer parts of libstdc++."""
     (folder,) = Environment("wheels").path.glob("lib/python3.*/site-packages/torch/lib")
     found = set()
     for name in ("libtorch_cpu.so", "libc10.so", "libtorch_python.so"):

@@ -10,7 +10,7 @@ import nox
 from .environments import Environment
 from .packages import ROOT
 
-#: One version of each minor version that a release is compiled for.
+#: The versions of PyTorch that a release is compiled for: one of each minor version.
 VERSIONS = ("2.13.0", "2.14.1", "2.15.0")
 #: What CMake reads: headers, three libraries, the version, and the generator of C functions.
 PARTS = (

@@ -40,8 +40,8 @@ WITH_KERNELS = {
     "xpu-cpu-images": (Kernels.SPIRV, Kernels.IMAGES, Kernels.RELEASE),
 }
 
-# Wheels that bring headers and libraries. For other Pythons, those of nox's own Python serve.
-FOR_HEADERS = ("torch", "intel-sycl-rt", "onednn", "pypjrt")
+# Wheels that bring headers and libraries. Builds for other Pythons read those of nox's own Python.
+HEADER_WHEELS = ("torch", "intel-sycl-rt", "onednn", "pypjrt")
 
 # Folders of a package that are not in its wheel.
 NOT_IN_WHEEL = {
@@ -141,7 +141,7 @@ def _build(
     environment = Environment("wheels", interpreter, compile=False)
     ours = [needed for needed in PACKAGES if needed.wheel in package.needs]
     requires = package.project["build-system"]["requires"]
-    others = package.needs if interpreter == OWN else (*package.needs, *FOR_HEADERS)
+    others = package.needs if interpreter == OWN else (*package.needs, *HEADER_WHEELS)
     foreign = [line for line in requires if not line.startswith(others)]
     environment.install(session, "pip", "wheel", *foreign)
     if interpreter == OWN:

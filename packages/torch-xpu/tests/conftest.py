@@ -8,8 +8,10 @@ import torch
 from xpu_testing import values_checked
 from xpu_testing.torch_values import assert_same_shapes
 
+FOLDERS = ("", "aten", "ahead", "low_bit", "training")
+
 os.environ["XPU_FALLBACK"] = "error"
-sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("", "aten", "ahead", "training")]
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in FOLDERS]
 
 
 if not values_checked():

@@ -56,7 +56,7 @@ def symbols(library: Path) -> Iterator[Symbol]:
 
 
 def newest_versions(library: Path) -> list[str]:
-    """Return the newest version of each kind that a library wants, such as GLIBC_2.28."""
+    """Return the newest versions of glibc, libstdc++ and libgcc that a library wants, such as GLIBC_2.28."""
     wanted = {symbol.version for symbol in symbols(library) if not symbol.is_defined}
     newest: dict[str, str] = {}
     for version in sorted(wanted, key=_order):
