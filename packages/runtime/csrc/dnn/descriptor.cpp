@@ -47,6 +47,10 @@ dnnl::memory::desc any_layout(const dnnl::memory::desc& desc) {
   return {desc.get_dims(), desc.get_data_type(), dnnl::memory::format_tag::any};
 }
 
+dnnl::memory::desc with_type(const dnnl::memory::desc& plain, dnnl::memory::data_type type) {
+  return {plain.get_dims(), type, plain.get_strides()};
+}
+
 Tensor with_leading_ones(const Tensor& t, int ndim) {
   Tensor wide;
   wide.data = t.data;

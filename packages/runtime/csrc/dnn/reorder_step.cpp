@@ -22,10 +22,6 @@ Tensor tensor_of(const memory::desc& desc, DType dtype) {
   return {nullptr, dtype, desc.get_ndims(), shape.data(), strides.data()};
 }
 
-memory::desc with_type(const memory::desc& plain, memory::data_type type) {
-  return {plain.get_dims(), type, plain.get_strides()};
-}
-
 void add_reorder(Plan& plan, int device, const PlacedOperand& from, const PlacedOperand& to);
 
 // Returns f16 or bf16 if one side has it, the other has f32, and oneDNN converts one element at a time: f16

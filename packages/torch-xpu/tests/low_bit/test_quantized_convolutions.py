@@ -88,6 +88,26 @@ def test_convolution(result, shapes):
 
 @pytest.mark.values
 @pytest.mark.parametrize("shapes", CONVOLUTIONS.values(), ids=CONVOLUTIONS)
+def test_sums_of_the_largest_integers(shapes):
+    """They are exact, also on CPUs whose sums of two products saturate."""
+    x_shape, w_shape, *geometry = shapes
+    x = channels_last(torch.full(x_shape, 255, dtype=torch.uint8))
+    weight = torch.full(w_shape, 127, dtype=torch.int8)
+    scales, zeros = torch.ones(w_shape[0]), torch.zeros(w_shape[0], dtype=torch.int64)
+    packed = ops.qconv_prepack(weight.xpu(), scales, 1.0, 0, *geometry, list(x_shape))
+    got = ops.qconv_pointwise.default(
+        *(x.xpu(), 1.0, 0, packed, scales.xpu(), zeros.xpu(), None, *geometry),
+        *(1.0, 0, torch.float32, "none", [], ""),
+    )
+    stride, padding, dilation, groups = geometry
+    expected = torch.convolution(
+        x.double(), weight.double(), None, stride, padding, dilation, False, [0], groups
+    )
+    assert torch.equal(got.cpu().double(), expected)
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("shapes", CONVOLUTIONS.values(), ids=CONVOLUTIONS)
 @pytest.mark.parametrize("result", [torch.float32, torch.uint8, torch.int8], ids=str)
 def test_convolution_without_zero_points(result, shapes):
     """Results are rounded as with one; oneDNN has more implementations then."""

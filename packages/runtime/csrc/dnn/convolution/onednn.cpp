@@ -74,7 +74,10 @@ struct Descriptors {
 void check_problem(const ConvProblem& p) {
   reject_unless(unsupported_reason(p.problem.device()).empty(), unsupported_reason(p.problem.device()));
   for (auto* t : {&p.x, &p.w, &p.y}) reject_unless(t->numel() > 0, "an operand is empty");
-  reject_unless(is_float(p.x.dtype) || multiplies_integers(p.problem.device()), saturation);
+}
+
+bool saturates(const ConvProblem& p) {
+  return !is_float(p.x.dtype) && !multiplies_integers(p.problem.device());
 }
 
 dnnl::primitive_attr attributes_of(const ConvProblem& p) {
@@ -283,6 +286,7 @@ namespace {
 
 std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type, Layouts layouts) {
   check_problem(p);
+  reject_unless(!saturates(p), saturation);
   ConvPass pass{p, plan, type, layouts};
   switch (p.sum) {
     case ConvSum::y:
@@ -293,6 +297,34 @@ std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type, Layouts
       return p.is_plain() ? pass.sum_x(pass.x, pass.d.any_x) : pass.deconvolve();
   }
   fail<InternalError>("unknown convolution pass");
+}
+
+// Eight-bit integers as floats: the sums by a primitive, the scales and the epilogue by a kernel.
+std::string conv_of_floats_and_kernel(const ConvProblem& p, Plan& plan) {
+  int device = p.problem.device();
+  auto is_one = [](ExtraOperand extra) { return !extra.tensor || extra.tensor->numel() == 1; };
+  auto of_channels = [&p](const Tensor& scale) {
+    return scale.ndim > 0 && scale.shape[0] == p.y.shape[1] && scale.numel() == p.y.shape[1];
+  };
+  auto rounds = is_float(p.y.dtype) || p.scale_src.tensor;
+  reject_unless(p.sum == ConvSum::y && p.forward && rounds && !p.zero_weights.tensor && is_one(p.scale_src) &&
+                    is_one(p.zero_src) && (is_one(p.scale_weights) || of_channels(*p.scale_weights.tensor)),
+                saturation);
+  ConvProblem floats = p;
+  floats.scale_src = floats.zero_src = floats.scale_weights = {};
+  floats.x = dense(p.x, DType::f32);
+  floats.w.dtype = DType::f32;
+  floats.y = dense(p.y, DType::f32);
+  int scratch = plan.add_scratch(static_cast<std::size_t>(p.y.numel()) * size_of(DType::f32));
+  ConvPass pass{floats, plan};
+  if (p.zero_src.tensor)
+    convert_operand(plan, device, p.x, pass.x.operand, DType::f32, p.zero_src);
+  else
+    pass.x.desc = describe(p.x);
+  pass.w.desc = describe(Descriptors::weights(p));
+  auto name = pass.sum_y({describe(floats.y), scratch}, pass.d.any_y, true);
+  add_epilogue_step(plan, device, {floats.y, scratch}, {p.y, 2}, conv_epilogue(p, "float", true));
+  return name;
 }
 
 }  // namespace
@@ -309,6 +341,7 @@ std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan, Layouts layouts
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   check_problem(p);
+  if (saturates(p)) return conv_of_floats_and_kernel(p, plan);
   reject_unless(p.sum == ConvSum::y || !p.is_quantized(), "oneDNN has no quantized transposed convolution");
   int device = p.problem.device();
   auto& result = p.result();
@@ -319,7 +352,7 @@ std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   ConvPass pass{p, plan};
   auto name = p.sum == ConvSum::y ? pass.sum_y(to, any_layout(sums), true) : pass.sum_x(to, any_layout(sums));
   bool integer_epilogue = integers && p.options.post_ops.empty() && !is_float(result.dtype);
-  auto epilogue = conv_epilogue(p, integer_epilogue ? "xpu::i32" : "float");
+  auto epilogue = conv_epilogue(p, integer_epilogue ? "xpu::i32" : "float", false);
   add_epilogue_step(plan, device, {sums, scratch}, {result, p.result_operand()}, epilogue);
   return name;
 }

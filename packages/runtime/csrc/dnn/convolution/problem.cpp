@@ -89,10 +89,18 @@ Tensor split_groups(const Tensor& t, std::int64_t groups) {
   return split;
 }
 
-Epilogue conv_epilogue(const ConvProblem& p, const char* type) {
+Epilogue conv_epilogue(const ConvProblem& p, const char* type, bool operand_scales) {
   Epilogue epilogue(p.x.ndim, type);
   if (!p.forward) return epilogue;
-  epilogue.add_channel(p.bias);
+  if (operand_scales) {
+    epilogue.multiply(p.scale_src);
+    bool of_channels = p.scale_weights.tensor && p.scale_weights.tensor->ndim > 0;
+    if (of_channels)
+      epilogue.by_channel(PostOp::Kind::mul, p.scale_weights);
+    else
+      epilogue.multiply(p.scale_weights);
+  }
+  epilogue.by_channel(PostOp::Kind::add, p.bias);
   for (std::size_t i = 0; i < p.options.post_ops.size(); ++i)
     epilogue.apply(p.options.post_ops[i], p.extras.operand(i));
   epilogue.quantize(p.result(), p.scale_dst, p.zero_dst);

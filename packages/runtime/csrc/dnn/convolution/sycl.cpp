@@ -68,7 +68,7 @@ Types types_of(const ConvProblem& p) {
 
 std::string conv_sycl(const ConvProblem& p, Plan& plan) {
   auto types = types_of(p);
-  auto epilogue = conv_epilogue(p, types.step);
+  auto epilogue = conv_epilogue(p, types.step, false);
   auto& source = p.sum == ConvSum::x ? p.y : p.x;
   bool dequantize_source = p.forward && p.options.src, dequantize_weights = p.forward && p.options.weights;
   if (dequantize_source) epilogue.dequantize("xpu_src", source, p.scale_src, p.zero_src);

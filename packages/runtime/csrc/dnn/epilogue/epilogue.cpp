@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "dnn/candidates.h"
+#include "dnn/descriptor.h"
 #include "xpu/error.h"
 
 namespace xpu::dnn {
@@ -53,12 +54,13 @@ std::string eltwise(const PostOp& op) {
   }
 }
 
-const char* includes_of(PostOp::Kind kind) {
+// Returns the file of the device library, or null.
+const char* header_of(PostOp::Kind kind) {
   using K = PostOp::Kind;
-  if (kind == K::gelu_erf) return "#include <xpu/erf.h>\n";
-  if (kind == K::gelu_tanh || kind == K::tanh) return "#include <xpu/hyperbolic.h>\n";
-  if (kind == K::silu || kind == K::sigmoid || kind == K::elu) return "#include <xpu/exp.h>\n";
-  return "";
+  if (kind == K::gelu_erf) return "erf";
+  if (kind == K::gelu_tanh || kind == K::tanh) return "hyperbolic";
+  if (kind == K::silu || kind == K::sigmoid || kind == K::elu) return "exp";
+  return nullptr;
 }
 
 }  // namespace
@@ -67,21 +69,15 @@ const char* includes_of(PostOp::Kind kind) {
 // operand's in groups.
 std::string Epilogue::element(ExtraOperand extra, const Tensor* of) {
   auto& t = *extra.tensor;
-  int n = count_++, shift = ndim_ - t.ndim;
-  reject_unless(shift >= 0, "an operand has more dimensions than the result");
-  std::vector<std::int64_t> where(2 * ndim_, 0);
+  reject_unless(t.ndim <= ndim_, "an operand has more dimensions than the result");
+  Extra aligned{with_leading_ones(t, ndim_), extra.operand, {}};
   for (int d = 0; d < ndim_; ++d) {
-    where[ndim_ + d] = 1;
-    if (d < shift || t.shape[d - shift] == 1) continue;
-    where[d] = t.strides[d - shift];
-    if (of) where[ndim_ + d] = of->shape[d] / t.shape[d - shift];
+    aligned.share[d] = of && aligned.tensor.shape[d] != 1 ? of->shape[d] / aligned.tensor.shape[d] : 1;
+    if (aligned.tensor.shape[d] == 1) aligned.tensor.strides[d] = 0;
   }
-  if (t.dtype == DType::f8e8m0) includes_ = "#include <xpu/minifloat.h>\n";
-  arguments_.operand(extra.operand).bytes(where.data(), where.size() * sizeof where[0]);
-  parameters_ +=
-      join(", xpu::global<const ", kernel_type(t.dtype), "> e", n, ", xpu::Broadcast<", ndim_, "> s", n);
-  names_ += join(", e", n, ", s", n);
-  return join("xpu::load_as<T>(e", n, ", s", n, ".at(index))");
+  if (t.dtype == DType::f8e8m0) headers_.emplace_back("minifloat");
+  extras_.push_back(aligned);
+  return join("XPU_EXTRA(", extras_.size(), ")");
 }
 
 void Epilogue::dequantize(const char* name, const Tensor& of, ExtraOperand scale, ExtraOperand zero_point,
@@ -116,7 +112,7 @@ void Epilogue::binary(PostOp::Kind kind, ExtraOperand operand) {
   }
 }
 
-void Epilogue::add_channel(ExtraOperand operand) {
+void Epilogue::by_channel(PostOp::Kind kind, ExtraOperand operand) {
   if (!operand.tensor) return;
   Tensor wide;
   wide.dtype = operand.tensor->dtype;
@@ -124,7 +120,7 @@ void Epilogue::add_channel(ExtraOperand operand) {
   for (int d = 0; d < ndim_; ++d) wide.shape[d] = 1;
   wide.shape[1] = operand.tensor->shape[0];
   wide.strides[1] = operand.tensor->strides[0];
-  binary(PostOp::Kind::add, {&wide, operand.operand});
+  binary(kind, {&wide, operand.operand});
 }
 
 void Epilogue::apply(const PostOp& op, ExtraOperand operand) {
@@ -137,7 +133,7 @@ void Epilogue::apply(const PostOp& op, ExtraOperand operand) {
     reject_unless(operand.tensor != nullptr, "a binary post-op has no operand");
     return binary(op.kind, operand);
   }
-  functions_ = includes_of(op.kind) + functions_;
+  if (auto header = header_of(op.kind)) headers_.emplace_back(header);
   step(join("v = ", eltwise(op), ";"));
 }
 
@@ -154,12 +150,28 @@ void Epilogue::quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_
 }
 
 std::string Epilogue::source() const {
-  std::string head = join("#include <xpu/element.h>\n", includes_, "#define XPU_EXTRA_PARAMS ", parameters_,
-                          "\n#define XPU_EXTRA_ARGS ", names_, "\nusing T = ", type_,
-                          ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n");
-  // Includes must begin a line outside functions, so `functions_` has them first.
-  return head + functions_ + "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n" +
-         steps_ + "  return v;\n}\n";
+  std::string text, parameters, names;
+  for (auto& header : headers_) text += join("#include <xpu/", header, ".h>\n");
+  for (std::size_t n = 1; n <= extras_.size(); ++n) {
+    parameters += join(", xpu::global<const ", kernel_type(extras_[n - 1].tensor.dtype), "> e", n,
+                       ", xpu::Broadcast<", ndim_, "> s", n);
+    names += join(", e", n, ", s", n);
+  }
+  return join(text, "#define XPU_EXTRA(n) xpu::load_as<T>(e##n, s##n.at(index))\n#define XPU_EXTRA_PARAMS ",
+              parameters, "\n#define XPU_EXTRA_ARGS ", names, "\nusing T = ", type_,
+              ";\nusing Index = xpu::Array<xpu::i64, ", ndim_, ">;\n", functions_,
+              "XPU_FN T xpu_epilogue(T v, const Index& index, T before XPU_EXTRA_PARAMS) {\n", steps_,
+              "  return v;\n}\n");
+}
+
+KernelArguments Epilogue::arguments() const {
+  KernelArguments arguments;
+  for (auto& extra : extras_) {
+    std::vector<std::int64_t> where(extra.tensor.strides, extra.tensor.strides + ndim_);
+    where.insert(where.end(), extra.share, extra.share + ndim_);
+    arguments.operand(extra.operand).bytes(where.data(), where.size() * sizeof where[0]);
+  }
+  return arguments;
 }
 
 void ExtraOperands::add(Problem& problem, const std::vector<PostOp>& post_ops) {

@@ -1,5 +1,5 @@
 // Writes kernel source for the steps around a sum: dequantize operands, add the bias, apply post-ops,
-// quantize the result. A step is a function of the element's coordinates; its tensors are parameters.
+// quantize the result. A step computes v from v and elements of tensors, which it calls XPU_EXTRA(1), ...
 #pragma once
 
 #include <array>
@@ -30,18 +30,30 @@ class Epilogue {
   /// These add steps to xpu_epilogue(v, index, before), which runs them in order.
   void add(ExtraOperand operand) { binary(PostOp::Kind::add, operand); }
   void multiply(ExtraOperand operand) { binary(PostOp::Kind::mul, operand); }
-  /// Adds one value for each index along dimension 1.
-  void add_channel(ExtraOperand operand);
+  /// `kind` with one number for each index along dimension 1, the first dimension of the operand.
+  void by_channel(PostOp::Kind kind, ExtraOperand operand);
   void apply(const PostOp& op, ExtraOperand operand);
   void step(const std::string& statement) { steps_ += "  " + statement + "\n"; }
   void dequantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
   void quantize(const Tensor& of, ExtraOperand scale, ExtraOperand zero_point);
 
+  /// A tensor of the steps.
+  struct Extra {
+    Tensor tensor;  ///< with `ndim` dimensions, those that are broadcast of size 1
+    int operand;
+    std::int64_t share[Tensor::max_dims];  ///< elements along a dimension that have one of the tensor's
+  };
+
   /// Returns text to put before the kernel's source: functions, XPU_EXTRA_PARAMS and XPU_EXTRA_ARGS.
   std::string source() const;
-  const KernelArguments& arguments() const { return arguments_; }
+  /// Returns the arguments of these parameters.
+  KernelArguments arguments() const;
   /// Returns true if a step reads the previous content of the result.
   bool reads_result() const { return reads_result_; }
+  const char* type() const { return type_; }
+  const std::vector<std::string>& headers() const { return headers_; }
+  const std::string& steps() const { return steps_; }
+  const std::vector<Extra>& extras() const { return extras_; }
 
  private:
   std::string element(ExtraOperand extra, const Tensor* of);
@@ -49,10 +61,10 @@ class Epilogue {
 
   int ndim_;
   const char* type_;
-  int count_ = 0;
   bool reads_result_ = false;
-  std::string includes_, parameters_, names_, functions_, steps_;
-  KernelArguments arguments_;
+  std::vector<Extra> extras_;
+  std::vector<std::string> headers_{"element"};
+  std::string functions_, steps_;
 };
 
 /// Adds post-ops' operands and other optional tensors to a problem, in the order that plans expect.

@@ -1,14 +1,77 @@
 #include "dnn/epilogue/epilogue_step.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "compile/source/embedded.h"
 #include "kernels/contiguous.h"
 #include "xpu/error.h"
+#include "xpu/kernels/elementwise.h"
 
 namespace xpu::dnn {
 
-void add_epilogue_step(Plan& plan, int device, const View& from, const View& to, const Epilogue& epilogue) {
+namespace {
+
+// Runs the epilogue as an elementwise operation, whose loops suit any layout.
+class ElementwiseStep : public Step {
+ public:
+  ElementwiseStep(const View& from, const View& to, const Epilogue& epilogue)
+      : op_(expression(to.tensor.dtype, epilogue)), compute_(compute_dtype(epilogue.type())), to_(to) {
+    inputs_.push_back(from);
+    for (auto& extra : epilogue.extras()) inputs_.push_back({extra.tensor, extra.operand});
+    if (epilogue.reads_result()) inputs_.push_back(to);
+  }
+
+  static bool can_run(const View& from, const View& to, const Epilogue& epilogue) {
+    constexpr int others = 3;  // the result, also as an input, and the sums
+    auto is_plain = [](DType t) { return size_of(t) > 0 && t != DType::f8e8m0 && !is_complex(t); };
+    auto is_read = [&](const Epilogue::Extra& extra) {
+      bool shares = std::any_of(extra.share, extra.share + to.tensor.ndim, [](auto n) { return n != 1; });
+      return is_plain(extra.tensor.dtype) && !shares;
+    };
+    return is_plain(from.tensor.dtype) && is_plain(to.tensor.dtype) &&
+           epilogue.extras().size() + others <= kernels::Elementwise::max_operands &&
+           std::ranges::all_of(epilogue.extras(), is_read);
+  }
+
+  void run(Stream stream, const std::shared_ptr<const Plan>&, void* const* pointers) const override {
+    auto at = [pointers](const View& view) {
+      Tensor t = view.tensor;
+      t.data = static_cast<char*>(pointers[view.operand]) + view.byte_offset;
+      return t;
+    };
+    std::vector<Tensor> inputs;
+    for (auto& input : inputs_) inputs.push_back(at(input));
+    op_(stream, {{at(to_)}}, inputs, {}, compute_);
+  }
+
+ private:
+  static DType compute_dtype(std::string_view type) {
+    return type == "double"     ? DType::f64
+           : type == "xpu::i32" ? DType::i32
+           : type == "xpu::i64" ? DType::i64
+                                : DType::f32;
+  }
+  static kernels::Expression expression(DType result, const Epilogue& epilogue) {
+    auto inputs = static_cast<int>(epilogue.extras().size()) + 1;
+    kernels::Expression e{.name = "epilogue",
+                          .outputs = {join("xpu::stored<", kernel_type(result), ">(v)")},
+                          .inputs = inputs + epilogue.reads_result()};
+    e.body = "  T v = a0;\n";
+    if (epilogue.reads_result()) e.body += join("  T before = a", inputs, ";\n");
+    e.body += epilogue.steps();
+    e.headers.insert(e.headers.end(), epilogue.headers().begin(), epilogue.headers().end());
+    e.helpers = "#define XPU_EXTRA(n) a##n\n";
+    return e;
+  }
+
+  kernels::Elementwise op_;
+  DType compute_;
+  View to_;
+  std::vector<View> inputs_;
+};
+
+void add_kernel_step(Plan& plan, int device, const View& from, const View& to, const Epilogue& epilogue) {
   auto& c = to.tensor;
   auto source =
       epilogue.source() +
@@ -26,6 +89,15 @@ void add_epilogue_step(Plan& plan, int device, const View& from, const View& to,
   plan.add(std::make_unique<KernelStep>(kernel, NdRange::linear(groups, group), std::move(arguments)));
 }
 
+}  // namespace
+
+void add_epilogue_step(Plan& plan, int device, const View& from, const View& to, const Epilogue& epilogue) {
+  if (ElementwiseStep::can_run(from, to, epilogue))
+    plan.add(std::make_unique<ElementwiseStep>(from, to, epilogue));
+  else
+    add_kernel_step(plan, device, from, to, epilogue);
+}
+
 Tensor row_major(const Tensor& shape, DType dtype) {
   return kernels::row_major(nullptr, dtype, shape);
 }
@@ -40,23 +112,23 @@ bool has_no_gaps(const Tensor& t) {
 
 }  // namespace
 
-void add_conversion_step(Plan& plan, int device, const View& from, const View& to) {
-  auto &source = from.tensor, &target = to.tensor;
-  bool dense =
-      has_no_gaps(source) && std::equal(source.strides, source.strides + source.ndim, target.strides);
-  // Memory without gaps, in any order, is copied as one row: its elements are found without division.
-  auto flattened = [dense](const View& v) {
-    auto& t = v.tensor;
-    return dense ? View{Tensor(t.data, t.dtype, {t.numel()}), v.operand, v.byte_offset} : v;
-  };
-  add_epilogue_step(plan, device, flattened(from), flattened(to), Epilogue(dense ? 1 : source.ndim, "float"));
+void add_conversion_step(Plan& plan, int device, const View& from, const View& to, ExtraOperand zero_point) {
+  Epilogue epilogue(from.tensor.ndim, "float");
+  epilogue.dequantize(from.tensor, {}, zero_point);
+  add_epilogue_step(plan, device, from, to, epilogue);
 }
 
-Tensor convert_operand(Plan& plan, int device, const Tensor& from, int& operand, DType dtype) {
-  Tensor to = has_no_gaps(from) ? from : row_major(from, dtype);
-  to.dtype = dtype;
+Tensor dense(const Tensor& shape, DType dtype) {
+  Tensor t = has_no_gaps(shape) ? shape : row_major(shape, dtype);
+  t.dtype = dtype;
+  return t;
+}
+
+Tensor convert_operand(Plan& plan, int device, const Tensor& from, int& operand, DType dtype,
+                       ExtraOperand zero_point) {
+  auto to = dense(from, dtype);
   int copy = plan.add_scratch(static_cast<std::size_t>(to.numel()) * size_of(dtype));
-  add_conversion_step(plan, device, {from, operand}, {to, copy});
+  add_conversion_step(plan, device, {from, operand}, {to, copy}, zero_point);
   operand = copy;
   return to;
 }

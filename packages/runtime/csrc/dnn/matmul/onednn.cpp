@@ -71,7 +71,8 @@ struct Product {
                                       : math_type(device, p.a.dtype, p.c.numel() * p.k(),
                                                   p.a.numel() + p.b.numel() + p.c.numel());
   bool floats = p.a.dtype == p.b.dtype && is_float(p.a.dtype);
-  bool packs = false;  ///< b, whose numbers never change
+  bool packs = false;      ///< b, whose numbers never change
+  bool as_floats = false;  ///< integers are converted
 
   std::string add(const dnnl::primitive_attr& attributes, Arguments arguments, bool reads_result) {
     auto& engine = engine_of(device);
@@ -115,7 +116,7 @@ struct Product {
   }
 
   dnnl::memory::desc in_math_type(const PlacedOperand& place) const {
-    return in_type(place.desc, p.a.dtype, type);
+    return as_floats ? with_type(place.desc, data_type_of(type)) : in_type(place.desc, p.a.dtype, type);
   }
   // On a CPU oneDNN's first choice is not the fastest for large products (measured from 512 to 2048): floats
   // are faster with weights that are first reordered to blocks, integers by the implementation "gemm:jit".
@@ -192,6 +193,10 @@ struct Widened {
   }
 };
 
+std::int64_t largest(DType of_eight_bits) {
+  return of_eight_bits == DType::i8 ? 128 : 255;
+}
+
 bool has_integers(const MatmulProblem& p) {
   return !is_float(p.a.dtype) && !is_float(p.b.dtype);
 }
@@ -261,13 +266,15 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   int device = p.problem.device(), operand_a = 0, operand_b = 1;
   reject_unless(!has_integer_weights(p) || converts_weights(p), no_conversion);
   bool integers = has_integers(p);
-  bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
-                      !p.zero_a.tensor && !p.zero_b.tensor;
-  reject_unless(!p.offset_b.tensor, "offsets");
-  // f32 has the sums of so many products of integers exactly.
-  constexpr std::int64_t max_exact_sum = 1 << 10;
   bool as_floats = integers && !multiplies_integers(device);
-  bool exact = is_float(p.c.dtype) || (p.c.dtype == DType::i32 && p.k() <= max_exact_sum);
+  bool one_zero_of_a = as_floats && p.zero_a.tensor && p.zero_a.tensor->numel() == 1;
+  bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
+                      (!p.zero_a.tensor || one_zero_of_a) && !p.zero_b.tensor;
+  reject_unless(!p.offset_b.tensor, "offsets");
+  // f32 has so large sums exactly; a result with scales is rounded in any case.
+  constexpr std::int64_t max_exact_sum = 1 << 24;
+  auto max_product = largest(p.a.dtype) * largest(p.b.dtype);
+  bool exact = is_float(p.c.dtype) || p.scale_a.tensor || p.k() * max_product <= max_exact_sum;
   bool eight_bits = size_of(p.a.dtype) == 1 && size_of(p.b.dtype) == 1;
   reject_unless(!as_floats || (scales_later && exact && eight_bits), saturation);
   // bf16 holds every fp8 number.
@@ -277,8 +284,11 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
               : small_a && small_b ? math_type(device, DType::bf16, p.c.numel() * p.k(),
                                                p.a.numel() + p.b.numel() + p.c.numel())
                                    : DType::bf16;
-  auto a = small_a ? convert_operand(plan, device, p.a, operand_a, wide) : p.a;
-  auto b = small_b ? convert_operand(plan, device, p.b, operand_b, wide) : p.b;
+  auto a =
+      small_a ? convert_operand(plan, device, p.a, operand_a, wide, one_zero_of_a ? p.zero_a : ExtraOperand())
+              : p.a;
+  bool packs = as_floats && p.options.packed_b;
+  auto b = small_b && !packs ? convert_operand(plan, device, p.b, operand_b, wide) : p.b;
   auto sums = row_major(p.c, integers && scales_later && !as_floats ? DType::i32 : DType::f32);
   int scratch = plan.add_scratch(static_cast<std::size_t>(sums.numel()) * size_of(sums.dtype));
   Arguments arguments;
@@ -287,7 +297,8 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   Product product{p, plan, {describe(a), operand_a}, {describe(b), operand_b}, {describe(sums), scratch}, {}};
   if (as_floats) {
     product.type = wide;
-    product.floats = true;
+    product.floats = product.as_floats = true;
+    product.packs = packs;
   }
   auto name = product.add(attributes, std::move(arguments), false);
   bool integer_epilogue = sums.dtype == DType::i32 && p.options.post_ops.empty() && !p.options.a &&
