@@ -181,9 +181,11 @@ def _definitions(
 ) -> dict[str, str]:
     """Return CMake's variables for the build of a package."""
     folder = OWN.folder("manylinux")
-    linked = manylinux.link_options(folder)
+    # The linker's id of a build is a hash of what is stripped, too, such as names of temporary files.
+    without_id = " -Wl,--build-id=none"
+    linked = manylinux.link_options(folder) + without_id
     known = {f"CMAKE_{kind}_LINKER_FLAGS": linked for kind in ("SHARED", "MODULE")}
-    known["CMAKE_EXE_LINKER_FLAGS"] = manylinux.program_options(folder)
+    known["CMAKE_EXE_LINKER_FLAGS"] = manylinux.program_options(folder) + without_id
     # No path of this machine is in a library.
     known["CMAKE_CXX_FLAGS"] = f"-ffile-prefix-map={ROOT}=."
     known["XPU_WHEELS_PYTHON"] = str(Environment("wheels", OWN).bin / "python")

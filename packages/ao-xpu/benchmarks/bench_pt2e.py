@@ -68,7 +68,11 @@ def _compiled(net: Any, x: Any, is_dynamic: bool) -> Callable[[], Any]:
         get_default_x86_inductor_quantization_config,
     )
 
-    settings = get_default_x86_inductor_quantization_config(is_dynamic=is_dynamic)
+    # The quantizer asks for it on CPUs without VNNI, where products of larger numbers saturate.
+    reduces = torch.backends.cpu.get_cpu_capability() == "AVX2"
+    settings = get_default_x86_inductor_quantization_config(
+        is_dynamic=is_dynamic, reduce_range=reduces
+    )
     with torch.no_grad():
         exported = torch.export.export(net, (x,), strict=True).module()
         prepared = prepare_pt2e(exported, X86InductorQuantizer().set_global(settings))

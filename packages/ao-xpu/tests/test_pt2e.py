@@ -6,6 +6,7 @@ import pytest
 import torch
 from int8_models import CONVOLUTIONS, LINEAR, MODELS
 from pt2e_flow import (
+    CALL,
     FROZEN,
     compiled,
     expected,
@@ -145,6 +146,24 @@ def test_lowered_by_torchao(name):
     got, calls, _ = compiled(lowered, x)
     assert len(calls) == case.operators
     assert sqnr(expected_of_graph, got) > 35
+
+
+@pytest.mark.values
+@pytest.mark.parametrize("name", ["mlp", "residual mlp", "pooled", "residual"])
+def test_reduced_range(name):
+    """Layers know that their inputs have no numbers over 127, and their results get none."""
+    case = MODELS[name]
+    converted, x = quantize(case, x86(reduce_range=True), "xpu")
+    x = 3 * x  # beyond the calibrated range
+    got, calls, code = compiled(converted, x)
+    assert len(calls) == case.operators
+    lines = [line for line in code.splitlines() if CALL.search(line)]
+    assert all(";x<128" in line for line in lines)
+    assert any(";y<128" in line for line in lines)
+    with torch.no_grad():
+        assert sqnr(converted(x), got) > 35
+        lowered = lowered_by_torchao(converted, x)
+        assert sqnr(converted(x), lowered(x)) > 35
 
 
 @pytest.mark.values

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from . import quantized_ranges
+
 # What handles the patterns, in PyTorch and in TorchAO.
 _HANDLERS_OF_CPU = ("linear_dynamic_fp16_weight_prepack", "scaled_embedding_bag")
 # These have kernels for weights of int8, not of float8.
@@ -27,7 +29,17 @@ def reject_on_xpu(stock: Callable[..., Any]) -> Callable[..., Any]:
                     return False
                 return extra_check is None or bool(extra_check(match))
 
-            return stock(pattern, extra_check=check, pass_number=pass_number)(handler)
+            @functools.wraps(handler)
+            def replace(match: Any, *args: Any, **kwargs: Any) -> Any:
+                if not _is_on_xpu(match):
+                    return handler(match, *args, **kwargs)
+                graph = match.graph
+                quantized_ranges.mark(graph)
+                result = handler(match, *args, **kwargs)
+                quantized_ranges.mark(graph)
+                return result
+
+            return stock(pattern, extra_check=check, pass_number=pass_number)(replace)
 
         return register
 

@@ -120,6 +120,23 @@ def test_sum_with_a_linear_layer(step, summand, result, activation):
 
 
 @pytest.mark.values
+@pytest.mark.parametrize("activation", ["none", "relu"])
+@pytest.mark.parametrize("result", [torch.float32, torch.uint8, torch.int8], ids=str)
+def test_marks_of_a_reduced_range(result, activation):
+    """Inputs up to 127 are multiplied as integers on every CPU; an integer result has no number over 127."""
+    x, weight, (scales, zeros, bias), outcome, _ = linear_operands(torch.uint8, result)
+    x //= 2
+    scales *= 10  # some results are over 127
+    arguments = (scales, zeros, bias, *outcome, activation, [])
+    plain = linear("default", x, weight, (*arguments, ""), "cpu")
+    marked = linear("default", x, weight, (*arguments, ";x<128;y<128"), "xpu")
+    if not result.is_floating_point:
+        assert plain.max() > 127 or result == torch.int8
+        plain = plain.clamp(max=127)
+    assert_results(marked, plain)
+
+
+@pytest.mark.values
 def test_summands_of_any_strides():
     x, weight, (scales, zeros, bias), outcome, generator = linear_operands(
         torch.uint8, torch.float32, shape=(6, 40), n=24

@@ -76,7 +76,7 @@ void check_problem(const ConvProblem& p) {
   for (auto* t : {&p.x, &p.w, &p.y}) reject_unless(t->numel() > 0, "an operand is empty");
 }
 
-bool saturates(const ConvProblem& p) {
+bool may_saturate(const ConvProblem& p) {
   return !is_float(p.x.dtype) && !multiplies_integers(p.problem.device());
 }
 
@@ -286,7 +286,8 @@ namespace {
 
 std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type, Layouts layouts) {
   check_problem(p);
-  reject_unless(!saturates(p), saturation);
+  bool is_small = p.options.small_src && p.x.dtype == DType::u8 && p.w.dtype == DType::i8;
+  reject_unless(!may_saturate(p) || is_small, saturation);
   ConvPass pass{p, plan, type, layouts};
   switch (p.sum) {
     case ConvSum::y:
@@ -341,7 +342,7 @@ std::string conv_onednn_in_f32(const ConvProblem& p, Plan& plan, Layouts layouts
 
 std::string conv_onednn_and_kernel(const ConvProblem& p, Plan& plan) {
   check_problem(p);
-  if (saturates(p)) return conv_of_floats_and_kernel(p, plan);
+  if (may_saturate(p)) return conv_of_floats_and_kernel(p, plan);
   reject_unless(p.sum == ConvSum::y || !p.is_quantized(), "oneDNN has no quantized transposed convolution");
   int device = p.problem.device();
   auto& result = p.result();

@@ -59,7 +59,7 @@ ConvProblem::ConvProblem(const char* name, int device, ConvSum sum_, const Tenso
   problem.add(w);
   problem.add(y);
   problem.number(static_cast<int>(sum) | forward << 2 | o.transposed << 3 | o.deterministic << 4 |
-                 o.allow_tf32 << 5 | (o.packed_weights != nullptr) << 6);
+                 o.allow_tf32 << 5 | (o.packed_weights != nullptr) << 6 | o.small_src << 7);
   problem.number(groups);
   for (int d = 0; d < spatial; ++d)
     for (auto value : {stride[d], dilation[d], padding_l[d], padding_r[d]}) problem.number(value);

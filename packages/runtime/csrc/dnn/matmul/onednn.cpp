@@ -212,7 +212,8 @@ bool is_column_bias(const Tensor& bias) {
 
 std::string matmul_onednn(const MatmulProblem& p, Plan& plan) {
   check_problem(p);
-  reject_unless(!has_integers(p) || multiplies_integers(p.problem.device()), saturation);
+  bool is_small = p.options.small_a && p.a.dtype == DType::u8 && p.b.dtype == DType::i8;
+  reject_unless(!has_integers(p) || is_small || multiplies_integers(p.problem.device()), saturation);
   check_strides(p.c, "c");
   // A column-major c = a @ b is the row-major product of the transposed operands in the other order.
   Widened widened(p);

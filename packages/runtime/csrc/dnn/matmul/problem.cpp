@@ -83,7 +83,7 @@ MatmulProblem::MatmulProblem(int device, const Tensor& a_, const Tensor& b_, con
   problem.add(c);
   is_b_aligned = reinterpret_cast<std::uintptr_t>(b.data) % 4 == 0;
   problem.number(o.deterministic | o.allow_tf32 << 1 | is_b_aligned << 2 | quantizes_rows << 3 |
-                 (o.packed_b != nullptr) << 4);
+                 (o.packed_b != nullptr) << 4 | o.small_a << 5);
   bias = post_ops.add(problem, o.bias);
   scale_a = post_ops.add(problem, o.a.scale);
   zero_a = post_ops.add(problem, o.a.zero_point);

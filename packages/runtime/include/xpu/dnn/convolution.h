@@ -23,6 +23,8 @@ struct ConvOptions {
   bool allow_tf32 = false;
   /// Of the weights, if their numbers never change; must outlive the call. Forward only.
   PackedWeights* packed_weights = nullptr;
+  /// No number of the source, of u8, is over 127. On CPUs without VNNI oneDNN then sums right.
+  bool small_src = false;
 };
 
 /// Shapes are N C [D [H]] W with any strides, so channels-last too. Weights are O I/g K..., and I O/g K...

@@ -68,7 +68,8 @@ Tensor quantized_convolution(const Tensor& input, const TensorQuantization& quan
                                 static_cast<float>(binary->scale),
                                 static_cast<float>(binary->zero_point),
                                 {}});
-  add_activation(options.post_ops, activation.name, activation.scalars, activation.algorithm);
+  activation.append_to(options.post_ops, result_type);
+  options.small_src = activation.has_small_input();
   auto source = without_gaps(input, output.suggest_memory_format());
   translate_errors([&] {
     xpu::dnn::convolution(stream_of(input), view_of(source), view_of(weight), view_of(output), options);

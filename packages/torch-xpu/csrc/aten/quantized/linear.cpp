@@ -57,7 +57,8 @@ Tensor quantized_linear(const Tensor& input, const TensorQuantization& quantizat
     operand = binary->operand.reshape({-1, n});
     add_binary(options.post_ops, "add", {}, operand, target.sizes());
   }
-  add_activation(options.post_ops, activation.name, activation.scalars, activation.algorithm);
+  activation.append_to(options.post_ops, result_type);
+  options.small_a = activation.has_small_input();
   translate_errors(
       [&] { xpu::dnn::matmul(stream_of(input), view_of(rows), view_of(weight), view_of(target), options); });
   if (!output.is_contiguous()) output.copy_(target.view(sizes));

@@ -1,5 +1,7 @@
 #include "aten/quantized/operands.h"
 
+#include <limits>
+
 #include "ops/arguments.h"
 #include "ops/dnn/device_scalar.h"
 #include "ops/dnn/frozen_weight.h"
@@ -61,7 +63,18 @@ ResultType ResultType::of(const char* op, std::optional<at::ScalarType> given, d
   // implementations have no zero points.
   TensorQuantization quantization{device_scalar(static_cast<float>(scale), input), {}};
   if (zero_point != 0) quantization.zero_point = device_scalar(static_cast<std::int32_t>(zero_point), input);
-  return {type, quantization};
+  return {type, quantization, scale, zero_point};
+}
+
+void Activation::append_to(PostOps& steps, const ResultType& result) const {
+  using xpu::dnn::PostOp;
+  auto before = steps.size();
+  add_activation(steps, name, scalars, algorithm.substr(0, algorithm.find(';')));
+  if (is_float_result(result.type) || !has(";y<128")) return;
+  auto most = static_cast<float>(result.scale * static_cast<double>(127 - result.zero_point));
+  bool is_relu = steps.size() > before && steps.back().kind == PostOp::Kind::relu && steps.back().alpha == 0;
+  if (is_relu) steps.pop_back();
+  steps.push_back({PostOp::Kind::clip, is_relu ? 0 : std::numeric_limits<float>::lowest(), most});
 }
 
 void BinaryStep::check(const char* op, double alpha, const ResultType& result) const {

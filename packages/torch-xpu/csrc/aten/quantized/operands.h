@@ -23,22 +23,33 @@ struct TensorQuantization {
   xpu::dnn::Quantization view() const;
 };
 
-/// The activation after all, as add_activation() takes it.
-struct Activation {
-  std::string_view name;
-  c10::List<std::optional<at::Scalar>> scalars;
-  std::string_view algorithm;
-};
-
 /// What an integer result is stored as.
 struct ResultType {
   at::ScalarType type;
   TensorQuantization quantization;
+  double scale = 1;
+  std::int64_t zero_point = 0;
 
   /// Throws for types other than int8, uint8, float32 and bfloat16, and for floats with a scale or zero
   /// point.
   static ResultType of(const char* op, std::optional<at::ScalarType> type, double scale,
                        std::int64_t zero_point, const at::Tensor& input);
+};
+
+/// The activation after all, as add_activation() takes it. Behind the algorithm stand marks of what a graph
+/// knows of its numbers; torch_xpu/quantized_ranges.py writes them.
+struct Activation {
+  std::string_view name;
+  c10::List<std::optional<at::Scalar>> scalars;
+  std::string_view algorithm;
+
+  /// True if no number of the input is over 127.
+  bool has_small_input() const { return has(";x<128"); }
+  /// Appends the steps, and one after which no number of the result is over 127 if there must be none.
+  void append_to(PostOps& steps, const ResultType& result) const;
+
+ private:
+  bool has(std::string_view mark) const { return algorithm.find(mark) != std::string_view::npos; }
 };
 
 /// The step with another tensor, before the activation.
