@@ -29,6 +29,8 @@ def program(tmp_path_factory):
         ("cmake", "--build", build),
     ):
         done = run(*command)
+        if "cannot find the CUDA" in done.stderr:
+            pytest.skip("CMake finds PyTorch's build for CUDA only beside CUDA's libraries")
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return build / "program"
 

@@ -60,6 +60,7 @@ EXPORT AOTInductorModelContainerRun(Model* model, AtenTensorHandle* inputs, std:
                                     AtenTensorHandle* outputs, std::size_t, void* stream, void*) {
   auto failed = run(*model, inputs[0], outputs, stream);
   aoti_torch_delete_tensor_object(inputs[0]);
+  inputs[0] = nullptr;  // as a sign that it was taken
   return failed;
 }
 EXPORT AOTInductorModelContainerRunSingleThreaded(Model* model, AtenTensorHandle* inputs, std::size_t count,
