@@ -284,10 +284,8 @@ def test_names_that_describe_nothing():
 
 @pytest.mark.parametrize("name", ["combo_kernels", "benchmark_fusion", "benchmark_combo_kernel"])
 def test_settings_that_are_off(name):
-    from inductor_xpu import modes
-
-    modes._warn.cache_clear()
-    with torch._inductor.config.patch({name: True}), pytest.warns(UserWarning, match=name):
+    """They join and measure kernels that Triton writes."""
+    with torch._inductor.config.patch({name: True}):
         compare(lambda x: (x.sin().sum(0), x.cos(), x * 3), torch.randn(5, 8))
 
 

@@ -32,7 +32,7 @@ _NEVER = ("triton.cooperative_reductions", "triton.force_cooperative_reductions"
 
 
 def supported_settings(patches: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the settings of a compilation without the unsupported ones, and warn if one was on.
+    """Return the settings of a compilation without those that have no effect; warn if tuning was on.
 
     Where Inductor is to capture graphs, it does so by the policy of graphs.py.
     """

@@ -12,7 +12,9 @@ def simplify(module: Any) -> Any:
     manager = ir.pass_manager(module.context)
     manager.enable_debug()
     passes.common.add_inliner(manager)
-    passes.ttir.add_rewrite_tensor_pointer(manager)
+    # Triton 3.8 has no tensor pointers.
+    if rewrite := getattr(passes.ttir, "add_rewrite_tensor_pointer", None):
+        rewrite(manager)
     passes.ttir.add_rewrite_tensor_descriptor_to_pointer(manager)
     passes.common.add_canonicalizer(manager)
     passes.ttir.add_combine(manager)
