@@ -51,6 +51,10 @@ class Utilities:
         return loaded, loaded, 0, 0, items  # the kernel is its module, too
 
     @staticmethod
+    def unload_module(module: LoadedKernel) -> None:
+        """Do nothing: the kernel goes with its last reference. Triton asks for it since 3.8."""
+
+    @staticmethod
     @cache
     def get_device_properties(device: int) -> dict[str, Any]:
         """Return the properties of a device by Triton's names; clocks are in kHz."""
