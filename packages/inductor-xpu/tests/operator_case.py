@@ -8,6 +8,7 @@ from fnmatch import fnmatch
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
 import torch_xpu
 from torch._dynamo.utils import counters
@@ -53,6 +54,12 @@ def operators() -> dict[str, OpInfo]:
         f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name: op for op in op_db
     }
     return dict(sorted(named.items()))
+
+
+def require(name: str) -> None:
+    """Skip the test if this PyTorch has no operator of the name."""
+    if name not in operators():
+        pytest.skip(f"PyTorch {torch.__version__} has no tests of {name}")
 
 
 def check(name: str, dtypes: tuple[torch.dtype, ...] = DTYPES) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import operator_case
 import pytest
+from torch_xpu.torch_version import RELEASE
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -20,9 +21,11 @@ SAMPLE = 40
 @pytest.mark.values
 @pytest.mark.parametrize("name", PASSING[:: len(PASSING) // SAMPLE])
 def test_as_without_compilation(name):
+    operator_case.require(name)
     operator_case.check(name)
 
 
+@pytest.mark.skipif(RELEASE != (2, 13), reason="the operators of PyTorch 2.13 are recorded")
 def test_all_operators_are_recorded():
     assert set(RECORDED) == set(operator_case.operators())
 

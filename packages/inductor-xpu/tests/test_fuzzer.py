@@ -39,7 +39,7 @@ def last_of_equal_numbers():
     stock = reductions.Term
 
     def changed(template, args=()):
-        return stock(template.replace("{1} < s1", "{1} > s1"), args)
+        return stock(template.replace("{1} < {3}", "{1} > {3}"), args)
 
     return mock.patch.object(reductions, "Term", changed)
 
@@ -94,7 +94,7 @@ MUTATIONS = {
         lambda: mock.patch.dict(operators._COMPARISONS, {"gt": ">="}),
     ),
     "masked elements are zero": (106, masked_elements_are_zero),
-    "the last of equal numbers": (110, last_of_equal_numbers),
+    "the last of equal numbers": (156, last_of_equal_numbers),
     "values of other arguments are kept": (114, values_of_other_arguments),
     "atomic updates are stores": (100, atomic_updates_are_stores),
     "columns have no tail": (107, columns_without_a_tail),
