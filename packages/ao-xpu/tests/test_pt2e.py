@@ -31,8 +31,9 @@ pytestmark = [
 def test_models_have_the_accuracy_of_the_cpu(name):
     case = MODELS[name]
     converted, x = quantize(case, x86(), "xpu")
-    got, calls, _ = compiled(converted, x)
+    got, calls, code = compiled(converted, x)
     assert len(calls) == case.operators
+    assert "<128" not in code
     assert sqnr(expected(case), got) >= noise_of_cpu(case, x86()) - 0.2
     with torch.no_grad():
         assert sqnr(converted(x), got) > 35  # the graph before it is fused
@@ -46,6 +47,7 @@ def test_quantizer_of_xpu(name):
     got, calls, code = compiled(converted, x)
     assert len(calls) == case.operators
     assert "torch.uint8" not in code  # its activations are signed
+    assert "<128" not in code
     assert sqnr(expected(case), got) > 25
 
 
