@@ -25,8 +25,12 @@ class Case:
 
 @pytest.mark.values
 @pytest.mark.onednn
-def test_a_package_gives_what_the_compiled_model_gives(tmp_path):
-    converted, x = flow.quantize(Case(), flow.xpu(), "xpu")
+@pytest.mark.parametrize(
+    "quantizer", [flow.xpu(), flow.x86(reduce_range=True)], ids=["int8", "reduced uint8"]
+)
+def test_a_package_gives_what_the_compiled_model_gives(tmp_path, quantizer):
+    converted, x = flow.quantize(Case(), quantizer, "xpu")
+    x = 3 * x  # beyond the calibrated range
     expected, calls, _ = flow.compiled(converted, x)
     assert [name for name, _ in calls] == ["qlinear_pointwise"] * 2
     with torch.no_grad(), warnings.catch_warnings():
