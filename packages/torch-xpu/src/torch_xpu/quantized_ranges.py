@@ -14,8 +14,8 @@ _NOTE = "xpu_quant_max"
 _SMALL = 127
 # The positions of the greatest number and the type among the arguments of quantize_per_tensor.
 _QUANT_MAX, _TYPE = 4, 5
-# These pass on numbers of their first argument.
-_PASSES_ON = ("view", "reshape", "permute", "transpose", "clone", "slice", "expand", "max_pool2d")
+# The results of these have numbers of the first argument alone.
+_PASSES_ON = {"view", "reshape", "permute", "transpose", "clone", "slice", "expand"}
 
 
 def mark(graph: torch.fx.Graph) -> None:
@@ -33,7 +33,9 @@ def mark(graph: torch.fx.Graph) -> None:
 
 def _is_layer(node: torch.fx.Node) -> bool:
     name = str(node.target)
-    return name.startswith("onednn.q") and "_pointwise" in name
+    if not name.startswith("onednn.q") or "_pointwise" not in name:
+        return False
+    return len(node.args) == len(node.target._schema.arguments)  # the last one is the algorithm
 
 
 def _marked(algorithm: str | None, layer: torch.fx.Node) -> str:
@@ -56,7 +58,8 @@ def _has_small_numbers(node: Any) -> bool:
     while isinstance(node, torch.fx.Node):
         if _NOTE in node.meta:
             return bool(node.meta[_NOTE] <= _SMALL)
-        if not str(node.target).removeprefix("aten.").startswith(_PASSES_ON):
+        namespace, _, name = str(node.target).partition(".")
+        if namespace != "aten" or name.partition(".")[0] not in _PASSES_ON:
             return False
         node = node.args[0]
     return False

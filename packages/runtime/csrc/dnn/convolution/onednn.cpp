@@ -300,7 +300,7 @@ std::string conv_onednn_in(const ConvProblem& p, Plan& plan, DType type, Layouts
   fail<InternalError>("unknown convolution pass");
 }
 
-// Eight-bit integers as floats: the sums by a primitive, the scales and the epilogue by a kernel.
+// Converts eight-bit integers to floats. A primitive computes the sums, a kernel applies scales and epilogue.
 std::string conv_of_floats_and_kernel(const ConvProblem& p, Plan& plan) {
   int device = p.problem.device();
   auto is_one = [](ExtraOperand extra) { return !extra.tensor || extra.tensor->numel() == 1; };

@@ -23,7 +23,7 @@ class ElementwiseStep : public Step {
   }
 
   static bool can_run(const View& from, const View& to, const Epilogue& epilogue) {
-    constexpr int others = 3;  // the result, also as an input, and the sums
+    constexpr int others = 3;  // the result, its previous content, and the sums
     auto is_plain = [](DType t) { return size_of(t) > 0 && t != DType::f8e8m0 && !is_complex(t); };
     auto is_read = [&](const Epilogue::Extra& extra) {
       bool shares = std::any_of(extra.share, extra.share + to.tensor.ndim, [](auto n) { return n != 1; });

@@ -15,18 +15,19 @@ struct View {
 /// Adds a step that computes c = epilogue(from), element by element.
 void add_epilogue_step(Plan& plan, int device, const View& from, const View& c, const Epilogue& epilogue);
 
-/// Adds a step that converts `from`, less the zero point of all its elements, to the type of `to`, a tensor
-/// of the same shape.
+/// Adds a step that subtracts the zero point, if there is one, and converts the result to the type of `to`, a
+/// tensor of the same shape.
 void add_conversion_step(Plan& plan, int device, const View& from, const View& to,
                          ExtraOperand zero_point = {});
 
 /// Returns a row-major tensor of that shape, without memory.
 Tensor row_major(const Tensor& shape, DType dtype);
-/// Returns a tensor of that shape, without memory: with its strides if it has no gaps, otherwise row-major.
+/// Returns a tensor of that shape, without memory. It has the same strides if there are no gaps between them,
+/// otherwise those of rows.
 Tensor dense(const Tensor& shape, DType dtype);
 
-/// Adds a step that copies `from` to scratch as dense() says, less the zero point. Returns the copy, and sets
-/// `operand` to its index.
+/// Adds such a step to scratch memory in the layout of dense(). Returns the copy, and sets `operand` to its
+/// index.
 Tensor convert_operand(Plan& plan, int device, const Tensor& from, int& operand, DType dtype,
                        ExtraOperand zero_point = {});
 

@@ -272,7 +272,7 @@ std::string matmul_onednn_and_kernel(const MatmulProblem& p, Plan& plan) {
   bool scales_later = is_constant_along_k(p.scale_a, 1) && is_constant_along_k(p.scale_b, 2) &&
                       (!p.zero_a.tensor || one_zero_of_a) && !p.zero_b.tensor;
   reject_unless(!p.offset_b.tensor, "offsets");
-  // f32 has so large sums exactly; a result with scales is rounded in any case.
+  // f32 represents all integers up to this. A result with scales is rounded anyway.
   constexpr std::int64_t max_exact_sum = 1 << 24;
   auto max_product = largest(p.a.dtype) * largest(p.b.dtype);
   bool exact = is_float(p.c.dtype) || p.scale_a.tensor || p.k() * max_product <= max_exact_sum;

@@ -23,7 +23,8 @@ struct ConvOptions {
   bool allow_tf32 = false;
   /// Of the weights, if their numbers never change; must outlive the call. Forward only.
   PackedWeights* packed_weights = nullptr;
-  /// No number of the source, of u8, is over 127. On CPUs without VNNI oneDNN then sums right.
+  /// Promises that the source is u8 and has no number over 127. oneDNN's sums are then exact on CPUs without
+  /// VNNI, too.
   bool small_src = false;
 };
 

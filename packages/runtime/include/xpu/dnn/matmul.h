@@ -17,7 +17,8 @@ struct MatmulOptions {
   bool deterministic = false;
   bool allow_tf32 = false;            ///< f32 operands may lose mantissa bits on hardware that gains by it
   PackedWeights* packed_b = nullptr;  ///< of b, if its numbers never change; must outlive the call
-  /// No number of a, of u8, is over 127. On CPUs without VNNI oneDNN then sums right.
+  /// Promises that a is u8 and has no number over 127. oneDNN's sums are then exact on CPUs without VNNI,
+  /// too.
   bool small_a = false;
 };
 

@@ -36,8 +36,8 @@ struct ResultType {
                        std::int64_t zero_point, const at::Tensor& input);
 };
 
-/// The activation after all, as add_activation() takes it. Behind the algorithm stand marks of what a graph
-/// knows of its numbers; torch_xpu/quantized_ranges.py writes them.
+/// The activation, which is the last step. Its algorithm may end with marks, which
+/// torch_xpu/quantized_ranges.py writes: what a graph knows about the numbers of the input and the result.
 struct Activation {
   std::string_view name;
   c10::List<std::optional<at::Scalar>> scalars;
@@ -45,7 +45,7 @@ struct Activation {
 
   /// True if no number of the input is over 127.
   bool has_small_input() const { return has(";x<128"); }
-  /// Appends the steps, and one after which no number of the result is over 127 if there must be none.
+  /// Appends the steps. Cuts the result at 127 if a mark says so.
   void append_to(PostOps& steps, const ResultType& result) const;
 
  private:
