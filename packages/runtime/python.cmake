@@ -22,7 +22,9 @@ else()
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${stage}" ${ready}
     COMMAND "${CMAKE_COMMAND}" -E copy_directory "${CMAKE_CURRENT_SOURCE_DIR}/src/xpu_runtime" "${stage}/xpu_runtime"
     COMMAND "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:_C>" "${stage}/xpu_runtime"
-    COMMAND "${Python_EXECUTABLE}" "${ready_script}" "${stage}" "${CMAKE_CURRENT_BINARY_DIR}" "${XPU_READY_PROGRAMS}"
+    COMMAND "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:xpu_runtime>" "${stage}/xpu_runtime/lib/$<TARGET_FILE_NAME:xpu_runtime>"
+    COMMAND "${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${XPU_VENDOR_LIB}"
+            "${Python_EXECUTABLE}" "${ready_script}" "${stage}" "${CMAKE_CURRENT_BINARY_DIR}" "${XPU_READY_PROGRAMS}"
     DEPENDS _C xpu_runtime "${ready_script}" ready_kernels/kernels.json src/xpu_runtime/pack_file.py VERBATIM)
   add_custom_target(ready_kernels ALL DEPENDS ${ready})
 endif()

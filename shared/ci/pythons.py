@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nox
 
-from . import compatibility
+from . import compatibility, torch_wheels
 from .environments import Environment, preparation_lock
 from .interpreters import newer_interpreters
 from .packages import PACKAGES, SHARED_PACKAGES
@@ -22,7 +22,11 @@ def run(session: nox.Session) -> None:
         environment = Environment("device", interpreter)
         groups = [line for package in PACKAGES for line in package.group("test")]
         with preparation_lock():
-            wheels = build_wheels(session, PACKAGES + SHARED_PACKAGES, interpreter)
+            # Those of a release.
+            torches = torch_wheels.VERSIONS
+            wheels = build_wheels(
+                session, PACKAGES + SHARED_PACKAGES, interpreter, torches=torches
+            )
             environment.install_wheels(session, wheels, groups)
         session.log(f"suites of {', '.join(chosen_suites(session))} with {interpreter.path}")
         reports = []

@@ -52,6 +52,7 @@ NOT_IN_WHEEL = {
     "accuracy",
     "soak",
     "everyday",
+    "upstream",
     "build",
     "__pycache__",
     ".pytest_cache",

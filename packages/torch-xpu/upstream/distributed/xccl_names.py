@@ -51,6 +51,13 @@ class XcclNames(CudaNames):
         node.attr = _ATTRIBUTES.get(node.attr, node.attr)
         return super().visit_Attribute(node)
 
+    def visit_Call(self, node: ast.Call) -> ast.Call:  # noqa: N802
+        """Let Kineto record profiles of a device: the profiler before it, PyTorch's default, knows CUDA alone."""
+        self.generic_visit(node)
+        if any(keyword.arg == "use_device" for keyword in node.keywords):
+            node.keywords.append(ast.keyword("use_kineto", ast.Constant(True)))
+        return node
+
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:  # noqa: N802
         """Leave out what the module has among its globals already."""
         return None if node.module == "torch.cuda.amp" else node
