@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import shutil
 import subprocess
 import zipfile
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import nox
 
-from . import manylinux
-from .environments import Environment, preparation_lock
+from . import manylinux, torch_wheels
+from .environments import preparation_lock
 from .interpreters import Interpreter
 from .packages import PACKAGES, ROOT, Package
 from .wheels import DIST, SOURCE_DATE, Kernels, build_wheels
@@ -101,12 +102,15 @@ def _build_sdist(session: nox.Session, package: Package) -> None:
 
 
 @functools.cache
-def _brought_symbols() -> set[str]:
-    """Return the symbols that PyTorch's libraries export, among them newer parts of libstdc++."""
-    (folder,) = Environment("wheels").path.glob("lib/python3.*/site-packages/torch/lib")
-    found = set()
-    for name in ("libtorch_cpu.so", "libc10.so", "libtorch_python.so"):
-        command = ["nm", "--dynamic", "--defined-only", "--format=posix", str(folder / name)]
+def _brought_symbols(folder: str) -> set[str]:
+    """Return what the libraries of a PyTorch export, among it newer parts of libstdc++.
+
+    The folder `torch_2_13` of a wheel is for PyTorch 2.13; libraries of other folders see none.
+    """
+    release = ".".join(re.findall(r"\d+", folder) if folder.startswith("torch_") else ())
+    found: set[str] = set()
+    for library in torch_wheels.libraries(release) if release else ():
+        command = ["nm", "--dynamic", "--defined-only", "--format=posix", str(library)]
         listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         found |= {line.split(maxsplit=1)[0] for line in listing.splitlines()}
     return found
@@ -131,7 +135,7 @@ def _check(session: nox.Session, wheel: Path) -> None:
             found = manylinux.newest_versions(library)
             session.log(f"{wheel.name}: {name}: {', '.join(found)}")
             wrong = manylinux.missing_symbols(library)
-            if wrong and (wrong := sorted(set(wrong) - _brought_symbols())):
+            if wrong := sorted(set(wrong) - _brought_symbols((*Path(name).parts, "")[1])):
                 session.error(
                     f"{name} wants what {manylinux.PLATFORM} does not have: {', '.join(wrong)}"
                 )

@@ -12,21 +12,20 @@ from .packages import ROOT
 
 #: The versions of PyTorch that a release is compiled for: one of each minor version.
 VERSIONS = ("2.13.0", "2.14.1", "2.15.0")
+_UNPACKED = ROOT / ".nox" / "torch-wheels"
+_LIBRARIES = ("lib/libc10.so", "lib/libtorch_cpu.so", "lib/libtorch_python.so")
 #: What CMake reads: headers, three libraries, the version, and the generator of C functions.
 PARTS = (
-    *("torch/include/", "torch/version.py", "torch/lib/libc10.so"),
-    *("torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so", "torchgen/"),
+    *("torch/include/", "torch/version.py", "torchgen/"),
+    *(f"torch/{name}" for name in _LIBRARIES),
 )
 
 
 def unpack(session: nox.Session, version: str) -> Path:
     """Return the folder `torch` of the version's wheel; download and unpack it if it is not installed."""
-    for installed in Environment("wheels").path.glob(
-        "lib/python3.*/site-packages/torch/version.py"
-    ):
-        if f"'{version}" in installed.read_text():
-            return installed.parent
-    folder = ROOT / ".nox" / "torch-wheels" / version
+    if installed := _installed(version):
+        return installed
+    folder = _UNPACKED / version
     complete = folder / "complete"
     if not complete.exists():
         environment = Environment("wheels")
@@ -41,3 +40,18 @@ def unpack(session: nox.Session, version: str) -> Path:
         wheel.unlink()
         complete.touch()
     return folder / "torch"
+
+
+def libraries(release: str) -> list[Path]:
+    """Return the libraries of the PyTorch that torch-xpu was compiled for, of a release such as 2.13."""
+    folder = _installed(release) or next(_UNPACKED.glob(f"{release}.*/torch"))
+    return [folder / name for name in _LIBRARIES]
+
+
+def _installed(version: str) -> Path | None:
+    """Return the folder of PyTorch in the environment that builds wheels, if it has this version."""
+    packages = "lib/python3.*/site-packages"
+    for file in Environment("wheels").path.glob(f"{packages}/torch/version.py"):
+        if f"'{version}" in file.read_text():
+            return file.parent
+    return None
