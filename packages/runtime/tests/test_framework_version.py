@@ -41,6 +41,20 @@ def test_a_version_fits_the_requirement(wheels, requirement, version, fits):
     assert (find_mismatch("adapter", "thing", version) is None) == fits
 
 
+@pytest.mark.parametrize(
+    ("version", "is_one"),
+    [
+        ("2.15.0", False),
+        ("2.15.0+cpu.dev", False),
+        ("2.15.0rc2", False),
+        ("2.15.0.dev20270101+cpu", True),
+        ("2.15.0a0+git1234", True),
+    ],
+)
+def test_versions_between_releases(version, is_one):
+    assert framework_version.is_development(version) == is_one
+
+
 def test_the_command_changes_what_pins_another_version(wheels):
     wheels("adapter", "thing==2.13.0")
     wheels("companion", "thing==2.14.1")

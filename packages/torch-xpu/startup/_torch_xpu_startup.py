@@ -38,9 +38,9 @@ def _prepare(torch_folder):
     import importlib.util
 
     from torch.version import __version__
-    from xpu_runtime.framework_version import find_mismatch
+    from xpu_runtime.framework_version import find_mismatch, is_development
 
-    if find_mismatch("torch-xpu", "torch", __version__):
+    if is_development(__version__) or find_mismatch("torch-xpu", "torch", __version__):
         return
     adapter = importlib.util.find_spec("torch_xpu")
     compiled = "torch_" + "_".join(__version__.split(".")[:2])

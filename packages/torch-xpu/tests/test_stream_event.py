@@ -8,6 +8,8 @@ import pytest
 import torch
 from xpu_testing import assert_close, run_child
 
+from torch_xpu.torch_version import RELEASE
+
 MB = 1 << 20
 N = 1500
 NOTHING_IS_QUEUED = os.environ.get("XPU_STRICT_MEMORY") == "1"
@@ -94,6 +96,16 @@ def test_elapsed_time_needs_timing():
     end.synchronize()
     with pytest.raises(RuntimeError):
         begin.elapsed_time(end)
+
+
+@pytest.mark.skipif(RELEASE < (2, 15), reason="this PyTorch has no events between processes")
+def test_events_are_not_shared_between_processes():
+    event = torch.xpu.Event(interprocess=True)
+    event.record()
+    event.synchronize()
+    for act in (event.ipc_handle, lambda: torch.xpu.Event.from_ipc_handle("xpu", bytes(64))):
+        with pytest.raises(NotImplementedError):
+            act()
 
 
 def test_generic_classes():

@@ -35,6 +35,11 @@ def find_mismatch(wheel: str, framework: str, version: str) -> Mismatch | None:
     return Mismatch(reason, command)
 
 
+def is_development(version: str) -> bool:
+    """Whether a version lies between releases, so that its binary interface may be none of theirs."""
+    return re.search(r"\.dev|a\d", version.partition("+")[0]) is not None
+
+
 def describe(wheel: str, framework: str, mismatch: Mismatch | None) -> dict[str, object]:
     """Return what ``xpu-sdk doctor`` shows of an adapter: versions and, if it stands aside, why."""
     known: dict[str, object] = {

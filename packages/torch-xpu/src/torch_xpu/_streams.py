@@ -53,8 +53,11 @@ class _XpuStreamBase(torch.Stream):
 class _XpuEventBase(torch.Event):
     """A point in a stream's work."""
 
-    def __new__(cls, enable_timing: bool = False) -> Any:
-        return super().__new__(cls, device="xpu", enable_timing=enable_timing)
+    # PyTorch 2.15 has events between processes. Those of xpu are none: PyTorch refuses their ipc_handle().
+    def __new__(cls, enable_timing: bool = False, interprocess: bool = False) -> Any:
+        return super().__new__(
+            cls, device="xpu", enable_timing=enable_timing, interprocess=interprocess
+        )
 
     # PyTorch's own takes no object of a class derived from its event.
     def elapsed_time(self, end_event: torch.Event) -> float:

@@ -7,12 +7,11 @@ package's own.
 from __future__ import annotations
 
 import functools
-import re
 import sys
 from pathlib import Path
 
 import torch
-from xpu_runtime.framework_version import Mismatch, find_mismatch
+from xpu_runtime.framework_version import Mismatch, find_mismatch, is_development
 
 _PACKAGE = Path(__file__).parent
 #: The minor version of this PyTorch, such as (2, 13).
@@ -39,7 +38,7 @@ def mismatch() -> Mismatch | None:
         )
     # A build from source is for the PyTorch that it was built with.
     compiled = sorted(path.name[6:].replace("_", ".") for path in _PACKAGE.glob("torch_[0-9]*_*"))
-    if COMPILED_FOLDER.is_dir() and not re.search(r"\.dev|a\d", version.partition("+")[0]):
+    if COMPILED_FOLDER.is_dir() and not is_development(version):
         return None
     return Mismatch(
         f"this torch-xpu was compiled for releases of torch {', '.join(compiled)}, and this is torch "

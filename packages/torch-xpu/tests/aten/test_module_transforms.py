@@ -10,6 +10,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing._internal.common_modules import module_db
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
+from torch_xpu.torch_version import RELEASE
+
 pytestmark = [pytest.mark.values, pytest.mark.filterwarnings("ignore")]
 
 
@@ -96,8 +98,10 @@ NOWHERE = {
 # Devices use fused cells: PyTorch has no forward derivative of them, on CUDA neither; fake ones want biases.
 REFUSED = {
     *(("nn.GRUCell", forward_derivative), ("nn.LSTMCell", forward_derivative)),
-    *(("nn.GRU", forward_derivative), ("nn.LSTM", layouts)),
+    ("nn.GRU", forward_derivative),
 }
+if RELEASE < (2, 15):
+    REFUSED.add(("nn.LSTM", layouts))
 
 
 def outcome(transform, module, arguments):
