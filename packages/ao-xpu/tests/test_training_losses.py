@@ -9,11 +9,15 @@ import torch
 from test_training import losses, network
 from torch.profiler import ProfilerActivity, profile
 from torchao.float8 import Float8LinearConfig, convert_to_float8_training
-from torchao.prototype.moe_training.config import MXFP8TrainingOpConfig
 from torchao.prototype.quantized_training import Int8MixedPrecisionTrainingConfig
 from torchao.prototype.quantized_training.bitnet import BitNetTrainingConfig
 from torchao.quantization import quantize_
 from torchao.quantization.quantize_.common import KernelPreference
+
+try:
+    from torchao.prototype.moe_training.config import MXFP8TrainingOpConfig
+except ValueError as error:
+    pytest.skip(f"this torchao does not suit this Triton: {error}", allow_module_level=True)
 
 pytestmark = pytest.mark.values
 

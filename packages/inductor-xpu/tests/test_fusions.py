@@ -27,6 +27,7 @@ ACTIVATIONS = {
     "hardswish": F.hardswish,
     "leaky_relu": lambda x: F.leaky_relu(x, 0.1),
     "elu": lambda x: F.elu(x, 1.5),
+    "elu with the factor 1": F.elu,
     "square": lambda x: x * x,
     "squared relu": lambda x: F.relu(x).square(),
     "a factor": lambda x: x * 0.3,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch_xpu
+from xpu_testing.cmake_programs import build_program
 
 SOURCE = Path(__file__).parents[2] / "cpp_program"
 PREFIXES = (torch.utils.cmake_prefix_path, torch_xpu.cmake_prefix_path)
@@ -20,9 +21,7 @@ def _output(*command, **named):
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("program")
-    prefix = f"-DCMAKE_PREFIX_PATH={';'.join(PREFIXES)}"
-    _output("cmake", "-S", str(SOURCE), "-B", str(folder), prefix)
-    _output("cmake", "--build", str(folder))
+    build_program(SOURCE, folder, PREFIXES)
     return folder / "score"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from model_packages import manifest_of, model_files, write_package
+from xpu_testing.cmake_programs import build_program
 
 import torch_xpu
 from torch_xpu.torch_version import COMPILED_FOLDER
@@ -22,17 +23,10 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    build = tmp_path_factory.mktemp("build")
-    prefixes = f"{torch.utils.cmake_prefix_path};{torch_xpu.cmake_prefix_path}"
-    for command in (
-        ("cmake", "-S", SOURCES, "-B", build, f"-DCMAKE_PREFIX_PATH={prefixes}"),
-        ("cmake", "--build", build),
-    ):
-        done = run(*command)
-        if "cannot find the CUDA" in done.stderr:
-            pytest.skip("CMake finds PyTorch's build for CUDA only beside CUDA's libraries")
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return build / "program"
+    folder = tmp_path_factory.mktemp("build")
+    prefixes = torch.utils.cmake_prefix_path, torch_xpu.cmake_prefix_path
+    build_program(SOURCES, folder, prefixes)
+    return folder / "program"
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -43,6 +44,11 @@ def _plain(name: str, expression: Call) -> Activation:
     return Activation(name, expression, lambda numbers: (Step(name),))
 
 
+def _elu(positive: Any, negative: Call) -> Activation:
+    expression = call("where.self", call("gt.Scalar", X, 0), positive, negative)
+    return Activation("elu", expression, lambda numbers: (Step("elu", numbers.get("alpha", 1.0)),))
+
+
 X = INPUT
 _SIGMOID_OF_SILU = call("add.Tensor", call("exp.default", call("neg.default", X)), 1)
 _CUBE = call("mul.Tensor", call("mul.Tensor", X, X), X)
@@ -52,6 +58,7 @@ _TANH_OF_GELU = call(
 _CLIPPED_TO_SIX = call(
     "clamp_max.default", call("clamp_min.default", call("add.Tensor", X, 3), 0), 6
 )
+_EXP_OF_ELU = call("expm1.default", call("mul.Tensor", X, 1.0))
 
 ACTIVATIONS = (
     # oneDNN's relu and clip turn NaN into a number: relu is elu with the factor 0, clamps are left out.
@@ -89,20 +96,10 @@ ACTIVATIONS = (
         call("where.self", call("gt.Scalar", X, 0), X, call("mul.Tensor", X, Number("slope"))),
         lambda numbers: (Step("relu", numbers["slope"]),) if numbers["slope"] else (),
     ),
-    Activation(
-        "elu",
-        call(
-            "where.self",
-            call("gt.Scalar", X, 0),
-            call("mul.Tensor", X, 1.0),
-            call(
-                "mul.Tensor",
-                call("expm1.default", call("mul.Tensor", X, 1.0)),
-                Number("alpha"),
-            ),
-        ),
-        lambda numbers: (Step("elu", numbers["alpha"]),),
-    ),
+    _elu(call("mul.Tensor", X, 1.0), call("mul.Tensor", _EXP_OF_ELU, Number("alpha"))),
+    # PyTorch 2.15 leaves out products with 1.
+    _elu(X, call("mul.Tensor", call("expm1.default", X), Number("alpha"))),
+    _elu(X, call("expm1.default", X)),
     Activation(
         "product with a number",
         call("mul.Tensor", X, Number("factor")),

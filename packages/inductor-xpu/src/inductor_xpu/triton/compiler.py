@@ -82,6 +82,8 @@ class XpuBackend(BaseBackend):
         metadata.update(
             name=translation.name,
             num_warps=translation.group // target.lanes,
+            # Read since Triton 3.9, which had it of the target before.
+            warp_size=self.target.warp_size,
             shared=translation.local_bytes,
             group=translation.group,
             types=translation.types,
