@@ -74,7 +74,8 @@ def _check(session: nox.Session, install: Install) -> None:
     if install.torch and environment.output(session, *version) != before:
         session.error(f"pip replaced torch {before}")
     environment.python(session, "-m", "pip", "check")
-    with tempfile.TemporaryDirectory() as home:
+    # The demo writes a trace where it runs.
+    with tempfile.TemporaryDirectory() as home, session.chdir(home):
         variables = os.environ | {"XDG_CACHE_HOME": home}
         for command in ("doctor", "demo"):
             environment.python(session, "-m", "xpu_sdk", command, env=variables)
