@@ -24,9 +24,7 @@ def run(session: nox.Session) -> None:
         with preparation_lock():
             # Those of a release.
             torches = torch_wheels.VERSIONS
-            wheels = build_wheels(
-                session, PACKAGES + SHARED_PACKAGES, interpreter, torches=torches
-            )
+            wheels = build_wheels(session, PACKAGES + SHARED_PACKAGES, interpreter, torches=torches)
             environment.install_wheels(session, wheels, groups)
         session.log(f"suites of {', '.join(chosen_suites(session))} with {interpreter.path}")
         reports = []

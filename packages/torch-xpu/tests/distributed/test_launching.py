@@ -26,4 +26,4 @@ def test_first_program_of_the_documentation(tmp_path):
     program.write_text(blocks(PAGE, "python"))
     # Both ranks write at once, and PyTorch 2.15 lets them write word by word.
     words = launch(TORCHRUN, str(program)).split()
-    assert sorted(words) == sorted("0 [1.0, 1.0, 1.0, 1.0] 1 [1.0, 1.0, 1.0, 1.0]".split())
+    assert sorted(words) == sorted(["0", "1", *("[1.0,", "1.0,", "1.0,", "1.0]") * 2])

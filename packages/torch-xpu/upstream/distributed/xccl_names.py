@@ -52,7 +52,7 @@ class XcclNames(CudaNames):
         return super().visit_Attribute(node)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:  # noqa: N802
-        """Let Kineto record profiles of a device: the profiler before it, PyTorch's default, knows CUDA alone."""
+        """Let Kineto record profiles of a device: the profiler before it knows CUDA alone."""
         self.generic_visit(node)
         if any(keyword.arg == "use_device" for keyword in node.keywords):
             node.keywords.append(ast.keyword("use_kineto", ast.Constant(True)))

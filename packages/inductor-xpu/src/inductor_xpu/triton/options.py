@@ -35,7 +35,9 @@ class Options:
     arch: str | None = None
     backend_name: str = "xpu"
     instrumentation_mode: str = ""
-    fpsan_homomorphic_casts: bool = False  # of Triton 3.9's sanitizer of floats, which backends for GPUs have
+    fpsan_homomorphic_casts: bool = (
+        False  # of Triton 3.9's sanitizer of floats, which backends for GPUs have
+    )
     # Options of Intel's fork, which kernels set where they find an xpu.
     grf_mode: str = "default"
     generate_native_code: bool = False
