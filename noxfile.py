@@ -14,8 +14,8 @@ import nox
 
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
+from ci import compatibility, gpu_checks, installs, sanitizers, torch_wheels, validation
 from ci import cuda_wheel as cuda_wheel_check
-from ci import gpu_checks, installs, sanitizers, torch_wheels, validation
 from ci import offline_compile as offline_compile_check
 from ci import pythons as pythons_check
 from ci import release as release_files
@@ -228,7 +228,10 @@ def jax_current(session: nox.Session) -> None:
     wheels = build_wheels(session, packages, interpreter)
     environment.install_wheels(session, wheels, package.group("test"))
     environment.python(session, "-m", "pip", "install", "--quiet", "--upgrade", "jax")
-    run_suite(session, environment, package.path / "tests", session.posargs)
+    report = environment.path / "xla-xpu.xml"
+    arguments = [f"--junitxml={report}", *session.posargs]
+    run_suite(session, environment, package.path / "tests", arguments)
+    compatibility.record(session, environment, ["xla-xpu"], [report])
 
 
 @nox.session(name="cuda-wheel", venv_backend="none", default=False, tags=["more-tests"])

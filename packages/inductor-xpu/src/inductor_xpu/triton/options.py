@@ -35,9 +35,8 @@ class Options:
     arch: str | None = None
     backend_name: str = "xpu"
     instrumentation_mode: str = ""
-    fpsan_homomorphic_casts: bool = (
-        False  # of Triton 3.9's sanitizer of floats, which backends for GPUs have
-    )
+    # Of the sanitizer of floats in Triton 3.9, which every launch names; xpu has none.
+    fpsan_homomorphic_casts: bool = False
     # Options of Intel's fork, which kernels set where they find an xpu.
     grf_mode: str = "default"
     generate_native_code: bool = False
