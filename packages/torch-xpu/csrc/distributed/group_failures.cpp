@@ -4,13 +4,13 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
-#include <future>
 #include <sstream>
 #include <thread>
 #include <utility>
 
 #include "distributed/flight_record.h"
 #include "distributed/pending.h"
+#include "distributed/pool_answer.h"
 
 namespace torch_xpu::distributed {
 namespace {
@@ -76,23 +76,9 @@ std::string Group::missing_ranks(std::uint64_t number) {
     return missing;
   };
   // The store may be on a rank that has ended or hangs.
-  auto answer = std::make_shared<std::promise<std::vector<int>>>();
-  auto future = answer->get_future();
-  run_on_pool([answer, ask] {
-    try {
-      answer->set_value(ask());
-    } catch (...) {
-      answer->set_exception(std::current_exception());
-    }
-  });
-  try {
-    if (future.wait_for(milliseconds(900)) == std::future_status::ready) {
-      auto missing = future.get();
-      if (missing.empty()) return "; all ranks came, at different times or with different sizes";
-      return c10::str("; these ranks did not come in time: ", c10::Join(", ", missing));
-    }
-  } catch (const std::exception&) {
-    // The message says it.
+  if (auto missing = pool_answer(milliseconds(900), ask)) {
+    if (missing->empty()) return "; all ranks came, at different times or with different sizes";
+    return c10::str("; these ranks did not come in time: ", c10::Join(", ", *missing));
   }
   return "; the store that tells which ranks came does not answer: the rank that holds it ended or hangs";
 }
