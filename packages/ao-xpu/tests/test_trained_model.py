@@ -100,5 +100,5 @@ def test_training_with_int4_wins_back_what_rounding_costs(trained, packing):
         math.exp(loss) for loss in (trained.loss(trained.final), trained.rounded(config))
     )
     assert rounded > exact
-    # Rounding costs 0.1 % of the perplexity: between CPUs, whose sums differ, the part varies from 0.4 to 1.4.
+    # Rounding costs 0.1 % of the perplexity; the part that is won back was 0.4 to 1.4.
     assert rounded - math.exp(trained.with_int4(packing)) >= 0.25 * (rounded - exact)
