@@ -49,7 +49,7 @@ def libraries(release: str) -> list[Path]:
 
 
 def _installed(version: str) -> Path | None:
-    """Return the folder of PyTorch in the environment that builds wheels, if it has this version."""
+    """Return PyTorch's folder in the environment that builds wheels; None if its version is another."""
     packages = "lib/python3.*/site-packages"
     for file in Environment("wheels").path.glob(f"{packages}/torch/version.py"):
         if f"'{version}" in file.read_text():

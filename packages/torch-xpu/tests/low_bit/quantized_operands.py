@@ -18,7 +18,7 @@ def weight_of(generator, *shape, per_channel=True):
     scales = torch.rand(count, generator=generator) * 0.02 + 0.001
     weight = integers(generator, torch.int8, *shape)
     if not torch.cpu._is_vnni_supported():
-        # The reference, the CPU's operators, adds pairs of products in 16 bits, where larger sums saturate.
+        # The CPU's operators are the reference. They add two products in 16 bits, where larger sums saturate.
         weight //= 2
     return weight, scales, torch.zeros(count, dtype=torch.int64)
 

@@ -97,7 +97,7 @@ ACTIVATIONS = (
         lambda numbers: (Step("relu", numbers["slope"]),) if numbers["slope"] else (),
     ),
     _elu(call("mul.Tensor", X, 1.0), call("mul.Tensor", _EXP_OF_ELU, Number("alpha"))),
-    # PyTorch 2.15 leaves out products with 1.
+    # PyTorch 2.15 removes multiplications by 1.
     _elu(X, call("mul.Tensor", call("expm1.default", X), Number("alpha"))),
     _elu(X, call("expm1.default", X)),
     Activation(

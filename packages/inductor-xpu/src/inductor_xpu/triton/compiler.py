@@ -82,7 +82,7 @@ class XpuBackend(BaseBackend):
         metadata.update(
             name=translation.name,
             num_warps=translation.group // target.lanes,
-            # Read since Triton 3.9, which had it of the target before.
+            # Triton 3.9 reads it here; earlier versions ask the target.
             warp_size=self.target.warp_size,
             shared=translation.local_bytes,
             group=translation.group,

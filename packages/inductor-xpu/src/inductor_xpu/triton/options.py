@@ -35,7 +35,7 @@ class Options:
     arch: str | None = None
     backend_name: str = "xpu"
     instrumentation_mode: str = ""
-    # Of the sanitizer of floats in Triton 3.9, which every launch names; xpu has none.
+    # Triton 3.9 passes it with every launch, for its sanitizer of floats. xpu has no sanitizer.
     fpsan_homomorphic_casts: bool = False
     # Options of Intel's fork, which kernels set where they find an xpu.
     grf_mode: str = "default"

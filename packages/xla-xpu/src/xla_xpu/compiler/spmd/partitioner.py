@@ -116,7 +116,12 @@ class Partitioner:
         return (unsharded(self.meshes.partitions),) * len(value.shape)
 
     def fit(self, sharding: DimShardings, value: Value) -> DimShardings:
-        """Return the part of a sharding that divides the value evenly."""
+        """Return the part of a sharding that divides the value evenly.
+
+        The sharding of an array on one device has no dimensions: every device gets the array then.
+        """
+        if not sharding:
+            return self.replicated(value)
         return usable(sharding, value.shape, self.scope)
 
     def requested_shardings(self, node: Node) -> list[DimShardings]:
