@@ -45,9 +45,9 @@ struct ConvProblem {
 /// kernel...].
 Tensor split_groups(const Tensor& weights, std::int64_t groups);
 
-/// Returns the epilogue of a forward call: bias, post-ops, the result's quantization. With `operand_scales`,
-/// it first applies the scale of the source and those of the weights, one or one for each channel of the
-/// result.
+/// Returns the epilogue of a forward call: bias, post-ops, the result's quantization. With `operand_scales`
+/// it multiplies by the source's scale and the weights' scale first. Weights have one scale, or one for each
+/// channel of the result.
 Epilogue conv_epilogue(const ConvProblem& p, const char* type, bool operand_scales);
 
 /// A 1x1 convolution by a matrix product.

@@ -36,8 +36,8 @@ struct ResultType {
                        std::int64_t zero_point, const at::Tensor& input);
 };
 
-/// The activation, which is the last step. Its algorithm may end with marks, which
-/// torch_xpu/quantized_ranges.py writes: what a graph knows about the numbers of the input and the result.
+/// The activation, which is the last step. torch_xpu/quantized_ranges.py may append marks to the algorithm.
+/// They say that the input or the result has no number over 127.
 struct Activation {
   std::string_view name;
   c10::List<std::optional<at::Scalar>> scalars;
