@@ -22,7 +22,7 @@ def blocks(page: Path, language: str) -> str:
 
 def printed(code: str) -> list[str]:
     """Return the lines that the code prints, which are the comments behind its calls of print."""
-    return re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
+    return re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
 
 
 def run_example(script: Path, *options: str, cwd: Path, timeout: float = 120) -> str:
