@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 
 import nox
 
 sys.path.insert(0, str(Path(__file__).parent / "shared"))
 
-from ci import compatibility, gpu_checks, installs, sanitizers, torch_wheels, validation
+from ci import background, compatibility, gpu_checks, installs, sanitizers, torch_wheels, validation
 from ci import cuda_wheel as cuda_wheel_check
 from ci import offline_compile as offline_compile_check
 from ci import pythons as pythons_check
@@ -49,11 +48,14 @@ def device_environment(session: nox.Session) -> Environment:
 @nox.session(default=False, tags=["first"])
 def demo(session: nox.Session) -> None:
     """Install all packages as a user would and run `xpu-sdk demo`."""
-    wheels = build_wheels(session, PACKAGES, kernels=Kernels.SPIRV)
     # Python compiles what the demo imports, which is a small part.
-    install = partial(session.install, "--quiet", "--no-compile", "--constraint", str(CONSTRAINTS))
-    install("--find-links", str(DIST), *map(str, wheels))
-    install("--force-reinstall", "--no-deps", *map(str, wheels))
+    pip = ("python", "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", str(CONSTRAINTS))
+    # The frameworks are unpacked while the compiler works.
+    frameworks = {line for package in PACKAGES for line in package.foreign_dependencies()}
+    with background.run(session, *pip, *sorted(frameworks)):
+        wheels = build_wheels(session, PACKAGES, kernels=Kernels.SPIRV)
+    session.run(*pip, "--find-links", str(DIST), *map(str, wheels))
+    session.run(*pip, "--force-reinstall", "--no-deps", *map(str, wheels))
     session.run("xpu-sdk", "demo", *session.posargs)
 
 

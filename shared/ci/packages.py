@@ -47,6 +47,11 @@ class Package:
         """Return the requirements of a dependency group (``test``, ``bench``), empty if it has none."""
         return list(self.project.get("dependency-groups", {}).get(name, []))
 
+    def foreign_dependencies(self) -> list[str]:
+        """Return the requirements of the wheel that are not packages of this repository."""
+        ours = tuple(package.wheel for package in PACKAGES)
+        return [line for line in self.project.get("dependencies", []) if not line.startswith(ours)]
+
 
 PACKAGES = (
     Package(

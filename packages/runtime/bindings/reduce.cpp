@@ -22,9 +22,9 @@ Reduction* make_reduction(const std::string& name,
                         unconverted_inputs, uses_index});
 }
 
-void call(const Reduction& op, Stream stream, const py::sequence& out, const py::sequence& in,
-          const std::vector<int>& dims, const py::sequence& scalars,
-          const std::optional<std::string>& compute) {
+void call_reduction(const Reduction& op, Stream stream, const py::sequence& out, const py::sequence& in,
+                    const std::vector<int>& dims, const py::sequence& scalars,
+                    const std::optional<std::string>& compute) {
   Operands given("reduction", stream);
   auto outputs = given.all("out", out), inputs = given.all("in", in);
   auto values = scalars_of(scalars);
@@ -40,8 +40,8 @@ void bind_reduce(py::module_& m) {
       .def(py::init(&make_reduction), py::arg("name"), py::arg("accumulators"), py::arg("map"),
            py::arg("combine"), py::arg("outputs"), py::arg("update"), py::arg("inputs"), py::arg("scalars"),
            py::arg("headers"), py::arg("helpers"), py::arg("unconverted_inputs"), py::arg("uses_index"))
-      .def("__call__", &call, py::arg("stream"), py::arg("outputs"), py::arg("inputs"), py::arg("dims"),
-           py::arg("scalars"), py::arg("compute"))
+      .def("__call__", &call_reduction, py::arg("stream"), py::arg("outputs"), py::arg("inputs"),
+           py::arg("dims"), py::arg("scalars"), py::arg("compute"))
       .def(
           "source",
           [](const Reduction& op, int device, const py::sequence& out, const py::sequence& in,

@@ -18,7 +18,7 @@ namespace {
 
 thread_local int thread_device = 0;
 
-const DeviceEntry& entry(int device) {
+const DeviceEntry& device_entry(int device) {
   startup::require_not_forked();
   auto& table = device_table();
   if (device < 0 || device >= static_cast<int>(table.size())) [[unlikely]] {
@@ -36,17 +36,17 @@ int device_count() {
   return static_cast<int>(device_table().size());
 }
 const DeviceInfo& device_info(int device) {
-  return entry(device).info;
+  return device_entry(device).info;
 }
 const sycl::device& sycl_device(int device) {
-  return entry(device).device;
+  return device_entry(device).device;
 }
 const sycl::context& sycl_context(int device) {
-  return entry(device).context;
+  return device_entry(device).context;
 }
 
 MemoryInfo memory_info(int device) {
-  auto& e = entry(device);
+  auto& e = device_entry(device);
   if (e.info.free_memory)
     return {e.device.get_info<sycl::ext::intel::info::device::free_memory>(), e.info.total_memory};
   auto reserved = static_cast<std::size_t>(memory::stats(device).reserved_bytes[memory::all].current);
@@ -54,7 +54,7 @@ MemoryInfo memory_info(int device) {
 }
 
 bool can_access_peer(int device, int peer) {
-  auto &a = entry(device), &b = entry(peer);
+  auto &a = device_entry(device), &b = device_entry(peer);
   if (device == peer) return false;
   if (a.info.type == "cpu" && b.info.type == "cpu") return a.context == b.context;
   sycl::device from = a.device;
@@ -66,7 +66,7 @@ int current_device() {
 }
 
 void set_device(int device) {
-  entry(device);
+  device_entry(device);
   thread_device = device;
 }
 
@@ -81,7 +81,7 @@ int exchange_device(int device) {
 }
 
 void synchronize(int device) {
-  entry(device);
+  device_entry(device);
   for (Stream stream : all_streams(device)) {
     wait_interruptibly(stream);
     stream.synchronize();

@@ -13,7 +13,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char forward_name[] = "pool", backward_name[] = "pool_backward";
+const char pool_name[] = "pool", pool_backward_name[] = "pool_backward";
 
 using Kind = PoolOptions::Kind;
 
@@ -54,7 +54,7 @@ PoolProblem::PoolProblem(int device, const Tensor& x_, const Tensor& y_, const P
       forward(forward_),
       workspace(o.kind == Kind::max && memory),
       spatial(x_.ndim - 2),
-      problem(forward_ ? forward_name : backward_name, device) {
+      problem(forward_ ? pool_name : pool_backward_name, device) {
   constexpr std::int64_t ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0};
   LazyText got = [&] { return join("; got ", x, " and ", y); };
   expect<UsageError>(

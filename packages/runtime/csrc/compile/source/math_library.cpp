@@ -20,7 +20,7 @@ namespace xpu {
 namespace {
 
 // An entry of the compiler's table of files.
-struct File {
+struct LibraryFile {
   const char* path;
   std::size_t path_size;
   const char* content;
@@ -55,28 +55,29 @@ int find_compiler(dl_phdr_info* info, std::size_t, void* result) {
   return 1;
 }
 
-bool is_bitcode(const File& file) {
+bool is_bitcode(const LibraryFile& file) {
   return file.content_size > 4 && std::memcmp(file.content, "BC\xC0\xDE", 4) == 0;
 }
 
 // Returns the only entry whose path ends with `name`, or null.
-File* find_file(const Loaded& loaded, std::string_view name) {
+LibraryFile* find_file(const Loaded& loaded, std::string_view name) {
   constexpr std::size_t longest = 200;
-  File* found = nullptr;
-  for (auto* at = loaded.relocated_begin; at + sizeof(File) <= loaded.relocated_end; at += sizeof(void*)) {
-    File file;
+  LibraryFile* found = nullptr;
+  for (auto* at = loaded.relocated_begin; at + sizeof(LibraryFile) <= loaded.relocated_end;
+       at += sizeof(void*)) {
+    LibraryFile file;
     std::memcpy(&file, at, sizeof file);
     if (file.path_size < name.size() || file.path_size > longest) continue;
     if (!loaded.holds(file.path, file.path_size) || !loaded.holds(file.content, file.content_size)) continue;
     if (!std::string_view(file.path, file.path_size).ends_with(name) || !is_bitcode(file)) continue;
     if (found) return nullptr;
-    found = reinterpret_cast<File*>(const_cast<char*>(at));
+    found = reinterpret_cast<LibraryFile*>(const_cast<char*>(at));
   }
   return found;
 }
 
 // Makes an entry of the table refer to other content of the same size.
-bool set_content(File& file, const char* content) {
+bool set_content(LibraryFile& file, const char* content) {
   auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   auto first = reinterpret_cast<std::uintptr_t>(&file) / page * page;
   auto size = reinterpret_cast<std::uintptr_t>(&file + 1) - first;

@@ -24,14 +24,14 @@ constexpr std::size_t max_kind_length = 16;
 constexpr std::size_t digest_size = 32, head_size = magic.size() + digest_size;
 constexpr std::string_view random_letters = ".XXXXXX";  // as mkostemps() takes them
 
-class File {
+class OpenFile {
  public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
+  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
+  ~OpenFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
 
   operator int() const { return descriptor_; }
   bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
@@ -127,7 +127,7 @@ bool is_private_folder(const struct stat& about) {
 
 CacheFile read_cache_file(const std::string& path) {
   // Without O_NONBLOCK, opening a pipe would block.
-  File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file < 0) return {{}, errno == ELOOP ? "is a link to itself" : ""};
   struct stat about;
   if (fstat(file, &about) != 0) return {};
@@ -143,7 +143,7 @@ CacheFile read_cache_file(const std::string& path) {
 int write_cache_file(const std::string& path, const Bytes& payload) {
   std::string beside = path;
   beside.append(random_letters).append(part);
-  File file(mkostemps(beside.data(), static_cast<int>(part.size()), O_CLOEXEC));
+  OpenFile file(mkostemps(beside.data(), static_cast<int>(part.size()), O_CLOEXEC));
   if (file < 0) return errno;
   auto digest = digest_with_name(path, payload.data(), payload.size());
   bool written = file.write(magic.data(), magic.size()) && file.write(digest.data(), digest.size()) &&

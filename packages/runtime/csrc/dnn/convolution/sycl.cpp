@@ -45,11 +45,11 @@ Shape shape_of(const ConvProblem& p) {
   return s;
 }
 
-struct Types {
+struct ConvTypes {
   const char *sum, *step;
 };
 
-Types types_of(const ConvProblem& p) {
+ConvTypes types_of(const ConvProblem& p) {
   bool has_double = false, has_float = false, has_64 = false;
   for (auto* t : {&p.x, &p.w, &p.y}) {
     reject_unless(!is_complex(t->dtype), "complex numbers");

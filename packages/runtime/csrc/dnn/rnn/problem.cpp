@@ -7,7 +7,7 @@
 namespace xpu::dnn {
 namespace {
 
-const char forward_name[] = "rnn", backward_name[] = "rnn_backward";
+const char rnn_name[] = "rnn", rnn_backward_name[] = "rnn_backward";
 
 }  // namespace
 
@@ -25,7 +25,7 @@ RnnProblem::RnnProblem(int device, const RnnTensors& t, const RnnOptions& o, Rnn
       inputs(src.shape[2]),
       directions(weights_layer.shape[1]),
       channels(weights_layer.shape[4]),
-      problem(pass == RnnPass::backward ? backward_name : forward_name, device) {
+      problem(pass == RnnPass::backward ? rnn_backward_name : rnn_name, device) {
   for (auto* tensor : {&src, &weights_layer, &weights_iter, &bias, &dst}) problem.add(*tensor);
   problem.number(static_cast<int>(o.kind) | static_cast<int>(o.direction) << 4 | static_cast<int>(pass) << 8);
   state0 = extras.add(problem, t.state0);

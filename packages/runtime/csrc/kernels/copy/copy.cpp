@@ -4,6 +4,7 @@
 #include "kernels/copy/packed_copy.h"
 #include "kernels/dtype_text.h"
 #include "kernels/geometry.h"
+#include "kernels/require.h"
 #include "kernels/tuning.h"
 #include "process/immortal.h"
 #include "xpu/copy.h"
@@ -13,13 +14,6 @@
 
 namespace xpu::kernels {
 namespace {
-
-bool same_shape(const Tensor& a, const Tensor& b) {
-  if (a.ndim != b.ndim) return false;
-  for (int d = 0; d < a.ndim; ++d)
-    if (a.shape[d] != b.shape[d]) return false;
-  return true;
-}
 
 const Elementwise& copy_op() {
   static auto& op = immortal<Elementwise>(

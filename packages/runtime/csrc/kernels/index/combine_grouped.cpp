@@ -92,7 +92,7 @@ void pass(Args& args, const Geometry& g, std::span<const int> operands) {
 }
 
 // Updates in a block, and vectors of a window in a tile; the latter as in the kernel source.
-constexpr std::int64_t block = 512, tile_vectors = 4;
+constexpr std::int64_t block_size = 512, tile_vectors = 4;
 
 // The last step: the kernels of kernels/combine_groups.sycl.
 struct GroupCombiner {
@@ -108,7 +108,7 @@ struct GroupCombiner {
     return join("#include <xpu/", is_complex(dtype) ? "complex" : "convert",
                 ".h>\nusing V = ", state.replaces ? bits : storage_type(dtype), ";\n",
                 arithmetic_text(state, dtype), "using Word = ", wide ? "xpu::u64" : "xpu::u32",
-                ";\n#define ROWS ", rows ? 1 : 0, "\n#define BLOCK ", block, "\n#define TARGET_DIMS ",
+                ";\n#define ROWS ", rows ? 1 : 0, "\n#define BLOCK ", block_size, "\n#define TARGET_DIMS ",
                 int{dims_of(split.targets)}, "\n#define UPDATE_DIMS ", int{dims_of(split.updates)},
                 "\n#define WINDOW_DIMS ", int{dims_of(split.window)}, "\n",
                 kernel_source("combine_groups.sycl"));
@@ -129,7 +129,8 @@ struct GroupCombiner {
   void run(const KeyGroups& groups) const {
     auto& tune = tuning(stream.device());
     static constexpr int first[] = {0}, both[] = {0, 1};
-    std::int64_t n = split.updates.count, window = split.window.count, blocks = (n + block - 1) / block;
+    std::int64_t n = split.updates.count, window = split.window.count,
+                 blocks = (n + block_size - 1) / block_size;
     std::int64_t tile = rows ? tile_vectors * tune.sub_group : window, tiles = (window + tile - 1) / tile;
     std::size_t element = size_of(access.target.dtype);
     ScratchBuffer partials;

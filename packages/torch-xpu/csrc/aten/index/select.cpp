@@ -44,9 +44,10 @@ Tensor& where_out(const Tensor& condition, const Tensor& self, const Tensor& oth
   return out;
 }
 
-Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+Tensor where_self(const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (self.scalar_type() == at::kFloat4_e2m1fn_x2 && other.scalar_type() == self.scalar_type())
-    return where(condition, with_runtime_dtype(self), with_runtime_dtype(other)).view(self.scalar_type());
+    return where_self(condition, with_runtime_dtype(self), with_runtime_dtype(other))
+        .view(self.scalar_type());
   auto device = condition.is_xpu() ? condition.device() : self.is_xpu() ? self.device() : other.device();
   auto out = at::empty({0}, self.options().dtype(at::result_type(self, other)).device(device));
   return where_out(condition, self, other, out);
@@ -96,7 +97,7 @@ void addcdiv(TensorIteratorBase& iter, const Tensor&, const Tensor&, const Tenso
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, XPU, m) {
-  m.impl("where.self", where);
+  m.impl("where.self", where_self);
   m.impl("where.self_out", where_out);
   structured<at::meta::structured_clamp, clamp>(m, "clamp", "clamp.out", "clamp_");
   structured<at::meta::structured_clamp_Tensor, clamp_tensor>(m, "clamp.Tensor", "clamp.Tensor_out",
