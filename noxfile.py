@@ -49,7 +49,8 @@ def device_environment(session: nox.Session) -> Environment:
 def demo(session: nox.Session) -> None:
     """Install all packages as a user would and run `xpu-sdk demo`."""
     # Python compiles what the demo imports, which is a small part.
-    pip = ("python", "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", str(CONSTRAINTS))
+    pip = ("python", "-m", "pip", "install", "--quiet", "--no-compile")
+    pip += ("--constraint", str(CONSTRAINTS))
     # The frameworks are unpacked while the compiler works.
     frameworks = {line for package in PACKAGES for line in package.foreign_dependencies()}
     with background.run(session, *pip, *sorted(frameworks)):
