@@ -50,7 +50,11 @@ class Package:
     def foreign_dependencies(self) -> list[str]:
         """Return the requirements of the wheel that are not packages of this repository."""
         ours = tuple(package.wheel for package in PACKAGES)
-        return [line for line in self.project.get("dependencies", []) if not line.startswith(ours)]
+        return [
+            line
+            for line in self.project["project"].get("dependencies", [])
+            if not line.startswith(ours)
+        ]
 
 
 PACKAGES = (
