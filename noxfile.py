@@ -89,10 +89,10 @@ def lint(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False, tags=["first"])
 def docs(session: nox.Session) -> None:
     """Build the documentation into docs/_build. A warning is an error."""
-    environment = Environment("docs")
-    tools = ["sphinx", "myst-parser", "furo", "sphinx-copybutton"]
+    # Its own environment would be 4 GB more.
+    environment = device_environment(session)
     with preparation_lock():
-        environment.install_wheels(session, build_wheels(session, PACKAGES), tools)
+        environment.install(session, "sphinx", "myst-parser", "furo", "sphinx-copybutton")
     environment.python(session, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build")
 
 

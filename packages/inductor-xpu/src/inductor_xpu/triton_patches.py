@@ -53,7 +53,10 @@ def _tuned_loops(stock: Any) -> Any:
         given = bound.arguments
         if not given.get("custom_kernel"):
             device, kind = given["triton_meta"]["device"], given["heuristic_type"]
-            given["configs"] = suitable_configs(given["configs"], device, kind, given["size_hints"])
+            least = (given.get("inductor_meta") or {}).get("tma_min_block_sizes")
+            given["configs"] = suitable_configs(
+                given["configs"], device, kind, given["size_hints"], least
+            )
         return stock(*bound.args, **bound.kwargs)
 
     return cached_autotune

@@ -43,12 +43,17 @@ MAX_SHARED_ROW = 256
 
 
 def suitable_configs(
-    configs: Sequence[Any], device: Any, kind: Any, sizes: Mapping[str, int] | None
+    configs: Sequence[Any],
+    device: Any,
+    kind: Any,
+    sizes: Mapping[str, int] | None,
+    least: Mapping[str, int] | None = None,
 ) -> list[Any]:
     """Return the configurations of a kernel of loops that differ on a device, which Inductor describes.
 
     The CPU device ignores the number of warps, and small tiles are slow there. In kernels of the kind
-    POINTWISE the configuration has all sizes of the tile; ``sizes`` are those of the loops.
+    POINTWISE the configuration has all sizes of the tile; ``sizes`` are those of the loops, and ``least``
+    those that the tensor descriptors of the kernel need of a tile.
     """
     if device.type != "xpu" or device.cc.get("type") != "cpu":
         return list(configs)
@@ -56,7 +61,7 @@ def suitable_configs(
         configs = copy.deepcopy(list(configs))
         for config in configs:
             if "XBLOCK" in config.kwargs:  # otherwise a program has one row in any case
-                config.kwargs["XBLOCK"] = 1
+                config.kwargs["XBLOCK"] = (least or {}).get("XBLOCK", 1)
     tiles: dict[Any, Any] = {}
     for config in configs:
         tiles.setdefault(tuple(sorted(config.kwargs.items())), config)

@@ -173,6 +173,8 @@ def test_the_cpu_device_tunes_tiles_that_differ():
     assert suitable_configs(configs, on_cpu, kind, {"x": 9, "r0_": 128}) == different
     (single,) = suitable_configs(configs, on_cpu, kind, {"x": 9, "r0_": 1024})
     assert single.kwargs == {"XBLOCK": 1}
+    (single,) = suitable_configs(configs, on_cpu, kind, {"x": 9, "r0_": 1024}, {"XBLOCK": 4})
+    assert single.kwargs == {"XBLOCK": 4}
     without_rows = [triton.Config({}, num_warps=1)]
     assert suitable_configs(without_rows, on_cpu, kind, {"r0_": 1024})[0].kwargs == {}
     for other in (device._replace(cc={"type": "gpu"}), device._replace(type="cuda", cc=90)):
