@@ -216,7 +216,11 @@ def _while(params: dict[str, Any], given: list[Any], noise: Noise | None) -> lis
 
 
 def _scan(params: dict[str, Any], given: list[Any], noise: Noise | None) -> list[Any]:
-    body, consts, carried = params["jaxpr"], params["num_consts"], params["num_carry"]
+    body = params["jaxpr"]
+    if "ft_in" in params:  # JAX 0.12
+        consts, carried, _ = map(len, params["ft_in"].unpack())
+    else:
+        consts, carried = params["num_consts"], params["num_carry"]
     fixed, state = given[:consts], given[consts : consts + carried]
     rows = given[consts + carried :]
     order = range(params["length"])

@@ -10,7 +10,7 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import async_collectives, elementwise
+from . import async_collectives, async_custom_calls, elementwise
 from .failures import Unsupported
 from .graph import Graph, Node, Value
 from .literals import array_of
@@ -54,6 +54,7 @@ def inline(module: ir.Module) -> None:
                 old.replace_all_uses_with(new)
             call.operation.erase()
     async_collectives.inline_async_ops(functions["main"].operation)
+    async_custom_calls.inline_async_calls(functions["main"].operation, functions)
     with module.context:
         passes = passmanager.PassManager.parse("builtin.module(symbol-dce,canonicalize,cse)")
         passes.run(module.operation)
