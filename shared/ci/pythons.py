@@ -16,9 +16,14 @@ ARGUMENTS = ("--sample", "12")
 
 
 def run(session: nox.Session) -> None:
-    """Run the suites, or those that the command line names, with each newer Python of this machine."""
+    """Run suites with newer Pythons of this machine: those that the command line names, or all.
+
+    ``nox -s pythons -- 3.13 ao-xpu`` runs one suite with one Python.
+    """
     failed = []
-    for interpreter in newer_interpreters():
+    found = newer_interpreters()
+    named = [one for one in found if one.suffix.removeprefix("-") in session.posargs]
+    for interpreter in named or found:
         environment = Environment("device", interpreter)
         groups = [line for package in PACKAGES for line in package.group("test")]
         with preparation_lock():
