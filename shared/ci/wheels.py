@@ -40,6 +40,9 @@ WITH_KERNELS = {
     "xpu-cpu-images": (Kernels.SPIRV, Kernels.IMAGES, Kernels.RELEASE),
 }
 
+# What the compiler takes for the largest batch of files, with some for the system.
+BYTES_OF_A_JOB = 2_500_000_000
+
 # Wheels that bring headers and libraries. Builds for other Pythons read those of nox's own Python.
 HEADER_WHEELS = ("torch", "intel-sycl-rt", "onednn", "pypjrt")
 
@@ -201,8 +204,10 @@ def _definitions(
 
 
 def compiler_environment() -> dict[str, str]:
-    """Return the variables of a native build: use all cores, and ccache if it is installed."""
-    variables = {"CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0)))}
+    """Return the variables of a native build: the cores to use, and ccache if it is installed."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    jobs = min(len(os.sched_getaffinity(0)), memory // BYTES_OF_A_JOB)
+    variables = {"CMAKE_BUILD_PARALLEL_LEVEL": str(max(1, jobs))}
     if shutil.which("ccache"):
         variables |= {
             "CMAKE_C_COMPILER_LAUNCHER": "ccache",
