@@ -135,6 +135,8 @@ def test_strides_of_solutions_are_those_of_the_cpu(left, conjugate):
 @pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
 @pytest.mark.parametrize("name", ["cholesky", "cholesky_inverse"])
 def test_results_go_into_what_can_hold_them(name):
+    if not hasattr(torch.ops.aten, name):
+        pytest.skip("PyTorch 2.14 has no torch.cholesky")
     spd = positive(torch.randn(7, 7))
     for dtype in (torch.float64, torch.complex64):
         expected, got = (
