@@ -94,7 +94,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False, tags=["first"])
 def docs(session: nox.Session) -> None:
     """Build the documentation into docs/_build. A warning is an error."""
-    # Its own environment would be 4 GB more.
+    # An environment of its own would take 4 GB more.
     environment = device_environment(session)
     with preparation_lock():
         environment.install(session, "sphinx", "myst-parser", "furo", "sphinx-copybutton")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +10,14 @@ import nox
 
 
 @contextmanager
-def run(session: nox.Session, *command: str) -> Iterator[None]:
-    """Run a command of the session's environment during the block, and wait for it at the end.
+def run(session: nox.Session, program: str, *arguments: str) -> Iterator[None]:
+    """Run a program of the session's environment while the block runs, then wait until it ends.
 
-    If the block fails, the command is ended. If the command fails, so does the session.
+    An error in the block ends the program. If the program fails, the session fails.
     """
-    path = os.pathsep.join([*session.bin_paths, os.environ["PATH"]])
+    command = [f"{session.bin}/{program}", *arguments]
     session.log(f"in the background: {' '.join(command)}")
-    process = subprocess.Popen(["env", f"PATH={path}", *command])
+    process = subprocess.Popen(command)
     try:
         yield
         status = process.wait()
@@ -26,4 +25,4 @@ def run(session: nox.Session, *command: str) -> Iterator[None]:
         process.terminate()
         process.wait()
     if status:
-        session.error(f"{command[0]} ended with {status}: {' '.join(command)}")
+        session.error(f"status {status}: {' '.join(command)}")

@@ -48,7 +48,7 @@ class Package:
         return list(self.project.get("dependency-groups", {}).get(name, []))
 
     def foreign_dependencies(self) -> list[str]:
-        """Return the requirements of the wheel that are not packages of this repository."""
+        """Return the requirements of the wheel that come from the package index, not from this repository."""
         ours = tuple(package.wheel for package in PACKAGES)
         return [
             line

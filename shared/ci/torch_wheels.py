@@ -49,7 +49,7 @@ def libraries(release: str) -> list[Path]:
 
 
 def _installed(version: str) -> Path | None:
-    """Return PyTorch's folder in the environment that builds wheels; None if its version is another."""
+    """Return the folder `torch` where wheels are built, or None if another version is installed there."""
     packages = "lib/python3.*/site-packages"
     for file in Environment("wheels").path.glob(f"{packages}/torch/version.py"):
         if f"'{version}" in file.read_text():

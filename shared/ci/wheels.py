@@ -40,7 +40,7 @@ WITH_KERNELS = {
     "xpu-cpu-images": (Kernels.SPIRV, Kernels.IMAGES, Kernels.RELEASE),
 }
 
-# What the compiler takes for the largest batch of files, with some for the system.
+# Memory of one compiler with the largest batch of files, and a part of the system's.
 BYTES_OF_A_JOB = 2_500_000_000
 
 # Wheels that bring headers and libraries. Builds for other Pythons read those of nox's own Python.
@@ -204,7 +204,7 @@ def _definitions(
 
 
 def compiler_environment() -> dict[str, str]:
-    """Return the variables of a native build: the cores to use, and ccache if it is installed."""
+    """Return the environment of a native build: how many compilers run at once, and ccache if installed."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     jobs = min(len(os.sched_getaffinity(0)), memory // BYTES_OF_A_JOB)
     variables = {"CMAKE_BUILD_PARALLEL_LEVEL": str(max(1, jobs))}

@@ -52,8 +52,8 @@ def suitable_configs(
     """Return the configurations of a kernel of loops that differ on a device, which Inductor describes.
 
     The CPU device ignores the number of warps, and small tiles are slow there. In kernels of the kind
-    POINTWISE the configuration has all sizes of the tile; ``sizes`` are those of the loops, and ``least``
-    those that the tensor descriptors of the kernel need of a tile.
+    POINTWISE the configuration has all sizes of the tile; ``sizes`` are the lengths of the loops;
+    ``least`` has the smallest sizes of a tile that the kernel's tensor descriptors allow.
     """
     if device.type != "xpu" or device.cc.get("type") != "cpu":
         return list(configs)

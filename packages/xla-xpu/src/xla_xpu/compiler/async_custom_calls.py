@@ -41,7 +41,7 @@ def _operations(op: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _config(op: ir.Operation) -> dict[str, Any] | None:
-    """Return the arguments of the collective; None for another custom call of this name."""
+    """Return the collective's arguments, or None if JAX did not write this custom call."""
     if _ATTRIBUTES not in op.attributes:
         return None
     attributes = ir.DictAttr(op.attributes[_ATTRIBUTES])
@@ -69,8 +69,8 @@ def _channel(config: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _reduce_by(collective: Any, op: ir.Operation, functions: Mapping[str, Any]) -> Any:
-    """Give a collective the body of the function that the start names."""
+def _with_reducer(collective: Any, op: ir.Operation, functions: Mapping[str, Any]) -> Any:
+    """Copy the reducer, a function that the custom call names, into the collective; return the latter."""
     (name,) = ir.ArrayAttr(op.attributes["called_computations"])
     scalar = ir.RankedTensorType.get([], ir.RankedTensorType(op.operands[0].type).element_type)
     block = collective.regions[0].blocks.append(scalar, scalar)
@@ -95,7 +95,7 @@ def _all_reduce(op: ir.Operation, config: Mapping[str, Any], functions: Mapping[
     collective = stablehlo.AllReduceOp(
         [op.result.type], [op.operands[0]], replica_groups=_groups(config), **_channel(config)
     )
-    return _reduce_by(collective, op, functions)
+    return _with_reducer(collective, op, functions)
 
 
 def _reduce_scatter(
@@ -108,7 +108,7 @@ def _reduce_scatter(
         replica_groups=_groups(config),
         **_channel(config),
     )
-    return _reduce_by(collective, op, functions)
+    return _with_reducer(collective, op, functions)
 
 
 def _all_to_all(op: ir.Operation, config: Mapping[str, Any], _: Any) -> Any:

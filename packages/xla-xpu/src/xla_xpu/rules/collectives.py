@@ -10,7 +10,7 @@ def apply() -> None:
     """Register JAX's own rule for them, which fits every platform."""
     rule = parallel._pbroadcast_lowering
     mlir.register_lowering(parallel.pbroadcast_p, rule, platform="xpu")
-    # Not every version of JAX has an asynchronous form.
+    # Some versions of JAX have an asynchronous form, too.
     if hasattr(parallel, "pbroadcast_start_p"):
         start = parallel._start_lowering(rule)
         mlir.register_lowering(parallel.pbroadcast_start_p, start, platform="xpu")

@@ -65,3 +65,17 @@ def total(function):
 np.testing.assert_array_equal(
     total(lambda x: parallel.psum_start(x, "d").done()), total(lambda x: lax.psum(x, "d"))
 )
+
+# Nothing is sent; nobody waits; two wait for one.
+np.testing.assert_array_equal(
+    run(lambda x: parallel.ppermute_start(x, "d", []).done()), np.zeros_like(x)
+)
+np.testing.assert_array_equal(run(lambda x: (parallel.ppermute_start(x, "d", around), x)[1]), x)
+
+
+def twice(x):
+    future = parallel.ppermute_start(x, "d", around)
+    return future.done() + future.done()
+
+
+np.testing.assert_array_equal(run(twice), run(lambda x: 2 * lax.ppermute(x, "d", around)))
