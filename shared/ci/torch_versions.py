@@ -7,7 +7,7 @@ import nox
 from . import compatibility, torch_wheels
 from .environments import Environment, preparation_lock
 from .packages import PACKAGES, SHARED_PACKAGES
-from .suites import run_suite
+from .suites import SUITES, run_suite
 from .wheels import build_wheels
 
 ADAPTERS = ("torch-xpu", "inductor-xpu", "ao-xpu")
@@ -23,10 +23,11 @@ ARGUMENTS = ("--sample", "3")
 def run(session: nox.Session) -> None:
     """Install each version, in its wheel for CUDA, and run a part of the suites; arguments go to pytest.
 
-    The first argument may name one version.
+    Arguments may name versions and suites: ``nox -s torch-versions -- 2.14.1 inductor-xpu``.
     """
     named = [version for version in REQUIREMENTS if version in session.posargs]
-    arguments = [one for one in session.posargs if one not in REQUIREMENTS]
+    suites = [adapter for adapter in ADAPTERS if adapter in session.posargs] or ADAPTERS
+    arguments = [one for one in session.posargs if one not in {*REQUIREMENTS, *ADAPTERS}]
     with preparation_lock():
         wheels = build_wheels(session, PACKAGES + SHARED_PACKAGES, torches=torch_wheels.VERSIONS)
     adapters = [package for package in PACKAGES if package.wheel in ADAPTERS]
@@ -40,14 +41,14 @@ def run(session: nox.Session) -> None:
             environment.install(session, *needed)
             environment.install_wheels(session, wheels, needed)
         reports = []
-        for package in adapters:
-            reports.append(environment.path / f"{package.wheel}.xml")
+        for suite in suites:
+            reports.append(environment.path / f"{suite}.xml")
             given = [*ARGUMENTS, f"--junitxml={reports[-1]}", *arguments]
             try:
-                run_suite(session, environment, package.path / "tests", given)
+                run_suite(session, environment, SUITES[suite], given)
             except nox.command.CommandFailed:
-                failed.append(f"{package.wheel} in torch {version}")
+                failed.append(f"{suite} in torch {version}")
         if all(report.exists() for report in reports):
-            compatibility.record(session, environment, ADAPTERS, reports)
+            compatibility.record(session, environment, suites, reports)
     if failed:
         session.error(f"failed: {', '.join(failed)}")
