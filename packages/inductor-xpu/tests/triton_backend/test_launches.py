@@ -77,6 +77,18 @@ def test_options_of_other_backends(pair):
         kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128, launch_cooperative_grid=True)
 
 
+def test_instrumentation_is_rejected_also_of_a_kernel_that_ran(pair, monkeypatch):
+    x, y = pair
+    out = torch.empty_like(x)
+    kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    monkeypatch.setattr(knobs.compilation, "instrumentation_mode", "fpsan")
+    with pytest.raises(ValueError, match="instrumentation_mode: got 'fpsan'; xpu has no sanitizer"):
+        kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    monkeypatch.undo()
+    kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    assert torch.equal(out, x + y)
+
+
 @triton.jit
 def _of_types(ptr, a, b, c, d, e):
     tl.store(ptr, a)

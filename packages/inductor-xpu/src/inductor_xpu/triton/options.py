@@ -35,7 +35,7 @@ class Options:
     arch: str | None = None
     backend_name: str = "xpu"
     instrumentation_mode: str = ""
-    # Triton 3.9 passes it with every launch, for its sanitizer of floats. xpu has no sanitizer.
+    # Triton 3.9 passes it with every launch, for its sanitizer of floats.
     fpsan_homomorphic_casts: bool = False
     # Options of Intel's fork, which kernels set where they find an xpu.
     grf_mode: str = "default"
@@ -52,6 +52,12 @@ class Options:
             raise ValueError(
                 "launch_cooperative_grid: programs of xpu cannot wait for each other, so a kernel that "
                 "needs all of them at once would never end; split it into two kernels"
+            )
+        if self.instrumentation_mode:
+            raise ValueError(
+                f"instrumentation_mode: got {self.instrumentation_mode!r}; xpu has no sanitizer and no "
+                "instrumentation of kernels, so TRITON_INSTRUMENTATION_MODE and "
+                "triton.knobs.compilation.instrumentation_mode must be empty"
             )
 
     def hash(self) -> str:
