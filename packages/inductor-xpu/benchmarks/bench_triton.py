@@ -68,7 +68,10 @@ def product(dtype: torch.dtype) -> Pair:
     a, b = torch.randn(2, SIZE, SIZE, device="xpu").to(dtype)
     triton_kernels.matmul(a, b)
     return Pair(
-        ours=lambda: triton_kernels.matmul(a, b), peer=lambda: a @ b, sync=torch.xpu.synchronize
+        ours=lambda: triton_kernels.matmul(a, b),
+        peer=lambda: a @ b,
+        sync=torch.xpu.synchronize,
+        peer_sync=torch.xpu.synchronize,
     )
 
 
