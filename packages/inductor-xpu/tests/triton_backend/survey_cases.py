@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from language.case import TRITON
 from torch.nn.attention.flex_attention import flex_attention
 
 BF16, F16, F64 = torch.bfloat16, torch.float16, torch.float64
@@ -293,12 +294,6 @@ CASES: dict[str, Case] = {
         lambda: (normal(64, 1024), normal(64, 1024)),
         {"triton.prefer_nd_tiling": True},
     ),
-    "block pointers": Case(
-        lambda x: ((x + 1).sum(1), x * 2),
-        lambda: (normal(64, 1024),),
-        {"triton.use_block_ptr": True},
-        code="make_block_ptr",
-    ),
     "tensor descriptors": Case(
         lambda x, y: (x + y, (x * y).sum(1)),
         lambda: (normal(64, 1024), normal(64, 1024)),
@@ -377,3 +372,10 @@ CASES: dict[str, Case] = {
         code="extern_kernels.convolution",
     ),
 }
+if TRITON < (3, 9):
+    CASES["block pointers"] = Case(
+        lambda x: ((x + 1).sum(1), x * 2),
+        lambda: (normal(64, 1024),),
+        {"triton.use_block_ptr": True},
+        code="make_block_ptr",
+    )

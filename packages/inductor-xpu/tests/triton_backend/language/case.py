@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import triton
 
+# The minor version: Triton 3.9 has no block pointers, and warns of tl.cat with can_reorder.
+TRITON = tuple(int(part) for part in triton.__version__.split(".")[:2])
 TYPES = {
     "b1": torch.bool,
     "i8": torch.int8,

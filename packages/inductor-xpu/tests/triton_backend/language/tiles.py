@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import INTEGERS, NUMBERS, Case, Numbers, Result
+from .case import INTEGERS, NUMBERS, TRITON, Case, Numbers, Result
 
 # Loads a tile of M rows and N columns, and stores one of another shape.
 _LOAD = """
@@ -63,7 +63,8 @@ SHAPED = {
     "join": ("tl.join(a, a * 2)", (16, 32, 2)),
     "interleave": ("tl.interleave(a, -a)", (16, 64)),
     "split": ("tl.split(tl.reshape(a, (16, 16, 2)))[1]", (16, 16)),
-    "cat": ("tl.cat(tl.ravel(a), tl.ravel(a) + 1, can_reorder=True)", (1024,)),
+    "cat": ("tl.cat(tl.ravel(a), tl.ravel(a) + 1)", (1024,)),
+    "cat_of_columns": ("tl.cat(a, a + 1, dim=1)", (16, 64)),
     "expand": ("tl.sum(a[:, None, :] + a[None, :, :], 2)", (16, 16)),
     "broadcast": ("tl.broadcast_to(tl.sum(a, 1)[:, None], (16, 8))", (16, 8)),
     "three_dims": ("tl.sum(tl.reshape(a, (4, 8, 16)), 1)", (4, 16)),
@@ -71,6 +72,11 @@ SHAPED = {
     "full": ("a + tl.full((16, 32), 3, a.dtype) + tl.zeros((16, 32), a.dtype)", (16, 32)),
     "swizzled": ("a + tl.zeros_like(a)", (16, 32)),
 }
+if TRITON < (3, 9):
+    SHAPED["cat_in_any_order"] = (
+        "tl.cat(tl.ravel(a), tl.ravel(a) + 1, can_reorder=True)",
+        (1024,),
+    )
 
 
 def cases() -> Iterator[Case]:
