@@ -210,11 +210,18 @@ def test_a_torch_that_pins_other_wheels_is_named(monkeypatch):
     [
         ({}, False, None, ""),
         ({"triton": "3.7.1"}, False, "ok", "3.7.1"),
+        ({"triton": "3.7.1", "torch": "2.13.0+cpu"}, False, "ok", "3.7.1"),
+        ({"triton": "3.9.0", "torch": "2.16.0"}, False, "ok", "3.9.0"),
+        ({"triton": "3.9.0", "torch": "2.13.0+cpu"}, False, "note", "is tested with Triton 3.7"),
+        ({"triton": "3.10.0", "torch": "2.15.0"}, False, "note", "with 3.7, 3.8, 3.9"),
         ({"triton": "3.10.0"}, False, "note", "with 3.7, 3.8, 3.9"),
         ({"triton": "3.7.1", "triton-xpu": "3.7.2"}, True, "fail", "triton-xpu 3.7.2"),
         ({"triton": "3.7.1"}, True, "fail", "has put its files over"),
     ],
-    ids=["none", "stock", "another version", "fork", "files of a fork"],
+    ids=[
+        *("none", "stock", "of this torch", "of an unknown torch", "of another torch"),
+        *("another version beside torch", "another version", "fork", "files of a fork"),
+    ],
 )
 def test_triton(monkeypatch, versions, has_fork, state, words):
     monkeypatch.setattr(system_info, "version", versions.get)
@@ -222,4 +229,6 @@ def test_triton(monkeypatch, versions, has_fork, state, words):
     found = list(triton.check())
     assert [row.state for row in found] == ([state] if state else [])
     assert all(words in row.found for row in found)
-    assert all("triton>=3.7.1,<3.10" in row.fix for row in found if row.state != "ok")
+    requirements = {"2.13.0+cpu": "triton~=3.7.1", "2.15.0": "triton~=3.9.0"}
+    requirement = requirements.get(versions.get("torch"), "triton>=3.7.1,<3.10")
+    assert all(f'"{requirement}"' in row.fix for row in found if row.state != "ok")

@@ -10,23 +10,34 @@ from pathlib import Path
 from .. import system_info
 from .finding import Finding
 
-SUPPORTED = ("3.7", "3.8", "3.9")
-STOCK = '"triton>=3.7.1,<3.10"'
+# The Triton that goes with each minor version of PyTorch.
+OF_TORCH = {"2.13": "3.7.1", "2.14": "3.8.0", "2.15": "3.9.0"}
 
 
 def check() -> Iterator[Finding]:
     """Check Triton's files and version, without importing it."""
     version, fork = system_info.version("triton"), system_info.version("triton-xpu")
-    install = f"{sys.executable} -m pip install --force-reinstall --no-deps {STOCK}"
+    torch = system_info.version("torch") or ""
+    wanted = OF_TORCH.get(_minor(torch))
+    requirement = f"triton~={wanted}" if wanted else "triton>=3.7.1,<3.10"
+    install = f'{sys.executable} -m pip install --force-reinstall --no-deps "{requirement}"'
+    supported = [_minor(one) for one in OF_TORCH.values()]
     if fork or _has_files_of_a_fork():
         found = f"triton-xpu {fork or ''}".strip() + " has put its files over those of stock Triton"
         fix = f"{sys.executable} -m pip uninstall --yes triton-xpu triton; {install}"
         yield Finding("triton", "fail", f"{found}: kernels of @triton.jit do not run on xpu", fix)
-    elif version and version.rpartition(".")[0] not in SUPPORTED:
-        found = f"{version}, but kernels of @triton.jit run on xpu with {', '.join(SUPPORTED)}"
+    elif version and _minor(version) not in supported:
+        found = f"{version}, but kernels of @triton.jit run on xpu with {', '.join(supported)}"
+        yield Finding("triton", "note", found, install)
+    elif version and wanted and _minor(version) != _minor(wanted):
+        found = f"{version}, but torch {torch} is tested with Triton {_minor(wanted)}"
         yield Finding("triton", "note", found, install)
     elif version:
         yield Finding("triton", "ok", version)
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def _has_files_of_a_fork() -> bool:
