@@ -38,7 +38,12 @@ class XpuBackend(BaseBackend):
         """Return the options of a launch."""
         from triton import knobs
 
-        return parse({"enable_fp_fusion": knobs.language.default_fp_fusion, **options})
+        # Inductor passes no mode of instrumentation.
+        defaults = {
+            "enable_fp_fusion": knobs.language.default_fp_fusion,
+            "instrumentation_mode": knobs.compilation.instrumentation_mode,
+        }
+        return parse({**defaults, **options})
 
     def get_codegen_implementation(self, options: Options) -> dict[str, Any]:
         """Return what Triton's frontend asks of a backend: any size may be multiplied."""
