@@ -232,3 +232,8 @@ def test_triton(monkeypatch, versions, has_fork, state, words):
     requirements = {"2.13.0+cpu": "triton~=3.7.1", "2.15.0": "triton~=3.9.0"}
     requirement = requirements.get(versions.get("torch"), "triton>=3.7.1,<3.10")
     assert all(f'"{requirement}"' in row.fix for row in found if row.state != "ok")
+
+
+def test_versions_of_triton_are_those_that_kernels_run_with():
+    driver = pytest.importorskip("inductor_xpu.triton.driver")
+    assert tuple(each.rpartition(".")[0] for each in triton.OF_TORCH.values()) == driver.SUPPORTED

@@ -77,46 +77,6 @@ def test_options_of_other_backends(pair):
         kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128, launch_cooperative_grid=True)
 
 
-def test_instrumentation_is_rejected_also_of_a_kernel_that_ran(pair, monkeypatch):
-    x, y = pair
-    out = torch.empty_like(x)
-    kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
-    monkeypatch.setattr(knobs.compilation, "instrumentation_mode", "fpsan")
-    with pytest.raises(ValueError, match="instrumentation_mode: got 'fpsan'; xpu has no sanitizer"):
-        kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
-    monkeypatch.undo()
-    kernels.add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
-    assert torch.equal(out, x + y)
-
-
-def test_instrumentation_is_rejected_in_compiled_functions(tmp_path):
-    run_child(
-        f"""
-import sys
-sys.path.insert(0, {str(FOLDER)!r})
-import torch
-import inductor_xpu.settings
-import kernels
-
-x = torch.ones(1000, device="xpu")
-for reader, function in (("loops", lambda x: kernels.add(x, x)), ("triton", lambda x: x.sin() + 1)):
-    with inductor_xpu.settings.patch(reader=reader):
-        try:
-            torch.compile(function)(x)
-        except Exception as error:
-            assert "instrumentation_mode: got 'consan'" in str(error), error
-        else:
-            raise AssertionError(f"no error with {{reader}}")
-""",
-        env={
-            "TRITON_INSTRUMENTATION_MODE": "consan",
-            "TRITON_CACHE_DIR": str(tmp_path / "triton"),
-            "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"),
-        },
-        timeout=300,
-    ).check()
-
-
 @triton.jit
 def _of_types(ptr, a, b, c, d, e):
     tl.store(ptr, a)

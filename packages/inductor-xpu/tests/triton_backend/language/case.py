@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import triton
 
-# The minor version: Triton 3.9 has no block pointers, and warns of tl.cat with can_reorder.
+# Major and minor version. Triton 3.9 has no block pointers, and warns when tl.cat gets can_reorder=True.
 TRITON = tuple(int(part) for part in triton.__version__.split(".")[:2])
 TYPES = {
     "b1": torch.bool,

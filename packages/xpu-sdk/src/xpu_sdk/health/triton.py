@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import system_info
 from .finding import Finding
 
-# The Triton that goes with each minor version of PyTorch.
+# The first version of Triton that each minor version of PyTorch is tested with.
 OF_TORCH = {"2.13": "3.7.1", "2.14": "3.8.0", "2.15": "3.9.0"}
 
 
