@@ -14,6 +14,8 @@ sys.path.insert(0, str(FOLDER))
 
 import kernels  # noqa: E402
 
+pytestmark = pytest.mark.values
+
 
 @pytest.fixture
 def x():
